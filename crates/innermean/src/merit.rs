@@ -1,0 +1,32 @@
+//! The merit phi: what is done to each average.
+//!
+//! `P(theta) = (1/n_X) sum_i phi_i( mean_j f_theta(x_i, y_ij) ) + g(theta)`; this room holds the `phi_i`.
+//!
+//! The primal-dual methods never call phi itself in a step. They use its convex conjugate
+//! `phi*(w) = sup_u <u, w> - phi(u)` through the prox
+//! `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 / (2 alpha)`.
+//! The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha prox_{phi/alpha}(w/alpha)`.
+
+/// A family of convex functions `phi_i` on `R^ell`, one for each outer index `i`.
+///
+/// The merits shipped here apply one scalar function to each coordinate and add up, so that they serve any `ell`.
+pub trait Merit: Sync {
+    /// `phi_i(u)`.
+    fn value(&self, i: usize, u: &[f64]) -> f64;
+
+    /// `out = phi_i'(u)`; at a kink, some subgradient.
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]);
+
+    /// `phi_i*(w)`, `+inf` outside its domain.
+    fn conjugate(&self, i: usize, w: &[f64]) -> f64;
+
+    /// `w <- prox_{alpha phi_i*}(w)`.
+    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]);
+
+    /// The largest `gamma >= 0` for which every `phi_i` is `1/gamma`-smooth, so that every `phi_i*` is
+    /// `gamma`-strongly convex. Zero when some `phi_i` has a kink.
+    fn gamma(&self) -> f64;
+
+    /// `B_w`: a Lipschitz constant common to all `phi_i` on `R^ell`, `+inf` where there is none.
+    fn lipschitz(&self, ell: usize) -> f64;
+}

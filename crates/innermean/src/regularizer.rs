@@ -1,0 +1,27 @@
+//! The regulariser g: penalties and constraints on theta.
+//!
+//! A method meets g only through `prox_{alpha g}(v) = argmin_theta g(theta) + |theta - v|^2 / (2 alpha)`.
+
+use crate::vector;
+
+/// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
+pub trait Regularizer: Sync {
+    /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is constrained).
+    fn value(&self, theta: &[f64]) -> f64;
+
+    /// `theta <- prox_{alpha g}(theta)`.
+    fn prox(&self, alpha: f64, theta: &mut [f64]);
+
+    /// `theta <- prox_{alpha g}(theta - alpha direction)`: the primal step of every method.
+    #[inline(always)]
+    fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+        vector::axpy(-alpha, direction, theta);
+        self.prox(alpha, theta);
+    }
+
+    /// `g*(v) = sup_theta <v, theta> - g(theta)`. Not for the inner loop: it may allocate.
+    fn conjugate(&self, v: &[f64]) -> f64;
+
+    /// The largest known `mu >= 0` for which g is mu-strongly convex.
+    fn mu(&self) -> f64;
+}
