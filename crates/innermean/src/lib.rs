@@ -2,4 +2,6 @@
 
 pub mod merit;
 pub mod regularizer;
+mod scalar;
+pub mod setting;
 pub mod vector;

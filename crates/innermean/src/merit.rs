@@ -7,9 +7,24 @@
 //! `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 / (2 alpha)`.
 //! The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha prox_{phi/alpha}(w/alpha)`.
 
+mod absolute;
+mod any;
+mod downside_square;
+mod huber;
+mod scalar_merit;
+mod square;
+
+pub use absolute::Absolute;
+pub use any::AnyMerit;
+pub use downside_square::DownsideSquare;
+pub use huber::Huber;
+pub use scalar_merit::ScalarMerit;
+pub use square::Square;
+
 /// A family of convex functions `phi_i` on `R^ell`, one for each outer index `i`.
 ///
-/// The merits shipped here apply one scalar function to each coordinate and add up, so that they serve any `ell`.
+/// The merits shipped here apply one scalar function to each coordinate and add up, so that they serve any `ell`;
+/// see [`ScalarMerit`], the shorter way to a merit of your own.
 pub trait Merit: Sync {
     /// `phi_i(u)`.
     fn value(&self, i: usize, u: &[f64]) -> f64;

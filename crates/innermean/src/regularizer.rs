@@ -4,6 +4,22 @@
 
 use crate::vector;
 
+mod any;
+mod boxed;
+mod l1;
+mod ridged;
+mod simplex;
+mod tilted;
+mod unregularized;
+
+pub use any::AnyRegularizer;
+pub use boxed::BoxConstraint;
+pub use l1::L1;
+pub use ridged::{ElasticNet, Ridge, Ridged};
+pub use simplex::Simplex;
+pub use tilted::Tilted;
+pub use unregularized::Unregularized;
+
 /// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
 pub trait Regularizer: Sync {
     /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is constrained).

@@ -1,0 +1,94 @@
+//! A merit written for one coordinate serves any number of them.
+
+use super::Merit;
+
+/// A family of convex functions `phi_i` of one number. Whatever implements it is a [`Merit`] on `R^ell`:
+/// `phi_i(u) = sum_c phi_i(u_c)`, whose gradient, conjugate and prox all go coordinate by coordinate.
+///
+/// Implement this rather than `Merit` for a phi of your own that is a function of one number or a sum of such.
+/// The methods run in the inner loop: mark them `#[inline(always)]`, allocate nothing, and let a NaN through
+/// (`f64::min` and `f64::max` swallow it, and with it the news that a run diverged).
+/// The names differ from those of `Merit` so that both traits can be in scope.
+///
+/// ```
+/// use innermean::merit::{Merit, ScalarMerit};
+///
+/// /// `phi_i(u) = (u - b_i)^2 / 2`, so `phi_i*(w) = w^2/2 + b_i w`.
+/// struct Target(Vec<f64>);
+///
+/// impl ScalarMerit for Target {
+///     fn phi(&self, i: usize, u: f64) -> f64 { 0.5 * (u - self.0[i]).powi(2) }
+///     fn slope(&self, i: usize, u: f64) -> f64 { u - self.0[i] }
+///     fn phi_star(&self, i: usize, w: f64) -> f64 { 0.5 * w * w + self.0[i] * w }
+///     fn prox_phi_star(&self, i: usize, alpha: f64, w: f64) -> f64 { (w - alpha * self.0[i]) / (1.0 + alpha) }
+///     fn max_curvature(&self) -> f64 { 1.0 }
+///     fn max_slope(&self) -> f64 { f64::INFINITY }
+/// }
+///
+/// let merit = Target(vec![3.0, 1.0]);
+/// assert_eq!(merit.value(1, &[2.0, 0.0]), 1.0);
+/// assert_eq!(merit.gamma(), 1.0);
+/// ```
+pub trait ScalarMerit: Sync {
+    /// `phi_i(u)`.
+    fn phi(&self, i: usize, u: f64) -> f64;
+
+    /// `phi_i'(u)`; at a kink, some subgradient.
+    fn slope(&self, i: usize, u: f64) -> f64;
+
+    /// `phi_i*(w) = sup_u u w - phi_i(u)`, `+inf` outside its domain.
+    fn phi_star(&self, i: usize, w: f64) -> f64;
+
+    /// `prox_{alpha phi_i*}(w) = argmin_v phi_i*(v) + (v - w)^2 / (2 alpha)`.
+    fn prox_phi_star(&self, i: usize, alpha: f64, w: f64) -> f64;
+
+    /// `sup phi_i''` over all `i` and `u`, `+inf` where there is a kink; `gamma` is its inverse.
+    fn max_curvature(&self) -> f64;
+
+    /// `sup |phi_i'|` over all `i` and `u`; `B_w` is `sqrt(ell)` times that.
+    fn max_slope(&self) -> f64;
+}
+
+impl<S: ScalarMerit> Merit for S {
+    #[inline(always)]
+    fn value(&self, i: usize, u: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for &u in u {
+            sum += self.phi(i, u);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        for (out, &u) in out.iter_mut().zip(u) {
+            *out = self.slope(i, u);
+        }
+    }
+
+    #[inline(always)]
+    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for &w in w {
+            sum += self.phi_star(i, w);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+        for w in w {
+            *w = self.prox_phi_star(i, alpha, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn gamma(&self) -> f64 {
+        1.0 / self.max_curvature()
+    }
+
+    #[inline(always)]
+    fn lipschitz(&self, ell: usize) -> f64 {
+        self.max_slope() * (ell as f64).sqrt()
+    }
+}

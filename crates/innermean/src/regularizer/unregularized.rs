@@ -1,0 +1,35 @@
+//! `g = 0`
+
+use serde::{Deserialize, Serialize};
+
+use super::Regularizer;
+
+/// No regulariser.
+///
+/// ```text
+/// g(theta)          = 0
+/// g*(v)             = 0  if v = 0,  inf otherwise
+/// prox_{alpha g}(v) = v
+/// mu                = 0
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Unregularized;
+
+impl Regularizer for Unregularized {
+    #[inline(always)]
+    fn value(&self, _: &[f64]) -> f64 {
+        0.0
+    }
+
+    #[inline(always)]
+    fn prox(&self, _: f64, _: &mut [f64]) {}
+
+    fn conjugate(&self, v: &[f64]) -> f64 {
+        if v.iter().all(|&v| v == 0.0) { 0.0 } else { f64::INFINITY }
+    }
+
+    #[inline(always)]
+    fn mu(&self) -> f64 {
+        0.0
+    }
+}
