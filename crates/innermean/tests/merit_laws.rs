@@ -373,6 +373,45 @@ fn a_merit_of_ones_own() {
     assert_eq!(w, [0.5, 1.5]);
 }
 
+/// A phi that is no sum over coordinates implements `Merit` itself, also around another merit: the lift from
+/// `ScalarMerit` is not in the way. That this compiles is the test.
+#[test]
+fn a_merit_that_does_not_split() {
+    fn scale(by: f64, x: &mut [f64]) {
+        for x in x {
+            *x *= by;
+        }
+    }
+    struct Doubled<P>(P);
+    impl<P: Merit> Merit for Doubled<P> {
+        fn value(&self, i: usize, u: &[f64]) -> f64 {
+            2.0 * self.0.value(i, u)
+        }
+        fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+            self.0.gradient(i, u, out);
+            scale(2.0, out);
+        }
+        fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+            let half: Vec<f64> = w.iter().map(|w| 0.5 * w).collect();
+            2.0 * self.0.conjugate(i, &half)
+        }
+        fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+            scale(0.5, w);
+            self.0.prox_conjugate(i, 0.5 * alpha, w);
+            scale(2.0, w);
+        }
+        fn gamma(&self) -> f64 {
+            0.5 * self.0.gamma()
+        }
+        fn lipschitz(&self, ell: usize) -> f64 {
+            2.0 * self.0.lipschitz(ell)
+        }
+    }
+    let (doubled, square) = (Doubled(Square::new(1.0).unwrap()), Square::new(2.0).unwrap());
+    assert_eq!(doubled.conjugate(0, &[8.0]), square.conjugate(0, &[8.0]));
+    assert_eq!(prox(&doubled, 4.0, &[8.0]), prox(&square, 4.0, &[8.0]));
+}
+
 #[test]
 fn invalid_settings_are_refused_and_quoted() {
     for (bad, quoted) in

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Regularizer;
-use crate::scalar::positive_part;
+use crate::{scalar::positive_part, vector::LANES};
 
 /// Probabilities: no coordinate below 0, the sum 1.
 ///
@@ -21,6 +21,27 @@ pub struct Simplex;
 impl Simplex {
     /// How far below 0 a coordinate and how far from 1 the sum may be for `value` to say 0.
     pub const SLACK: f64 = 1e-9;
+}
+
+/// `sum_{x_l > tau} x_l` and the number of its terms, in lanes so that it vectorises.
+#[inline(always)]
+fn sum_above(tau: f64, x: &[f64]) -> (f64, f64) {
+    let (mut sums, mut counts) = ([0.0; LANES], [0.0; LANES]);
+    let (blocks, rest) = x.as_chunks::<LANES>();
+    let mut add = |lane: usize, x: f64| {
+        let inside = x > tau;
+        sums[lane] += if inside { x } else { 0.0 };
+        counts[lane] += if inside { 1.0 } else { 0.0 };
+    };
+    for block in blocks {
+        for (lane, &x) in block.iter().enumerate() {
+            add(lane, x);
+        }
+    }
+    for (lane, &x) in rest.iter().enumerate() {
+        add(lane, x);
+    }
+    (sums.iter().sum(), counts.iter().sum())
 }
 
 impl Regularizer for Simplex {
@@ -54,12 +75,7 @@ impl Regularizer for Simplex {
         let mut tau = -1.0;
         let mut size = f64::INFINITY;
         loop {
-            let (mut sum, mut count) = (0.0, 0.0);
-            for &x in theta.iter() {
-                let inside = x > tau;
-                sum += if inside { x } else { 0.0 };
-                count += if inside { 1.0 } else { 0.0 };
-            }
+            let (sum, count) = sum_above(tau, theta);
             // Rounding may let an entry next to tau in again: only a smaller set is a reason to go on.
             if count >= size {
                 break;
