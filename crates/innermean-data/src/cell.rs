@@ -25,14 +25,14 @@ pub(crate) fn is_missing_code(value: f64) -> bool {
 
 /// The powers of ten that a double holds exactly.
 const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
 ];
 
 /// Reads a plain decimal number such as `-0.31` from the front of `bytes`: its value and its length.
 ///
-/// `None` for anything else, which [`meaning`] then reads at leisure. Up to 15 digits fit a double exactly, and
-/// dividing by an exact power of ten rounds once: the value is the same as the standard library's.
+/// `None` for anything else, which [`meaning`] then reads at leisure. A whole number up to 2^53 fits a double exactly,
+/// and dividing by an exact power of ten rounds once: the value is the same as the standard library's.
 #[inline]
 pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
     let negative = bytes.first() == Some(&b'-');
@@ -55,16 +55,26 @@ pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
         places = at - point;
         digits += places;
     }
-    if digits == 0 || digits > 15 {
+    if digits == 0 {
         return None;
+    }
+    if digits > 19 || mantissa > 1 << 53 || places >= POWERS.len() {
+        return long_number(&bytes[..at], decimal).map(|value| (value, at));
     }
     let size = mantissa as f64 / POWERS[places];
     Some((if negative { -size } else { size }, at))
 }
 
+/// A number of more digits than a double holds.
+fn long_number(bytes: &[u8], decimal: u8) -> Option<f64> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let value = if decimal == b'.' { text.parse() } else { text.replacen(decimal as char, ".", 1).parse() };
+    value.ok().filter(|value: &f64| value.is_finite())
+}
+
 /// Reads a trimmed cell.
 pub(crate) fn meaning(text: &str, decimal: u8) -> Meaning {
-    if is_missing_word(text) {
+    if !text.ends_with(|c: char| c.is_ascii_digit()) && is_missing_word(text) {
         return Meaning::Missing;
     }
     let (number, percent) = match text.strip_suffix('%') {
@@ -136,7 +146,9 @@ fn is_day(text: &str) -> bool {
     match parts[..] {
         [y, m, d] if y.len() == 4 => is_calendar(y, m, d),
         [a, b, y] if y.len() == 4 => is_calendar(y, b, a) || is_calendar(y, a, b),
-        [a, b, y] if y.len() == 2 && separator == '/' => is_calendar("2000", b, a) || is_calendar("2000", a, b),
+        [a, b, y] if y.len() == 2 && separator == '/' => {
+            is_calendar("2000", b, a) || is_calendar("2000", a, b)
+        }
         // 2024.01 would be a number.
         [y, m] if y.len() == 4 && m.len() == 2 && separator != '.' => is_calendar(y, m, "1"),
         _ => false,
@@ -190,7 +202,9 @@ mod tests {
 
     #[test]
     fn neither_number_nor_missing() {
-        for text in ["1,234", "1,234.5", "abc", "1 2", "--1", "1.2.3", "0x1", "%", "+", "1e", "+nan", "1_000", "e5"] {
+        for text in
+            ["1,234", "1,234.5", "abc", "1 2", "--1", "1.2.3", "0x1", "%", "+", "1e", "+nan", "1_000", "e5"]
+        {
             assert_eq!(meaning(text, b'.'), Meaning::Text, "{text}");
         }
         assert_eq!(meaning("1.234,5", b','), Meaning::Text);
@@ -199,7 +213,9 @@ mod tests {
 
     #[test]
     fn missing_values() {
-        for text in ["", "NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-99.990", "-999", "-999.0", "-999.00"] {
+        for text in [
+            "", "NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-99.990", "-999", "-999.0", "-999.00",
+        ] {
             assert_eq!(meaning(text, b'.'), Meaning::Missing, "{text}");
         }
         assert_eq!(meaning("-99,99", b','), Meaning::Missing);
@@ -232,8 +248,20 @@ mod tests {
         ] {
             assert!(is_date(text), "{text}");
         }
-        for text in ["2024", "0.31", "-1.5", "12.2024", "2024.01", "20241301", "999999", "1", "", "2024-13-01", "x", "1/2"]
-        {
+        for text in [
+            "2024",
+            "0.31",
+            "-1.5",
+            "12.2024",
+            "2024.01",
+            "20241301",
+            "999999",
+            "1",
+            "",
+            "2024-13-01",
+            "x",
+            "1/2",
+        ] {
             assert!(!is_date(text), "{text}");
         }
     }

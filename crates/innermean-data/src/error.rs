@@ -114,7 +114,10 @@ pub enum ReadError {
         reference: usize,
     },
     /// A quote that is opened and not closed on the same line.
-    #[error("{place}: the quote opened by {} is not closed on the same line; close or remove it", quote(text))]
+    #[error(
+        "{place}: the quote opened by {} is not closed on the same line; close or remove it",
+        quote(text)
+    )]
     UnclosedQuote {
         /// The cell.
         place: Place,
@@ -122,7 +125,10 @@ pub enum ReadError {
         text: String,
     },
     /// Text where a number should be.
-    #[error("{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands separators", quote(text))]
+    #[error(
+        "{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands separators",
+        quote(text)
+    )]
     NotANumber {
         /// The cell.
         place: Place,
@@ -130,7 +136,10 @@ pub enum ReadError {
         text: String,
     },
     /// An infinity, or a number too large for a double.
-    #[error("{place}: {} is not a finite number; correct it, or leave the cell empty to mark it missing", quote(text))]
+    #[error(
+        "{place}: {} is not a finite number; correct it, or leave the cell empty to mark it missing",
+        quote(text)
+    )]
     NotFinite {
         /// The cell.
         place: Place,
@@ -196,7 +205,10 @@ pub enum ReadError {
         columns: Vec<(String, f64)>,
     },
     /// Two columns of one name.
-    #[error("{file}, line {line}: columns {first} and {second} are both named {}; rename one of them", quote(name))]
+    #[error(
+        "{file}, line {line}: columns {first} and {second} are both named {}; rename one of them",
+        quote(name)
+    )]
     DuplicateName {
         /// The file's name.
         file: String,
@@ -220,7 +232,11 @@ pub enum ReadError {
         expected: usize,
     },
     /// A start point names assets that the returns do not have.
-    #[error("{file}: {} among the assets; expected the names of the returns, such as {}", listed(names, "is not", "are not"), quote(example))]
+    #[error(
+        "{file}: {} among the assets; expected the names of the returns, such as {}",
+        listed(names, "is not", "are not"),
+        quote(example)
+    )]
     UnknownNames {
         /// The file's name.
         file: String,
@@ -246,7 +262,9 @@ pub enum ReadError {
         name: String,
     },
     /// JSON that is broken or holds no numbers.
-    #[error("{file}: {reason}; expected a JSON array of numbers or an object with such an array as \"theta\"")]
+    #[error(
+        "{file}: {reason}; expected a JSON array of numbers or an object with such an array as \"theta\""
+    )]
     Json {
         /// The file's name.
         file: String,
@@ -258,7 +276,8 @@ pub enum ReadError {
 /// At most 40 characters of a text, on one line.
 fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut short: String = text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut short: String =
+        text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(LONGEST).is_some() {
         short.push('…');
     }

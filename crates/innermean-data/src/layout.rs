@@ -8,8 +8,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::cell::{Meaning, is_date, is_year, meaning};
+use crate::cell::{Meaning, is_date, meaning};
 use crate::error::ReadError;
+use crate::index::{are_ordered, has_index, is_index_name, is_numbered_header};
 use crate::line::{Cell, DELIMITERS, Delimiter, Line, Lines};
 
 /// How many lines that are neither blank nor comments are looked at.
@@ -49,7 +50,8 @@ struct Sample<'a> {
 
 /// Finds out how to read `text`.
 pub(crate) fn detect(text: &str, file: &str) -> Result<Layout, ReadError> {
-    let lines: Vec<Line<'_>> = Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).take(SAMPLE).collect();
+    let lines: Vec<Line<'_>> =
+        Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).take(SAMPLE).collect();
     if lines.is_empty() {
         return Err(ReadError::Empty { file: file.to_owned() });
     }
@@ -96,7 +98,7 @@ impl<'a> Sample<'a> {
     fn is_row(&self, row: usize, strict: bool) -> bool {
         let cells = &self.cells[row];
         let Some((first, others)) = cells.split_first() else { return false };
-        if is_numbered_header(cells) || (is_index_name(&first.text) && !first.text.is_empty()) {
+        if (row == 0 && is_numbered_header(cells)) || (is_index_name(&first.text) && !first.text.is_empty()) {
             return false;
         }
         let others: Vec<Meaning> = others.iter().map(|cell| self.meaning(cell)).collect();
@@ -116,7 +118,7 @@ impl<'a> Sample<'a> {
     fn is_broken_row(&self, row: usize) -> bool {
         let cells = &self.cells[row];
         let Some(first) = cells.first() else { return false };
-        if is_numbered_header(cells) || (is_index_name(&first.text) && !first.text.is_empty()) {
+        if (row == 0 && is_numbered_header(cells)) || (is_index_name(&first.text) && !first.text.is_empty()) {
             return false;
         }
         let numbers = cells.iter().filter(|cell| self.meaning(cell).is_number()).count();
@@ -125,8 +127,10 @@ impl<'a> Sample<'a> {
 
     /// How many rows of numbers there are of the commonest length, and that length.
     fn score(&self, strict: bool) -> (usize, usize) {
-        let lengths: Vec<usize> =
-            (0..self.cells.len()).filter(|&row| self.is_row(row, strict)).map(|row| self.cells[row].len()).collect();
+        let lengths: Vec<usize> = (0..self.cells.len())
+            .filter(|&row| self.is_row(row, strict))
+            .map(|row| self.cells[row].len())
+            .collect();
         let count = |length: usize| lengths.iter().filter(|&&l| l == length).count();
         lengths.iter().map(|&length| (count(length), length)).max().unwrap_or((0, 0))
     }
@@ -137,7 +141,9 @@ impl<'a> Sample<'a> {
         let mut first = rows().next().unwrap_or(typical);
         // A short line of numbers may stand in the prose; the table begins where its length is reached, but for
         // broken rows just above.
-        if first < typical && (first..typical).any(|row| !self.is_row(row, strict) && !self.is_broken_row(row)) {
+        if first < typical
+            && (first..typical).any(|row| !self.is_row(row, strict) && !self.is_broken_row(row))
+        {
             first = typical;
         }
         while first > 0 && (self.is_row(first - 1, strict) || self.is_broken_row(first - 1)) {
@@ -175,7 +181,7 @@ impl<'a> Sample<'a> {
         };
         // A header one cell shorter than the rows leaves the index column without a name.
         layout.index_column = names.as_ref().is_some_and(|names| names.len() + 1 == fields)
-            || self.has_index(index_name, &labels, &mut layout.notes);
+            || has_index(index_name, &labels, &mut layout.notes);
         layout.set_names(names);
         if layout.names.is_empty() {
             return Err(ReadError::NoAssets { file: file.to_owned(), line: layout.first_row });
@@ -198,14 +204,15 @@ impl<'a> Sample<'a> {
         let fields = self.cells[first].len();
         let names = (first == 1 && self.cells[0].len() == fields)
             .then(|| self.cells[0].iter().map(|cell| cell.text.clone()).collect::<Vec<_>>());
-        let labels: Vec<&str> = self.cells[first..].iter().map(|row| row.first().map_or("", |c| &c.text)).collect();
+        let labels: Vec<&str> =
+            self.cells[first..].iter().map(|row| row.first().map_or("", |c| &c.text)).collect();
         let index_name = names.as_ref().map(|names| names[0].as_ref());
         let mut layout = Layout {
             delimiter: self.delimiter,
             decimal: b'.',
             fields,
             reference: self.lines[first].number,
-            index_column: fields > 1 && self.has_index(index_name, &labels, &mut Vec::new()),
+            index_column: fields > 1 && has_index(index_name, &labels, &mut Vec::new()),
             trailing: false,
             header: names.is_some().then(|| self.lines[0].number),
             names: Vec::new(),
@@ -228,7 +235,9 @@ impl<'a> Sample<'a> {
     /// The comma if numbers are written with it and none with a point.
     fn decimal(&self, rows: &[Vec<Cell<'_>>]) -> u8 {
         let has = |mark: char| {
-            rows.iter().flatten().any(|cell| cell.text.contains(mark) && self.meaning(cell).is_number() && !is_date(&cell.text))
+            rows.iter().flatten().any(|cell| {
+                cell.text.contains(mark) && self.meaning(cell).is_number() && !is_date(&cell.text)
+            })
         };
         if self.delimiter != Delimiter::Byte(b',') && has(',') && !has('.') { b',' } else { b'.' }
     }
@@ -249,17 +258,28 @@ impl<'a> Sample<'a> {
         let names: Vec<Cow<'a, str>> = self.delimiter.cells(text).into_iter().map(|cell| cell.text).collect();
         let fits = |names: &[Cow<'_, str>]| {
             names.len() == fields
-                || (names.len() + 1 == fields && !names.is_empty() && !is_index_name(&names[0]) && are_ordered(labels))
+                || (names.len() + 1 == fields
+                    && !names.is_empty()
+                    && !is_index_name(&names[0])
+                    && are_ordered(labels))
         };
         if fits(&names) {
+            if names[0] == "0" {
+                layout.notes.push(format!("Line {number} was taken for a header of column numbers."));
+            }
             layout.header = Some(number);
             layout.reference = if names.len() == fields { number } else { layout.reference };
             return Ok(Some(names));
         }
         if self.delimiter == Delimiter::Blanks {
             // Names with single blanks inside may stand apart by wider gaps.
-            let wide: Vec<Cow<'a, str>> =
-                text.trim().split("  ").map(str::trim).filter(|name| !name.is_empty()).map(Cow::Borrowed).collect();
+            let wide: Vec<Cow<'a, str>> = text
+                .trim()
+                .split("  ")
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(Cow::Borrowed)
+                .collect();
             if fits(&wide) {
                 layout.header = Some(number);
                 return Ok(Some(wide));
@@ -268,7 +288,8 @@ impl<'a> Sample<'a> {
                 "Line {number} does not name the {fields} columns one by one, so the assets are numbered."
             ));
         } else if names.len() > 1 && 2 * names.len() > fields {
-            let row = (first..self.cells.len()).find(|&row| self.cells[row].len() != names.len()).unwrap_or(first);
+            let row =
+                (first..self.cells.len()).find(|&row| self.cells[row].len() != names.len()).unwrap_or(first);
             return Err(ReadError::Ragged {
                 file: file.to_owned(),
                 line: self.lines[row].number,
@@ -278,25 +299,6 @@ impl<'a> Sample<'a> {
             });
         }
         Ok(None)
-    }
-
-    /// Whether the first column holds dates or other labels instead of returns.
-    fn has_index(&self, name: Option<&str>, labels: &[&str], notes: &mut Vec<String>) -> bool {
-        if name.is_some_and(is_date_name) || are_dates(labels) {
-            return true;
-        }
-        if name.is_some_and(is_index_name) && are_ordered(labels) {
-            return true;
-        }
-        let is_label = |label: &&str| {
-            label.contains(char::is_alphabetic) && meaning(label, b'.') == Meaning::Text && !label.contains('%')
-        };
-        let wanted = if name.is_some_and(is_index_name) { 1 } else { 2 };
-        if labels.len() >= wanted && labels.iter().all(is_label) {
-            notes.push(format!("The first column holds labels such as '{}', not returns.", labels[0]));
-            return true;
-        }
-        false
     }
 }
 
@@ -315,51 +317,4 @@ impl Layout {
             None => (0..assets).map(numbered).collect(),
         };
     }
-}
-
-/// Names that always mean a column of dates.
-fn is_date_name(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    const NAMES: [&str; 7] = ["dates", "datetime", "timestamp", "caldt", "yyyymm", "yyyymmdd", "datum"];
-    name.starts_with("date") || name.ends_with("date") || NAMES.contains(&name.as_str())
-}
-
-/// Names that mean an index column if its cells are in order.
-fn is_index_name(name: &str) -> bool {
-    let lower = name.trim().to_ascii_lowercase();
-    const NAMES: [&str; 14] =
-        ["", "unnamed: 0", "index", "idx", "time", "t", "year", "month", "week", "day", "period", "obs", "row", "id"];
-    is_date_name(&lower) || NAMES.contains(&lower.as_str())
-}
-
-/// Dates throughout, or mostly if they are written as no number is, or years that follow each other.
-fn are_dates(labels: &[&str]) -> bool {
-    let unmistakable = |label: &&&str| is_date(label) && label.parse::<f64>().is_err();
-    !labels.is_empty()
-        && (labels.iter().all(|label| is_date(label))
-            || 2 * labels.iter().filter(unmistakable).count() > labels.len()
-            || (labels.len() > 1 && labels.iter().all(|label| is_year(label)) && are_ordered(labels)))
-}
-
-/// Dates, or whole numbers each larger than the one before.
-fn are_ordered(labels: &[&str]) -> bool {
-    let whole: Vec<f64> =
-        labels.iter().filter_map(|label| label.parse().ok()).filter(|x: &f64| x.fract() == 0.0).collect();
-    !labels.is_empty()
-        && (labels.iter().all(|label| is_date(label))
-            || (whole.len() == labels.len() && whole.windows(2).all(|pair| pair[0] < pair[1])))
-}
-
-/// Column names that are the numbers 0, 1, 2, ... or 1, 2, 3, ..., as written for a table that has no names; behind a
-/// cell that is no number if there is an index column. Behind an empty cell any whole numbers are names.
-fn is_numbered_header(cells: &[Cell<'_>]) -> bool {
-    let Some(first) = cells.first() else { return false };
-    let is_whole = |cell: &Cell<'_>| !cell.text.is_empty() && cell.text.bytes().all(|b| b.is_ascii_digit());
-    if first.text.is_empty() && cells.len() > 1 && cells[1..].iter().all(is_whole) {
-        return true;
-    }
-    let bare = first.text.parse::<f64>().is_err();
-    let numbers = if bare { &cells[1..] } else { cells };
-    let run_from = |start: usize| numbers.iter().zip(start..).all(|(cell, k)| cell.text == k.to_string());
-    numbers.len() >= if bare { 1 } else { 3 } && (run_from(0) || run_from(1))
 }

@@ -17,6 +17,7 @@
 //! | `line` | physical lines, delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
 //! | `layout` | what kind of table a file holds, judged from its first lines |
+//! | `index` | whether the first column labels the rows |
 //! | `table` | the rows of the table, and where it ends |
 //! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
 //! | `vector` | [`read_vector`]: a start point |
@@ -27,6 +28,7 @@
 mod cell;
 mod error;
 mod factor_model;
+mod index;
 mod layout;
 mod line;
 mod read;

@@ -62,8 +62,13 @@ pub(crate) enum Delimiter {
 }
 
 /// In order of preference where a file reads equally well with several.
-pub(crate) const DELIMITERS: [Delimiter; 5] =
-    [Delimiter::Byte(b','), Delimiter::Byte(b';'), Delimiter::Byte(b'\t'), Delimiter::Byte(b'|'), Delimiter::Blanks];
+pub(crate) const DELIMITERS: [Delimiter; 5] = [
+    Delimiter::Byte(b','),
+    Delimiter::Byte(b';'),
+    Delimiter::Byte(b'\t'),
+    Delimiter::Byte(b'|'),
+    Delimiter::Blanks,
+];
 
 impl Delimiter {
     pub(crate) fn is_at(self, byte: u8) -> bool {

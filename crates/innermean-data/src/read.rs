@@ -32,7 +32,8 @@ pub struct ReadOptions {
 /// Reads a table of returns, one row per period and one column per asset, finding out its form by itself.
 ///
 /// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted. Blank lines and lines that begin
-///   with `#` are skipped. Decimal commas are understood unless the comma delimits, points and commas never mixed.
+///   with `#` are skipped. Decimal commas are understood, never mixed with points, unless the comma delimits;
+///   a single column such as `0,5` is two columns.
 /// - A header is optional. Without one, assets are called `a01`, `a02`, ...
 /// - A first column of dates, or one named as an index (`date`, `index`, nothing, ...) and in order, labels the rows.
 /// - Prose before the table is skipped, and reading stops at the first title or remark below it, so that Kenneth French's
@@ -96,7 +97,7 @@ pub(crate) fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, ReadEr
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        let line = bytes[..error.valid_up_to()].split(|&b| b == b'\n').count();
         ReadError::NotUtf8 { file: name.to_owned(), line }
     })
 }
@@ -148,7 +149,14 @@ fn assemble(layout: Layout, table: Table, name: &str, missing: Missing) -> Resul
     };
     let (rows, assets) = (all_rows - returns.dropped.rows, returns.assets());
     if rows < 2 || assets < 1 {
-        return Err(ReadError::NothingLeft { file: name.to_owned(), rows, all_rows, assets, all_assets, advice });
+        return Err(ReadError::NothingLeft {
+            file: name.to_owned(),
+            rows,
+            all_rows,
+            assets,
+            all_assets,
+            advice,
+        });
     }
     Ok(returns)
 }
@@ -156,7 +164,13 @@ fn assemble(layout: Layout, table: Table, name: &str, missing: Missing) -> Resul
 fn drop_rows(returns: &mut Returns) {
     let kept: Vec<bool> = returns.values.chunks_exact(returns.assets()).map(|row| !has_nan(row)).collect();
     returns.dropped.rows = kept.iter().filter(|&&keep| !keep).count();
-    returns.values = returns.values.chunks_exact(returns.names.len()).filter(|row| !has_nan(row)).flatten().copied().collect();
+    returns.values = returns
+        .values
+        .chunks_exact(returns.names.len())
+        .filter(|row| !has_nan(row))
+        .flatten()
+        .copied()
+        .collect();
     if let Some(dates) = &mut returns.dates {
         let mut keep = kept.iter();
         dates.retain(|_| keep.next().copied().unwrap_or(true));

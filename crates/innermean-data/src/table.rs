@@ -52,7 +52,7 @@ pub(crate) fn read_table(text: &str, layout: &Layout, file: &str) -> Result<Tabl
             after_blank = true;
             continue;
         }
-        if (after_blank || layout.preamble || is_copyright(line)) && reader.table.rows > 0 && reader.ends_before(line) {
+        if reader.table.rows > 0 && reader.ends_before(line, after_blank) {
             reader.note_end(line, lines);
             break;
         }
@@ -77,12 +77,20 @@ fn is_copyright(line: Line<'_>) -> bool {
 
 impl Reader<'_> {
     /// Whether a line is a title, a header or a remark below the table: it begins with text, or with nothing, and few
-    /// of its cells are numbers.
-    fn ends_before(&self, line: Line<'_>) -> bool {
+    /// of its cells are numbers. Without a blank line before it, it may as well be a broken row; it is not if it claims
+    /// copyright, or if there is prose in the file anyway and it has not as many cells as a row.
+    fn ends_before(&self, line: Line<'_>, after_blank: bool) -> bool {
+        if !after_blank && !self.layout.preamble && !is_copyright(line) {
+            return false;
+        }
         let cells = self.layout.delimiter.cells(line.text);
+        if !after_blank && cells.len() == self.layout.fields {
+            return false;
+        }
         let is_number = |text: &str| meaning(text, self.layout.decimal).is_number() || is_date(text);
         let begins_with_text = cells.first().is_none_or(|cell| {
-            cell.text.is_empty() || (meaning(&cell.text, self.layout.decimal) == Meaning::Text && !is_date(&cell.text))
+            cell.text.is_empty()
+                || (meaning(&cell.text, self.layout.decimal) == Meaning::Text && !is_date(&cell.text))
         });
         let numbers = cells.iter().filter(|cell| is_number(&cell.text)).count();
         begins_with_text && 2 * numbers < cells.len().max(1)
@@ -91,7 +99,8 @@ impl Reader<'_> {
     fn note_end(&mut self, line: Line<'_>, rest: Lines<'_>) {
         let is_row = |l: Line<'_>| {
             let cells = self.layout.delimiter.cells(l.text);
-            cells.len() > 1 && cells.iter().all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
+            cells.len() > 1
+                && cells.iter().all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
         };
         let further = rest.into_iter().any(|l| !l.is_blank() && !l.is_comment() && is_row(l));
         self.table.notes.push(if further {
@@ -110,7 +119,10 @@ impl Reader<'_> {
             && let Some(cell) = cells.next()
         {
             if cell.unclosed {
-                return Err(ReadError::UnclosedQuote { place: self.place(line, 0), text: cell.text.into_owned() });
+                return Err(ReadError::UnclosedQuote {
+                    place: self.place(line, 0),
+                    text: cell.text.into_owned(),
+                });
             }
             self.table.labels.push(cell.text.into_owned());
             found = 1;
@@ -194,7 +206,8 @@ impl Reader<'_> {
     /// The cell `column`, from 0.
     fn place(&self, line: Line<'_>, column: usize) -> Place {
         let asset = column.checked_sub(usize::from(self.layout.index_column));
-        let name = asset.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
+        let name =
+            asset.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
         Place { file: self.file.to_owned(), line: line.number, column: column + 1, name }
     }
 

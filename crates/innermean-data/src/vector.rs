@@ -87,7 +87,8 @@ fn pairs<'a>(lines: &[Line<'a>], names: &[String]) -> Option<Vec<Pair<'a>>> {
     if pairs.len() > 1 && !is_known(&pairs[0].name) && meaning(&pairs[0].value, b'.') == Meaning::Text {
         pairs.remove(0);
     }
-    let is_name = |pair: &Pair<'_>| is_known(&pair.name) || meaning(first_word(&pair.name), b'.') == Meaning::Text;
+    let is_name =
+        |pair: &Pair<'_>| is_known(&pair.name) || meaning(first_word(&pair.name), b'.') == Meaning::Text;
     pairs.iter().all(is_name).then_some(pairs)
 }
 
@@ -115,12 +116,14 @@ fn by_name(values: &[(&str, f64)], file: &str, names: &[String]) -> Result<Vec<f
         }
     }
     let unknown = |name: &&str| !names.iter().any(|known| known == name);
-    let unknown: Vec<String> = values.iter().map(|(name, _)| *name).filter(unknown).map(str::to_owned).collect();
+    let unknown: Vec<String> =
+        values.iter().map(|(name, _)| *name).filter(unknown).map(str::to_owned).collect();
     if !unknown.is_empty() {
         let example = names.first().cloned().unwrap_or_default();
         return Err(ReadError::UnknownNames { file: file(), names: unknown, example });
     }
-    let absent: Vec<String> = names.iter().filter(|name| !given.contains_key(name.as_str())).cloned().collect();
+    let absent: Vec<String> =
+        names.iter().filter(|name| !given.contains_key(name.as_str())).cloned().collect();
     if !absent.is_empty() {
         return Err(ReadError::AbsentNames { file: file(), names: absent });
     }
@@ -144,16 +147,21 @@ fn number(text: &str, place: impl FnOnce() -> Place) -> Result<f64, ReadError> {
     // A coordinate of a start point may well be -999, which is a missing value only among returns.
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) if value.is_infinite() => Err(ReadError::NotFinite { place: place(), text: text.to_owned() }),
+        Ok(value) if value.is_infinite() => {
+            Err(ReadError::NotFinite { place: place(), text: text.to_owned() })
+        }
         _ => Err(ReadError::NotANumber { place: place(), text: text.to_owned() }),
     }
 }
 
 fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadError> {
     let failed = |reason: String| ReadError::Json { file: file.to_owned(), reason };
-    let value: Value = serde_json::from_str(text).map_err(|error| failed(format!("is not valid JSON ({error})")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| failed(format!("is not valid JSON ({error})")))?;
     let theta = match &value {
-        Value::Object(members) => members.get("theta").ok_or_else(|| failed("has no \"theta\"".to_owned()))?,
+        Value::Object(members) => {
+            members.get("theta").ok_or_else(|| failed("has no \"theta\"".to_owned()))?
+        }
         other => other,
     };
     let number = |value: &Value, which: String| {
