@@ -6,9 +6,10 @@
 //! r_tj = m_j + sqrt(h_t) tau_t (beta_j' D z_t) + sqrt((1 + h_t) / 2) sigma_j e_tj
 //! ```
 //!
-//! `D` holds the factors' deviations, `z_t` is standard normal, `tau_t` makes it Student t with 5 degrees of freedom (one `tau` for all factors: they have
-//! their bad days together), `e_tj` is Student t of its own, both of variance one, and the variance `h_t` of the market
-//! wanders slowly around one: `h_{t+1} = 1 - a - b + (a x_t^2 + b) h_t`, with `x_t` the market's shock, a GARCH(1,1).
+//! `D` holds the factors' deviations, `z_t` is standard normal, `tau_t` makes it Student t with 5 degrees of freedom
+//! (one `tau` for all factors: they have their bad days together), `e_tj` is Student t of its own, both of variance one,
+//! and the variance `h_t` of the market wanders slowly around one, a GARCH(1,1) with `x_t` the market's shock:
+//! `h_{t+1} = 1 - a - b + (a x_t^2 + b) h_t`.
 //!
 //! The same seed gives the same bits on every machine: only + - * / and the square root are used, which IEEE 754 rounds
 //! exactly; logarithms and cosines are left to platforms' libraries, which differ in the last bit.
