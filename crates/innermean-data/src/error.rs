@@ -1,0 +1,316 @@
+//! What can be wrong with a file, each in one sentence that says where and what to do.
+
+use std::fmt;
+use std::io;
+
+/// A cell of a file, as a person would look it up in an editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as it was given.
+    pub file: String,
+    /// The physical line, from 1, counting blank lines and comments.
+    pub line: usize,
+    /// The field on that line, from 1, counting the date column.
+    pub column: usize,
+    /// The column's name, if there is one.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}, column {}", self.file, self.line, self.column)?;
+        match &self.name {
+            Some(name) if !name.is_empty() => write!(f, " ({})", shorten(name)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// There is no such file.
+    #[error("{file}: no such file; check the path")]
+    NotFound {
+        /// The path as given.
+        file: String,
+    },
+    /// The path is a directory.
+    #[error("{file}: is a directory; give the path of one file in it")]
+    Directory {
+        /// The path as given.
+        file: String,
+    },
+    /// The operating system refused.
+    #[error("{file}: cannot be read ({source}); check its permissions")]
+    Unreadable {
+        /// The path as given.
+        file: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A zip or gzip archive.
+    #[error("{file}: is a {kind} archive; unpack it and give the text file inside")]
+    Compressed {
+        /// The file's name.
+        file: String,
+        /// `zip` or `gzip`.
+        kind: &'static str,
+    },
+    /// The bytes are not UTF-8 text.
+    #[error("{file}, line {line}: is not UTF-8 text; save the file as plain text or CSV in UTF-8")]
+    NotUtf8 {
+        /// The file's name.
+        file: String,
+        /// The line with the first offending byte.
+        line: usize,
+    },
+    /// Nothing but blank lines and comments.
+    #[error("{file}: is empty; expected a table with one row per period and one column per asset")]
+    Empty {
+        /// The file's name.
+        file: String,
+    },
+    /// A header and nothing below it.
+    #[error("{file}: has no rows of data after line {line}; expected at least two rows of numbers")]
+    NoData {
+        /// The file's name.
+        file: String,
+        /// The last line that is not data.
+        line: usize,
+    },
+    /// A single row of data.
+    #[error("{file}, line {line}: is the only row of data; at least two are needed to measure risk")]
+    OneRow {
+        /// The file's name.
+        file: String,
+        /// The line of that row.
+        line: usize,
+    },
+    /// Rows of dates without a column of numbers.
+    #[error("{file}, line {line}: has no column of numbers beside the dates; expected one column per asset")]
+    NoAssets {
+        /// The file's name.
+        file: String,
+        /// The first row.
+        line: usize,
+    },
+    /// A row with too few or too many fields.
+    #[error(
+        "{file}, line {line}: found {found} {}, expected {expected} as in line {reference}; correct or remove the line",
+        plural(*found, "field")
+    )]
+    Ragged {
+        /// The file's name.
+        file: String,
+        /// The line.
+        line: usize,
+        /// Its number of fields.
+        found: usize,
+        /// The number of fields of the table.
+        expected: usize,
+        /// The line that set that number.
+        reference: usize,
+    },
+    /// A quote that is opened and not closed on the same line.
+    #[error(
+        "{place}: the quote opened by {} is not closed on the same line; close or remove it",
+        quote(text)
+    )]
+    UnclosedQuote {
+        /// The cell.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// Text where a number should be.
+    #[error(
+        "{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands separators",
+        quote(text)
+    )]
+    NotANumber {
+        /// The cell.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// An infinity, or a number too large for a double.
+    #[error(
+        "{place}: {} is not a finite number; correct it, or leave the cell empty to mark it missing",
+        quote(text)
+    )]
+    NotFinite {
+        /// The cell.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// Percent signs in some cells and none in others.
+    #[error(
+        "{place}: {} {} a percent sign, unlike the cells before it; write all cells with one or all without",
+        quote(text),
+        if text.ends_with('%') { "has" } else { "lacks" }
+    )]
+    MixedPercent {
+        /// The first cell that differs.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// Missing values, and no leave to drop anything.
+    #[error(
+        "{place}: {} is a missing value, the first of {count} in the table; \
+         use `--missing drop-rows` or `--missing drop-assets` to leave them out",
+        quote(text)
+    )]
+    Missing {
+        /// The first one.
+        place: Place,
+        /// Its text.
+        text: String,
+        /// How many there are in the whole table.
+        count: usize,
+    },
+    /// Too little is left once missing values are dropped.
+    #[error(
+        "{file}: {rows} of {all_rows} rows and {assets} of {all_assets} assets remain without missing values, \
+         at least 2 rows and 1 asset are needed; {advice}"
+    )]
+    NothingLeft {
+        /// The file's name.
+        file: String,
+        /// Rows that remain.
+        rows: usize,
+        /// Rows of the table.
+        all_rows: usize,
+        /// Assets that remain.
+        assets: usize,
+        /// Assets of the table.
+        all_assets: usize,
+        /// What to try instead.
+        advice: &'static str,
+    },
+    /// Columns whose values are all equal.
+    #[error(
+        "{file}: {} the same value in every row and so no risk, which leaves the portfolio undetermined; \
+         remove {} from the file",
+        constant_columns(columns),
+        if columns.len() == 1 { "it" } else { "them" }
+    )]
+    Constant {
+        /// The file's name.
+        file: String,
+        /// Name and value of each.
+        columns: Vec<(String, f64)>,
+    },
+    /// Two columns of one name.
+    #[error(
+        "{file}, line {line}: columns {first} and {second} are both named {}; rename one of them",
+        quote(name)
+    )]
+    DuplicateName {
+        /// The file's name.
+        file: String,
+        /// The header's line.
+        line: usize,
+        /// The name.
+        name: String,
+        /// The first column of that name, from 1.
+        first: usize,
+        /// The second column of that name, from 1.
+        second: usize,
+    },
+    /// A start point of the wrong length.
+    #[error("{file}: found {found} {}, expected {expected}, one per asset in the order of the returns", plural(*found, "number"))]
+    WrongLength {
+        /// The file's name.
+        file: String,
+        /// Numbers in the file.
+        found: usize,
+        /// Numbers wanted.
+        expected: usize,
+    },
+    /// A start point names assets that the returns do not have.
+    #[error(
+        "{file}: {} among the assets; expected the names of the returns, such as {}",
+        listed(names, "is not", "are not"),
+        quote(example)
+    )]
+    UnknownNames {
+        /// The file's name.
+        file: String,
+        /// The unknown names.
+        names: Vec<String>,
+        /// A name that would be known.
+        example: String,
+    },
+    /// A start point gives no value for some assets.
+    #[error("{file}: {} no value; give one line per asset", listed(names, "has", "have"))]
+    AbsentNames {
+        /// The file's name.
+        file: String,
+        /// The names without a value.
+        names: Vec<String>,
+    },
+    /// A start point gives two values for one asset.
+    #[error("{file}: {} is given twice; remove one of the two", quote(name))]
+    RepeatedName {
+        /// The file's name.
+        file: String,
+        /// The name.
+        name: String,
+    },
+    /// JSON that is broken or holds no numbers.
+    #[error(
+        "{file}: {reason}; expected a JSON array of numbers or an object with such an array as \"theta\""
+    )]
+    Json {
+        /// The file's name.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// At most 40 characters of a text, on one line.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut short: String =
+        text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn quote(text: &str) -> String {
+    if text.is_empty() { "an empty cell".into() } else { format!("'{}'", shorten(text)) }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+/// `'a', 'b' and 7 others are not`.
+fn listed(names: &[String], one: &str, many: &str) -> String {
+    let shown: Vec<String> = names.iter().take(5).map(|name| format!("'{}'", shorten(name))).collect();
+    let verb = if names.len() == 1 { one } else { many };
+    match names.len() - shown.len() {
+        0 => format!("{} {verb}", shown.join(", ")),
+        1 => format!("{} and 1 other {verb}", shown.join(", ")),
+        more => format!("{} and {more} others {verb}", shown.join(", ")),
+    }
+}
+
+fn constant_columns(columns: &[(String, f64)]) -> String {
+    let shown: Vec<String> =
+        columns.iter().take(5).map(|(name, value)| format!("'{}' (always {value})", shorten(name))).collect();
+    let more = columns.len() - shown.len();
+    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+    if columns.len() == 1 {
+        format!("column {} has", shown.join(", "))
+    } else {
+        format!("columns {}{others} have", shown.join(", "))
+    }
+}
