@@ -1,7 +1,64 @@
-//! Minimise a loss of averages.
+//! Minimise a loss of averages:
+//!
+//! ```text
+//! min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
+//! ```
+//!
+//! The average stands inside the loss, so that the gradient of a random term is biased and ordinary stochastic
+//! gradient methods go astray. The methods here work on the saddle-point form, where the averages come out; the
+//! first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
+//!
+//! ```
+//! use innermean::{Driver, Portfolio, Square, StepChoice, Svrpda1, Unregularized};
+//!
+//! // Three days of returns of two assets, in percent.
+//! let portfolio = Portfolio::new(2, vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1])?;
+//! // Minimise -(expected return) + 1 * variance.
+//! let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
+//! let start = [0.0, 0.0];
+//! let settings = StepChoice::default().settings(&problem, &start, 0)?;
+//! let solution = Driver::default().run(&problem, &Svrpda1(settings), &start, &mut ());
+//! assert!(solution.status.is_solved());
+//! // The closed form is (2 Cov)^-1 mean.
+//! assert!((solution.theta[0] - 0.2920).abs() < 1e-3 && (solution.theta[1] - 1.9551).abs() < 1e-3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
+//! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`steps`] the rules for
+//! their steps, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
 
+pub mod blocks;
+pub mod draws;
+pub mod evaluate;
+pub mod inner;
 pub mod merit;
+pub mod methods;
+pub mod oracle;
+pub mod problem;
+pub mod problems;
 pub mod regularizer;
+pub mod run;
 mod scalar;
 pub mod setting;
+pub mod status;
+pub mod steps;
 pub mod vector;
+
+pub use evaluate::Measure;
+pub use inner::{Bounds, Inner, Sample, Structure};
+pub use merit::{Absolute, AnyMerit, DownsideSquare, Huber, Merit, ScalarMerit, Square};
+pub use methods::primal_dual::{Reference, Settings};
+pub use methods::svrpda1::Svrpda1;
+pub use methods::svrpda2::Svrpda2;
+pub use methods::{AnyMethod, METHODS, Method};
+pub use oracle::{Calls, Oracle};
+pub use problem::{Constants, Problem};
+pub use problems::portfolio::Portfolio;
+pub use regularizer::{
+    AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,
+};
+pub use run::{Driver, Observer, Record, Solution, Stop};
+pub use setting::InvalidSetting;
+pub use status::Status;
+pub use steps::{StepChoice, StepError, StepRule};

@@ -1,0 +1,132 @@
+//! How good a point is: its objective and how far it is from optimal. The driver asks with the clock stopped.
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks;
+use crate::inner::{Inner, mean_jacobian_norm};
+use crate::merit::Merit;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::vector::{dot, norm_squared};
+
+/// Which number says how far a point is from optimal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
+    /// allows next to it).
+    Stationarity,
+    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` at the method's own duals, relative to the
+    /// size of the objective's two parts.
+    DualityGap,
+    /// For a phi with a kink and an f that is not affine there is none.
+    None,
+}
+
+/// What is known of one point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// `P(theta)`
+    pub objective: f64,
+    /// `|F(theta)| + |g(theta)|`: the size of what the objective is made of.
+    pub magnitude: f64,
+    /// The relative measure of optimality, where there is one.
+    pub optimality: Option<f64>,
+}
+
+/// Evaluates points of one problem, in buffers of its own.
+#[derive(Debug)]
+pub struct Evaluator<'p, F, P, G> {
+    problem: &'p Problem<F, P, G>,
+    measure: Measure,
+    /// The step of the prox-gradient mapping, 1/L.
+    alpha: f64,
+    /// The norm of the mapping at the origin.
+    scale: f64,
+    f_bar: Vec<f64>,
+    w: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
+    /// Chooses the measure; takes a pass or two over the data.
+    pub fn new(problem: &'p Problem<F, P, G>) -> Self {
+        let f = &problem.inner;
+        let gamma = problem.merit.gamma();
+        let measure = match (gamma > 0.0, f.structure().affine) {
+            (true, _) => Measure::Stationarity,
+            (false, true) => Measure::DualityGap,
+            (false, false) => Measure::None,
+        };
+        let (d, size) = (f.d(), f.n_x() * f.ell());
+        let mut evaluator = Evaluator {
+            problem,
+            measure,
+            alpha: 1.0,
+            scale: 1.0,
+            f_bar: vec![0.0; size],
+            w: vec![0.0; size],
+            gradient: vec![0.0; d],
+        };
+        if measure == Measure::Stationarity {
+            let origin = problem.allowed(&vec![0.0; d]);
+            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / gamma;
+            evaluator.alpha = if smoothness > 0.0 { 1.0 / smoothness } else { 1.0 };
+            f.means(&origin, &mut evaluator.f_bar);
+            let norm = evaluator.mapping_norm(&origin);
+            evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
+        }
+        evaluator
+    }
+
+    /// The number that [`Evaluation::optimality`] holds.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// Evaluates theta; `duals` are the method's, used for the duality gap.
+    pub fn evaluate(&mut self, theta: &[f64], duals: Option<&[f64]>) -> Evaluation {
+        self.problem.inner.means(theta, &mut self.f_bar);
+        let loss = self.problem.loss(&self.f_bar);
+        let g = self.problem.regularizer.value(theta);
+        let magnitude = loss.abs() + g.abs();
+        let optimality = match (self.measure, duals) {
+            (Measure::Stationarity, _) => Some(self.mapping_norm(theta) / self.scale),
+            (Measure::DualityGap, Some(w)) => {
+                let gap = self.duality_gap(theta, w, loss + g);
+                Some(if magnitude > 0.0 { gap / magnitude } else { gap })
+            }
+            _ => None,
+        };
+        Evaluation { objective: loss + g, magnitude, optimality }
+    }
+
+    /// The norm of the prox-gradient mapping at theta, whose averages stand in `f_bar`.
+    fn mapping_norm(&mut self, theta: &[f64]) -> f64 {
+        self.problem.duals(&self.f_bar, &mut self.w);
+        self.gradient.fill(0.0);
+        self.problem.inner.add_weighted_jac_t(theta, &self.w, &mut self.gradient);
+        norm_squared(&self.problem.mapping(theta, &self.gradient, self.alpha)).sqrt()
+    }
+
+    /// `P(theta) - D(w)` for affine f, where
+    /// `D(w) = (1/n) sum_i [ <bbar_i, w_i> - phi_i*(w_i) ] - g*(-u)`, `u = (1/n) sum_i Abar_i w_i`, and
+    /// `<bbar_i, w_i> = <fbar_i(theta), w_i> - <theta, Abar_i w_i>` for the averages that stand in `f_bar`.
+    fn duality_gap(&mut self, theta: &[f64], w: &[f64], objective: f64) -> f64 {
+        let Problem { inner: f, merit, regularizer } = self.problem;
+        let (n_x, ell) = (f.n_x(), f.ell());
+        let u = &mut self.gradient;
+        u.fill(0.0);
+        f.add_weighted_jac_t(theta, w, u);
+        let f_bar = &self.f_bar;
+        let sum = blocks::sum(n_x, |i| {
+            let own = i * ell..(i + 1) * ell;
+            dot(&f_bar[own.clone()], &w[own.clone()]) - merit.conjugate(i, &w[own])
+        });
+        let bilinear = dot(theta, u);
+        for u in u.iter_mut() {
+            *u = -*u;
+        }
+        objective - (sum / n_x as f64 - bilinear - regularizer.conjugate(u))
+    }
+}

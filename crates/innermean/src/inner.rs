@@ -1,0 +1,201 @@
+//! The inner function f: what is averaged.
+//!
+//! `f_theta(x_i, y_ij)` maps theta in `R^d` to `R^ell`. Its Jacobian `f'` is taken as d x ell, so that every
+//! product reads `f' w`; no method ever asks for the Jacobian itself of a single pair.
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks;
+use crate::vector::dot;
+
+/// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// `f = A_ij theta + b_ij`: the Jacobian does not depend on theta.
+    pub affine: bool,
+    /// How the inner samples of different i are related.
+    pub sample: Sample,
+}
+
+/// How the inner samples of different outer indices are related.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sample {
+    /// Every i has its own; a snapshot evaluates f at all `sum_i n_Yi` pairs.
+    #[default]
+    Own,
+    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at `n_Y` points.
+    Shared,
+    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X + n_Y` points.
+    Separable,
+}
+
+/// What is known about f over all theta, i and j. `None`: not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// `B_f >= |f'_theta(x_i, y_ij)|`
+    pub b_f: Option<f64>,
+    /// `B_theta`: a Lipschitz constant of `theta -> f'_theta(x_i, y_ij)`; zero for affine f.
+    pub b_theta: Option<f64>,
+    /// A bound on `|fbar_i'(theta)|`, the mean Jacobians; at most `B_f`.
+    pub mean_jacobian: Option<f64>,
+}
+
+/// The inner function. Seven calls describe it; the rest are provided, and a problem overrides them to fuse,
+/// to vectorise or to exploit its structure.
+///
+/// `add_...` accumulates into `out`, a bare noun overwrites it. `work` is scratch of length `ell` lent by the
+/// caller, so that nothing is allocated in a step. Vectors over all i lie flat: i owns `[i * ell..(i + 1) * ell]`.
+pub trait Inner: Sync {
+    /// The length of theta.
+    fn d(&self) -> usize;
+
+    /// The length of a value.
+    fn ell(&self) -> usize {
+        1
+    }
+
+    /// The number of outer terms.
+    fn n_x(&self) -> usize;
+
+    /// The number of inner samples of term `i`, at least 1.
+    fn n_y(&self, i: usize) -> usize;
+
+    /// What a solver may exploit.
+    fn structure(&self) -> Structure {
+        Structure::default()
+    }
+
+    /// What is known about the size of f'.
+    fn bounds(&self) -> Bounds {
+        Bounds { b_theta: self.structure().affine.then_some(0.0), ..Bounds::default() }
+    }
+
+    /// `out = f_theta(x_i, y_ij)`
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]);
+
+    /// `out += c f'_theta(x_i, y_ij) w`
+    fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+
+    /// `out = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`
+    #[inline(always)]
+    fn difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
+        self.value(theta, i, j, out);
+        self.value(theta_ref, i, j, work);
+        for (out, at_ref) in out.iter_mut().zip(work) {
+            *out -= *at_ref;
+        }
+    }
+
+    /// `out += c (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
+    fn add_jac_t_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
+        self.add_jac_t(theta, i, j, w, c, out);
+        self.add_jac_t(theta_ref, i, j, w, -c, out);
+    }
+
+    /// `out = fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`
+    fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+        out.fill(0.0);
+        let n_y = self.n_y(i);
+        for j in 0..n_y {
+            self.value(theta, i, j, work);
+            for (out, value) in out.iter_mut().zip(&*work) {
+                *out += value;
+            }
+        }
+        for out in out {
+            *out /= n_y as f64;
+        }
+    }
+
+    /// `out += c fbar_i'(theta) w`
+    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let n_y = self.n_y(i);
+        for j in 0..n_y {
+            self.add_jac_t(theta, i, j, w, c / n_y as f64, out);
+        }
+    }
+
+    /// `out = fbar_i(theta)` for all i.
+    fn means(&self, theta: &[f64], out: &mut [f64]) {
+        let ell = self.ell();
+        blocks::fill_blocks(self.n_x(), ell, out, |range, rows| {
+            let mut work = vec![0.0; ell];
+            for (i, row) in range.zip(rows.chunks_exact_mut(ell)) {
+                self.mean(theta, i, &mut work, row);
+            }
+        });
+    }
+
+    /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f).
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+        let (d, ell) = (self.d(), self.ell());
+        blocks::fill_blocks(self.n_x(), ell * d, out, |range, rows| {
+            for (i, jacobian) in range.zip(rows.chunks_exact_mut(ell * d)) {
+                mean_jacobian(self, theta, i, jacobian);
+            }
+        });
+    }
+
+    /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+        let (n_x, ell) = (self.n_x(), self.ell());
+        blocks::add_blocks(n_x, 1.0 / n_x as f64, out, |range, partial| {
+            for i in range {
+                self.add_mean_jac_t(theta, i, &w[i * ell..(i + 1) * ell], 1.0, partial);
+            }
+        });
+    }
+
+    /// Both batch quantities of a snapshot: `f_bar_i = fbar_i(theta)` for all i and
+    /// `u = (1/n_X) sum_i fbar_i'(theta) w_i`.
+    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        self.means(theta, f_bar);
+        u.fill(0.0);
+        self.add_weighted_jac_t(theta, w, u);
+    }
+}
+
+/// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
+fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, out: &mut [f64]) {
+    let mut unit = vec![0.0; f.ell()];
+    out.fill(0.0);
+    for (c, row) in out.chunks_exact_mut(f.d()).enumerate() {
+        unit[c] = 1.0;
+        f.add_mean_jac_t(theta, i, &unit, 1.0, row);
+        unit[c] = 0.0;
+    }
+}
+
+/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound where it has one, otherwise by one pass at theta.
+pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    f.bounds().mean_jacobian.unwrap_or_else(|| {
+        let size = f.d() * f.ell();
+        blocks::max(
+            f.n_x(),
+            || vec![0.0; size],
+            |jacobian, i| {
+                mean_jacobian(f, theta, i, jacobian);
+                dot(jacobian, jacobian).sqrt()
+            },
+        )
+    })
+}

@@ -1,0 +1,302 @@
+//! What SVRPDA-I and SVRPDA-II share: their settings, their state, and every line of the two boxes but the update of U.
+//!
+//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::draws::Stream;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::regularizer::Regularizer;
+use crate::setting::{InvalidSetting, positive};
+
+/// Which inner iterate becomes the next reference point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reference {
+    /// Option I: the last, `theta^(M)`.
+    #[default]
+    Last,
+    /// Option II: `theta^(t)` for t drawn uniformly from `0..M`.
+    Random,
+}
+
+/// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The primal step `alpha_theta > 0`.
+    pub alpha_theta: f64,
+    /// The dual step `alpha_w > 0`.
+    pub alpha_w: f64,
+    /// M, the inner steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// Option I or Option II.
+    pub reference: Reference,
+    /// Outer iterations of M plain stochastic primal-dual steps before the first snapshot.
+    pub warmup_epochs: usize,
+    /// Theorem 3: `n_Y = 1` and affine f need no reference point, so only the first outer iteration takes a snapshot,
+    /// and `inner_iterations` is merely how often the driver looks.
+    pub single_loop: bool,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// # Errors
+    /// If a step or M is not above zero.
+    pub fn check(&self) -> Result<(), InvalidSetting> {
+        positive("alpha_theta", self.alpha_theta)?;
+        positive("alpha_w", self.alpha_w)?;
+        if self.inner_iterations == 0 {
+            return Err(InvalidSetting::new("inner_iterations", "0", "a whole number above 0"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the mean Jacobians are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// `n_X d ell` numbers (SVRPDA-I).
+    MeanJacobians,
+    /// None (SVRPDA-II).
+    Nothing,
+}
+
+/// One stream for each random variable of the boxes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Draws {
+    /// `i_k`
+    pub(super) dual_i: Stream,
+    /// `j_k`
+    pub(super) dual_j: Stream,
+    /// `i'_k`
+    pub(super) primal_i: Stream,
+    /// `j'_k`
+    pub(super) primal_j: Stream,
+    /// `j''_k`
+    pub(super) u_j: Stream,
+    /// t of Option II
+    pub(super) reference: Stream,
+}
+
+impl Draws {
+    fn new(seed: u64) -> Self {
+        let stream = |number| Stream::new(seed, number);
+        Draws {
+            dual_i: stream(0),
+            dual_j: stream(1),
+            primal_i: stream(2),
+            primal_j: stream(3),
+            u_j: stream(4),
+            reference: stream(5),
+        }
+    }
+}
+
+/// The state of SVRPDA-I and II.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PrimalDual {
+    /// `theta^(k)`
+    pub theta: Vec<f64>,
+    /// `w^(k)`, flat: i owns `[i * ell..(i + 1) * ell]`
+    pub w: Vec<f64>,
+    /// The reference point
+    pub theta_ref: Vec<f64>,
+    /// `fbar_i(theta_ref)`, flat
+    pub f_bar: Vec<f64>,
+    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II
+    pub jac_bar: Vec<f64>,
+    /// `U_k`
+    pub u: Vec<f64>,
+    /// k, counted from 0 at each snapshot
+    pub k: usize,
+    /// Outer iterations begun
+    pub outer: usize,
+    /// Option II: the t that is drawn for this outer iteration (M under Option I, which never comes)
+    t: usize,
+    /// Option II: `theta^(t)`
+    theta_t: Vec<f64>,
+    /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever
+    jac_bar_known: bool,
+    /// `w_i^(k) - w_i^(k-1)` of the last dual step
+    pub(super) change: Vec<f64>,
+    delta_w: Vec<f64>,
+    work: Vec<f64>,
+    delta_theta: Vec<f64>,
+    pub(super) draws: Draws,
+}
+
+impl PrimalDual {
+    /// Everything allocated, nothing queried; duals at zero.
+    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
+        oracle: &Oracle<'_, F, P, G>,
+        settings: &Settings,
+        theta: &[f64],
+        stored: Stored,
+    ) -> Self {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        assert_eq!(theta.len(), d, "the start has the problem's dimension");
+        let jacobians = if stored == Stored::MeanJacobians { n_x * d * ell } else { 0 };
+        PrimalDual {
+            theta: theta.to_vec(),
+            w: vec![0.0; n_x * ell],
+            theta_ref: theta.to_vec(),
+            f_bar: vec![0.0; n_x * ell],
+            jac_bar: vec![0.0; jacobians],
+            u: vec![0.0; d],
+            k: 0,
+            outer: 0,
+            t: settings.inner_iterations,
+            theta_t: theta.to_vec(),
+            jac_bar_known: false,
+            change: vec![0.0; ell],
+            delta_w: vec![0.0; ell],
+            work: vec![0.0; ell],
+            delta_theta: vec![0.0; d],
+            draws: Draws::new(settings.seed),
+        }
+    }
+
+    /// Whether the outer iteration that has begun is one of the plain ones.
+    #[inline(always)]
+    pub(super) fn warming_up(&self, settings: &Settings) -> bool {
+        self.outer <= settings.warmup_epochs
+    }
+
+    /// The head of the outer loop: choose `theta_ref` and compute `U_0`, `fbar_i(theta_ref)` and, where they are stored,
+    /// `fbar_i'(theta_ref)`.
+    pub(super) fn begin_outer<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        if settings.reference == Reference::Random && self.outer > settings.warmup_epochs {
+            self.theta.copy_from_slice(&self.theta_t);
+        }
+        self.outer += 1;
+        self.k = 0;
+        let first = self.outer == settings.warmup_epochs + 1;
+        if self.warming_up(settings) || (settings.single_loop && !first) {
+            return;
+        }
+        self.theta_ref.copy_from_slice(&self.theta);
+        if first && settings.warmup_epochs == 0 {
+            // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
+            oracle.snapshot_with_duals(&self.theta_ref, &mut self.w, &mut self.f_bar, &mut self.u);
+        } else {
+            oracle.snapshot(&self.theta_ref, &self.w, &mut self.f_bar, &mut self.u);
+        }
+        if !self.jac_bar.is_empty() && !self.jac_bar_known {
+            oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
+            self.jac_bar_known = oracle.affine();
+        }
+        if settings.reference == Reference::Random {
+            self.t = self.draws.reference.index(settings.inner_iterations);
+        }
+    }
+
+    /// Keeps `theta^(t)` for Option II when its turn comes.
+    #[inline(always)]
+    pub(super) fn remember_reference(&mut self) {
+        if self.k == self.t {
+            self.theta_t.copy_from_slice(&self.theta);
+        }
+    }
+
+    /// Draws `i_k` and `j_k`, computes
+    /// `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` and updates
+    /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
+    /// Leaves the change of `w_i` in `self.change` and returns i.
+    #[inline(always)]
+    pub(super) fn dual_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) -> usize {
+        let ell = oracle.ell();
+        let i = self.draws.dual_i.index(oracle.n_x());
+        let j = self.draws.dual_j.index(oracle.n_y(i));
+        if settings.single_loop {
+            // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
+            oracle.value(&self.theta, i, j, &mut self.delta_w);
+        } else {
+            oracle.difference(&self.theta, &self.theta_ref, i, j, &mut self.work, &mut self.delta_w);
+            for (delta, f_bar) in self.delta_w.iter_mut().zip(&self.f_bar[i * ell..(i + 1) * ell]) {
+                *delta += f_bar;
+            }
+        }
+        self.ascend(oracle, settings.alpha_w, i);
+        i
+    }
+
+    /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w delta^w)`, the change left in `self.change`.
+    #[inline(always)]
+    fn ascend<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+        alpha_w: f64,
+        i: usize,
+    ) {
+        let ell = oracle.ell();
+        let w_i = &mut self.w[i * ell..(i + 1) * ell];
+        for ((w, old), delta) in w_i.iter_mut().zip(&mut self.change).zip(&self.delta_w) {
+            *old = *w;
+            *w += alpha_w * delta;
+        }
+        oracle.prox_conjugate(i, alpha_w, w_i);
+        for (old, w) in self.change.iter_mut().zip(w_i) {
+            *old = *w - *old;
+        }
+    }
+
+    /// Draws `i'_k` and `j'_k`, computes
+    /// `delta^theta_k = f'_theta(x_i', y_i'j') w_i' - f'_theta_ref(x_i', y_i'j') w_i' + U_k`, and updates
+    /// `theta <- prox_{alpha_theta g}(theta - alpha_theta delta^theta_k)`.
+    #[inline(always)]
+    pub(super) fn primal_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        if oracle.affine() {
+            // The first two terms cancel: nothing is drawn and nothing is asked.
+            return oracle.primal_step(settings.alpha_theta, &self.u, &mut self.theta);
+        }
+        let ell = oracle.ell();
+        let i = self.draws.primal_i.index(oracle.n_x());
+        let j = self.draws.primal_j.index(oracle.n_y(i));
+        self.delta_theta.copy_from_slice(&self.u);
+        let w_i = &self.w[i * ell..(i + 1) * ell];
+        oracle.add_jac_t_difference(&self.theta, &self.theta_ref, i, j, w_i, &mut self.delta_theta);
+        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+    }
+
+    /// A warm-up step, not variance-reduced: draws one pair, then `w_i <- prox(w_i + alpha_w f_theta(x_i, y_ij))` and
+    /// `theta <- prox(theta - alpha_theta f'_theta(x_i, y_ij) w_i)`. With one sample for both, the noise in `w_i` pulls
+    /// theta towards zero as a ridge would; two independent samples took 4 % more calls on the paper's portfolios.
+    #[inline(always)]
+    pub(super) fn plain_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        let ell = oracle.ell();
+        let i = self.draws.dual_i.index(oracle.n_x());
+        let j = self.draws.dual_j.index(oracle.n_y(i));
+        oracle.value(&self.theta, i, j, &mut self.delta_w);
+        self.ascend(oracle, settings.alpha_w, i);
+        self.delta_theta.fill(0.0);
+        let w_i = &self.w[i * ell..(i + 1) * ell];
+        oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
+        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        self.k += 1;
+    }
+
+    /// The current iterate; at the end of an outer iteration under Option II, the `theta^(t)` that comes next.
+    pub(super) fn output(&self, settings: &Settings) -> &[f64] {
+        let ended = self.k == settings.inner_iterations && !self.warming_up(settings);
+        if ended && settings.reference == Reference::Random { &self.theta_t } else { &self.theta }
+    }
+}

@@ -1,0 +1,215 @@
+//! The only door from a method to f and phi: every query passes here and is counted.
+//!
+//! One call is one query of `f_theta`, of `f'_theta` (as a product) or of `phi_i` at one index and one point. The
+//! prox of the conjugate, g and its prox, and values that a method has stored are free. `docs/oracle-calls.md` has
+//! the convention in full and the count of every method.
+
+use std::ops::{Add, Sub};
+
+use serde::{Deserialize, Serialize};
+
+use crate::inner::{Inner, Sample};
+use crate::merit::Merit;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+
+/// Oracle calls made so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls {
+    /// Queries of f.
+    pub f: u64,
+    /// Queries of f', as products `f' w`.
+    pub jacobian: u64,
+    /// Queries of phi or its gradient.
+    pub merit: u64,
+}
+
+impl Calls {
+    /// All of them: the unit of the paper's figures.
+    #[inline]
+    pub fn total(&self) -> u64 {
+        self.f + self.jacobian + self.merit
+    }
+}
+
+impl Add for Calls {
+    type Output = Calls;
+    fn add(self, other: Calls) -> Calls {
+        Calls {
+            f: self.f + other.f,
+            jacobian: self.jacobian + other.jacobian,
+            merit: self.merit + other.merit,
+        }
+    }
+}
+
+impl Sub for Calls {
+    type Output = Calls;
+    fn sub(self, other: Calls) -> Calls {
+        Calls {
+            f: self.f - other.f,
+            jacobian: self.jacobian - other.jacobian,
+            merit: self.merit - other.merit,
+        }
+    }
+}
+
+/// What both batch quantities of a snapshot cost: every distinct piece of f once for its value and once for its
+/// Jacobian. In a separable affine f the mean of `b'(y_j)` is a constant of the problem and is not asked for again.
+pub fn snapshot_calls<F: Inner + ?Sized>(f: &F) -> Calls {
+    let structure = f.structure();
+    let n_x = f.n_x() as u64;
+    let n_y = |i| f.n_y(i) as u64;
+    let (values, jacobians) = match structure.sample {
+        Sample::Own => {
+            let pairs = (0..f.n_x()).map(n_y).sum();
+            (pairs, pairs)
+        }
+        Sample::Shared => (n_y(0), n_y(0)),
+        Sample::Separable if structure.affine => (n_x + n_y(0), n_x),
+        Sample::Separable => (n_x + n_y(0), n_x + n_y(0)),
+    };
+    Calls { f: values, jacobian: jacobians, merit: 0 }
+}
+
+/// A problem seen through the counter.
+#[derive(Debug)]
+pub struct Oracle<'p, F, P, G> {
+    problem: &'p Problem<F, P, G>,
+    /// Calls made so far.
+    pub calls: Calls,
+    snapshot: Calls,
+    affine: bool,
+    d: usize,
+    ell: usize,
+    n_x: usize,
+}
+
+impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
+    /// A fresh counter in front of `problem`.
+    pub fn new(problem: &'p Problem<F, P, G>) -> Self {
+        let f = &problem.inner;
+        Oracle {
+            problem,
+            calls: Calls::default(),
+            snapshot: snapshot_calls(f),
+            affine: f.structure().affine,
+            d: f.d(),
+            ell: f.ell(),
+            n_x: f.n_x(),
+        }
+    }
+
+    /// The length of theta.
+    #[inline(always)]
+    pub fn d(&self) -> usize {
+        self.d
+    }
+
+    /// The length of a value of f.
+    #[inline(always)]
+    pub fn ell(&self) -> usize {
+        self.ell
+    }
+
+    /// The number of outer terms.
+    #[inline(always)]
+    pub fn n_x(&self) -> usize {
+        self.n_x
+    }
+
+    /// The number of inner samples of term i.
+    #[inline(always)]
+    pub fn n_y(&self, i: usize) -> usize {
+        self.problem.inner.n_y(i)
+    }
+
+    /// Whether f' does not depend on theta.
+    #[inline(always)]
+    pub fn affine(&self) -> bool {
+        self.affine
+    }
+
+    /// `out = f_theta(x_i, y_ij)`: one call.
+    #[inline(always)]
+    pub fn value(&mut self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        self.calls.f += 1;
+        self.problem.inner.value(theta, i, j, out);
+    }
+
+    /// `out = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`: two calls.
+    #[inline(always)]
+    pub fn difference(
+        &mut self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
+        self.calls.f += 2;
+        self.problem.inner.difference(theta, theta_ref, i, j, work, out);
+    }
+
+    /// `out += c f'_theta(x_i, y_ij) w`: one call.
+    #[inline(always)]
+    pub fn add_jac_t(&mut self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.calls.jacobian += 1;
+        self.problem.inner.add_jac_t(theta, i, j, w, c, out);
+    }
+
+    /// `out += (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`: two calls. For affine f it is zero: do not ask.
+    #[inline(always)]
+    pub fn add_jac_t_difference(
+        &mut self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        w: &[f64],
+        out: &mut [f64],
+    ) {
+        self.calls.jacobian += 2;
+        self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
+    }
+
+    /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's calls.
+    pub fn snapshot(&mut self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        self.calls = self.calls + self.snapshot;
+        self.problem.inner.snapshot(theta, w, f_bar, u);
+    }
+
+    /// The snapshot from which duals start: `w_i = phi_i'(fbar_i(theta))` comes out as well, for `n_X` calls more.
+    pub fn snapshot_with_duals(&mut self, theta: &[f64], w: &mut [f64], f_bar: &mut [f64], u: &mut [f64]) {
+        self.calls = self.calls + self.snapshot;
+        self.calls.merit += self.n_x as u64;
+        self.problem.inner.means(theta, f_bar);
+        self.problem.duals(f_bar, w);
+        u.fill(0.0);
+        self.problem.inner.add_weighted_jac_t(theta, w, u);
+    }
+
+    /// `out = fbar_i'(theta)` for all i, from the same queries as the snapshot at theta: free.
+    pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
+        self.problem.inner.mean_jacobians(theta, out);
+    }
+
+    /// `w <- prox_{alpha phi_i*}(w)`: free.
+    #[inline(always)]
+    pub fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+        self.problem.merit.prox_conjugate(i, alpha, w);
+    }
+
+    /// `theta <- prox_{alpha g}(theta - alpha direction)`: free.
+    #[inline(always)]
+    pub fn primal_step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+        self.problem.regularizer.step(alpha, direction, theta);
+    }
+
+    /// `theta <- prox_{alpha g}(theta)`: free.
+    #[inline(always)]
+    pub fn prox(&self, alpha: f64, theta: &mut [f64]) {
+        self.problem.regularizer.prox(alpha, theta);
+    }
+}

@@ -1,0 +1,110 @@
+//! The problem: f, phi and g together, with its objective, gradient and constants.
+//!
+//! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see `oracle.rs`).
+
+use crate::blocks;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::regularizer::Regularizer;
+use crate::vector::norm_squared;
+
+/// `P(theta) = F(theta) + g(theta)` with `F(theta) = (1/n_X) sum_i phi_i( fbar_i(theta) )` and
+/// `fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`.
+#[derive(Debug, Clone)]
+pub struct Problem<F, P, G> {
+    /// f
+    pub inner: F,
+    /// phi
+    pub merit: P,
+    /// g
+    pub regularizer: G,
+}
+
+/// The constants of the paper's Assumptions 1 to 3, as far as they are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constants {
+    /// `B_f >= |f'_theta(x_i, y_ij)|`
+    pub b_f: Option<f64>,
+    /// `B_theta`: f' is `B_theta`-Lipschitz in theta.
+    pub b_theta: Option<f64>,
+    /// `B_w`: every phi is `B_w`-Lipschitz; `+inf` where it is not.
+    pub b_w: f64,
+    /// Every phi is `1/gamma`-smooth; zero where it is not.
+    pub gamma: f64,
+    /// g is mu-strongly convex.
+    pub mu: f64,
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
+    /// `P(theta)`
+    pub fn objective(&self, theta: &[f64]) -> f64 {
+        let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
+        self.inner.means(theta, &mut f_bar);
+        self.loss(&f_bar) + self.regularizer.value(theta)
+    }
+
+    /// `F = (1/n_X) sum_i phi_i(fbar_i)`, from the averages.
+    pub fn loss(&self, f_bar: &[f64]) -> f64 {
+        let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
+        blocks::sum(n_x, |i| self.merit.value(i, &f_bar[i * ell..(i + 1) * ell])) / n_x as f64
+    }
+
+    /// `w_i = phi_i'(fbar_i)` for all i: the best duals for given averages.
+    pub fn duals(&self, f_bar: &[f64], w: &mut [f64]) {
+        let ell = self.inner.ell();
+        blocks::fill_blocks(self.inner.n_x(), ell, w, |range, rows| {
+            for (i, w_i) in range.zip(rows.chunks_exact_mut(ell)) {
+                self.merit.gradient(i, &f_bar[i * ell..(i + 1) * ell], w_i);
+            }
+        });
+    }
+
+    /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) phi_i'(fbar_i(theta))`, g left out.
+    pub fn gradient(&self, theta: &[f64], out: &mut [f64]) {
+        let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
+        let mut w = f_bar.clone();
+        self.inner.means(theta, &mut f_bar);
+        self.duals(&f_bar, &mut w);
+        out.fill(0.0);
+        self.inner.add_weighted_jac_t(theta, &w, out);
+    }
+
+    /// The prox-gradient mapping `(theta - prox_{alpha g}(theta - alpha F'(theta))) / alpha`: zero exactly at a
+    /// stationary point, and equal to `P'(theta)` where g is smooth and alpha goes to zero.
+    pub fn prox_gradient_mapping(&self, theta: &[f64], alpha: f64) -> Vec<f64> {
+        let mut gradient = vec![0.0; theta.len()];
+        self.gradient(theta, &mut gradient);
+        self.mapping(theta, &gradient, alpha)
+    }
+
+    /// The prox-gradient mapping when `F'(theta)` is at hand.
+    pub(crate) fn mapping(&self, theta: &[f64], gradient: &[f64], alpha: f64) -> Vec<f64> {
+        let mut next = theta.to_vec();
+        self.regularizer.step(alpha, gradient, &mut next);
+        theta.iter().zip(&next).map(|(here, next)| (here - next) / alpha).collect()
+    }
+
+    /// `|prox-gradient mapping|`
+    pub fn stationarity(&self, theta: &[f64], alpha: f64) -> f64 {
+        norm_squared(&self.prox_gradient_mapping(theta, alpha)).sqrt()
+    }
+
+    /// theta, or the point next to it that g allows: the prox with a vanishing step.
+    pub fn allowed(&self, theta: &[f64]) -> Vec<f64> {
+        let mut theta = theta.to_vec();
+        self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
+        theta
+    }
+
+    /// The constants of the paper's assumptions, as far as f, phi and g know them.
+    pub fn constants(&self) -> Constants {
+        let bounds = self.inner.bounds();
+        Constants {
+            b_f: bounds.b_f,
+            b_theta: bounds.b_theta,
+            b_w: self.merit.lipschitz(self.inner.ell()),
+            gamma: self.merit.gamma(),
+            mu: self.regularizer.mu(),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Problems people arrive with: each file holds the data's view as an f, and what is known about it.
+
+pub mod portfolio;

@@ -1,0 +1,173 @@
+//! The risk-averse portfolio: the paper's equation (4) with the identification (6).
+//!
+//! Rows `x_i` in `R^d` are the returns of d assets in period i. With `m = (1/n) sum_i x_i`,
+//!
+//! ```text
+//! min over theta of  -<m, theta> + (1/n) sum_i phi( <x_i - m, theta> ) + g(theta)
+//! f_theta(x_i, y_ij) = <x_i - x_j, theta>,  n_X = n_Y = n,  ell = 1
+//! ```
+//!
+//! `phi = c u^2` is the variance with risk aversion c, `c min(u, 0)^2` the semivariance, `c |u|` the mean absolute deviation,
+//! Huber's function between the first and the third. The expected return is a linear tilt of g.
+//!
+//! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over the n rows.
+
+use crate::blocks;
+use crate::inner::{Bounds, Inner, Sample, Structure};
+use crate::problem::Problem;
+use crate::regularizer::Tilted;
+use crate::setting::InvalidSetting;
+use crate::vector::{axpy, axpy_of_difference, distance_squared, dot, dot_of_differences};
+
+/// The f of the portfolio.
+#[derive(Debug, Clone)]
+pub struct Portfolio {
+    d: usize,
+    /// n rows of d
+    returns: Vec<f64>,
+    /// m
+    mean: Vec<f64>,
+    /// `max_i |x_i - m|`
+    reach: f64,
+}
+
+impl Portfolio {
+    /// Takes `returns` as rows of length `d`.
+    ///
+    /// # Errors
+    /// Unless there is at least one whole row, of finite numbers.
+    pub fn new(d: usize, returns: Vec<f64>) -> Result<Self, InvalidSetting> {
+        if d == 0 || returns.is_empty() || !returns.len().is_multiple_of(d) {
+            return Err(InvalidSetting::new(
+                "returns",
+                format!("{} numbers in rows of {d}", returns.len()),
+                "at least one whole row of at least one number",
+            ));
+        }
+        if let Some(bad) = returns.iter().position(|x| !x.is_finite()) {
+            let place = format!("{} in row {}, column {}", returns[bad], bad / d, bad % d);
+            return Err(InvalidSetting::new("returns", place, "finite numbers"));
+        }
+        let n = returns.len() / d;
+        let mut mean = vec![0.0; d];
+        blocks::add_blocks(n, 1.0 / n as f64, &mut mean, |range, partial| {
+            for row in returns[range.start * d..range.end * d].chunks_exact(d) {
+                axpy(1.0, row, partial);
+            }
+        });
+        let reach =
+            blocks::max(n, || (), |(), i| distance_squared(&returns[i * d..(i + 1) * d], &mean).sqrt());
+        Ok(Portfolio { d, returns, mean, reach })
+    }
+
+    /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked of theta.
+    ///
+    /// # Errors
+    /// If the returns are so large that their mean is not finite.
+    pub fn problem<P, G>(self, merit: P, g: G) -> Result<Problem<Portfolio, P, Tilted<G>>, InvalidSetting> {
+        let tilt = self.mean.iter().map(|m| -m).collect();
+        Ok(Problem { inner: self, merit, regularizer: Tilted::new(g, tilt)? })
+    }
+
+    /// m, the expected return of each asset.
+    pub fn mean_returns(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// The returns, n rows of d.
+    pub fn returns(&self) -> &[f64] {
+        &self.returns
+    }
+
+    /// `<m, theta>`
+    pub fn expected_return(&self, theta: &[f64]) -> f64 {
+        dot(&self.mean, theta)
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f64] {
+        &self.returns[i * self.d..(i + 1) * self.d]
+    }
+}
+
+impl Inner for Portfolio {
+    #[inline(always)]
+    fn d(&self) -> usize {
+        self.d
+    }
+
+    #[inline(always)]
+    fn n_x(&self) -> usize {
+        self.returns.len() / self.d
+    }
+
+    #[inline(always)]
+    fn n_y(&self, _: usize) -> usize {
+        self.n_x()
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, sample: Sample::Separable }
+    }
+
+    /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(2.0 * self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+    }
+
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        out[0] = dot(self.row(i), theta) - dot(self.row(j), theta);
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
+    }
+
+    /// `<x_i - x_j, theta - theta_ref>` in one sweep.
+    #[inline(always)]
+    fn difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        _: &mut [f64],
+        out: &mut [f64],
+    ) {
+        out[0] = dot_of_differences(self.row(i), self.row(j), theta, theta_ref);
+    }
+
+    /// `fbar_i = <x_i - m, theta>`
+    fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
+        out[0] = dot(self.row(i), theta) - dot(&self.mean, theta);
+    }
+
+    /// `fbar_i' = x_i - m`
+    fn add_mean_jac_t(&self, _: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy_of_difference(c * w[0], self.row(i), &self.mean, out);
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) {
+        let shared = dot(&self.mean, theta);
+        blocks::fill_blocks(self.n_x(), 1, out, |range, f_bar| {
+            for (i, f_bar) in range.zip(f_bar) {
+                *f_bar = dot(self.row(i), theta) - shared;
+            }
+        });
+    }
+
+    /// `(1/n) sum_i w_i (x_i - m) = (1/n) sum_i w_i x_i - (mean of w) m`
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+        let n = self.n_x();
+        blocks::add_blocks(n, 1.0 / n as f64, out, |range, partial| {
+            let mut total = 0.0;
+            for i in range {
+                axpy(w[i], self.row(i), partial);
+                total += w[i];
+            }
+            axpy(-total, &self.mean, partial);
+        });
+    }
+}

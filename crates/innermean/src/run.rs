@@ -1,0 +1,186 @@
+//! The driver: runs a method on a problem until a rule says stop.
+//!
+//! Inner steps run in chunks of a few milliseconds. Between chunks the driver looks at the limits and at the user's
+//! interrupt; between outer iterations it evaluates the objective, tells the observers and judges progress. The clock
+//! stands still while it does so: `seconds` are the method's own.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use self::engine::Engine;
+use self::judge::Judge;
+use crate::evaluate::Measure;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::methods::Method;
+use crate::oracle::Calls;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::status::Status;
+
+mod engine;
+mod judge;
+
+/// When to stop; whatever comes first. `None` never stops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Outer iterations, warm-up epochs included.
+    pub max_outer: Option<u64>,
+    /// Oracle calls; looked at between steps, so that a snapshot that has begun is finished.
+    pub max_calls: Option<u64>,
+    /// Seconds of the method's own time.
+    pub max_seconds: Option<f64>,
+    /// An objective value that is good enough.
+    pub target_objective: Option<f64>,
+    /// The relative [`Measure`] of optimality at which the problem counts as solved.
+    pub tolerance: Option<f64>,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop {
+            max_outer: Some(10_000),
+            max_calls: None,
+            max_seconds: None,
+            target_objective: None,
+            tolerance: Some(1e-6),
+        }
+    }
+}
+
+/// One line of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Outer iterations finished.
+    pub outer: u64,
+    /// Inner steps made.
+    pub inner: u64,
+    /// Oracle calls made.
+    pub calls: Calls,
+    /// Seconds of the method's own time.
+    pub seconds: f64,
+    /// `P(theta)`
+    pub objective: f64,
+    /// The relative measure of optimality, where there is one.
+    pub optimality: Option<f64>,
+}
+
+/// Is told how a run goes.
+pub trait Observer {
+    /// After each evaluation, with the point that was evaluated.
+    fn record(&mut self, record: &Record, theta: &[f64]) {
+        let _ = (record, theta);
+    }
+
+    /// Between chunks of inner steps, several times a second; `record` holds the last evaluation and current counts.
+    fn tick(&mut self, record: &Record) {
+        let _ = record;
+    }
+}
+
+/// Nobody listens.
+impl Observer for () {}
+
+/// What a run returns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// The solution or, where the run was not brought to an end, the best point that was evaluated.
+    pub theta: Vec<f64>,
+    /// `P(theta)`
+    pub objective: f64,
+    /// The relative measure of optimality at theta, where there is one.
+    pub optimality: Option<f64>,
+    /// What `optimality` measures.
+    pub measure: Measure,
+    /// Why the run ended.
+    pub status: Status,
+    /// Oracle calls made.
+    pub calls: Calls,
+    /// Outer iterations finished.
+    pub outer: u64,
+    /// Inner steps made.
+    pub inner: u64,
+    /// Seconds of the method's own time.
+    pub seconds: f64,
+    /// All evaluations, the start first.
+    pub trace: Vec<Record>,
+}
+
+/// How to run: when to stop, how often to look, who may interrupt.
+#[derive(Debug, Clone, Default)]
+pub struct Driver<'a> {
+    /// When to stop.
+    pub stop: Stop,
+    /// Evaluate also within an outer iteration, every so many inner steps.
+    pub evaluate_every: Option<NonZeroU64>,
+    /// Set by a signal handler: the run ends at the next chunk and returns the best point so far.
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+impl Driver<'_> {
+    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows).
+    pub fn run<F, P, G, M>(
+        &self,
+        problem: &Problem<F, P, G>,
+        method: &M,
+        theta: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Solution
+    where
+        F: Inner,
+        P: Merit,
+        G: Regularizer,
+        M: Method<F, P, G>,
+    {
+        let mut judge = Judge::new(problem, &self.stop, observer);
+        let mut engine = Engine::start(problem, method, &problem.allowed(theta));
+        let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
+        loop {
+            if let Some(status) = verdict {
+                return judge.solution(status, &engine.counts());
+            }
+            engine.begin_outer();
+            verdict = self.inner_loop(&mut engine, &mut judge);
+            if !verdict.is_some_and(Status::is_solved) {
+                engine.end_outer();
+                // A point that is good enough is good enough, even if a limit was reached on the way to it.
+                let at_end = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
+                verdict = at_end.filter(|v| v.is_solved()).or(verdict).or(at_end);
+            }
+        }
+    }
+
+    /// The steps of one outer iteration, in chunks, until they are done or something says stop.
+    fn inner_loop<F, P, G, M>(
+        &self,
+        engine: &mut Engine<'_, F, P, G, M>,
+        judge: &mut Judge<'_, '_, F, P, G>,
+    ) -> Option<Status>
+    where
+        F: Inner,
+        P: Merit,
+        G: Regularizer,
+        M: Method<F, P, G>,
+    {
+        while engine.left() > 0 {
+            let to_evaluation =
+                self.evaluate_every.map_or(u64::MAX, |every| every.get() - engine.counts().inner % every);
+            engine.chunk(to_evaluation, self.stop.max_calls);
+            let now = engine.counts();
+            let mut verdict = judge.limits(&now, engine.theta());
+            if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                verdict = Some(Status::Interrupted);
+            }
+            let due = self.evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
+            if due && engine.left() > 0 && verdict.is_none() {
+                verdict = judge.evaluate(now, engine.theta(), engine.duals());
+            }
+            if verdict.is_some() {
+                return verdict;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,116 @@
+//! The method at work: its state, its counters and its clock.
+
+use std::time::{Duration, Instant};
+
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::methods::Method;
+use crate::oracle::{Calls, Oracle};
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::vector::dispatch;
+
+/// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost nothing.
+const CHUNK: Duration = Duration::from_millis(4);
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) outer: u64,
+    pub(super) inner: u64,
+    pub(super) calls: Calls,
+    pub(super) seconds: f64,
+}
+
+/// A method, its state, and what it has used up.
+pub(super) struct Engine<'p, F, P, G, M: Method<F, P, G>> {
+    method: &'p M,
+    oracle: Oracle<'p, F, P, G>,
+    state: M::State,
+    /// Runs only while the method does.
+    clock: Duration,
+    outer: u64,
+    inner: u64,
+    /// Inner steps left in this outer iteration.
+    left: u64,
+    /// Steps that take about [`CHUNK`].
+    chunk: u64,
+    /// What a step of this outer iteration costs, once one has been made.
+    calls_per_step: Option<u64>,
+}
+
+impl<'p, F, P, G, M> Engine<'p, F, P, G, M>
+where
+    F: Inner,
+    P: Merit,
+    G: Regularizer,
+    M: Method<F, P, G>,
+{
+    pub(super) fn start(problem: &'p Problem<F, P, G>, method: &'p M, theta: &[f64]) -> Self {
+        let start = Instant::now();
+        let mut oracle = Oracle::new(problem);
+        let state = method.init(&mut oracle, theta);
+        let clock = start.elapsed();
+        Engine { method, oracle, state, clock, outer: 0, inner: 0, left: 0, chunk: 16, calls_per_step: None }
+    }
+
+    pub(super) fn begin_outer(&mut self) {
+        let start = Instant::now();
+        self.method.outer(&mut self.oracle, &mut self.state);
+        self.clock += start.elapsed();
+        self.left = self.method.inner_iterations(&self.state) as u64;
+        self.calls_per_step = None;
+    }
+
+    /// At most `most` steps, and no step that begins with `max_calls` used up. The first chunk of an outer iteration is
+    /// a single step: it tells what a step costs.
+    pub(super) fn chunk(&mut self, most: u64, max_calls: Option<u64>) {
+        let mut steps = self.left.min(most).min(if self.calls_per_step.is_some() { self.chunk } else { 1 });
+        let before = self.oracle.calls.total();
+        if let (Some(max_calls), Some(per_step)) = (max_calls, self.calls_per_step) {
+            steps = steps.min(max_calls.saturating_sub(before).div_ceil(per_step).max(1));
+        }
+        let Engine { method, oracle, state, .. } = self;
+        let start = Instant::now();
+        dispatch(
+            #[inline(always)]
+            || {
+                for _ in 0..steps {
+                    method.inner(oracle, state);
+                }
+            },
+        );
+        let took = start.elapsed();
+        self.clock += took;
+        self.calls_per_step = Some(((self.oracle.calls.total() - before) / steps).max(1));
+        if took < CHUNK / 2 && steps == self.chunk {
+            self.chunk *= 2;
+        } else if took > CHUNK * 2 {
+            self.chunk = (self.chunk / 2).max(1);
+        }
+        self.inner += steps;
+        self.left -= steps;
+    }
+
+    /// Counts the outer iteration if it was brought to its end.
+    pub(super) fn end_outer(&mut self) {
+        self.outer += u64::from(self.left == 0);
+    }
+
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let Engine { outer, inner, oracle, clock, .. } = self;
+        Counts { outer: *outer, inner: *inner, calls: oracle.calls, seconds: clock.as_secs_f64() }
+    }
+
+    pub(super) fn theta(&self) -> &[f64] {
+        self.method.theta(&self.state)
+    }
+
+    pub(super) fn duals(&self) -> Option<&[f64]> {
+        self.method.duals(&self.state)
+    }
+}

@@ -1,0 +1,106 @@
+//! Evaluates, records, and says when to stop.
+
+use super::engine::Counts;
+use super::{Observer, Record, Solution, Stop};
+use crate::evaluate::{Evaluation, Evaluator};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Calls;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::status::{Divergence, Status};
+
+/// The judge of one run, with what it has seen.
+pub(super) struct Judge<'p, 'o, F, P, G> {
+    evaluator: Evaluator<'p, F, P, G>,
+    stop: &'o Stop,
+    observer: &'o mut dyn Observer,
+    divergence: Divergence,
+    trace: Vec<Record>,
+    last: (Vec<f64>, Record),
+    best: (Vec<f64>, Record),
+}
+
+impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
+    pub(super) fn new(problem: &'p Problem<F, P, G>, stop: &'o Stop, observer: &'o mut dyn Observer) -> Self {
+        let nothing = Record {
+            outer: 0,
+            inner: 0,
+            calls: Calls::default(),
+            seconds: 0.0,
+            objective: f64::INFINITY,
+            optimality: None,
+        };
+        let d = problem.inner.d();
+        Judge {
+            evaluator: Evaluator::new(problem),
+            stop,
+            observer,
+            divergence: Divergence::default(),
+            trace: Vec::new(),
+            last: (vec![0.0; d], nothing),
+            best: (vec![0.0; d], nothing),
+        }
+    }
+
+    /// Evaluates a point, tells the observer, and judges.
+    pub(super) fn evaluate(&mut self, now: Counts, theta: &[f64], duals: Option<&[f64]>) -> Option<Status> {
+        let Evaluation { objective, magnitude, optimality } = self.evaluator.evaluate(theta, duals);
+        let Counts { outer, inner, calls, seconds } = now;
+        let record = Record { outer, inner, calls, seconds, objective, optimality };
+        if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
+            return Some(Status::Diverged);
+        }
+        self.trace.push(record);
+        self.last.0.copy_from_slice(theta);
+        self.last.1 = record;
+        if objective < self.best.1.objective {
+            self.best.0.copy_from_slice(theta);
+            self.best.1 = record;
+        }
+        self.observer.record(&record, theta);
+        let Stop { max_outer, target_objective, tolerance, .. } = *self.stop;
+        if optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t)) {
+            Some(Status::Solved)
+        } else if target_objective.is_some_and(|t| objective <= t) {
+            Some(Status::TargetReached)
+        } else if self.divergence.seen(objective, magnitude) {
+            Some(Status::Diverged)
+        } else if max_outer.is_some_and(|most| outer >= most) {
+            Some(Status::MaxOuter)
+        } else {
+            None
+        }
+    }
+
+    /// Looks at the limits and, cheaply, at theta.
+    pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
+        let Counts { outer, inner, calls, seconds } = *now;
+        self.observer.tick(&Record { outer, inner, calls, seconds, ..self.last.1 });
+        if !theta.iter().all(|t| t.is_finite()) {
+            Some(Status::Diverged)
+        } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
+            Some(Status::MaxCalls)
+        } else if self.stop.max_seconds.is_some_and(|most| seconds >= most) {
+            Some(Status::MaxSeconds)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn solution(self, status: Status, now: &Counts) -> Solution {
+        let (theta, record) = if status.is_solved() { self.last } else { self.best };
+        Solution {
+            theta,
+            objective: record.objective,
+            optimality: record.optimality,
+            measure: self.evaluator.measure(),
+            status,
+            calls: now.calls,
+            outer: now.outer,
+            inner: now.inner,
+            seconds: now.seconds,
+            trace: self.trace,
+        }
+    }
+}

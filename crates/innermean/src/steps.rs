@@ -1,0 +1,235 @@
+//! Step rules: from what is known of a problem to `alpha_theta`, `alpha_w` and M.
+
+use serde::{Deserialize, Serialize};
+
+use crate::inner::{Inner, mean_jacobian_norm};
+use crate::merit::Merit;
+use crate::methods::primal_dual::{Reference, Settings};
+use crate::problem::{Constants, Problem};
+use crate::regularizer::Regularizer;
+use crate::setting::InvalidSetting;
+
+/// Where the step sizes come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepRule {
+    /// From the scale of the problem; needs neither strong convexity nor smoothness. See [`scaled`].
+    #[default]
+    Scaled,
+    /// Theorem 1 (Option I): a proven factor of 3/4 for each outer iteration.
+    Theorem1,
+    /// Theorem 2 (Option II): a proven factor of 5/8 for each outer iteration.
+    Theorem2,
+    /// Theorem 3 (`n_Y = 1`, affine f, single loop): a proven factor of `1 - 1/(1 + 2 kappa + 2 n_X)` for each step.
+    Theorem3,
+}
+
+/// Two step sizes and the length of an outer iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// The primal step.
+    pub alpha_theta: f64,
+    /// The dual step.
+    pub alpha_w: f64,
+    /// M
+    pub inner_iterations: usize,
+}
+
+/// A theorem was asked for whose assumptions the problem does not meet.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{theorem} gives no steps for this problem: {missing}")]
+pub struct Unmet {
+    theorem: &'static str,
+    missing: String,
+}
+
+/// Why there are no settings.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// The problem does not meet the theorem's assumptions.
+    #[error(transparent)]
+    Unmet(#[from] Unmet),
+    /// A given value makes no sense.
+    #[error(transparent)]
+    Invalid(#[from] InvalidSetting),
+}
+
+/// What a user may say about the steps; what is left open is filled in by the rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepChoice {
+    /// The rule.
+    pub rule: StepRule,
+    /// Overrides the rule's `alpha_theta`.
+    pub alpha_theta: Option<f64>,
+    /// Overrides the rule's `alpha_w`.
+    pub alpha_w: Option<f64>,
+    /// Overrides the rule's M.
+    pub inner_iterations: Option<usize>,
+    /// Overrides the rule's option.
+    pub reference: Option<Reference>,
+    /// Plain epochs before the first snapshot.
+    pub warmup_epochs: usize,
+}
+
+impl StepChoice {
+    /// Settings for `problem`: the rule's values with the overrides, checked. `theta` is the start.
+    ///
+    /// # Errors
+    /// If the rule is a theorem whose assumptions the problem does not meet, or a value is not above zero.
+    pub fn settings<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+        seed: u64,
+    ) -> Result<Settings, StepError> {
+        let f = &problem.inner;
+        let n_x = f.n_x();
+        let constants = problem.constants();
+        let steps = match (self.rule, self.alpha_theta, self.alpha_w, self.inner_iterations) {
+            (StepRule::Scaled, Some(alpha_theta), Some(alpha_w), Some(inner_iterations)) => {
+                Steps { alpha_theta, alpha_w, inner_iterations }
+            }
+            (StepRule::Scaled, ..) => scaled(problem, theta),
+            (StepRule::Theorem1, ..) => theorem1(&constants, n_x)?,
+            (StepRule::Theorem2, ..) => theorem2(&constants, n_x)?,
+            (StepRule::Theorem3, ..) => theorem3(&constants, f)?,
+        };
+        let settings = Settings {
+            alpha_theta: self.alpha_theta.unwrap_or(steps.alpha_theta),
+            alpha_w: self.alpha_w.unwrap_or(steps.alpha_w),
+            inner_iterations: self.inner_iterations.unwrap_or(steps.inner_iterations),
+            reference: self.reference.unwrap_or(match self.rule {
+                StepRule::Theorem2 => Reference::Random,
+                _ => Reference::Last,
+            }),
+            warmup_epochs: self.warmup_epochs,
+            single_loop: self.rule == StepRule::Theorem3,
+            seed,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+/// Steps in the natural units of the problem.
+///
+/// With `R = max_i |fbar_i'|` the saddle function couples theta and `w_i` by at most R, and single-coordinate
+/// primal-dual methods are stable while `alpha_theta alpha_w R^2` is about 1. What remains is their ratio: `alpha_w`
+/// is the size of a dual over the size of an average. For a smooth phi that is `1/gamma`, its curvature. For a
+/// Lipschitz phi with kinks it is `B_w` over the typical average at the start (or at a point of the start's size or 1).
+pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Steps {
+    let f = &problem.inner;
+    let n_x = f.n_x();
+    let start = problem.allowed(theta);
+    let r = mean_jacobian_norm(f, &start).max(f64::MIN_POSITIVE);
+    let Constants { gamma, b_w, .. } = problem.constants();
+    let alpha_w = if gamma > 0.0 {
+        DUAL / gamma
+    } else if b_w.is_finite() {
+        let mut f_bar = vec![0.0; n_x * f.ell()];
+        f.means(&start, &mut f_bar);
+        let rms = (f_bar.iter().map(|v| v * v).sum::<f64>() / f_bar.len() as f64).sqrt();
+        b_w / if rms > 0.0 { rms } else { r }
+    } else {
+        1.0
+    };
+    Steps { alpha_theta: COUPLING / (alpha_w * r * r), alpha_w, inner_iterations: EPOCH * n_x }
+}
+
+/// `alpha_w gamma` of the scaled rule.
+const DUAL: f64 = 1.0;
+/// `alpha_theta alpha_w R^2` of the scaled rule.
+const COUPLING: f64 = 1.0;
+/// `M / n_X` of the scaled rule.
+const EPOCH: usize = 6;
+
+/// `kappa = B_f^2 / (gamma mu) + B_w^2 B_theta^2 / mu^2` and what it is made of.
+struct Condition {
+    b_f: f64,
+    /// `B_theta B_w`, zero for affine f even where phi is not Lipschitz
+    curvature: f64,
+    gamma: f64,
+    mu: f64,
+    kappa: f64,
+}
+
+impl Condition {
+    fn of(constants: &Constants, theorem: &'static str) -> Result<Self, Unmet> {
+        let unmet = |missing: &str| Unmet { theorem, missing: missing.to_owned() };
+        let Constants { b_f, b_theta, b_w, gamma, mu } = *constants;
+        if mu <= 0.0 {
+            return Err(unmet(
+                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) or give the steps",
+            ));
+        }
+        if gamma <= 0.0 {
+            return Err(unmet("phi is not smooth (gamma = 0); take a smooth phi or give the steps"));
+        }
+        let b_f = b_f.ok_or_else(|| unmet("f does not know a bound B_f on its Jacobian; give the steps"))?;
+        let b_theta =
+            b_theta.ok_or_else(|| unmet("f does not know its smoothness B_theta; give the steps"))?;
+        let curvature = if b_theta == 0.0 { 0.0 } else { b_theta * b_w };
+        if !curvature.is_finite() {
+            return Err(unmet(
+                "phi is not Lipschitz and f is not affine; take a Lipschitz phi or give the steps",
+            ));
+        }
+        let kappa = b_f * b_f / (gamma * mu) + curvature * curvature / (mu * mu);
+        Ok(Condition { b_f, curvature, gamma, mu, kappa })
+    }
+}
+
+/// Theorem 1, for Option I: `alpha_theta = 1 / (n_X mu (64 kappa + 1))`, `alpha_w = n_X mu alpha_theta / gamma`,
+/// `M = ceil(78.8 n_X kappa + 1.3 n_X + 1.3)`.
+///
+/// # Errors
+/// If mu, gamma or a bound is missing.
+pub fn theorem1(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
+    let Condition { gamma, mu, kappa, .. } = Condition::of(constants, "Theorem 1")?;
+    let n = n_x as f64;
+    let alpha_theta = 1.0 / (n * mu * (64.0 * kappa + 1.0));
+    Ok(Steps {
+        alpha_theta,
+        alpha_w: n * mu / gamma * alpha_theta,
+        inner_iterations: (78.8 * n * kappa + 1.3 * n + 1.3).ceil() as usize,
+    })
+}
+
+/// Theorem 2, for Option II: `alpha_theta = 1 / (25 B_f^2/gamma + 10 B_theta B_w + 80 B_w^2 B_theta^2/mu)`,
+/// `alpha_w = mu / (40 B_f^2)`, `M = max(10/(alpha_theta mu), 2 n_X/(alpha_w gamma), 4 n_X)`.
+///
+/// # Errors
+/// If mu, gamma or a bound is missing.
+pub fn theorem2(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
+    let Condition { b_f, curvature, gamma, mu, .. } = Condition::of(constants, "Theorem 2")?;
+    let n = n_x as f64;
+    let alpha_theta = 1.0 / (25.0 * b_f * b_f / gamma + 10.0 * curvature + 80.0 * curvature * curvature / mu);
+    let alpha_w = mu / (40.0 * b_f * b_f);
+    let steps = (10.0 / (alpha_theta * mu)).max(2.0 * n / (alpha_w * gamma)).max(4.0 * n);
+    Ok(Steps { alpha_theta, alpha_w, inner_iterations: steps.ceil() as usize })
+}
+
+/// Theorem 3, for `n_Y = 1` and affine f: `alpha_theta = gamma / (16 B_f^2 + 4 n_X mu gamma)`,
+/// `alpha_w = (3 n_X + kappa + 1) / (2 gamma (n_X + kappa + 1))`; a single loop, looked at every `n_X` steps.
+///
+/// # Errors
+/// If f is not affine, some `n_Y` is not 1, or mu, gamma or a bound is missing.
+pub fn theorem3<F: Inner>(constants: &Constants, f: &F) -> Result<Steps, Unmet> {
+    let unmet = |missing: String| Unmet { theorem: "Theorem 3", missing };
+    if !f.structure().affine {
+        return Err(unmet("f is not affine; take Theorem 1 or 2 or give the steps".to_owned()));
+    }
+    if let Some(i) = (0..f.n_x()).find(|&i| f.n_y(i) != 1) {
+        return Err(unmet(format!(
+            "it needs n_Y = 1, but outer term {i} averages {} samples; take Theorem 1 or 2 or give the steps",
+            f.n_y(i)
+        )));
+    }
+    let Condition { b_f, gamma, mu, kappa, .. } = Condition::of(constants, "Theorem 3")?;
+    let n = f.n_x() as f64;
+    Ok(Steps {
+        alpha_theta: gamma / (16.0 * b_f * b_f + 4.0 * n * mu * gamma),
+        alpha_w: (3.0 * n + kappa + 1.0) / (2.0 * gamma * (n + kappa + 1.0)),
+        inner_iterations: f.n_x(),
+    })
+}
