@@ -136,12 +136,12 @@ pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, th
     Steps { alpha_theta: COUPLING / (alpha_w * r * r), alpha_w, inner_iterations: EPOCH * n_x }
 }
 
-/// `alpha_w gamma` of the scaled rule.
-const DUAL: f64 = 1.0;
-/// `alpha_theta alpha_w R^2` of the scaled rule.
-const COUPLING: f64 = 1.0;
-/// `M / n_X` of the scaled rule.
-const EPOCH: usize = 6;
+/// `alpha_w gamma` of the scaled rule. On the paper's 18 portfolios, values from 1 to 4 are within a third of the best.
+const DUAL: f64 = 2.0;
+/// `alpha_theta alpha_w R^2` of the scaled rule; from 1 to 3 likewise.
+const COUPLING: f64 = 2.0;
+/// `M / n_X` of the scaled rule: an epoch much shorter leaves most duals stale.
+const EPOCH: usize = 4;
 
 /// `kappa = B_f^2 / (gamma mu) + B_w^2 B_theta^2 / mu^2` and what it is made of.
 struct Condition {
