@@ -1,7 +1,7 @@
 //! Parallel passes whose result does not depend on the number of threads.
 //!
-//! The index range is cut into blocks by its length alone. Threads take blocks as they come; partial sums are
-//! kept per block and added up in the order of the blocks.
+//! The index range is cut into blocks by its length and the cost of an index alone. Threads take blocks as they come;
+//! partial sums are kept per block and added up in the order of the blocks.
 
 use std::ops::Range;
 
@@ -9,68 +9,126 @@ use rayon::prelude::*;
 
 use crate::vector::{axpy, dispatch};
 
-/// At most this many blocks, so that partial sums stay small and every core of a large machine finds work.
+/// At most so many blocks: partial sums stay small, and every core of a large machine finds work.
 const MOST_BLOCKS: usize = 128;
-/// A block smaller than this is not worth handing to a thread.
-const SHORTEST: usize = 32;
+/// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
+const LEAST_WORK: usize = 1 << 14;
 
-/// The length of the blocks into which `0..n` is cut.
-pub fn block_len(n: usize) -> usize {
-    n.div_ceil(MOST_BLOCKS).max(SHORTEST)
+/// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
+/// `#[inline(always)]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks {
+    n: usize,
+    len: usize,
 }
 
-/// Runs `work(range, rows of out)` for every block of `0..n`, where index `i` owns
-/// `out[i * width..(i + 1) * width]`.
-///
-/// # Panics
-/// Unless `out` has `n * width` entries.
-pub fn fill_blocks(n: usize, width: usize, out: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
-    assert_eq!(out.len(), n * width, "one slot of {width} for each of {n}");
-    if n == 0 || width == 0 {
-        return;
+impl Blocks {
+    /// Cuts `0..n`, where the work of one index touches about `cost` numbers.
+    pub fn new(n: usize, cost: usize) -> Self {
+        let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.div_ceil(cost.max(1)));
+        Blocks { n, len: len.min(n.max(1)) }
     }
-    let len = block_len(n);
-    out.par_chunks_mut(len * width).enumerate().for_each(|(b, rows)| {
-        let start = b * len;
-        let range = start..start + rows.len() / width;
-        dispatch(|| work(range, rows));
-    });
-}
 
-/// `out += scale * sum over blocks of partial`, where `work(range, partial)` adds its block to a zeroed vector.
-pub fn add_blocks(n: usize, scale: f64, out: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
-    let len = block_len(n);
-    let partials: Vec<Vec<f64>> = (0..n.div_ceil(len))
-        .into_par_iter()
-        .map(|b| {
-            let mut partial = vec![0.0; out.len()];
-            dispatch(|| work(b * len..((b + 1) * len).min(n), &mut partial));
-            partial
-        })
-        .collect();
-    for partial in &partials {
-        axpy(scale, partial, out);
+    fn range(&self, block: usize) -> Range<usize> {
+        block * self.len..((block + 1) * self.len).min(self.n)
     }
-}
 
-/// `sum over i < n of term(i)`.
-pub fn sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
-    let mut total = [0.0];
-    add_blocks(n, 1.0, &mut total, |range, partial| partial[0] = range.map(&term).sum());
-    total[0]
-}
+    fn count(&self) -> usize {
+        self.n.div_ceil(self.len)
+    }
 
-/// `max over i < n of term(i)`, `-inf` for none. Scratch for `term` is made once per block by `scratch`.
-pub fn max<S>(n: usize, scratch: impl Fn() -> S + Sync, term: impl Fn(&mut S, usize) -> f64 + Sync) -> f64 {
-    let len = block_len(n);
-    (0..n.div_ceil(len))
-        .into_par_iter()
-        .map(|b| {
-            let mut scratch = scratch();
-            let range = b * len..((b + 1) * len).min(n);
-            dispatch(|| range.map(|i| term(&mut scratch, i)).fold(f64::NEG_INFINITY, f64::max))
-        })
-        .reduce(|| f64::NEG_INFINITY, f64::max)
+    /// Runs `work(range, rows of out)` for every block, where index i owns `out[i * width..(i + 1) * width]`.
+    ///
+    /// # Panics
+    /// Unless `out` has `n * width` entries.
+    pub fn fill(&self, width: usize, out: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+        self.fill_and_add(
+            width,
+            out,
+            0.0,
+            &mut [],
+            #[inline(always)]
+            |range, rows, _| work(range, rows),
+        );
+    }
+
+    /// `sum += scale * (partials of all blocks)`, where `work(range, partial)` adds its block to a zeroed vector.
+    pub fn add(&self, scale: f64, sum: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+        let width = sum.len();
+        let mut partials = vec![0.0; self.count() * width];
+        partials.par_chunks_mut(width.max(1)).enumerate().for_each(|(b, partial)| {
+            dispatch(
+                #[inline(always)]
+                || work(self.range(b), partial),
+            );
+        });
+        for partial in partials.chunks_exact(width.max(1)) {
+            axpy(scale, partial, sum);
+        }
+    }
+
+    /// [`Self::fill`] and [`Self::add`] in one pass: `work(range, rows of out, partial)`.
+    ///
+    /// # Panics
+    /// Unless `out` has `n * width` entries.
+    pub fn fill_and_add(
+        &self,
+        width: usize,
+        out: &mut [f64],
+        scale: f64,
+        sum: &mut [f64],
+        work: impl Fn(Range<usize>, &mut [f64], &mut [f64]) + Sync,
+    ) {
+        assert_eq!(out.len(), self.n * width, "one slot of {width} for each of {}", self.n);
+        let partial_len = sum.len();
+        // One number more for each block, so that there is something to hand out where nothing is summed.
+        let mut partials = vec![0.0; self.count() * (partial_len + 1)];
+        let rows = out.par_chunks_mut((self.len * width).max(1));
+        rows.zip(partials.par_chunks_mut(partial_len + 1)).enumerate().for_each(|(b, (rows, partial))| {
+            dispatch(
+                #[inline(always)]
+                || work(self.range(b), rows, &mut partial[..partial_len]),
+            );
+        });
+        for partial in partials.chunks_exact(partial_len + 1) {
+            axpy(scale, &partial[..partial_len], sum);
+        }
+    }
+
+    /// `sum over i of term(i)`
+    pub fn sum(&self, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let mut total = [0.0];
+        self.add(
+            1.0,
+            &mut total,
+            #[inline(always)]
+            |range, partial| {
+                for i in range {
+                    partial[0] += term(i);
+                }
+            },
+        );
+        total[0]
+    }
+
+    /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by `scratch`.
+    pub fn max<S>(&self, scratch: impl Fn() -> S + Sync, term: impl Fn(&mut S, usize) -> f64 + Sync) -> f64 {
+        (0..self.count())
+            .into_par_iter()
+            .map(|b| {
+                let (mut scratch, mut most) = (scratch(), f64::NEG_INFINITY);
+                dispatch(
+                    #[inline(always)]
+                    || {
+                        for i in self.range(b) {
+                            most = most.max(term(&mut scratch, i));
+                        }
+                    },
+                );
+                most
+            })
+            .reduce(|| f64::NEG_INFINITY, f64::max)
+    }
 }
 
 #[cfg(test)]
@@ -79,16 +137,20 @@ mod tests {
 
     #[test]
     fn blocks_cover_the_range_once_and_do_not_depend_on_threads() {
-        for n in [0, 1, 31, 32, 33, 4096, 4097, 7240] {
+        for (n, cost) in [(0, 1), (1, 1), (31, 1000), (4096, 100), (4097, 25), (7240, 25), (100_000, 1)] {
+            let blocks = Blocks::new(n, cost);
             let run = || {
-                let mut seen = vec![0.0; n];
-                fill_blocks(n, 1, &mut seen, |range, rows| {
+                let (mut seen, mut total) = (vec![0.0; n], [0.0, 0.0]);
+                blocks.fill_and_add(1, &mut seen, 2.0, &mut total, |range, rows, partial| {
                     for (i, slot) in range.zip(rows) {
                         *slot += i as f64;
+                        partial[1] += 1.0 / (1.0 + i as f64);
                     }
                 });
                 assert!(seen.iter().enumerate().all(|(i, &s)| s == i as f64), "n = {n}");
-                sum(n, |i| 1.0 / (1.0 + i as f64)).to_bits()
+                let alone = blocks.sum(|i| 1.0 / (1.0 + i as f64));
+                assert_eq!(total, [0.0, 2.0 * alone]);
+                alone.to_bits()
             };
             let on = |threads| {
                 rayon::ThreadPoolBuilder::new()
@@ -100,7 +162,7 @@ mod tests {
             assert_eq!(on(1), on(2), "n = {n}");
             assert_eq!(on(1), on(5), "n = {n}");
         }
-        assert_eq!(max(0, || (), |(), _| 0.0), f64::NEG_INFINITY);
-        assert_eq!(max(1000, || (), |(), i| -(i as f64 - 700.0).abs()), 0.0);
+        assert_eq!(Blocks::new(0, 1).max(|| (), |(), _| 0.0), f64::NEG_INFINITY);
+        assert_eq!(Blocks::new(1000, 100).max(|| (), |(), i| -(i as f64 - 700.0).abs()), 0.0);
     }
 }

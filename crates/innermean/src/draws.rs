@@ -66,6 +66,14 @@ impl Stream {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
+    /// What [`Self::index`] will return at the call after the next `by` ones: a guess for prefetching, which is wrong
+    /// at the end of a block.
+    #[inline(always)]
+    pub fn ahead(&self, by: usize, n: usize) -> usize {
+        let within = (self.position.next as usize % BLOCK + by).min(BLOCK - 1);
+        ((u128::from(self.block[within]) * n as u128) >> 64) as usize
+    }
+
     /// A uniform number in [0, 1), a multiple of 2^-53.
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
@@ -80,8 +88,10 @@ impl Stream {
         rng.set_stream(stream);
         let first = next / BLOCK as u64 * BLOCK as u64;
         rng.set_word_pos(u128::from(first) * WORDS_PER_DRAW);
-        for draw in &mut self.block {
-            *draw = rng.next_u64();
+        let mut bytes = [0; size_of::<u64>() * BLOCK];
+        rng.fill_bytes(&mut bytes);
+        for (draw, bytes) in self.block.iter_mut().zip(bytes.as_chunks().0) {
+            *draw = u64::from_le_bytes(*bytes);
         }
         self.drawn = true;
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks;
+use crate::blocks::Blocks;
 use crate::inner::{Inner, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
@@ -119,10 +119,13 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         u.fill(0.0);
         f.add_weighted_jac_t(theta, w, u);
         let f_bar = &self.f_bar;
-        let sum = blocks::sum(n_x, |i| {
-            let own = i * ell..(i + 1) * ell;
-            dot(&f_bar[own.clone()], &w[own.clone()]) - merit.conjugate(i, &w[own])
-        });
+        let sum = Blocks::new(n_x, ell).sum(
+            #[inline(always)]
+            |i| {
+                let own = i * ell..(i + 1) * ell;
+                dot(&f_bar[own.clone()], &w[own.clone()]) - merit.conjugate(i, &w[own])
+            },
+        );
         let bilinear = dot(theta, u);
         for u in u.iter_mut() {
             *u = -*u;

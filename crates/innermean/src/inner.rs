@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks;
+use crate::blocks::Blocks;
 use crate::vector::dot;
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
@@ -76,6 +76,12 @@ pub trait Inner: Sync {
     /// `out += c f'_theta(x_i, y_ij) w`
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
 
+    /// A hint: pair (i, j) will be asked for within a few steps. A problem with its data in memory brings it near.
+    #[inline(always)]
+    fn prefetch(&self, i: usize, j: usize) {
+        let _ = (i, j);
+    }
+
     /// `out = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`
     #[inline(always)]
     fn difference(
@@ -137,32 +143,47 @@ pub trait Inner: Sync {
     /// `out = fbar_i(theta)` for all i.
     fn means(&self, theta: &[f64], out: &mut [f64]) {
         let ell = self.ell();
-        blocks::fill_blocks(self.n_x(), ell, out, |range, rows| {
-            let mut work = vec![0.0; ell];
-            for (i, row) in range.zip(rows.chunks_exact_mut(ell)) {
-                self.mean(theta, i, &mut work, row);
-            }
-        });
+        blocks(self).fill(
+            ell,
+            out,
+            #[inline(always)]
+            |range, rows| {
+                let mut work = vec![0.0; ell];
+                for (i, row) in range.zip(rows.chunks_exact_mut(ell)) {
+                    self.mean(theta, i, &mut work, row);
+                }
+            },
+        );
     }
 
     /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f).
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
         let (d, ell) = (self.d(), self.ell());
-        blocks::fill_blocks(self.n_x(), ell * d, out, |range, rows| {
-            for (i, jacobian) in range.zip(rows.chunks_exact_mut(ell * d)) {
-                mean_jacobian(self, theta, i, jacobian);
-            }
-        });
+        blocks(self).fill(
+            ell * d,
+            out,
+            #[inline(always)]
+            |range, rows| {
+                for (i, jacobian) in range.zip(rows.chunks_exact_mut(ell * d)) {
+                    mean_jacobian(self, theta, i, jacobian);
+                }
+            },
+        );
     }
 
     /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
         let (n_x, ell) = (self.n_x(), self.ell());
-        blocks::add_blocks(n_x, 1.0 / n_x as f64, out, |range, partial| {
-            for i in range {
-                self.add_mean_jac_t(theta, i, &w[i * ell..(i + 1) * ell], 1.0, partial);
-            }
-        });
+        blocks(self).add(
+            1.0 / n_x as f64,
+            out,
+            #[inline(always)]
+            |range, partial| {
+                for i in range {
+                    self.add_mean_jac_t(theta, i, &w[i * ell..(i + 1) * ell], 1.0, partial);
+                }
+            },
+        );
     }
 
     /// Both batch quantities of a snapshot: `f_bar_i = fbar_i(theta)` for all i and
@@ -172,6 +193,12 @@ pub trait Inner: Sync {
         u.fill(0.0);
         self.add_weighted_jac_t(theta, w, u);
     }
+}
+
+/// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
+fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
+    let n_y = if f.n_x() > 0 { f.n_y(0) } else { 1 };
+    Blocks::new(f.n_x(), f.d() * f.ell() * n_y)
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
@@ -189,8 +216,7 @@ fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, out: &mut [f
 pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     f.bounds().mean_jacobian.unwrap_or_else(|| {
         let size = f.d() * f.ell();
-        blocks::max(
-            f.n_x(),
+        blocks(f).max(
             || vec![0.0; size],
             |jacobian, i| {
                 mean_jacobian(f, theta, i, jacobian);

@@ -83,6 +83,7 @@ pub struct Oracle<'p, F, P, G> {
     d: usize,
     ell: usize,
     n_x: usize,
+    one_over_n_x: f64,
 }
 
 impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
@@ -97,6 +98,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
+            one_over_n_x: 1.0 / f.n_x() as f64,
         }
     }
 
@@ -116,6 +118,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn n_x(&self) -> usize {
         self.n_x
+    }
+
+    /// `1/n_X`
+    #[inline(always)]
+    pub fn one_over_n_x(&self) -> f64 {
+        self.one_over_n_x
     }
 
     /// The number of inner samples of term i.
@@ -172,6 +180,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     ) {
         self.calls.jacobian += 2;
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
+    }
+
+    /// A hint that pair (i, j) will be asked for soon: free.
+    #[inline(always)]
+    pub fn prefetch(&self, i: usize, j: usize) {
+        self.problem.inner.prefetch(i, j);
     }
 
     /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's calls.

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see `oracle.rs`).
 
-use crate::blocks;
+use crate::blocks::Blocks;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::regularizer::Regularizer;
@@ -46,17 +46,25 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// `F = (1/n_X) sum_i phi_i(fbar_i)`, from the averages.
     pub fn loss(&self, f_bar: &[f64]) -> f64 {
         let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
-        blocks::sum(n_x, |i| self.merit.value(i, &f_bar[i * ell..(i + 1) * ell])) / n_x as f64
+        Blocks::new(n_x, ell).sum(
+            #[inline(always)]
+            |i| self.merit.value(i, &f_bar[i * ell..(i + 1) * ell]),
+        ) / n_x as f64
     }
 
     /// `w_i = phi_i'(fbar_i)` for all i: the best duals for given averages.
     pub fn duals(&self, f_bar: &[f64], w: &mut [f64]) {
         let ell = self.inner.ell();
-        blocks::fill_blocks(self.inner.n_x(), ell, w, |range, rows| {
-            for (i, w_i) in range.zip(rows.chunks_exact_mut(ell)) {
-                self.merit.gradient(i, &f_bar[i * ell..(i + 1) * ell], w_i);
-            }
-        });
+        Blocks::new(self.inner.n_x(), ell).fill(
+            ell,
+            w,
+            #[inline(always)]
+            |range, rows| {
+                for (i, w_i) in range.zip(rows.chunks_exact_mut(ell)) {
+                    self.merit.gradient(i, &f_bar[i * ell..(i + 1) * ell], w_i);
+                }
+            },
+        );
     }
 
     /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) phi_i'(fbar_i(theta))`, g left out.

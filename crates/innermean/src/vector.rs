@@ -1,68 +1,132 @@
 //! The vector kernels: dot, axpy and friends on slices, and the one dispatch to the CPU's vector width.
 //!
-//! Every kernel is plain Rust over blocks of [`LANES`] numbers, `#[inline(always)]`, without fused multiply-add.
-//! Two things follow. Compiled inside [`dispatch`], a kernel uses the widest vectors that the CPU has; and the
-//! order of the additions is fixed by the source, so that the bits of a result are the same on any CPU and for
-//! any vector width.
+//! Two rules hold throughout. Sums run in [`LANES`] lanes that are added up in a fixed order, and nothing is fused (a
+//! product is rounded before it is added): so the bits of a result are the same on any CPU, with or without vector
+//! instructions. And every kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled
+//! for AVX2 where the CPU has it.
+//!
+//! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the compiler may not reorder
+//! floating-point additions and finds only half of the width by itself.
 
-use pulp::{Arch, WithSimd};
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 
-/// Numbers handled side by side: one AVX-512 register, two of AVX2, four of SSE2 or NEON.
+/// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.
 pub const LANES: usize = 8;
 
-/// Runs `work` compiled for the CPU at hand. Call it once around many steps, not once per kernel; only what is
-/// inlined into `work` profits.
+/// Runs `work` compiled for the CPU at hand. Call it once around many steps, not once per kernel. Only what is inlined
+/// into `work` profits, so mark closures on the way `#[inline(always)]`.
 #[inline]
-pub fn dispatch<R, W: FnOnce() -> R>(work: W) -> R {
-    struct Work<W>(W);
-    impl<R, W: FnOnce() -> R> WithSimd for Work<W> {
-        type Output = R;
-        #[inline(always)]
-        fn with_simd<S: pulp::Simd>(self, _: S) -> R {
-            (self.0)()
-        }
+pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::with(work);
     }
-    Arch::new().dispatch(Work(work))
+    work()
 }
 
-/// Adds up the lanes in a fixed order.
+/// `sum over l of term([streams_0[l], streams_1[l], ...])` with l in lane `l % LANES`.
 #[inline(always)]
-fn sum_lanes(s: &[f64; LANES]) -> f64 {
-    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([f64; K]) -> f64) -> f64 {
+    let n = streams[0].len();
+    let streams = streams.map(|s| &s[..n]);
+    let mut sum = [0.0; LANES];
+    for l in 0..n {
+        sum[l % LANES] += term(streams.map(|s| s[l]));
+    }
+    ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
 
 /// `<a, b>`
+///
+/// # Panics
+/// If b is shorter than a.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let b = &b[..a.len()];
-    let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sum = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for l in 0..LANES {
-            sum[l] += a[l] * b[l];
-        }
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::dot(a, b);
     }
-    let tail: f64 = a_tail.iter().zip(b_tail).map(|(a, b)| a * b).sum();
-    sum_lanes(&sum) + tail
+    lane_sum([a, b], |[a, b]| a * b)
 }
 
 /// `<a - b, p - q>`: by how much an affine f differs between two points, in one sweep.
+///
+/// # Panics
+/// If b, p or q is shorter than a.
 #[inline(always)]
 pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     let n = a.len();
-    let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<LANES>(), b[..n].as_chunks::<LANES>());
-    let ((p, p_tail), (q, q_tail)) = (p[..n].as_chunks::<LANES>(), q[..n].as_chunks::<LANES>());
-    let mut sum = [0.0; LANES];
-    for ((a, b), (p, q)) in a.iter().zip(b).zip(p.iter().zip(q)) {
-        for l in 0..LANES {
-            sum[l] += (a[l] - b[l]) * (p[l] - q[l]);
-        }
+    let (b, p, q) = (&b[..n], &p[..n], &q[..n]);
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::dot_of_differences(a, b, p, q);
     }
-    let mut tail = 0.0;
-    for ((a, b), (p, q)) in a_tail.iter().zip(b_tail).zip(p_tail.iter().zip(q_tail)) {
-        tail += (a - b) * (p - q);
+    lane_sum([a, b, p, q], |[a, b, p, q]| (a - b) * (p - q))
+}
+
+/// `sum_l a_l`
+#[inline(always)]
+pub fn sum(a: &[f64]) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::sum(a);
     }
-    sum_lanes(&sum) + tail
+    lane_sum([a], |[a]| a)
+}
+
+/// `out_r = <row r, x>` for as many rows of length d as `out` is long: bit for bit [`dot`], but with x at hand for all.
+///
+/// # Panics
+/// If there are fewer rows, or x is shorter than d.
+#[inline(always)]
+pub fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+    let (rows, x) = (&rows[..out.len() * d], &x[..d]);
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::row_dots(rows, d, x, out);
+    }
+    for (r, out) in out.iter_mut().enumerate() {
+        *out = dot(&rows[r * d..(r + 1) * d], x);
+    }
+}
+
+/// `out += sum_r w_r (row r)`, added row by row, where out has the length of a row.
+///
+/// # Panics
+/// If there are fewer rows than weights.
+#[inline(always)]
+pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = out.len();
+    let rows = &rows[..w.len() * d];
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::add_weighted_rows(rows, w, out);
+    }
+    for (r, w) in w.iter().enumerate() {
+        axpy(*w, &rows[r * d..(r + 1) * d], out);
+    }
+}
+
+/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once.
+///
+/// # Panics
+/// Unless there is a weight for each entry of `out` and at least as many rows, and x and `sum` have the length of a row.
+#[inline(always)]
+pub fn row_dots_and_weighted_rows(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
+    assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
+    let d = x.len();
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() && d <= avx2::WIDEST {
+        return avx2::row_dots_and_weighted_rows(&rows[..out.len() * d], x, w, out, sum);
+    }
+    // A few rows at a time, so that they are near when they are used again.
+    for (t, (out, w)) in out.chunks_mut(LANES).zip(w.chunks(LANES)).enumerate() {
+        let rows = &rows[t * LANES * d..];
+        row_dots(rows, d, x, out);
+        add_weighted_rows(rows, w, sum);
+    }
 }
 
 /// `|a|^2`
@@ -77,20 +141,87 @@ pub fn distance_squared(a: &[f64], b: &[f64]) -> f64 {
     dot_of_differences(a, b, a, b)
 }
 
+/// `y_l <- map(y_l, x_l, ...)` in blocks of eight, four, two and one, as the sums read them: a load that covers a store
+/// only in part would wait until the store has reached the cache. Left to itself the compiler unrolls such a loop so
+/// far that a vector of 25 falls through to its scalar end. All of a block is read before any of it is written: then
+/// it need not be known that the vectors lie apart.
+macro_rules! update_in_blocks {
+    ($map:ident, $y:ident $(, $x:ident)*) => {
+        update_in_blocks!(@ 8, $map, $y $(, $x)*);
+        update_in_blocks!(@ 4, $map, $y $(, $x)*);
+        update_in_blocks!(@ 2, $map, $y $(, $x)*);
+        if let [y] = $y {
+            *y = $map(*y $(, $x[0])*);
+        }
+    };
+    (@ $size:literal, $map:ident, $y:ident $(, $x:ident)*) => {
+        let (blocks, $y) = $y.as_chunks_mut::<$size>();
+        $(let $x = $x.as_chunks::<$size>();)*
+        for (b, y) in blocks.iter_mut().enumerate() {
+            let (mut new, _b) = (*y, b);
+            $(let $x = &$x.0[_b];)*
+            for l in 0..$size {
+                new[l] = $map(new[l] $(, $x[l])*);
+            }
+            *y = new;
+        }
+        $(let $x = $x.1;)*
+    };
+}
+
+/// `y_l <- map(y_l)` for all l.
+#[inline(always)]
+pub fn update(y: &mut [f64], map: impl Fn(f64) -> f64) {
+    update_in_blocks!(map, y);
+}
+
+/// `y_l <- map(y_l, x_l)` for all l.
+///
+/// # Panics
+/// If x is shorter than y.
+#[inline(always)]
+pub fn update_with(y: &mut [f64], x: &[f64], map: impl Fn(f64, f64) -> f64) {
+    let x = &x[..y.len()];
+    update_in_blocks!(map, y, x);
+}
+
+/// `y_l <- map(y_l, a_l, b_l)` for all l.
+///
+/// # Panics
+/// If a or b is shorter than y.
+#[inline(always)]
+pub fn update_with_both(y: &mut [f64], a: &[f64], b: &[f64], map: impl Fn(f64, f64, f64) -> f64) {
+    let (a, b) = (&a[..y.len()], &b[..y.len()]);
+    update_in_blocks!(map, y, a, b);
+}
+
 /// `y += c x`
 #[inline(always)]
 pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += c * x;
-    }
+    update_with(y, x, |y, x| y + c * x);
 }
 
 /// `y += c (a - b)`
 #[inline(always)]
 pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
-    for (y, (a, b)) in y.iter_mut().zip(a.iter().zip(b)) {
-        *y += c * (a - b);
+    update_with_both(y, a, b, |y, a, b| y + c * (a - b));
+}
+
+/// Asks for x to be brought near before it is read. Of a long x only the beginning: the hardware sees the rest coming.
+#[inline(always)]
+pub fn prefetch(x: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        avx2::prefetch_lines::<0, 1>(x);
+        if x.len() > LANES {
+            avx2::prefetch_lines::<1, 4>(x);
+        }
+        if x.len() > 4 * LANES {
+            avx2::prefetch_lines::<4, 8>(x);
+        }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
 }
 
 #[cfg(test)]
@@ -121,12 +252,44 @@ mod tests {
     }
 
     #[test]
-    fn the_vector_width_does_not_change_the_bits() {
-        for n in [1, 8, 25, 100, 1001] {
-            let (a, b) = (numbers(n, 5), numbers(n, 6));
-            assert_eq!(dot(&a, &b).to_bits(), dispatch(|| dot(&a, &b)).to_bits(), "n = {n}");
-            let plain = dot_of_differences(&a, &b, &b, &a);
-            assert_eq!(plain.to_bits(), dispatch(|| dot_of_differences(&a, &b, &b, &a)).to_bits(), "n = {n}");
+    fn vector_instructions_do_not_change_the_bits() {
+        for n in (0..40).chain([100, 1001]) {
+            let (a, b, p, q) = (numbers(n, 5), numbers(n, 6), numbers(n, 7), numbers(n, 8));
+            let plain = lane_sum([&a, &b], |[a, b]| a * b);
+            assert_eq!(dot(&a, &b).to_bits(), plain.to_bits(), "n = {n}");
+            assert_eq!(dispatch(|| dot(&a, &b)).to_bits(), plain.to_bits(), "n = {n}");
+            assert_eq!(sum(&a).to_bits(), lane_sum([&a], |[a]| a).to_bits(), "n = {n}");
+            let plain = lane_sum([&a, &b, &p, &q], |[a, b, p, q]| (a - b) * (p - q));
+            assert_eq!(dot_of_differences(&a, &b, &p, &q).to_bits(), plain.to_bits(), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn many_rows_at_once_are_bit_for_bit_one_after_the_other() {
+        for (n, d) in
+            [(0, 3), (1, 1), (5, 25), (64, 32), (9, 33), (7, 100), (4, 2), (13, 4), (6, 7), (5, 11), (3, 71)]
+        {
+            let (rows, x, w) = (numbers(n * d, 1), numbers(d, 2), numbers(n, 3));
+            let mut out = vec![0.0; n];
+            row_dots(&rows, d, &x, &mut out);
+            for r in 0..n {
+                assert_eq!(
+                    out[r].to_bits(),
+                    dot(&rows[r * d..(r + 1) * d], &x).to_bits(),
+                    "row {r}, d = {d}"
+                );
+            }
+            let (mut sum, mut plain) = (x.clone(), x.clone());
+            add_weighted_rows(&rows, &w, &mut sum);
+            for r in 0..n {
+                for l in 0..d {
+                    plain[l] += w[r] * rows[r * d + l];
+                }
+            }
+            assert_eq!(sum, plain, "n = {n}, d = {d}");
+            let (mut out2, mut sum2) = (vec![0.0; n], x.clone());
+            row_dots_and_weighted_rows(&rows, &x, &w, &mut out2, &mut sum2);
+            assert_eq!((out2, sum2), (out, sum), "n = {n}, d = {d}");
         }
     }
 }

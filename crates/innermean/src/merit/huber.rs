@@ -68,7 +68,8 @@ impl ScalarMerit for Huber {
 
     #[inline(always)]
     fn prox_phi_star(&self, _: usize, alpha: f64, w: f64) -> f64 {
-        clamp(w / (1.0 + alpha * (self.width / self.weight)), -self.weight, self.weight)
+        // The quotient does not wait for w.
+        clamp(w * (self.weight / (self.weight + alpha * self.width)), -self.weight, self.weight)
     }
 
     #[inline(always)]

@@ -2,6 +2,8 @@
 //!
 //! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
 
+use std::mem;
+
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Stream;
@@ -10,6 +12,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, positive};
+use crate::vector::prefetch;
 
 /// Which inner iterate becomes the next reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +98,9 @@ impl Draws {
     }
 }
 
+/// How many steps ahead rows are prefetched: the time of a few steps covers a wait for memory.
+const AHEAD: usize = 4;
+
 /// The state of SVRPDA-I and II.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrimalDual {
@@ -120,10 +126,8 @@ pub struct PrimalDual {
     theta_t: Vec<f64>,
     /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever
     jac_bar_known: bool,
-    /// `w_i^(k) - w_i^(k-1)` of the last dual step
-    pub(super) change: Vec<f64>,
-    delta_w: Vec<f64>,
-    work: Vec<f64>,
+    /// Three vectors of length ell, for the dual step
+    scratch: Vec<f64>,
     delta_theta: Vec<f64>,
     pub(super) draws: Draws,
 }
@@ -151,9 +155,7 @@ impl PrimalDual {
             t: settings.inner_iterations,
             theta_t: theta.to_vec(),
             jac_bar_known: false,
-            change: vec![0.0; ell],
-            delta_w: vec![0.0; ell],
-            work: vec![0.0; ell],
+            scratch: vec![0.0; 3 * ell],
             delta_theta: vec![0.0; d],
             draws: Draws::new(settings.seed),
         }
@@ -208,46 +210,85 @@ impl PrimalDual {
     /// Draws `i_k` and `j_k`, computes
     /// `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` and updates
     /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
-    /// Leaves the change of `w_i` in `self.change` and returns i.
+    /// Hands i and the change of `w_i` to `update_u`.
     #[inline(always)]
     pub(super) fn dual_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
-    ) -> usize {
-        let ell = oracle.ell();
+        update_u: impl FnOnce(&mut Self, &mut Oracle<'_, F, P, G>, usize, &[f64]),
+    ) {
+        self.prefetch(oracle);
         let i = self.draws.dual_i.index(oracle.n_x());
         let j = self.draws.dual_j.index(oracle.n_y(i));
-        if settings.single_loop {
-            // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
-            oracle.value(&self.theta, i, j, &mut self.delta_w);
-        } else {
-            oracle.difference(&self.theta, &self.theta_ref, i, j, &mut self.work, &mut self.delta_w);
-            for (delta, f_bar) in self.delta_w.iter_mut().zip(&self.f_bar[i * ell..(i + 1) * ell]) {
-                *delta += f_bar;
-            }
-        }
-        self.ascend(oracle, settings.alpha_w, i);
-        i
+        self.with_scratch(
+            oracle.ell(),
+            #[inline(always)]
+            |s, [delta_w, work, change]| {
+                if settings.single_loop {
+                    // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
+                    oracle.value(&s.theta, i, j, delta_w);
+                } else {
+                    oracle.difference(&s.theta, &s.theta_ref, i, j, work, delta_w);
+                    let own = i * delta_w.len()..(i + 1) * delta_w.len();
+                    for (delta, f_bar) in delta_w.iter_mut().zip(&s.f_bar[own]) {
+                        *delta += f_bar;
+                    }
+                }
+                s.ascend(oracle, settings.alpha_w, i, delta_w, change);
+                update_u(s, oracle, i, change);
+            },
+        );
     }
 
-    /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w delta^w)`, the change left in `self.change`.
+    /// Brings near what the dual step will touch a few steps from now: random rows would each cost a wait.
+    #[inline(always)]
+    fn prefetch<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) {
+        let i = self.draws.dual_i.ahead(AHEAD, oracle.n_x());
+        let j = self.draws.dual_j.ahead(AHEAD, oracle.n_y(i));
+        oracle.prefetch(i, j);
+        if !self.jac_bar.is_empty() {
+            let size = oracle.d() * oracle.ell();
+            prefetch(&self.jac_bar[i * size..(i + 1) * size]);
+        }
+        prefetch(&self.w[i * oracle.ell()..=i * oracle.ell()]);
+        prefetch(&self.f_bar[i * oracle.ell()..=i * oracle.ell()]);
+    }
+
+    /// Lends three vectors of length ell. For `ell = 1` they are on the stack, where the compiler turns them into registers:
+    /// through memory, each of the dual step's lines would wait for the one before it.
+    #[inline(always)]
+    fn with_scratch(&mut self, ell: usize, work: impl FnOnce(&mut Self, [&mut [f64]; 3])) {
+        if ell == 1 {
+            let [mut a, mut b, mut c] = [[0.0]; 3];
+            work(self, [&mut a, &mut b, &mut c]);
+        } else {
+            let mut scratch = mem::take(&mut self.scratch);
+            let (a, rest) = scratch.split_at_mut(ell);
+            let (b, c) = rest.split_at_mut(ell);
+            work(self, [a, b, c]);
+            self.scratch = scratch;
+        }
+    }
+
+    /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w delta_w)`; `change` is what is added to it.
     #[inline(always)]
     fn ascend<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &Oracle<'_, F, P, G>,
         alpha_w: f64,
         i: usize,
+        delta_w: &mut [f64],
+        change: &mut [f64],
     ) {
-        let ell = oracle.ell();
-        let w_i = &mut self.w[i * ell..(i + 1) * ell];
-        for ((w, old), delta) in w_i.iter_mut().zip(&mut self.change).zip(&self.delta_w) {
-            *old = *w;
-            *w += alpha_w * delta;
+        let w_i = &mut self.w[i * delta_w.len()..(i + 1) * delta_w.len()];
+        for (delta, w) in delta_w.iter_mut().zip(&*w_i) {
+            *delta = w + alpha_w * *delta;
         }
-        oracle.prox_conjugate(i, alpha_w, w_i);
-        for (old, w) in self.change.iter_mut().zip(w_i) {
-            *old = *w - *old;
+        oracle.prox_conjugate(i, alpha_w, delta_w);
+        for ((change, w), new) in change.iter_mut().zip(w_i).zip(delta_w) {
+            *change = *new - *w;
+            *w = *new;
         }
     }
 
@@ -285,8 +326,14 @@ impl PrimalDual {
         let ell = oracle.ell();
         let i = self.draws.dual_i.index(oracle.n_x());
         let j = self.draws.dual_j.index(oracle.n_y(i));
-        oracle.value(&self.theta, i, j, &mut self.delta_w);
-        self.ascend(oracle, settings.alpha_w, i);
+        self.with_scratch(
+            ell,
+            #[inline(always)]
+            |s, [value, _, change]| {
+                oracle.value(&s.theta, i, j, value);
+                s.ascend(oracle, settings.alpha_w, i, value, change);
+            },
+        );
         self.delta_theta.fill(0.0);
         let w_i = &self.w[i * ell..(i + 1) * ell];
         oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);

@@ -49,13 +49,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrpda1 {
         }
         s.remember_reference();
         // i_k, j_k; delta^w_k; w_i^(k)
-        let i = s.dual_step(oracle, &self.0);
-        // U_k = U_{k-1} + (1/n_X) fbar'_{i_k}(theta_ref) (w_{i_k}^(k) - w_{i_k}^(k-1))
-        let (d, n_x, ell) = (oracle.d(), oracle.n_x(), oracle.ell());
-        let jac_bar_i = &s.jac_bar[i * ell * d..(i + 1) * ell * d];
-        for (change, row) in s.change.iter().zip(jac_bar_i.chunks_exact(d)) {
-            axpy(change / n_x as f64, row, &mut s.u);
-        }
+        s.dual_step(
+            oracle,
+            &self.0,
+            #[inline(always)]
+            |s, oracle, i, change| {
+                // U_k = U_{k-1} + (1/n_X) fbar'_{i_k}(theta_ref) (w_{i_k}^(k) - w_{i_k}^(k-1))
+                let d = oracle.d();
+                for (c, change_c) in change.iter().enumerate() {
+                    let row = i * change.len() + c;
+                    axpy(change_c * oracle.one_over_n_x(), &s.jac_bar[row * d..(row + 1) * d], &mut s.u);
+                }
+            },
+        );
         // i'_k, j'_k; delta^theta_k; theta^(k)
         s.primal_step(oracle, &self.0);
         s.k += 1;

@@ -48,10 +48,16 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrpda2 {
         }
         s.remember_reference();
         // i_k, j_k; delta^w_k; w_i^(k)
-        let i = s.dual_step(oracle, &self.0);
-        // U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_{i_k}, y_{i_k j''_k}) (w_{i_k}^(k) - w_{i_k}^(k-1))
-        let j = s.draws.u_j.index(oracle.n_y(i));
-        oracle.add_jac_t(&s.theta_ref, i, j, &s.change, 1.0 / oracle.n_x() as f64, &mut s.u);
+        s.dual_step(
+            oracle,
+            &self.0,
+            #[inline(always)]
+            |s, oracle, i, change| {
+                // U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_{i_k}, y_{i_k j''_k}) (w_{i_k}^(k) - w_{i_k}^(k-1))
+                let j = s.draws.u_j.index(oracle.n_y(i));
+                oracle.add_jac_t(&s.theta_ref, i, j, change, oracle.one_over_n_x(), &mut s.u);
+            },
+        );
         // i'_k, j'_k; delta^theta_k; theta^(k)
         s.primal_step(oracle, &self.0);
         s.k += 1;

@@ -12,17 +12,23 @@
 //!
 //! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over the n rows.
 
-use crate::blocks;
+use std::ops::Range;
+
+use crate::blocks::Blocks;
 use crate::inner::{Bounds, Inner, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
 use crate::setting::InvalidSetting;
-use crate::vector::{axpy, axpy_of_difference, distance_squared, dot, dot_of_differences};
+use crate::vector::{
+    add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences, prefetch,
+    row_dots, row_dots_and_weighted_rows, sum, update,
+};
 
 /// The f of the portfolio.
 #[derive(Debug, Clone)]
 pub struct Portfolio {
     d: usize,
+    n: usize,
     /// n rows of d
     returns: Vec<f64>,
     /// m
@@ -50,14 +56,19 @@ impl Portfolio {
         }
         let n = returns.len() / d;
         let mut mean = vec![0.0; d];
-        blocks::add_blocks(n, 1.0 / n as f64, &mut mean, |range, partial| {
-            for row in returns[range.start * d..range.end * d].chunks_exact(d) {
-                axpy(1.0, row, partial);
-            }
-        });
-        let reach =
-            blocks::max(n, || (), |(), i| distance_squared(&returns[i * d..(i + 1) * d], &mean).sqrt());
-        Ok(Portfolio { d, returns, mean, reach })
+        Blocks::new(n, d).add(
+            1.0 / n as f64,
+            &mut mean,
+            #[inline(always)]
+            |range, partial| {
+                for row in returns[range.start * d..range.end * d].chunks_exact(d) {
+                    axpy(1.0, row, partial);
+                }
+            },
+        );
+        let reach = Blocks::new(n, d)
+            .max(|| (), |(), i| distance_squared(&returns[i * d..(i + 1) * d], &mean).sqrt());
+        Ok(Portfolio { d, n, returns, mean, reach })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked of theta.
@@ -84,9 +95,18 @@ impl Portfolio {
         dot(&self.mean, theta)
     }
 
+    fn blocks(&self) -> Blocks {
+        Blocks::new(self.n, self.d)
+    }
+
     #[inline(always)]
     fn row(&self, i: usize) -> &[f64] {
         &self.returns[i * self.d..(i + 1) * self.d]
+    }
+
+    #[inline(always)]
+    fn rows(&self, range: Range<usize>) -> &[f64] {
+        &self.returns[range.start * self.d..range.end * self.d]
     }
 }
 
@@ -98,12 +118,12 @@ impl Inner for Portfolio {
 
     #[inline(always)]
     fn n_x(&self) -> usize {
-        self.returns.len() / self.d
+        self.n
     }
 
     #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
-        self.n_x()
+        self.n
     }
 
     fn structure(&self) -> Structure {
@@ -113,6 +133,12 @@ impl Inner for Portfolio {
     /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
     fn bounds(&self) -> Bounds {
         Bounds { b_f: Some(2.0 * self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize, j: usize) {
+        prefetch(self.row(i));
+        prefetch(self.row(j));
     }
 
     #[inline(always)]
@@ -151,23 +177,47 @@ impl Inner for Portfolio {
 
     fn means(&self, theta: &[f64], out: &mut [f64]) {
         let shared = dot(&self.mean, theta);
-        blocks::fill_blocks(self.n_x(), 1, out, |range, f_bar| {
-            for (i, f_bar) in range.zip(f_bar) {
-                *f_bar = dot(self.row(i), theta) - shared;
-            }
-        });
+        self.blocks().fill(
+            1,
+            out,
+            #[inline(always)]
+            |range, f_bar| {
+                row_dots(self.rows(range), self.d, theta, f_bar);
+                update(f_bar, |value| value - shared);
+            },
+        );
     }
 
-    /// `(1/n) sum_i w_i (x_i - m) = (1/n) sum_i w_i x_i - (mean of w) m`
+    /// `(1/n) sum_i w_i (x_i - m) = (1/n) [ sum_i w_i x_i - (sum_i w_i) m ]`
     fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
-        let n = self.n_x();
-        blocks::add_blocks(n, 1.0 / n as f64, out, |range, partial| {
-            let mut total = 0.0;
-            for i in range {
-                axpy(w[i], self.row(i), partial);
-                total += w[i];
-            }
-            axpy(-total, &self.mean, partial);
-        });
+        self.blocks().add(
+            1.0 / self.n as f64,
+            out,
+            #[inline(always)]
+            |range, partial| {
+                let w = &w[range.clone()];
+                add_weighted_rows(self.rows(range), w, partial);
+                axpy(-sum(w), &self.mean, partial);
+            },
+        );
+    }
+
+    /// Averages and weighted Jacobians in one sweep over the rows.
+    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        let shared = dot(&self.mean, theta);
+        u.fill(0.0);
+        self.blocks().fill_and_add(
+            1,
+            f_bar,
+            1.0 / self.n as f64,
+            u,
+            #[inline(always)]
+            |range, f_bar, partial| {
+                let w = &w[range.clone()];
+                row_dots_and_weighted_rows(self.rows(range), theta, w, f_bar, partial);
+                update(f_bar, |value| value - shared);
+                axpy(-sum(w), &self.mean, partial);
+            },
+        );
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Regularizer;
+use crate::vector;
 use crate::{
     scalar::{clamp, soft_threshold},
     setting::{self, InvalidSetting},
@@ -125,17 +126,13 @@ impl Regularizer for BoxConstraint {
     #[inline(always)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
-        for x in theta {
-            *x = self.prox_one(threshold, *x);
-        }
+        vector::update(theta, |x| self.prox_one(threshold, x));
     }
 
     #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
-        for (x, v) in theta.iter_mut().zip(direction) {
-            *x = self.prox_one(threshold, *x - alpha * v);
-        }
+        vector::update_with(theta, direction, |x, v| self.prox_one(threshold, x - alpha * v));
     }
 
     fn conjugate(&self, v: &[f64]) -> f64 {

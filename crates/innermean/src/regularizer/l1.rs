@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Regularizer;
+use crate::vector;
 use crate::{
     scalar::soft_threshold,
     setting::{self, InvalidSetting},
@@ -49,17 +50,13 @@ impl Regularizer for L1 {
     #[inline(always)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
-        for x in theta {
-            *x = soft_threshold(*x, threshold);
-        }
+        vector::update(theta, |x| soft_threshold(x, threshold));
     }
 
     #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
-        for (x, v) in theta.iter_mut().zip(direction) {
-            *x = soft_threshold(*x - alpha * v, threshold);
-        }
+        vector::update_with(theta, direction, |x, v| soft_threshold(x - alpha * v, threshold));
     }
 
     fn conjugate(&self, v: &[f64]) -> f64 {

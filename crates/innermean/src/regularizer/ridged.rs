@@ -95,9 +95,7 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
             return self.g.prox(alpha, theta);
         }
         let s = self.shrinkage(alpha);
-        for x in theta.iter_mut() {
-            *x *= s;
-        }
+        vector::update(theta, |x| s * x);
         self.g.prox(alpha * s, theta);
     }
 
@@ -108,9 +106,7 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
             return self.g.step(alpha, direction, theta);
         }
         let s = self.shrinkage(alpha);
-        for (x, v) in theta.iter_mut().zip(direction) {
-            *x = s * (*x - alpha * v);
-        }
+        vector::update_with(theta, direction, |x, v| s * (x - alpha * v));
         self.g.prox(alpha * s, theta);
     }
 

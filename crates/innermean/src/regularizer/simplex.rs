@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Regularizer;
-use crate::{scalar::positive_part, vector::LANES};
+use crate::scalar::positive_part;
+use crate::vector::{self, LANES};
 
 /// Probabilities: no coordinate below 0, the sum 1.
 ///
@@ -69,9 +70,7 @@ impl Regularizer for Simplex {
         for &x in theta.iter() {
             largest = if x > largest { x } else { largest };
         }
-        for x in theta.iter_mut() {
-            *x -= largest;
-        }
+        vector::update(theta, |x| x - largest);
         let mut tau = -1.0;
         let mut size = f64::INFINITY;
         loop {
@@ -83,9 +82,7 @@ impl Regularizer for Simplex {
             tau = (sum - 1.0) / count;
             size = count;
         }
-        for x in theta.iter_mut() {
-            *x = positive_part(*x - tau);
-        }
+        vector::update(theta, |x| positive_part(x - tau));
     }
 
     fn conjugate(&self, v: &[f64]) -> f64 {

@@ -68,9 +68,7 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
     #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let tilt = self.tilt_of(theta.len());
-        for ((x, v), t) in theta.iter_mut().zip(direction).zip(tilt) {
-            *x -= alpha * (v + t);
-        }
+        vector::update_with_both(theta, direction, tilt, |x, v, t| x - alpha * (v + t));
         self.g.prox(alpha, theta);
     }
 
