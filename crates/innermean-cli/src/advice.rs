@@ -5,9 +5,9 @@ use innermean::Status;
 use crate::human::significant;
 use crate::plan::Plan;
 
-/// The advice of `status`: the library speaks of settings, the brackets of their flags.
+/// The advice of `status`: the library's sentence speaks of settings, the second one of flags.
 pub(crate) fn advice(status: Status, plan: &Plan) -> String {
-    format!("{} ({}).", status.advice().trim_end_matches('.'), flags(status, plan))
+    format!("{} Flags: {}.", status.advice(), flags(status, plan))
 }
 
 fn flags(status: Status, plan: &Plan) -> String {

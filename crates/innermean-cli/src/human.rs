@@ -47,15 +47,14 @@ impl Facts {
             Steps::Theorem2 => "steps of Theorem 2",
             Steps::Theorem3 => "steps of Theorem 3",
         };
+        self.line("method", &format!("{}, {rule}, seed {}", plan.info.title, plan.settings.seed));
         self.line(
-            "method",
+            "",
             &format!(
-                "{}, {rule}: alpha_theta {}, alpha_w {}, M {}; seed {}",
-                plan.info.title,
+                "alpha_theta {}, alpha_w {}, M {}",
                 significant(plan.settings.alpha_theta, 3),
                 significant(plan.settings.alpha_w, 3),
                 grouped(plan.settings.inner_iterations as u64),
-                plan.settings.seed,
             ),
         );
         self.line(

@@ -1,5 +1,7 @@
 //! The answer for programs: one JSON object.
 
+use std::num::NonZeroU64;
+
 use anyhow::Result;
 use innermean::{Measure, Reference, Solution, Status, Stop};
 use serde::Serialize;
@@ -64,6 +66,7 @@ struct Settings<'a, S> {
     reference: Reference,
     warmup_epochs: usize,
     threads: usize,
+    trace_every: Option<NonZeroU64>,
     #[serde(flatten)]
     stop: &'a Stop,
     #[serde(flatten)]
@@ -104,6 +107,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
             reference: plan.settings.reference,
             warmup_epochs: plan.settings.warmup_epochs,
             threads: plan.threads(),
+            trace_every: plan.evaluate_every,
             stop: &plan.stop,
             problem: &facts.settings,
         },

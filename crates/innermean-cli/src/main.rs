@@ -41,7 +41,7 @@ Minimise a loss of averages.
 
   min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 
-The average stands inside the loss, where ordinary stochastic gradients are biased. Each command builds such a problem
+The average stands inside the loss, where ordinary stochastic gradients are biased. Each command builds such a problem \
 from a file and solves it.";
 
 const EXIT_CODES: &str = "\

@@ -1,6 +1,7 @@
 //! Numbers on the command line: what a flag accepts, and the half sentence that says so.
 //!
-//! clap puts "invalid value '-1' for '--alpha-theta <STEP>': " before each of these.
+//! A value may begin with a minus sign that makes no sense: then it is refused here, in plain words, rather than taken
+//! for an unknown flag. clap puts "invalid value '-1' for '--alpha-theta <STEP>': " before each of these.
 
 /// Above 2^53 not every whole number is a double, and no run counts that far.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -45,6 +46,11 @@ pub(crate) fn positive_size(text: &str) -> Result<usize, String> {
 /// As [`count`], for what is counted in memory.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     count(text).and_then(|n| usize::try_from(n).map_err(|_| "expected a smaller number".to_owned()))
+}
+
+/// All 64 bits of a seed, which no double holds.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn whole(text: &str, least: f64, expected: &str) -> Result<u64, String> {

@@ -20,7 +20,7 @@ pub(crate) struct OutputFlags {
     pub(crate) trace: Option<PathBuf>,
 
     /// Evaluate, trace and stop also within an outer iteration, every so many inner steps
-    #[arg(long, value_name = "STEPS", value_parser = steps, allow_negative_numbers = true)]
+    #[arg(long, value_name = "STEPS", value_parser = steps, allow_hyphen_values = true)]
     pub(crate) trace_every: Option<NonZeroU64>,
 }
 

@@ -1,5 +1,7 @@
 //! A run with everything decided: method, settings, limits, threads.
 
+use std::num::NonZeroU64;
+
 use anyhow::{Context, Result, anyhow};
 use innermean::methods::MethodInfo;
 use innermean::{
@@ -8,7 +10,6 @@ use innermean::{
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::interrupt;
-use crate::output_flags::OutputFlags;
 use crate::progress::Progress;
 use crate::solver_flags::{SolverFlags, Steps};
 
@@ -24,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) stop: Stop,
     /// Where to begin: a point that g allows.
     pub(crate) start: Vec<f64>,
+    /// Evaluations within an outer iteration.
+    pub(crate) evaluate_every: Option<NonZeroU64>,
     method: AnyMethod,
     pool: ThreadPool,
 }
@@ -32,6 +35,7 @@ impl Plan {
     /// Decides what the flags leave open.
     pub(crate) fn new<F: Inner, P: Merit, G: Regularizer>(
         flags: &SolverFlags,
+        evaluate_every: Option<NonZeroU64>,
         problem: &Problem<F, P, G>,
         start: &[f64],
     ) -> Result<Self> {
@@ -53,9 +57,10 @@ impl Plan {
         }
         let settings = pool
             .install(|| flags.step_choice().settings(problem, &start, flags.seed))
-            .map_err(|error| no_settings(&error))?;
+            .map_err(|error| no_settings(&error, flags.steps))?;
         let method = AnyMethod::named(info.name, settings.clone())?;
-        Ok(Plan { info, steps: flags.steps, settings, stop: (&flags.stop).into(), start, method, pool })
+        let stop = (&flags.stop).into();
+        Ok(Plan { info, steps: flags.steps, settings, stop, start, evaluate_every, method, pool })
     }
 
     /// The threads of the run.
@@ -67,11 +72,10 @@ impl Plan {
     pub(crate) fn run<F: Inner, P: Merit, G: Regularizer>(
         &self,
         problem: &Problem<F, P, G>,
-        output: &OutputFlags,
     ) -> Result<Solution> {
         let driver = Driver {
             stop: self.stop.clone(),
-            evaluate_every: output.trace_every,
+            evaluate_every: self.evaluate_every,
             interrupt: Some(interrupt::listen()?),
         };
         let mut progress = Progress::new(&self.stop);
@@ -82,10 +86,11 @@ impl Plan {
 }
 
 /// The library's reason, with the flags that would help.
-fn no_settings(error: &StepError) -> anyhow::Error {
+fn no_settings(error: &StepError, rule: Steps) -> anyhow::Error {
     match error {
         StepError::Unmet(_) => {
-            anyhow!("{error} (--l2 WEIGHT adds a ridge; --steps scaled asks nothing of the problem)")
+            let ridge = if rule == Steps::Theorem3 { "" } else { "--l2 WEIGHT adds a ridge, " };
+            anyhow!("--steps {}: {error} ({ridge}--steps scaled asks nothing of the problem)", rule.name())
         }
         // Given values have been checked where they were read, so that this one was found by the rule.
         StepError::Invalid(_) => anyhow!(

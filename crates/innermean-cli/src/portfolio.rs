@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::{AnyMerit, AnyRegularizer, Portfolio, Problem, Ridged, Status, Tilted};
 use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_returns};
+use serde::Serialize;
 
 use self::report::Report;
 use self::risk::{RiskFlags, mean_absolute_deviation};
@@ -59,7 +60,8 @@ struct ProblemFlags {
 }
 
 /// [`Missing`] as a flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum MissingChoice {
     /// Refuse the file
     Error,
@@ -79,28 +81,31 @@ impl From<MissingChoice> for Missing {
     }
 }
 
+/// A paragraph a line: clap breaks lines at the terminal's width.
 const LONG_ABOUT: &str = "\
 Choose a portfolio: much return, little risk.
 
-  min over theta of  -<m, theta> + (1/n) sum_i phi( <x_i - m, theta> ) + g(theta)
+  min over theta of  -<m, theta> + (1/n) sum_i phi(<x_i - m, theta>) + g(theta)
 
-x_i are the returns of the d assets in period i, m is their mean, theta the weights. phi makes the risk, c times:
+x_i are the returns of the d assets in period i, m is their mean, theta the weights. phi makes the risk:
+
   variance      phi(u) = c u^2
   semivariance  phi(u) = c min(u, 0)^2
-  absolute      phi(u) = c |u|, the mean absolute deviation
-  huber         phi(u) = c u^2 / (2h) if |u| <= h, else c (|u| - h/2)
+  absolute      phi(u) = c |u|, which makes the mean absolute deviation
+  huber         phi(u) = c u^2 / (2h) if |u| <= h, c (|u| - h/2) otherwise
+
 g is a constraint, an l1 norm and a ridge, none of them by default.
 
-The run stops as solved when the relative measure of optimality is at most --tolerance: for variance, semivariance and
-huber the norm of the gradient (of the prox-gradient mapping where there is a g) over its norm at zero, for absolute
-the duality gap over the size of the objective. It is looked at after each outer iteration. Other limits may end the
-run before; then the best point so far is the answer. Ctrl-C does the same; twice, it ends the program.";
+The run stops as solved when a relative measure of optimality is at most --tolerance. For variance, semivariance and \
+huber it is the norm of the gradient (of the prox-gradient mapping where there is a g) over its norm at zero, for \
+absolute the duality gap over the size of the objective. It is looked at after each outer iteration. A limit may end \
+the run before; then the answer is the best point so far. So does Ctrl-C; a second one ends the program.";
 
 const AFTER_HELP: &str = "\
 Examples:
-  innermean portfolio                                    try it on a generated market
+  innermean portfolio                 # a generated market
   innermean portfolio returns.csv --constraint long-only --risk-aversion 2
-  innermean portfolio returns.csv --risk semivariance --json --trace run.jsonl > answer.json
+  innermean portfolio returns.csv --json --trace run.jsonl > answer.json
   innermean portfolio returns.csv --start answer.json --tolerance 1e-10
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
@@ -117,7 +122,7 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let problem: PortfolioProblem =
         portfolio.problem(flags.risk.merit(width)?, flags.regularizer.regularizer()?)?;
     let start = solver.start.point(&returns.names, solver.seed)?;
-    let plan = Plan::new(solver, &problem, &start)?;
+    let plan = Plan::new(solver, output.trace_every, &problem, &start)?;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(solver.start.file()).collect();
     let trace = output.trace.as_deref().map(|path| TraceFile::check(path, &inputs)).transpose()?;
 
@@ -135,7 +140,7 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
         // Before the run: what is to be known while one waits.
         stdout::print(&report.head())?;
     }
-    let solution = plan.run(&problem, output)?;
+    let solution = plan.run(&problem)?;
     stdout::print(&if output.json { report.json(&solution)? } else { report.body(&solution)? })?;
     if let Some(trace) = trace {
         trace.write(&solution.trace)?;

@@ -17,12 +17,12 @@ pub(crate) struct RegularizerFlags {
 
     /// The weight of |theta|_1, which makes weights exactly zero
     #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) l1: f64,
 
     /// The weight of |theta|^2 / 2, which keeps theta small and the problem strongly convex
     #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) l2: f64,
 }
 

@@ -21,15 +21,15 @@ pub(crate) struct SolverFlags {
     pub(crate) steps: Steps,
 
     /// The primal step [default: by the rule]
-    #[arg(long, value_name = "STEP", value_parser = number::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "STEP", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) alpha_theta: Option<f64>,
 
     /// The dual step [default: by the rule]
-    #[arg(long, value_name = "STEP", value_parser = number::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "STEP", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) alpha_w: Option<f64>,
 
     /// M, the inner steps of an outer iteration [default: by the rule]
-    #[arg(long, value_name = "M", value_parser = number::positive_size, allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", value_parser = number::positive_size, allow_hyphen_values = true)]
     pub(crate) inner_iterations: Option<usize>,
 
     /// The inner iterate that becomes the next reference point [default: by the rule]
@@ -37,7 +37,7 @@ pub(crate) struct SolverFlags {
     pub(crate) reference: Option<ReferenceChoice>,
 
     /// Outer iterations of plain stochastic steps before the first pass over the data
-    #[arg(long, value_name = "N", default_value = "0", value_parser = number::size, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = number::size, allow_hyphen_values = true)]
     pub(crate) warmup_epochs: usize,
 
     /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by the seed), or a file with one number for each
@@ -46,11 +46,11 @@ pub(crate) struct SolverFlags {
     pub(crate) start: Start,
 
     /// The seed of all random draws: the same seed gives the same bits on any number of threads
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = number::seed, allow_hyphen_values = true)]
     pub(crate) seed: u64,
 
     /// Threads for the passes over the data; 0 for as many as there are cores
-    #[arg(long, value_name = "N", default_value = "0", value_parser = threads, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = threads, allow_hyphen_values = true)]
     pub(crate) threads: usize,
 
     #[command(flatten)]
@@ -63,24 +63,24 @@ pub(crate) struct SolverFlags {
 pub(crate) struct StopFlags {
     /// Solved when the relative measure of optimality is at most this
     #[arg(long, value_name = "TOL", default_value = "1e-6", value_parser = number::positive)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
 
     /// Solved when the objective is at most this
-    #[arg(long, value_name = "VALUE", value_parser = number::finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", value_parser = number::finite, allow_hyphen_values = true)]
     pub(crate) target_objective: Option<f64>,
 
     /// Stop after so many outer iterations, warm-up included
     #[arg(long, value_name = "N", default_value = "10000", value_parser = number::positive_count)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) max_outer: u64,
 
     /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8
-    #[arg(long, value_name = "N", value_parser = number::positive_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
     /// Stop after so many seconds of the method's own time
-    #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
 }
 
@@ -141,6 +141,18 @@ pub(crate) enum Steps {
     Theorem2,
     /// Theorem 3; for problems with one inner sample for each outer term
     Theorem3,
+}
+
+impl Steps {
+    /// The name, as on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Steps::Scaled => "scaled",
+            Steps::Theorem1 => "theorem1",
+            Steps::Theorem2 => "theorem2",
+            Steps::Theorem3 => "theorem3",
+        }
+    }
 }
 
 impl From<Steps> for StepRule {

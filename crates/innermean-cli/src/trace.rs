@@ -73,8 +73,11 @@ impl TraceFile {
 
 /// The kind of the error alone: its text would name a temporary file that the user has never heard of.
 fn refused(path: &Path, error: &io::Error) -> anyhow::Error {
-    let kind = error.kind();
-    anyhow!("--trace {}: cannot be written ({kind}); check the folder and its permissions", path.display())
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+        kind => kind.to_string(),
+    };
+    anyhow!("--trace {}: cannot be written ({reason}); check the folder and its permissions", path.display())
 }
 
 fn replace(path: &Path, trace: &[Record]) -> io::Result<()> {

@@ -6,7 +6,7 @@ use innermean_data::Returns;
 use serde::Serialize;
 
 use super::risk::Risk;
-use super::{PortfolioProblem, ProblemFlags};
+use super::{MissingChoice, PortfolioProblem, ProblemFlags};
 use crate::human::{self, grouped, significant};
 use crate::json;
 use crate::plan::Plan;
@@ -58,6 +58,7 @@ struct Settings {
     l1: f64,
     l2: f64,
     start: String,
+    missing: MissingChoice,
 }
 
 impl Report<'_> {
@@ -114,6 +115,7 @@ impl Report<'_> {
                 l1: regularizer.l1,
                 l2: regularizer.l2,
                 start: self.start.to_string(),
+                missing: self.flags.missing,
             },
         };
         json::document(self.plan, solution, &facts)

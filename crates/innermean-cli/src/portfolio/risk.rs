@@ -18,11 +18,11 @@ pub(super) struct RiskFlags {
 
     /// c, the weight of risk against expected return
     #[arg(long, value_name = "C", default_value = "1", value_parser = number::positive)]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_hyphen_values = true)]
     pub(super) risk_aversion: f64,
 
     /// h of --risk huber, in the unit of the returns [default: the mean absolute deviation of all returns]
-    #[arg(long, value_name = "H", value_parser = number::positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
     huber_width: Option<f64>,
 }
 
