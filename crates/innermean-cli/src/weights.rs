@@ -17,7 +17,7 @@ const RIGHT_HALF: &str = "▐";
 const FULL: &str = "█";
 const AXIS: &str = "│";
 
-/// The table, with a last line for the sum; `name` is the word for a coordinate.
+/// The table, with a last line for the sum; `coordinate` is the word for one.
 pub(crate) fn table(coordinate: &str, names: &[String], theta: &[f64], width: usize) -> String {
     let mut shown: Vec<usize> = (0..theta.len()).collect();
     if theta.len() > MOST_ROWS {
@@ -25,12 +25,13 @@ pub(crate) fn table(coordinate: &str, names: &[String], theta: &[f64], width: us
         shown.truncate(MOST_ROWS);
     }
     let numbers = Numbers::for_all(theta);
-    let name = |l: usize| console::truncate_str(&names[l], LONGEST_NAME, "…").into_owned();
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         texts.map(|text| console::measure_text_width(&text)).max().unwrap_or(0)
     };
+    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max("weight".len());
+    let longest = width.saturating_sub(number_width + MARGINS).clamp(1, LONGEST_NAME);
+    let name = |l: usize| console::truncate_str(&names[l], longest, "…").into_owned();
     let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(coordinate.len());
-    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max(6);
     let bars = Bars::new(theta, width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS));
 
     let mut table = Table::new();
@@ -99,11 +100,12 @@ impl Bars {
         let above = theta.iter().copied().fold(0.0, f64::max);
         let below = theta.iter().fold(0.0, |below: f64, t| below.max(-t));
         let room = room.saturating_sub(usize::from(below > 0.0));
-        if room < 4 || above + below == 0.0 {
+        // Both sides in one scale; a character more than the exact share, for the left side rounds up.
+        let unit = (above + below) / room.saturating_sub(1) as f64;
+        // Without room, without weights, or with weights at the ends of what a double holds, there are no bars.
+        if room < 4 || !unit.is_normal() {
             return Bars { left: 0, right: 0, unit: f64::INFINITY };
         }
-        // Both sides in one scale; a character more than the exact share, for the left side rounds up.
-        let unit = (above + below) / (room - 1) as f64;
         Bars { left: (below / unit).ceil() as usize, right: (above / unit).ceil() as usize, unit }
     }
 
