@@ -26,7 +26,7 @@ pub(crate) fn width() -> usize {
 pub(crate) struct Facts(String);
 
 impl Facts {
-    /// One more line; a status comes in colour where colours are wanted.
+    /// One more line, or several if it is long.
     pub(crate) fn line(&mut self, label: &str, text: &str) {
         let room = width().min(WIDEST_PROSE) - LABEL;
         for (k, line) in wrap(text, room).iter().enumerate() {
@@ -84,6 +84,7 @@ impl Facts {
     }
 }
 
+/// In colour where standard output is a terminal and `NO_COLOR` is not set.
 fn painted(status: Status) -> String {
     let title = style(status.title()).bold();
     let painted = match status {
@@ -94,7 +95,7 @@ fn painted(status: Status) -> String {
     painted.to_string()
 }
 
-/// `, stationarity 8.1e-7 (tolerance 1e-6)`
+/// `, relative stationarity 8.1e-7 (tolerance 1e-6)`
 fn optimality(plan: &Plan, solution: &Solution) -> String {
     let name = match solution.measure {
         Measure::Stationarity => "relative stationarity",

@@ -141,10 +141,10 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
         stdout::print(&report.head())?;
     }
     let solution = plan.run(&problem)?;
+    // Whichever of the two cannot be written, the other one is.
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace));
     stdout::print(&if output.json { report.json(&solution)? } else { report.body(&solution)? })?;
-    if let Some(trace) = trace {
-        trace.write(&solution.trace)?;
-    }
+    traced?;
     Ok(solution.status)
 }
 

@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(100);
 /// The bar counts thousandths.
 const WHOLE: u64 = 1000;
+/// With the message it fits into 80 columns.
+const TEMPLATE: &str = "{spinner} [{bar:14}] {percent:>3}% {wide_msg}";
 
 /// Shows how far a run has come, if standard error is a terminal.
 pub(crate) struct Progress<'a> {
@@ -48,7 +50,7 @@ impl<'a> Progress<'a> {
         self.furthest = self.furthest.max(fraction(self.stop, self.first, record)).min(1.0);
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::new(WHOLE);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:20}] {percent:>3}% {wide_msg}") {
+            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
                 bar.set_style(style.progress_chars("=> "));
             }
             bar
@@ -89,9 +91,8 @@ fn fraction(stop: &Stop, first: Option<f64>, record: &Record) -> f64 {
 fn message(record: &Record) -> String {
     let optimality = record.optimality.map_or(String::new(), |o| format!(", optimality {o:.1e}"));
     format!(
-        "objective {}{optimality}, outer {}, {} calls",
+        "objective {}{optimality}, {} calls",
         human::significant(record.objective, 7),
-        record.outer,
         human::rounded_count(record.calls.total()),
     )
 }
