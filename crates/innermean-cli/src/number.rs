@@ -1,7 +1,7 @@
 //! Numbers on the command line: what a flag accepts, and the half sentence that says so.
 //!
 //! A value may begin with a minus sign that makes no sense: then it is refused here, in plain words, rather than taken
-//! for an unknown flag. clap puts "invalid value '-1' for '--alpha-theta <STEP>': " before each of these.
+//! for an unknown flag. clap puts `invalid value '-1' for '--alpha-theta <STEP>': ` before each of these.
 
 /// Above 2^53 not every whole number is a double, and no run counts that far.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
