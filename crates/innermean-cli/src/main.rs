@@ -1,2 +1,100 @@
-//! cli
-fn main() {}
+//! The command line of innermean: parses, hands over to a command, and turns what comes back into an exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use innermean::Status;
+
+mod advice;
+mod human;
+mod interrupt;
+mod json;
+mod number;
+mod output_flags;
+mod plan;
+mod portfolio;
+mod progress;
+mod regularizer_flags;
+mod solver_flags;
+mod start;
+mod stdout;
+mod trace;
+mod weights;
+
+/// Minimise a loss of averages
+#[derive(Debug, Parser)]
+#[command(name = "innermean", version, arg_required_else_help = true)]
+#[command(long_about = LONG_ABOUT, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Portfolio(portfolio::PortfolioArgs),
+}
+
+const LONG_ABOUT: &str = "\
+Minimise a loss of averages.
+
+  min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
+
+The average stands inside the loss, where ordinary stochastic gradients are biased. Each command builds such a problem \
+from a file and solves it.";
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
+
+fn main() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return not_a_command(&error),
+    };
+    let ended = match &command {
+        Command::Portfolio(args) => portfolio::run(args),
+    };
+    match ended {
+        Ok(status) => exit_code(status),
+        Err(error) => {
+            complain(&format!("{error:#}\n"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn exit_code(status: Status) -> ExitCode {
+    if status.is_solved() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Help and version, which clap calls errors too, or bad usage.
+fn not_a_command(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    match error.kind() {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Nobody is left to tell if it cannot be printed.
+            let _ = error.print();
+        }
+        _ => {
+            let text = error.render().to_string();
+            complain(text.strip_prefix("error: ").unwrap_or(&text));
+        }
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// All that goes wrong is said in one form. `eprintln!` would panic where stderr is closed.
+fn complain(text: &str) {
+    let _ = write!(std::io::stderr(), "innermean: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -101,6 +101,11 @@ impl<'a> Sample<'a> {
         if (row == 0 && is_numbered_header(cells)) || (is_index_name(&first.text) && !first.text.is_empty()) {
             return false;
         }
+        // `1,2` is two columns and no decimal comma, or a row too short by one would turn them into a single column.
+        let comma = Delimiter::Byte(b',');
+        if others.is_empty() && self.delimiter != comma && comma.cells(self.lines[row].text).len() > 1 {
+            return false;
+        }
         let others: Vec<Meaning> = others.iter().map(|cell| self.meaning(cell)).collect();
         if others.contains(&Meaning::Text) {
             return false;

@@ -70,6 +70,8 @@ fn ragged_rows() {
         &["line 2: found 2", "3 as in line 1"],
     );
     says("0.1,0.2\n0.3,0.4\n0.5\n", &["line 3: found 1 field, expected 2 as in line 1"]);
+    // Whole numbers, which might be taken for one column with decimal commas.
+    says("a,b\n1,2\n3\n4,5\n", &["line 3: found 1 field, expected 2 as in line 1"]);
     says("0.1 0.2\n0.3 0.4\n0.5 0.6 0.7\n", &["line 3: found 3", "expected 2 as in line 1"]);
     says("date,a\n2024-01-02,0.1,0.2\n2024-01-03,0.1,0.2\n", &["line 2: found 3", "expected 2 as in line 1"]);
     says("a,b,c\n0.1,0.2\n0.3,0.4\n", &["line 2: found 2", "expected 3 as in line 1"]);

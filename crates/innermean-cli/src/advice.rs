@@ -1,0 +1,28 @@
+//! What to make of a status: the library's sentence, and the flags that follow from it.
+
+use innermean::Status;
+
+use crate::human::significant;
+use crate::plan::Plan;
+
+/// The advice of `status`: the library's sentence speaks of settings, the second one of flags.
+pub(crate) fn advice(status: Status, plan: &Plan) -> String {
+    format!("{} Flags: {}.", status.advice(), flags(status, plan))
+}
+
+fn flags(status: Status, plan: &Plan) -> String {
+    let tenth = |step: f64| significant(step / 10.0, 2);
+    match status {
+        Status::Solved => "--tolerance".to_owned(),
+        Status::TargetReached => "--target-objective".to_owned(),
+        Status::MaxOuter => "--max-outer, --alpha-theta, --alpha-w".to_owned(),
+        Status::MaxCalls => "--max-calls, --tolerance".to_owned(),
+        Status::MaxSeconds => "--max-seconds, --tolerance".to_owned(),
+        Status::Diverged => format!(
+            "--alpha-theta {} --alpha-w {}; --constraint, --l2",
+            tenth(plan.settings.alpha_theta),
+            tenth(plan.settings.alpha_w),
+        ),
+        Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
+    }
+}

@@ -1,0 +1,207 @@
+//! The answer for people: numbers they can read, and the lines about a run that every problem shares.
+
+use std::fmt::Write as _;
+
+use console::{Term, style};
+use innermean::{Measure, Solution, Status};
+
+use crate::advice::advice;
+use crate::plan::Plan;
+use crate::solver_flags::Steps;
+
+/// What a line takes where standard output is no terminal.
+const USUAL_WIDTH: usize = 80;
+/// Prose wider than this is hard to read.
+const WIDEST_PROSE: usize = 100;
+/// The labels of [`Facts`] stand in a column of this width.
+const LABEL: usize = 17;
+
+/// Columns of the terminal.
+pub(crate) fn width() -> usize {
+    Term::stdout().size_checked().map_or(USUAL_WIDTH, |(_, columns)| usize::from(columns)).max(40)
+}
+
+/// Labelled lines, one below the other, wrapped at the terminal's width.
+#[derive(Default)]
+pub(crate) struct Facts(String);
+
+impl Facts {
+    /// One more line, or several if it is long.
+    pub(crate) fn line(&mut self, label: &str, text: &str) {
+        let room = width().min(WIDEST_PROSE) - LABEL;
+        for (k, line) in wrap(text, room).iter().enumerate() {
+            let label = if k == 0 { label } else { "" };
+            // Writing to a string does not fail.
+            let _ = writeln!(self.0, "{label:LABEL$}{line}");
+        }
+    }
+
+    /// The lines that every run has.
+    pub(crate) fn run(&mut self, plan: &Plan, solution: &Solution) {
+        let Solution { status, calls, .. } = *solution;
+        self.line("status", &format!("{}{}", painted(status), optimality(plan, solution)));
+        self.line("", &advice(status, plan));
+        let rule = match plan.steps {
+            Steps::Scaled => "scaled steps",
+            Steps::Theorem1 => "steps of Theorem 1",
+            Steps::Theorem2 => "steps of Theorem 2",
+            Steps::Theorem3 => "steps of Theorem 3",
+        };
+        self.line("method", &format!("{}, {rule}, seed {}", plan.info.title, plan.settings.seed));
+        self.line(
+            "",
+            &format!(
+                "alpha_theta {}, alpha_w {}, M {}",
+                significant(plan.settings.alpha_theta, 3),
+                significant(plan.settings.alpha_w, 3),
+                grouped(plan.settings.inner_iterations as u64),
+            ),
+        );
+        self.line(
+            "oracle calls",
+            &format!(
+                "{} (f {}, f' {}, phi {})",
+                grouped(calls.total()),
+                grouped(calls.f),
+                grouped(calls.jacobian),
+                grouped(calls.merit)
+            ),
+        );
+        self.line(
+            "time",
+            &format!(
+                "{} for {} outer and {} inner iterations",
+                duration(solution.seconds),
+                grouped(solution.outer),
+                grouped(solution.inner)
+            ),
+        );
+    }
+
+    /// All lines.
+    pub(crate) fn text(self) -> String {
+        self.0
+    }
+}
+
+/// In colour where standard output is a terminal and `NO_COLOR` is not set.
+fn painted(status: Status) -> String {
+    let title = style(status.title()).bold();
+    let painted = match status {
+        Status::Solved | Status::TargetReached => title.green(),
+        Status::Diverged => title.red(),
+        _ => title.yellow(),
+    };
+    painted.to_string()
+}
+
+/// `, relative stationarity 8.1e-7 (tolerance 1e-6)`
+fn optimality(plan: &Plan, solution: &Solution) -> String {
+    let name = match solution.measure {
+        Measure::Stationarity => "relative stationarity",
+        Measure::DualityGap => "relative duality gap",
+        Measure::None => return String::new(),
+    };
+    match (solution.optimality, plan.stop.tolerance) {
+        (Some(now), Some(tolerance)) => format!(", {name} {now:.1e} (tolerance {tolerance:e})"),
+        _ => String::new(),
+    }
+}
+
+/// A paragraph with a hanging indent, such as `note: ...`.
+pub(crate) fn paragraph(label: &str, text: &str) -> String {
+    let indent = label.len() + 1;
+    let lines = wrap(text, width().min(WIDEST_PROSE) - indent);
+    let mut out = String::new();
+    for (k, line) in lines.iter().enumerate() {
+        let label = if k == 0 { label } else { "" };
+        let _ = writeln!(out, "{label:indent$}{line}");
+    }
+    out
+}
+
+/// Breaks at blanks. Long words, such as paths, are left whole.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        let taken = console::measure_text_width(line);
+        if taken == 0 {
+            line.push_str(word);
+        } else if taken + 1 + console::measure_text_width(word) <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// So many significant digits, with an exponent only where the plain form would be long.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{}", value + 0.0);
+    }
+    let order = value.abs().log10().floor() as i32;
+    if (-4..=8).contains(&order) {
+        let decimals = (digits - 1 - order).max(0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.*e}", (digits - 1).max(0) as usize)
+    }
+}
+
+/// 1,234,567
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// 1.2M
+pub(crate) fn rounded_count(count: u64) -> String {
+    for (unit, letter) in [(1e12, 'T'), (1e9, 'G'), (1e6, 'M'), (1e3, 'k')] {
+        if count as f64 >= unit {
+            return format!("{:.1}{letter}", count as f64 / unit);
+        }
+    }
+    count.to_string()
+}
+
+/// 0.42 s, 12 ms
+fn duration(seconds: f64) -> String {
+    if seconds < 0.1 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_keep_their_digits() {
+        assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(significant(-0.0, 3), "0");
+        assert_eq!(significant(0.012_345_6, 3), "0.0123");
+        assert_eq!(significant(-1234.56, 3), "-1235");
+        assert_eq!(significant(1.5e-9, 2), "1.5e-9");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(rounded_count(999), "999");
+        assert_eq!(rounded_count(1_250_000), "1.2M");
+    }
+
+    #[test]
+    fn prose_breaks_at_blanks() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("averyverylongword x", 7), ["averyverylongword", "x"]);
+        assert_eq!(wrap("", 7), [""]);
+    }
+}

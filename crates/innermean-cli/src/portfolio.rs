@@ -1,0 +1,161 @@
+//! `innermean portfolio`: weights for assets from a table of their returns.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use innermean::{AnyMerit, AnyRegularizer, Portfolio, Problem, Ridged, Status, Tilted};
+use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_returns};
+use serde::Serialize;
+
+use self::report::Report;
+use self::risk::{RiskFlags, mean_absolute_deviation};
+use crate::output_flags::OutputFlags;
+use crate::plan::Plan;
+use crate::regularizer_flags::RegularizerFlags;
+use crate::solver_flags::SolverFlags;
+use crate::stdout;
+use crate::trace::TraceFile;
+
+mod report;
+mod risk;
+
+/// The market that stands in where no file is given.
+const GENERATED_ROWS: usize = 7240;
+const GENERATED_ASSETS: usize = 25;
+/// Of the data, not of the run: `--seed` must not change the problem.
+const GENERATED_SEED: u64 = 1;
+
+/// Choose a portfolio: much return, little risk
+#[derive(Debug, Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
+pub(crate) struct PortfolioArgs {
+    /// Returns: one row for each period, one column for each asset; header and dates are found by themselves [default: a
+    /// generated market of 25 portfolios over 7240 days]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    problem: ProblemFlags,
+
+    #[command(flatten)]
+    solver: SolverFlags,
+
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// What is minimised.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Problem")]
+struct ProblemFlags {
+    #[command(flatten)]
+    risk: RiskFlags,
+
+    #[command(flatten)]
+    regularizer: RegularizerFlags,
+
+    /// What to do about missing values in the file
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = MissingChoice::Error)]
+    missing: MissingChoice,
+}
+
+/// [`Missing`] as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum MissingChoice {
+    /// Refuse the file
+    Error,
+    /// Leave out every row that has one
+    DropRows,
+    /// Leave out every asset that has one
+    DropAssets,
+}
+
+impl From<MissingChoice> for Missing {
+    fn from(choice: MissingChoice) -> Self {
+        match choice {
+            MissingChoice::Error => Missing::Error,
+            MissingChoice::DropRows => Missing::DropRows,
+            MissingChoice::DropAssets => Missing::DropAssets,
+        }
+    }
+}
+
+/// A paragraph a line: clap breaks lines at the terminal's width.
+const LONG_ABOUT: &str = "\
+Choose a portfolio: much return, little risk.
+
+  min over theta of  -<m, theta> + (1/n) sum_i phi(<x_i - m, theta>) + g(theta)
+
+x_i are the returns of the d assets in period i, m is their mean, theta the weights. phi makes the risk:
+
+  variance      phi(u) = c u^2
+  semivariance  phi(u) = c min(u, 0)^2
+  absolute      phi(u) = c |u|, which makes the mean absolute deviation
+  huber         phi(u) = c u^2 / (2h) if |u| <= h, c (|u| - h/2) otherwise
+
+g is a constraint, an l1 norm and a ridge, none of them by default.
+
+The run stops as solved when a relative measure of optimality is at most --tolerance. For variance, semivariance and \
+huber it is the norm of the gradient (of the prox-gradient mapping where there is a g) over its norm at zero, for \
+absolute the duality gap over the size of the objective. It is looked at after each outer iteration. A limit may end \
+the run before; then the answer is the best point so far. So does Ctrl-C; a second one ends the program.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  innermean portfolio                 # a generated market
+  innermean portfolio returns.csv --constraint long-only --risk-aversion 2
+  innermean portfolio returns.csv --json --trace run.jsonl > answer.json
+  innermean portfolio returns.csv --start answer.json --tolerance 1e-10
+
+Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
+
+/// The problem as the library has it.
+type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Ridged<AnyRegularizer>>>;
+
+/// Solves and reports.
+pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
+    let PortfolioArgs { file, problem: flags, solver, output } = args;
+    let mut returns = returns(file.as_deref(), flags.missing)?;
+    let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
+    let width = flags.risk.width(|| mean_absolute_deviation(&portfolio))?;
+    let problem: PortfolioProblem =
+        portfolio.problem(flags.risk.merit(width)?, flags.regularizer.regularizer()?)?;
+    let start = solver.start.point(&returns.names, solver.seed)?;
+    let plan = Plan::new(solver, output.trace_every, &problem, &start)?;
+    let inputs: Vec<&Path> = file.as_deref().into_iter().chain(solver.start.file()).collect();
+    let trace = output.trace.as_deref().map(|path| TraceFile::check(path, &inputs)).transpose()?;
+
+    let report = Report {
+        returns: &returns,
+        generated: file.is_none(),
+        flags,
+        width,
+        start: &solver.start,
+        moved: solver.start.file().is_some() && start != plan.start,
+        problem: &problem,
+        plan: &plan,
+    };
+    if !output.json {
+        // Before the run: what is to be known while one waits.
+        stdout::print(&report.head())?;
+    }
+    let solution = plan.run(&problem)?;
+    // Whichever of the two cannot be written, the other one is.
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace));
+    stdout::print(&if output.json { report.json(&solution)? } else { report.body(&solution)? })?;
+    traced?;
+    Ok(solution.status)
+}
+
+fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {
+    let Some(file) = file else {
+        return Ok(generate_factor_model(GENERATED_ROWS, GENERATED_ASSETS, GENERATED_SEED));
+    };
+    if file == Path::new("-") {
+        bail!(
+            "-: standard input is not read; expected the path of a file, or no FILE for a generated market"
+        );
+    }
+    Ok(read_returns(file, &ReadOptions { missing: missing.into() })?)
+}

@@ -1,0 +1,117 @@
+//! The flags that make up g: a constraint, an l1 norm, a ridge.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::Args;
+use innermean::{AnyRegularizer, BoxConstraint, InvalidSetting, L1, Ridged, Simplex, Unregularized};
+
+use crate::number;
+
+/// What is asked of theta beside a small loss.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RegularizerFlags {
+    /// What theta may be: anything; at least 0 with sum 1 (long-only); or LO <= theta <= HI, where either may be -inf or inf
+    #[arg(long, value_name = "none|long-only|box=LO,HI", default_value = "none")]
+    pub(crate) constraint: Constraint,
+
+    /// The weight of |theta|_1, which makes weights exactly zero
+    #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) l1: f64,
+
+    /// The weight of |theta|^2 / 2, which keeps theta small and the problem strongly convex
+    #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) l2: f64,
+}
+
+impl RegularizerFlags {
+    /// g as the library has it.
+    pub(crate) fn regularizer(&self) -> Result<Ridged<AnyRegularizer>, InvalidSetting> {
+        let g: AnyRegularizer = match self.constraint {
+            Constraint::None if self.l1 > 0.0 => L1::new(self.l1)?.into(),
+            Constraint::None => Unregularized.into(),
+            Constraint::LongOnly => Simplex.into(),
+            Constraint::Box { lo, hi } => BoxConstraint::new(lo, hi)?.with_l1(self.l1)?.into(),
+        };
+        Ridged::new(g, self.l2)
+    }
+
+    /// Whether an objective that falls at most linearly has a minimum under this g for sure.
+    pub(crate) fn holds_theta(&self) -> bool {
+        let bounded = match self.constraint {
+            Constraint::None => false,
+            Constraint::LongOnly => true,
+            Constraint::Box { lo, hi } => lo.is_finite() && hi.is_finite(),
+        };
+        bounded || self.l2 > 0.0
+    }
+
+    /// A sentence where a flag does nothing.
+    pub(crate) fn note(&self) -> Option<String> {
+        (self.constraint == Constraint::LongOnly && self.l1 > 0.0).then(|| {
+            "--l1 changes nothing with --constraint long-only: the l1 norm of such weights is always 1. It is left out."
+                .to_owned()
+        })
+    }
+}
+
+/// The set theta lies in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Constraint {
+    /// All of `R^d`.
+    None,
+    /// The simplex.
+    LongOnly,
+    /// A box.
+    Box { lo: f64, hi: f64 },
+}
+
+impl FromStr for Constraint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => return Ok(Constraint::None),
+            "long-only" => return Ok(Constraint::LongOnly),
+            _ => {}
+        }
+        let bounds = text.strip_prefix("box=").and_then(|bounds| bounds.split_once(','));
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        match bounds.map(|(lo, hi)| (number(lo), number(hi))) {
+            Some((Some(lo), Some(hi))) => {
+                BoxConstraint::new(lo, hi).map_err(|error| error.to_string())?;
+                Ok(Constraint::Box { lo, hi })
+            }
+            _ => Err("expected none, long-only or box=LO,HI with two numbers, such as box=-1,1".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Constraint::None => f.write_str("none"),
+            Constraint::LongOnly => f.write_str("long-only"),
+            Constraint::Box { lo, hi } => write!(f, "box={lo},{hi}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraints_are_written_as_they_are_read() {
+        for text in ["none", "long-only", "box=-1,1", "box=-inf,0.5"] {
+            assert_eq!(text.parse::<Constraint>().expect(text).to_string(), text);
+        }
+        for text in
+            ["", "long", "box", "box=1", "box=a,b", "box=1,2,3", "box=2,1", "box=nan,1", "box=inf,inf"]
+        {
+            assert!(text.parse::<Constraint>().is_err(), "{text}");
+        }
+    }
+}

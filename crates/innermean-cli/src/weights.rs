@@ -1,0 +1,180 @@
+//! The table of weights: names, numbers and bars.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+/// With more assets than this, only the largest weights are shown.
+const MOST_ROWS: usize = 50;
+/// Names longer than this are cut.
+const LONGEST_NAME: usize = 28;
+/// Bars wider than this say no more.
+const WIDEST_BARS: usize = 60;
+/// What the table puts around and between its columns.
+const MARGINS: usize = 6;
+
+/// Eighths of a character, which fill from the left; for the other side there is only a half.
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+const RIGHT_HALF: &str = "▐";
+const FULL: &str = "█";
+const AXIS: &str = "│";
+
+/// The table, with a last line for the sum; `coordinate` is the word for one.
+pub(crate) fn table(coordinate: &str, names: &[String], theta: &[f64], width: usize) -> String {
+    let mut shown: Vec<usize> = (0..theta.len()).collect();
+    if theta.len() > MOST_ROWS {
+        shown.sort_by(|&a, &b| theta[b].abs().total_cmp(&theta[a].abs()));
+        shown.truncate(MOST_ROWS);
+    }
+    let numbers = Numbers::for_all(theta);
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        texts.map(|text| console::measure_text_width(&text)).max().unwrap_or(0)
+    };
+    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max("weight".len());
+    let longest = width.saturating_sub(number_width + MARGINS).clamp(1, LONGEST_NAME);
+    let name = |l: usize| console::truncate_str(&names[l], longest, "…").into_owned();
+    let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(coordinate.len());
+    let bars = Bars::new(theta, width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS));
+
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([coordinate, "weight", ""]);
+    for &l in &shown {
+        table.add_row([name(l), numbers.text(theta[l]), bars.bar(theta[l])]);
+    }
+    let hidden = theta.len() - shown.len();
+    if hidden > 0 {
+        let rest = theta.iter().sum::<f64>() - shown.iter().map(|&l| theta[l]).sum::<f64>();
+        table.add_row([format!("{hidden} smaller"), numbers.text(rest), "(--json has all)".to_owned()]);
+    }
+    table.add_row(["sum".to_owned(), numbers.text(theta.iter().sum()), String::new()]);
+    if let Some(column) = table.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The same decimals for all, so that the points stand below each other.
+enum Numbers {
+    Decimals(usize),
+    Exponent,
+}
+
+impl Numbers {
+    fn for_all(theta: &[f64]) -> Self {
+        let largest = largest(theta);
+        if largest == 0.0 {
+            return Numbers::Decimals(4);
+        }
+        let order = largest.log10().floor() as i32;
+        if (-4..=6).contains(&order) {
+            Numbers::Decimals((4 - order).max(1) as usize)
+        } else {
+            Numbers::Exponent
+        }
+    }
+
+    fn text(&self, value: f64) -> String {
+        match self {
+            // Zero is worth telling from what merely rounds to it.
+            _ if value == 0.0 => "0".to_owned(),
+            Numbers::Decimals(decimals) => format!("{value:.decimals$}"),
+            Numbers::Exponent => format!("{value:.4e}"),
+        }
+    }
+}
+
+fn largest(theta: &[f64]) -> f64 {
+    theta.iter().fold(0.0, |largest: f64, t| largest.max(t.abs()))
+}
+
+/// Bars to the right of an axis for weights above zero, to its left for those below.
+struct Bars {
+    /// Characters on each side of the axis.
+    left: usize,
+    right: usize,
+    /// The weight that a character stands for.
+    unit: f64,
+}
+
+impl Bars {
+    fn new(theta: &[f64], room: usize) -> Self {
+        let above = theta.iter().copied().fold(0.0, f64::max);
+        let below = theta.iter().fold(0.0, |below: f64, t| below.max(-t));
+        let room = room.saturating_sub(usize::from(below > 0.0));
+        // Both sides in one scale; a character more than the exact share, for the left side rounds up.
+        let unit = (above + below) / room.saturating_sub(1) as f64;
+        // Without room, without weights, or with weights at the ends of what a double holds, there are no bars.
+        if room < 4 || !unit.is_normal() {
+            return Bars { left: 0, right: 0, unit: f64::INFINITY };
+        }
+        Bars { left: (below / unit).ceil() as usize, right: (above / unit).ceil() as usize, unit }
+    }
+
+    fn bar(&self, weight: f64) -> String {
+        if self.unit.is_infinite() {
+            return String::new();
+        }
+        let length = weight.abs() / self.unit;
+        if weight < 0.0 {
+            let halves = (2.0 * length).round() as usize;
+            let bar = RIGHT_HALF.repeat(halves % 2) + &FULL.repeat(halves / 2);
+            let blanks = self.left.saturating_sub(halves.div_ceil(2));
+            return " ".repeat(blanks) + &bar + AXIS;
+        }
+        let eighths = (8.0 * length).round() as usize;
+        let bar = FULL.repeat((eighths / 8).min(self.right)) + EIGHTHS[eighths % 8];
+        if self.left > 0 { " ".repeat(self.left) + AXIS + &bar } else { bar }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(d: usize) -> Vec<String> {
+        (0..d).map(|l| format!("a{l}")).collect()
+    }
+
+    #[test]
+    fn bars_grow_to_both_sides_of_one_axis() {
+        let theta = [1.0, -0.5, 0.25, 0.0, -1e-9];
+        let text = table("asset", &names(5), &theta, 80);
+        let axes: Vec<usize> = text.lines().filter_map(|line| line.chars().position(|c| c == '│')).collect();
+        assert_eq!(axes.len(), 5, "{text}");
+        assert!(axes.iter().all(|axis| *axis == axes[0]), "{text}");
+        let blocks = |row: usize| {
+            text.lines().nth(row + 1).map_or(0, |line| line.chars().filter(|c| *c == '█').count())
+        };
+        assert!(blocks(0).abs_diff(2 * blocks(1)) <= 2 && blocks(0) > 20, "{text}");
+        assert!(blocks(0).abs_diff(4 * blocks(2)) <= 4, "{text}");
+        assert!(text.lines().all(|line| console::measure_text_width(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn without_negative_weights_there_is_no_axis() {
+        let text = table("asset", &names(2), &[0.75, 0.25], 80);
+        assert!(!text.contains('│'), "{text}");
+        assert!(text.contains("sum") && text.contains("1.0000"), "{text}");
+    }
+
+    #[test]
+    fn narrow_terminals_long_names_and_extreme_weights_fit() {
+        let names = vec!["a portfolio with a name that goes on for ever and ever".to_owned(), "b".to_owned()];
+        for theta in [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [-1.0, -2.0]] {
+            for width in [40, 80, 300] {
+                let text = table("asset", &names, &theta, width);
+                let fits = text.lines().all(|line| console::measure_text_width(line) <= width);
+                assert!(fits, "{theta:?} at {width}:\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_assets_the_largest_are_shown() {
+        let mut theta = vec![0.001; 200];
+        theta[150] = -3.0;
+        let text = table("asset", &names(200), &theta, 80);
+        assert_eq!(text.lines().count(), 1 + MOST_ROWS + 2);
+        assert!(text.lines().nth(1).is_some_and(|line| line.contains("a150")), "{text}");
+        assert!(text.contains("150 smaller"), "{text}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Every refusal is one clear sentence, exit code 2, nothing on stdout and no trace.
+
+use super::*;
+
+/// Runs with a trace that must not be touched, for people and for programs; returns the message.
+fn refusal(desk: &Desk, args: &str) -> String {
+    let before = desk.names();
+    for output in ["", "--json"] {
+        let fresh = desk.run(&format!("{args} {output} --trace fresh.jsonl"));
+        assert_eq!((fresh.code, fresh.out.as_str()), (Some(2), ""), "{args}: {}", fresh.err);
+        assert_eq!(desk.names(), before, "{args}");
+    }
+    desk.file("kept.jsonl", "an older trace");
+    let run = desk.run(&format!("{args} --trace kept.jsonl"));
+    assert_eq!(run.code, Some(2));
+    let kept = fs::read_to_string(desk.path().join("kept.jsonl")).expect("it is still there");
+    assert_eq!(kept, "an older trace", "{args}");
+    fs::remove_file(desk.path().join("kept.jsonl")).expect("it can be removed");
+    assert_eq!(desk.names(), before, "{args}");
+    assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
+    run.err
+}
+
+fn assert_refused(desk: &Desk, args: &str, words: &[&str]) {
+    let message = refusal(desk, args);
+    for word in words {
+        assert!(message.contains(word), "{args}: expected {word} in {message}");
+    }
+}
+
+#[test]
+fn files_that_are_no_tables_of_returns() {
+    let desk = Desk::new();
+    let cases: [(&str, &[&str]); 11] = [
+        ("", &["is empty"]),
+        ("a,b\n", &["no rows of data", "line 1"]),
+        ("a,b\n1,2\n", &["line 2", "only row"]),
+        ("a,b\n1,2\n3\n4,5\n", &["line 3", "found 1 field", "expected 2"]),
+        ("a,b\n1,2\n3,4,5\n4,5\n", &["line 3", "found 3 fields", "expected 2"]),
+        ("a,b\n1,2\n3,x\n4,5\n", &["line 3, column 2 (b)", "'x' is not a number"]),
+        ("a,b\n1,2\n3,inf\n4,5\n", &["line 3, column 2 (b)", "'inf' is not a finite number"]),
+        ("a,b\n1,2\n3,1e999\n4,5\n", &["line 3, column 2 (b)", "not a finite number"]),
+        (
+            "a,b\n1,2\nNaN,4\n4,5\n",
+            &["line 3, column 1 (a)", "missing value", "first of 1", "--missing drop-rows"],
+        ),
+        ("a,b\n1,2\n3,2\n4,2\n", &["'b' (always 2)", "remove it"]),
+        ("a,a\n1,2\n3,2.5\n4,2\n", &["columns 1 and 2", "'a'"]),
+    ];
+    for (text, words) in cases {
+        desk.file("bad.csv", text);
+        assert_refused(&desk, "bad.csv", words);
+        assert_refused(&desk, "bad.csv", &["bad.csv"]);
+    }
+    assert_refused(&desk, "nowhere.csv", &["nowhere.csv: no such file"]);
+    assert_refused(&desk, ".", &["is a directory"]);
+    assert_refused(&desk, "-", &["standard input"]);
+    desk.file("gaps.csv", "a,b\n1,\n,2\n");
+    assert_refused(&desk, "gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-assets"]);
+    desk.file("huge.csv", "a,b\n1e200,2e200\n-1e200,1e200\n3e200,-1e200\n");
+    assert_refused(&desk, "huge.csv", &["alpha_theta", "scale the data"]);
+}
+
+#[test]
+fn numbers_outside_their_range() {
+    let desk = Desk::new();
+    for flag in ["--alpha-theta", "--alpha-w", "--tolerance", "--risk-aversion", "--max-seconds"] {
+        for value in ["0", "-1", "-1e-3", "nan", "inf", "x"] {
+            assert_refused(
+                &desk,
+                &format!("{flag} {value}"),
+                &[flag, value, "expected a finite number above 0"],
+            );
+        }
+    }
+    assert_refused(&desk, "--risk huber --huber-width 0", &["--huber-width", "above 0"]);
+    for flag in ["--l1", "--l2"] {
+        assert_refused(&desk, &format!("{flag} -1"), &[flag, "'-1'", "0 or above"]);
+    }
+    for flag in ["--max-calls", "--max-outer", "--inner-iterations", "--trace-every"] {
+        for value in ["0", "-5", "1.5", "many"] {
+            assert_refused(
+                &desk,
+                &format!("{flag} {value}"),
+                &[flag, value, "expected a whole number above 0"],
+            );
+        }
+    }
+    assert_refused(&desk, "--warmup-epochs -1", &["--warmup-epochs", "whole number, 0 or above"]);
+    assert_refused(&desk, "--threads -1", &["--threads", "0 (all cores)"]);
+    assert_refused(&desk, "--seed -1", &["--seed", "whole number from 0"]);
+    assert_refused(&desk, "--target-objective low", &["--target-objective", "a finite number"]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    let desk = Desk::new();
+    assert_refused(&desk, "--method adam", &["'adam'", "svrpda1", "svrpda2"]);
+    assert_refused(&desk, "--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
+    assert_refused(&desk, "--reference first", &["last", "random"]);
+    assert_refused(&desk, "--risk beta", &["variance", "semivariance", "absolute", "huber"]);
+    assert_refused(&desk, "--missing ignore", &["error", "drop-rows", "drop-assets"]);
+    assert_refused(&desk, "--constraint short", &["none, long-only or box=LO,HI"]);
+    assert_refused(&desk, "--start ones", &["--start ones", "zeros, uniform"]);
+    assert_refused(&desk, "--frobnicate", &["--frobnicate"]);
+}
+
+#[test]
+fn boxes_without_a_point() {
+    let desk = Desk::new();
+    assert_refused(&desk, "--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
+    assert_refused(&desk, "--constraint box=nan,1", &["--constraint", "lo = NaN"]);
+    for text in ["box", "box=", "box=1", "box=1,b", "box=1,2,3"] {
+        assert_refused(&desk, &format!("--constraint {text}"), &[text, "box=LO,HI with two numbers"]);
+    }
+}
+
+#[test]
+fn starts_that_do_not_fit() {
+    let desk = Desk::new();
+    desk.file("start.txt", "1 2 3\n");
+    assert_refused(&desk, "--start start.txt", &["start.txt", "found 3 numbers, expected 25"]);
+    desk.file("start.txt", "1 2 x\n");
+    assert_refused(&desk, "--start start.txt", &["start.txt, line 1, column 3", "'x' is not a number"]);
+    desk.file("start.json", "{\"theta\": 3}");
+    assert_refused(&desk, "--start start.json", &["start.json", "\"theta\" is a single number"]);
+    desk.file("start.json", &format!("{:?}", [1e200; 25]));
+    assert_refused(&desk, "--start start.json", &["--start start.json", "the objective there is inf"]);
+}
+
+#[test]
+fn traces_that_cannot_be_written() {
+    let desk = Desk::new();
+    let files = csv(&small());
+    desk.file("small.csv", &files);
+    for (path, words) in
+        [("nowhere/run.jsonl", "no such folder"), (".", "is a directory"), ("small.csv", "being read")]
+    {
+        let run = desk.run(&format!("small.csv --trace {path}"));
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{path}");
+        assert!(run.err.contains(&format!("--trace {path}")) && run.err.contains(words), "{}", run.err);
+    }
+    assert_eq!(desk.names(), ["small.csv"]);
+    assert_eq!(fs::read_to_string(desk.path().join("small.csv")).expect("it survives"), files);
+}

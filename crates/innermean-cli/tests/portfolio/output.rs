@@ -1,0 +1,105 @@
+//! Traces, pipes, help.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use super::*;
+
+#[test]
+fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
+    let desk = Desk::new();
+    let answer = desk.json("--trace run.jsonl", 0);
+    let trace = desk.trace("run.jsonl");
+    assert_eq!(trace.len() as u64, answer["outer"].as_u64().expect("a count") + 1);
+    for pair in trace.windows(2) {
+        for key in ["outer", "inner", "calls"] {
+            assert!(pair[0][key].as_u64().expect(key) < pair[1][key].as_u64().expect(key), "{pair:?}");
+        }
+        assert!(number(&pair[0]["seconds"]) <= number(&pair[1]["seconds"]), "{pair:?}");
+    }
+    let last = trace.last().expect("a last line");
+    assert_eq!(last["calls"], answer["calls"]["total"]);
+    assert_eq!(last["objective"], answer["objective"]);
+    assert_eq!(last["optimality"], answer["optimality"]);
+    assert_eq!(desk.names(), ["run.jsonl"]);
+
+    desk.json("--trace run.jsonl --trace-every 1e4", 0);
+    let fine = desk.trace("run.jsonl");
+    assert!(fine.len() > 3 * trace.len());
+    assert_eq!(fine[1]["inner"], 10_000);
+}
+
+#[test]
+fn a_trace_is_written_also_where_a_limit_ends_the_run() {
+    let desk = Desk::new();
+    desk.json("--max-outer 2 --trace run.jsonl", 1);
+    assert_eq!(desk.trace("run.jsonl").len(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trace_respects_what_stands_in_its_place() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let desk = Desk::new();
+    // A device is written to, a link is followed.
+    desk.json("--trace /dev/null", 0);
+    assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
+    desk.file("old.jsonl", "old");
+    symlink("old.jsonl", desk.path().join("link.jsonl")).expect("links can be made");
+    desk.json("--trace link.jsonl", 0);
+    assert!(desk.trace("old.jsonl").len() > 2);
+    let link = fs::symlink_metadata(desk.path().join("link.jsonl")).expect("it is there");
+    assert!(link.is_symlink());
+    // As public as any other file: a temporary file would be private.
+    let mode = |name: &str| fs::metadata(desk.path().join(name)).expect(name).permissions().mode() & 0o777;
+    desk.json("--trace new.jsonl", 0);
+    desk.file("plain", "");
+    assert_eq!(mode("new.jsonl"), mode("plain"));
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    let desk = Desk::new();
+    for args in ["", "--json", "--help"] {
+        let mut child = desk
+            .command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().expect("a pipe").read_to_string(&mut err).expect("text");
+        let status = child.wait().expect("it ends");
+        assert_eq!((status.code(), err.as_str()), (Some(0), ""), "{args}");
+    }
+}
+
+#[test]
+fn help_states_problem_stopping_rule_and_example() {
+    let desk = Desk::new();
+    let help = desk.run("--help");
+    assert_eq!(help.code, Some(0));
+    let words = help.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "-<m, theta> + (1/n) sum_i phi(<x_i - m, theta>) + g(theta)",
+        "stops as solved when a relative measure of optimality is at most --tolerance",
+        "Examples:",
+        "innermean portfolio returns.csv --constraint long-only",
+        "Exit codes: 0 solved",
+        "SVRPDA-II",
+    ] {
+        assert!(words.contains(part), "{part} in {}", help.out);
+    }
+    let binary = || Command::new(assert_cmd::cargo::cargo_bin!("innermean"));
+    let version = Run::from(binary().arg("--version").output().expect("runs"));
+    assert_eq!(
+        (version.code, version.out.trim()),
+        (Some(0), concat!("innermean ", env!("CARGO_PKG_VERSION")))
+    );
+    let help = Run::from(binary().arg("help").output().expect("runs"));
+    assert!(help.code == Some(0) && help.out.contains("portfolio"), "{}", help.out);
+    let nothing = Run::from(binary().output().expect("runs"));
+    assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""));
+    assert!(nothing.err.contains("Usage: innermean <COMMAND>"), "{}", nothing.err);
+}
