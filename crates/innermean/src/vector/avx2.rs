@@ -1,5 +1,6 @@
 //! The kernels of `vector.rs` in AVX2, bit for bit.
 #![expect(unsafe_code, reason = "vector loads, and calls that are sound because the CPU was asked")]
+#![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
 use std::arch::x86_64::{
     __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_pd, _mm_prefetch,
