@@ -225,3 +225,42 @@ pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
         )
     })
 }
+
+/// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
+/// (`Box<dyn Inner>`). Every call is passed on, the provided ones too: the f behind may have its own.
+macro_rules! pass_on {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
+        pass_on!(@ &'_ F; $(fn $name($($arg: $type),*) $(-> $out)?;)*);
+        pass_on!(@ Box<F>; $(fn $name($($arg: $type),*) $(-> $out)?;)*);
+    };
+    (@ $pointer:ty; $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
+        impl<F: Inner + ?Sized> Inner for $pointer {
+            $(
+                #[inline(always)]
+                fn $name(&self $(, $arg: $type)*) $(-> $out)? {
+                    (**self).$name($($arg),*)
+                }
+            )*
+        }
+    };
+}
+
+pass_on! {
+    fn d() -> usize;
+    fn ell() -> usize;
+    fn n_x() -> usize;
+    fn n_y(i: usize) -> usize;
+    fn structure() -> Structure;
+    fn bounds() -> Bounds;
+    fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
+    fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn prefetch(i: usize, j: usize);
+    fn difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
+    fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn mean(theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]);
+    fn add_mean_jac_t(theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn means(theta: &[f64], out: &mut [f64]);
+    fn mean_jacobians(theta: &[f64], out: &mut [f64]);
+    fn add_weighted_jac_t(theta: &[f64], w: &[f64], out: &mut [f64]);
+    fn snapshot(theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]);
+}

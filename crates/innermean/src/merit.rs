@@ -45,3 +45,30 @@ pub trait Merit: Sync {
     /// `B_w`: a Lipschitz constant common to all `phi_i` on `R^ell`, `+inf` where there is none.
     fn lipschitz(&self, ell: usize) -> f64;
 }
+
+/// A merit chosen or made at run time. Every ell and every i are passed on.
+impl Merit for Box<dyn Merit + '_> {
+    fn value(&self, i: usize, u: &[f64]) -> f64 {
+        (**self).value(i, u)
+    }
+
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        (**self).gradient(i, u, out);
+    }
+
+    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+        (**self).conjugate(i, w)
+    }
+
+    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+        (**self).prox_conjugate(i, alpha, w);
+    }
+
+    fn gamma(&self) -> f64 {
+        (**self).gamma()
+    }
+
+    fn lipschitz(&self, ell: usize) -> f64 {
+        (**self).lipschitz(ell)
+    }
+}

@@ -41,3 +41,26 @@ pub trait Regularizer: Sync {
     /// The largest known `mu >= 0` for which g is mu-strongly convex.
     fn mu(&self) -> f64;
 }
+
+/// A regulariser chosen or made at run time.
+impl Regularizer for Box<dyn Regularizer + '_> {
+    fn value(&self, theta: &[f64]) -> f64 {
+        (**self).value(theta)
+    }
+
+    fn prox(&self, alpha: f64, theta: &mut [f64]) {
+        (**self).prox(alpha, theta);
+    }
+
+    fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+        (**self).step(alpha, direction, theta);
+    }
+
+    fn conjugate(&self, v: &[f64]) -> f64 {
+        (**self).conjugate(v)
+    }
+
+    fn mu(&self) -> f64 {
+        (**self).mu()
+    }
+}
