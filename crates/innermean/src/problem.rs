@@ -92,7 +92,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// theta, or the point next to it that g allows: the prox with a vanishing step.
     pub fn allowed(&self, theta: &[f64]) -> Vec<f64> {
         let mut theta = theta.to_vec();
-        self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
+        if !self.regularizer.value(&theta).is_finite() {
+            self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
+        }
         theta
     }
 
