@@ -16,8 +16,9 @@ pub enum Measure {
     /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
     /// allows next to it).
     Stationarity,
-    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` at the method's own duals, relative to the
-    /// size of the objective's two parts.
+    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` at the best of the method's duals so far,
+    /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
+    /// be zero.
     DualityGap,
     /// For a phi with a kink and an f that is not affine there is none.
     None,
@@ -41,8 +42,10 @@ pub struct Evaluator<'p, F, P, G> {
     measure: Measure,
     /// The step of the prox-gradient mapping, 1/L.
     alpha: f64,
-    /// The norm of the mapping at the origin.
+    /// The norm of the mapping at the origin; for the duality gap, `|min g| = |g*(0)|` where it is finite.
     scale: f64,
+    /// The largest `D(w)` seen.
+    bound: f64,
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
@@ -64,6 +67,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             measure,
             alpha: 1.0,
             scale: 1.0,
+            bound: f64::NEG_INFINITY,
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; d],
@@ -75,6 +79,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);
             evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
+        } else {
+            let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
+            evaluator.scale = if least.is_finite() { least } else { 0.0 };
         }
         evaluator
     }
@@ -94,7 +101,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             (Measure::Stationarity, _) => Some(self.mapping_norm(theta) / self.scale),
             (Measure::DualityGap, Some(w)) => {
                 let gap = self.duality_gap(theta, w, loss + g);
-                Some(if magnitude > 0.0 { gap / magnitude } else { gap })
+                let scale = magnitude.max(self.scale);
+                Some(if scale > 0.0 { gap / scale } else { gap })
             }
             _ => None,
         };
@@ -109,7 +117,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         norm_squared(&self.problem.mapping(theta, &self.gradient, self.alpha)).sqrt()
     }
 
-    /// `P(theta) - D(w)` for affine f, where
+    /// `P(theta) - D(w)` for affine f, w the best of the duals seen so far: every `D(w)` is a bound. Here
     /// `D(w) = (1/n) sum_i [ <bbar_i, w_i> - phi_i*(w_i) ] - g*(-u)`, `u = (1/n) sum_i Abar_i w_i`, and
     /// `<bbar_i, w_i> = <fbar_i(theta), w_i> - <theta, Abar_i w_i>` for the averages that stand in `f_bar`.
     fn duality_gap(&mut self, theta: &[f64], w: &[f64], objective: f64) -> f64 {
@@ -130,6 +138,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         for u in u.iter_mut() {
             *u = -*u;
         }
-        objective - (sum / n_x as f64 - bilinear - regularizer.conjugate(u))
+        self.bound = self.bound.max(sum / n_x as f64 - bilinear - regularizer.conjugate(u));
+        objective - self.bound
     }
 }

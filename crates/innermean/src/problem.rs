@@ -100,11 +100,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// theta, or the point next to it that g allows: the prox with a vanishing step.
     pub fn allowed(&self, theta: &[f64]) -> Vec<f64> {
         let mut theta = theta.to_vec();
-        if self.regularizer.value(&theta).is_finite() {
-            // Even a vanishing step along a tilt would make subnormal numbers out of zeros.
-            return theta;
+        if !self.regularizer.value(&theta).is_finite() {
+            // Not otherwise: even a vanishing step along a tilt would make subnormal numbers out of zeros.
+            self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
         }
-        self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
         theta
     }
 

@@ -1,0 +1,8 @@
+//! What the tests measure the library against: written from the formulas, sharing no code with it.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+pub(crate) mod conic;
+pub(crate) mod dense;
+pub(crate) mod market;
+pub(crate) mod toy;
