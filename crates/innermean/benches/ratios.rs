@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use innermean::draws::Stream;
-use innermean::vector::{LANES, axpy, dispatch, dot, update_with};
+use innermean::vector::{Aligned, LANES, axpy, dispatch, dot, update_with};
 use innermean::{Inner, Method, Oracle, Portfolio, Square, StepChoice, Svrpda1, Svrpda2, Unregularized};
 use innermean_data::generate_factor_model;
 
@@ -99,7 +99,8 @@ fn inner_steps(d: usize, n: usize, table: &mut Vec<Row>) {
     Method::outer(&one, &mut oracle1, &mut state1);
     Method::outer(&two, &mut oracle2, &mut state2);
     let rows = problem.inner.returns().to_vec();
-    let (mut u, mut theta) = (vec![1e-3; d], vec![1e-3; d]);
+    let mut u = Aligned::from(vec![1e-3; d]);
+    let mut theta = u.clone();
     let (mut u_random, mut theta_random) = (u.clone(), theta.clone());
     let mut draws = Stream::new(1, 0);
     let order: Vec<usize> = (0..steps).map(|_| draws.index(n)).collect();

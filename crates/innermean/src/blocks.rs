@@ -12,7 +12,7 @@ use crate::vector::{axpy, dispatch};
 /// At most so many blocks: partial sums stay small, and every core of a large machine finds work.
 const MOST_BLOCKS: usize = 128;
 /// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
-const LEAST_WORK: usize = 1 << 14;
+const LEAST_WORK: usize = 1 << 15;
 
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
 /// `#[inline(always)]`.

@@ -18,9 +18,8 @@ const WORDS_PER_DRAW: u128 = 2;
 #[serde(from = "Position", into = "Position")]
 pub struct Stream {
     position: Position,
-    /// The block that holds draw `position.next`, once it has been drawn.
+    /// The block that holds draw `position.next`; at its first draw, to be drawn.
     block: [u64; BLOCK],
-    drawn: bool,
 }
 
 /// Where a stream stands.
@@ -33,7 +32,9 @@ struct Position {
 
 impl From<Position> for Stream {
     fn from(position: Position) -> Self {
-        Stream { position, block: [0; BLOCK], drawn: false }
+        let mut stream = Stream { position, block: [0; BLOCK] };
+        stream.draw_block();
+        stream
     }
 }
 
@@ -53,7 +54,7 @@ impl Stream {
     #[inline(always)]
     fn next(&mut self) -> u64 {
         let within = self.position.next as usize % BLOCK;
-        if within == 0 || !self.drawn {
+        if within == 0 {
             self.draw_block();
         }
         self.position.next += 1;
@@ -93,7 +94,6 @@ impl Stream {
         for (draw, bytes) in self.block.iter_mut().zip(bytes.as_chunks().0) {
             *draw = u64::from_le_bytes(*bytes);
         }
-        self.drawn = true;
     }
 }
 

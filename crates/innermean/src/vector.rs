@@ -8,8 +8,11 @@
 //! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the compiler may not reorder
 //! floating-point additions and finds only half of the width by itself.
 
+mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+
+pub use aligned::Aligned;
 
 /// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.
 pub const LANES: usize = 8;
@@ -109,21 +112,22 @@ pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once.
+/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once. Long rows go a few at a time, so that they are near
+/// when they are used again.
 ///
 /// # Panics
-/// Unless there is a weight for each entry of `out` and at least as many rows, and x and `sum` have the length of a row.
+/// Unless there is a weight and a row for each entry of `out`, and x and `sum` have the length of a row.
 #[inline(always)]
 pub fn row_dots_and_weighted_rows(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
+    const TILE: usize = 32;
     assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
     let d = x.len();
     #[cfg(target_arch = "x86_64")]
     if avx2::available() && d <= avx2::WIDEST {
         return avx2::row_dots_and_weighted_rows(&rows[..out.len() * d], x, w, out, sum);
     }
-    // A few rows at a time, so that they are near when they are used again.
-    for (t, (out, w)) in out.chunks_mut(LANES).zip(w.chunks(LANES)).enumerate() {
-        let rows = &rows[t * LANES * d..];
+    for (t, (out, w)) in out.chunks_mut(TILE).zip(w.chunks(TILE)).enumerate() {
+        let rows = &rows[t * TILE * d..];
         row_dots(rows, d, x, out);
         add_weighted_rows(rows, w, sum);
     }
@@ -141,38 +145,79 @@ pub fn distance_squared(a: &[f64], b: &[f64]) -> f64 {
     dot_of_differences(a, b, a, b)
 }
 
-/// `y_l <- map(y_l, x_l, ...)` in blocks of eight, four, two and one, as the sums read them: a load that covers a store
-/// only in part would wait until the store has reached the cache. Left to itself the compiler unrolls such a loop so
-/// far that a vector of 25 falls through to its scalar end. All of a block is read before any of it is written: then
-/// it need not be known that the vectors lie apart.
-macro_rules! update_in_blocks {
-    ($map:ident, $y:ident $(, $x:ident)*) => {
-        update_in_blocks!(@ 8, $map, $y $(, $x)*);
-        update_in_blocks!(@ 4, $map, $y $(, $x)*);
-        update_in_blocks!(@ 2, $map, $y $(, $x)*);
-        if let [y] = $y {
-            *y = $map(*y $(, $x[0])*);
+/// `y_l <- map(y_l, [x_0[l], x_1[l], ...])` for all l, in blocks of eight, four, two and one, as the sums read them: a load
+/// that covers a store only in part would wait until the store has reached the cache. Left to itself the compiler
+/// unrolls such a loop so far that a vector of 25 falls through to its scalar end.
+#[inline(always)]
+fn update_from<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(f64, [f64; K]) -> f64) {
+    let n = y.len();
+    for stream in streams {
+        assert!(stream.len() >= n, "a vector is shorter than the one it is added to");
+    }
+    let whole = n - n % LANES;
+    let mut l = 0;
+    // SAFETY: every block ends at or before n, and no stream is shorter.
+    #[expect(unsafe_code, reason = "checks in this loop would cost as much as its work")]
+    unsafe {
+        while l < whole {
+            update_block::<8, K>(y, streams, l, &map);
+            l += LANES;
         }
-    };
-    (@ $size:literal, $map:ident, $y:ident $(, $x:ident)*) => {
-        let (blocks, $y) = $y.as_chunks_mut::<$size>();
-        $(let $x = $x.as_chunks::<$size>();)*
-        for (b, y) in blocks.iter_mut().enumerate() {
-            let (mut new, _b) = (*y, b);
-            $(let $x = &$x.0[_b];)*
-            for l in 0..$size {
-                new[l] = $map(new[l] $(, $x[l])*);
+        if n & 4 != 0 {
+            update_block::<4, K>(y, streams, l, &map);
+            l += 4;
+        }
+        if n & 2 != 0 {
+            update_block::<2, K>(y, streams, l, &map);
+            l += 2;
+        }
+        if n & 1 != 0 {
+            update_block::<1, K>(y, streams, l, &map);
+        }
+    }
+}
+
+/// The N numbers from l on. All of the block is read before any of it is written: then it need not be known that the
+/// vectors lie apart.
+///
+/// # Safety
+/// `l + N` is at most the length of y and of every stream.
+#[inline(always)]
+#[expect(unsafe_code, reason = "see `update_from`")]
+unsafe fn update_block<const N: usize, const K: usize>(
+    y: &mut [f64],
+    streams: [&[f64]; K],
+    l: usize,
+    map: &impl Fn(f64, [f64; K]) -> f64,
+) {
+    // SAFETY: the caller has seen to it that the block lies within the slices; an array is aligned like its numbers.
+    unsafe {
+        let y = y.as_mut_ptr().add(l).cast::<[f64; N]>();
+        let mut new = *y;
+        let mut x = [[0.0; N]; K];
+        for (x, stream) in x.iter_mut().zip(streams) {
+            *x = *stream.as_ptr().add(l).cast::<[f64; N]>();
+        }
+        for lane in 0..N {
+            let mut at_lane = [0.0; K];
+            for k in 0..K {
+                at_lane[k] = x[k][lane];
             }
-            *y = new;
+            new[lane] = map(new[lane], at_lane);
         }
-        $(let $x = $x.1;)*
-    };
+        *y = new;
+    }
 }
 
 /// `y_l <- map(y_l)` for all l.
 #[inline(always)]
 pub fn update(y: &mut [f64], map: impl Fn(f64) -> f64) {
-    update_in_blocks!(map, y);
+    update_from(
+        y,
+        [],
+        #[inline(always)]
+        |y, []| map(y),
+    );
 }
 
 /// `y_l <- map(y_l, x_l)` for all l.
@@ -181,8 +226,12 @@ pub fn update(y: &mut [f64], map: impl Fn(f64) -> f64) {
 /// If x is shorter than y.
 #[inline(always)]
 pub fn update_with(y: &mut [f64], x: &[f64], map: impl Fn(f64, f64) -> f64) {
-    let x = &x[..y.len()];
-    update_in_blocks!(map, y, x);
+    update_from(
+        y,
+        [x],
+        #[inline(always)]
+        |y, [x]| map(y, x),
+    );
 }
 
 /// `y_l <- map(y_l, a_l, b_l)` for all l.
@@ -191,8 +240,12 @@ pub fn update_with(y: &mut [f64], x: &[f64], map: impl Fn(f64, f64) -> f64) {
 /// If a or b is shorter than y.
 #[inline(always)]
 pub fn update_with_both(y: &mut [f64], a: &[f64], b: &[f64], map: impl Fn(f64, f64, f64) -> f64) {
-    let (a, b) = (&a[..y.len()], &b[..y.len()]);
-    update_in_blocks!(map, y, a, b);
+    update_from(
+        y,
+        [a, b],
+        #[inline(always)]
+        |y, [a, b]| map(y, a, b),
+    );
 }
 
 /// `y += c x`
@@ -207,21 +260,23 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     update_with_both(y, a, b, |y, a, b| y + c * (a - b));
 }
 
-/// Asks for x to be brought near before it is read. Of a long x only the beginning: the hardware sees the rest coming.
+/// Asks for `x[start..start + len]` to be brought near before it is read; it need not exist. Of a long stretch only the
+/// beginning: the hardware sees the rest coming.
 #[inline(always)]
-pub fn prefetch(x: &[f64]) {
+pub fn prefetch(x: &[f64], start: usize, len: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        avx2::prefetch_lines::<0, 1>(x);
-        if x.len() > LANES {
-            avx2::prefetch_lines::<1, 4>(x);
+        let from = x.as_ptr().wrapping_add(start);
+        avx2::prefetch_lines::<0, 1>(from);
+        if len > LANES {
+            avx2::prefetch_lines::<1, 4>(from);
         }
-        if x.len() > 4 * LANES {
-            avx2::prefetch_lines::<4, 8>(x);
+        if len > 4 * LANES {
+            avx2::prefetch_lines::<4, 8>(from);
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = x;
+    let _ = (x, start, len);
 }
 
 #[cfg(test)]

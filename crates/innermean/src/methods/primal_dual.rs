@@ -12,7 +12,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, positive};
-use crate::vector::prefetch;
+use crate::vector::{Aligned, prefetch};
 
 /// Which inner iterate becomes the next reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,17 +105,17 @@ const AHEAD: usize = 4;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrimalDual {
     /// `theta^(k)`
-    pub theta: Vec<f64>,
+    pub theta: Aligned,
     /// `w^(k)`, flat: i owns `[i * ell..(i + 1) * ell]`
     pub w: Vec<f64>,
     /// The reference point
-    pub theta_ref: Vec<f64>,
+    pub theta_ref: Aligned,
     /// `fbar_i(theta_ref)`, flat
     pub f_bar: Vec<f64>,
     /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II
     pub jac_bar: Vec<f64>,
     /// `U_k`
-    pub u: Vec<f64>,
+    pub u: Aligned,
     /// k, counted from 0 at each snapshot
     pub k: usize,
     /// Outer iterations begun
@@ -123,12 +123,12 @@ pub struct PrimalDual {
     /// Option II: the t that is drawn for this outer iteration (M under Option I, which never comes)
     t: usize,
     /// Option II: `theta^(t)`
-    theta_t: Vec<f64>,
+    theta_t: Aligned,
     /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever
     jac_bar_known: bool,
     /// Three vectors of length ell, for the dual step
     scratch: Vec<f64>,
-    delta_theta: Vec<f64>,
+    delta_theta: Aligned,
     pub(super) draws: Draws,
 }
 
@@ -144,19 +144,19 @@ impl PrimalDual {
         assert_eq!(theta.len(), d, "the start has the problem's dimension");
         let jacobians = if stored == Stored::MeanJacobians { n_x * d * ell } else { 0 };
         PrimalDual {
-            theta: theta.to_vec(),
+            theta: theta.into(),
             w: vec![0.0; n_x * ell],
-            theta_ref: theta.to_vec(),
+            theta_ref: theta.into(),
             f_bar: vec![0.0; n_x * ell],
             jac_bar: vec![0.0; jacobians],
-            u: vec![0.0; d],
+            u: Aligned::zeros(d),
             k: 0,
             outer: 0,
             t: settings.inner_iterations,
-            theta_t: theta.to_vec(),
+            theta_t: theta.into(),
             jac_bar_known: false,
             scratch: vec![0.0; 3 * ell],
-            delta_theta: vec![0.0; d],
+            delta_theta: Aligned::zeros(d),
             draws: Draws::new(settings.seed),
         }
     }
@@ -244,15 +244,13 @@ impl PrimalDual {
     /// Brings near what the dual step will touch a few steps from now: random rows would each cost a wait.
     #[inline(always)]
     fn prefetch<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) {
+        let ell = oracle.ell();
         let i = self.draws.dual_i.ahead(AHEAD, oracle.n_x());
         let j = self.draws.dual_j.ahead(AHEAD, oracle.n_y(i));
         oracle.prefetch(i, j);
-        if !self.jac_bar.is_empty() {
-            let size = oracle.d() * oracle.ell();
-            prefetch(&self.jac_bar[i * size..(i + 1) * size]);
-        }
-        prefetch(&self.w[i * oracle.ell()..=i * oracle.ell()]);
-        prefetch(&self.f_bar[i * oracle.ell()..=i * oracle.ell()]);
+        prefetch(&self.jac_bar, i * ell * oracle.d(), ell * oracle.d());
+        prefetch(&self.w, i * ell, ell);
+        prefetch(&self.f_bar, i * ell, ell);
     }
 
     /// Lends three vectors of length ell. For `ell = 1` they are on the stack, where the compiler turns them into registers:

@@ -137,8 +137,8 @@ impl Inner for Portfolio {
 
     #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
-        prefetch(self.row(i));
-        prefetch(self.row(j));
+        prefetch(&self.returns, i * self.d, self.d);
+        prefetch(&self.returns, j * self.d, self.d);
     }
 
     #[inline(always)]

@@ -29,12 +29,12 @@ pub(super) fn with<R>(work: impl FnOnce() -> R) -> R {
     unsafe { compiled(work) }
 }
 
-/// Lines `FROM..TO` of x; a line of the cache holds [`LANES`] numbers.
+/// Lines `FROM..TO` from there on; a line of the cache holds [`LANES`] numbers.
 #[inline(always)]
-pub(super) fn prefetch_lines<const FROM: usize, const TO: usize>(x: &[f64]) {
+pub(super) fn prefetch_lines<const FROM: usize, const TO: usize>(from: *const f64) {
     for line in FROM..TO {
-        // SAFETY: a hint that reads nothing, not even beyond the end; every x86-64 CPU has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.as_ptr().wrapping_add(line * LANES).cast()) }
+        // SAFETY: a hint that reads nothing, whatever the address; every x86-64 CPU has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line * LANES).cast()) }
     }
 }
 
@@ -179,30 +179,33 @@ fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) ->
         streams.map(|s| unsafe { _mm256_loadu_pd(s.as_ptr().add(l)) })
     };
     let (mut low, mut high) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+    let whole = n - n % LANES;
     let mut l = 0;
-    while l + LANES <= n {
+    while l < whole {
         low = _mm256_add_pd(low, term(load4(l)));
         high = _mm256_add_pd(high, term(load4(l + 4)));
         l += LANES;
     }
-    // Lanes beyond a piece are zeros and add `term` of zeros, which is zero.
-    let mut last = &mut low;
+    // What is left, in pieces of four, two and one. Lanes beyond a piece are zeros and add `term` of zeros, which is zero.
     if n & 4 != 0 {
         low = _mm256_add_pd(low, term(load4(l)));
-        last = &mut high;
         l += 4;
     }
+    let mut rest = _mm256_setzero_pd();
     if n & 2 != 0 {
         // SAFETY: l + 2 <= n.
-        let two = streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) });
-        *last = _mm256_add_pd(*last, term(two));
+        rest = term(streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }));
         l += 2;
     }
     if n & 1 != 0 {
         let one = term(streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))));
-        // With two before it, it is the third lane's turn.
-        let placed = if n & 2 != 0 { _mm256_permute2f128_pd::<0x08>(one, one) } else { one };
-        *last = _mm256_add_pd(*last, placed);
+        // With two before it, it is the third lane's turn; the others are zeros.
+        rest = if n & 2 != 0 { _mm256_permute2f128_pd::<0x20>(rest, one) } else { one };
+    }
+    if n & 4 != 0 {
+        high = _mm256_add_pd(high, rest);
+    } else {
+        low = _mm256_add_pd(low, rest);
     }
     across(_mm256_add_pd(low, high))
 }
@@ -308,49 +311,50 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
     assert!(4 * (V - 1) < d && d <= 4 * V && sum.len() == d);
     assert!(rows.len() >= out.len() * d && w.len() == out.len());
     let last = mask(d - 4 * (V - 1));
-    let load = |from: *const f64, v: usize| {
-        // SAFETY: registers 0 to V - 2 end before number d of a row, of x or of `sum`, and the last is masked to do so.
-        unsafe {
+    // x as whole registers, so that a product reads it in one go.
+    let mut padded = [[0.0; 4]; V];
+    padded.as_flattened_mut()[..d].copy_from_slice(x);
+    let mut sums = [_mm256_setzero_pd(); V];
+    let whole = out.len() - out.len() % 4;
+    let mut r = 0;
+    // SAFETY: registers 0 to V - 2 end before number d of a row or of `sum`, and the last is masked to do so; rows,
+    // weights and `out` are there up to `out.len()`.
+    unsafe {
+        let load = |from: *const f64, v: usize| {
             if v + 1 < V {
                 _mm256_loadu_pd(from.add(4 * v))
             } else {
                 _mm256_maskload_pd(from.add(4 * v), last)
             }
-        }
-    };
-    let mut sums = [_mm256_setzero_pd(); V];
-    // x as whole registers, so that a product reads it in one go.
-    let mut padded = [[0.0; 4]; V];
-    padded.as_flattened_mut()[..d].copy_from_slice(x);
-    for v in 0..V {
-        sums[v] = load(sum.as_ptr(), v);
-    }
-    let mut row = |r: usize| {
-        let (from, w) = (rows[r * d..].as_ptr(), _mm256_set1_pd(w[r]));
-        let mut lanes = [_mm256_setzero_pd(); 2];
+        };
         for v in 0..V {
-            let number = load(from, v);
-            // SAFETY: four numbers are there.
-            let x = unsafe { _mm256_loadu_pd(padded[v].as_ptr()) };
-            lanes[v % 2] = _mm256_add_pd(lanes[v % 2], _mm256_mul_pd(number, x));
-            sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, number));
+            sums[v] = load(sum.as_ptr(), v);
         }
-        _mm256_add_pd(lanes[0], lanes[1])
-    };
-    let (fours, rest) = out.as_chunks_mut::<4>();
-    let whole = 4 * fours.len();
-    for (k, out) in fours.iter_mut().enumerate() {
-        let four = [row(4 * k), row(4 * k + 1), row(4 * k + 2), row(4 * k + 3)];
-        // SAFETY: `out` holds four numbers.
-        unsafe { _mm256_storeu_pd(out.as_mut_ptr(), across4(four)) };
+        while r < whole {
+            let mut four = [_mm256_setzero_pd(); 4];
+            for k in 0..4 {
+                let (from, w) = (rows.as_ptr().add((r + k) * d), _mm256_set1_pd(*w.as_ptr().add(r + k)));
+                let mut lanes = [_mm256_setzero_pd(); 2];
+                for v in 0..V {
+                    let number = load(from, v);
+                    let product = _mm256_mul_pd(number, _mm256_loadu_pd(padded[v].as_ptr()));
+                    lanes[v % 2] = _mm256_add_pd(lanes[v % 2], product);
+                    sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, number));
+                }
+                four[k] = _mm256_add_pd(lanes[0], lanes[1]);
+            }
+            _mm256_storeu_pd(out.as_mut_ptr().add(r), across4(four));
+            r += 4;
+        }
+        for v in 0..V - 1 {
+            _mm256_storeu_pd(sum.as_mut_ptr().add(4 * v), sums[v]);
+        }
+        _mm256_maskstore_pd(sum.as_mut_ptr().add(4 * (V - 1)), last, sums[V - 1]);
     }
-    for (k, out) in rest.iter_mut().enumerate() {
-        *out = across(row(whole + k));
-    }
-    for (sum, part) in sum.chunks_mut(4).zip(sums) {
-        let mut four = [0.0; 4];
-        // SAFETY: four numbers fit.
-        unsafe { _mm256_storeu_pd(four.as_mut_ptr(), part) };
-        sum.copy_from_slice(&four[..sum.len()]);
+    while r < out.len() {
+        let row = &rows[r * d..(r + 1) * d];
+        out[r] = dot(row, x);
+        super::axpy(w[r], row, sum);
+        r += 1;
     }
 }
