@@ -1,0 +1,117 @@
+//! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser.
+#![expect(unsafe_code, reason = "a counting allocator")]
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use innermean::{
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Method,
+    Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1,
+    Svrpda2, Unregularized,
+};
+use innermean_data::generate_factor_model;
+use support::toy::{Affine, SoftplusUnits};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+    name: &str,
+    problem: &Problem<F, P, G>,
+    method: &M,
+) {
+    let mut oracle = Oracle::new(problem);
+    let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
+    for outer in 0..3 {
+        method.outer(&mut oracle, &mut state);
+        let steps = method.inner_iterations(&state);
+        let count = allocations(|| {
+            for _ in 0..steps {
+                method.inner(&mut oracle, &mut state);
+            }
+        });
+        assert_eq!(count, 0, "{name}, outer iteration {outer}: allocations in {steps} steps");
+    }
+}
+
+fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
+    for (reference, single_loop) in
+        [(Reference::Last, false), (Reference::Random, false), (Reference::Last, true)]
+    {
+        let settings = Settings {
+            alpha_theta: 1e-4,
+            alpha_w: 1.0,
+            inner_iterations: 700,
+            reference,
+            warmup_epochs: 1,
+            single_loop,
+            seed: 1,
+        };
+        check(name, problem, &Svrpda1(settings.clone()));
+        check(name, problem, &Svrpda2(settings));
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1.0; 10]))), 1);
+}
+
+#[test]
+fn no_inner_step_allocates() {
+    let merits: [AnyMerit; 4] = [
+        Square::new(1.0).expect("a weight").into(),
+        DownsideSquare::new(1.0).expect("a weight").into(),
+        Absolute::new(1.0).expect("a weight").into(),
+        Huber::new(1.0, 0.5).expect("a weight and a width").into(),
+    ];
+    let regularizers: [AnyRegularizer; 4] = [
+        Unregularized.into(),
+        L1::new(0.1).expect("a weight").into(),
+        BoxConstraint::new(-1.0, 1.0).expect("bounds").into(),
+        Simplex.into(),
+    ];
+    for merit in merits {
+        for g in &regularizers {
+            let ridged = Ridged::new(*g, 0.1).expect("a weight");
+            let problem = Portfolio::new(25, generate_factor_model(100, 25, 1).values)
+                .and_then(|f| f.problem(merit, ridged))
+                .expect("a portfolio");
+            check_both(&format!("{merit:?} {g:?}"), &problem);
+        }
+    }
+    let ridge = Ridge::from_weight(1.0).expect("a weight");
+    let affine = Problem { inner: Affine::random(4, 2, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
+    check_both("affine, ell = 2", &affine);
+    let softplus =
+        Problem { inner: SoftplusUnits::random(4, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
+    check_both("not affine", &softplus);
+}
