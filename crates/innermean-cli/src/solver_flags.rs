@@ -173,6 +173,8 @@ pub(crate) enum ReferenceChoice {
     Last,
     /// Option II: one drawn at random
     Random,
+    /// The average of all, with averaged duals: for risks with a kink, where it is the default
+    Average,
 }
 
 impl From<ReferenceChoice> for Reference {
@@ -180,6 +182,7 @@ impl From<ReferenceChoice> for Reference {
         match choice {
             ReferenceChoice::Last => Reference::Last,
             ReferenceChoice::Random => Reference::Random,
+            ReferenceChoice::Average => Reference::Average,
         }
     }
 }

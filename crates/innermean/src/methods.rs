@@ -15,6 +15,7 @@ use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
 pub mod primal_dual;
+pub mod reference;
 pub mod svrpda1;
 pub mod svrpda2;
 
@@ -105,7 +106,7 @@ impl AnyMethod {
 
 #[cfg(test)]
 mod tests {
-    use super::primal_dual::Reference;
+    use super::reference::Reference;
     use super::*;
 
     #[test]

@@ -221,9 +221,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.regularizer.step(alpha, direction, theta);
     }
 
-    /// `theta <- prox_{alpha g}(theta)`: free.
-    #[inline(always)]
-    pub fn prox(&self, alpha: f64, theta: &mut [f64]) {
-        self.problem.regularizer.prox(alpha, theta);
+    /// Moves theta to the point next to it that g allows: free.
+    pub fn allow(&self, theta: &mut [f64]) {
+        self.problem.allow(theta);
     }
 }

@@ -97,14 +97,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
         norm_squared(&self.prox_gradient_mapping(theta, alpha)).sqrt()
     }
 
-    /// theta, or the point next to it that g allows: the prox with a vanishing step.
+    /// theta, or the point next to it that g allows.
     pub fn allowed(&self, theta: &[f64]) -> Vec<f64> {
         let mut theta = theta.to_vec();
-        if !self.regularizer.value(&theta).is_finite() {
-            // Not otherwise: even a vanishing step along a tilt would make subnormal numbers out of zeros.
-            self.regularizer.prox(f64::MIN_POSITIVE, &mut theta);
-        }
+        self.allow(&mut theta);
         theta
+    }
+
+    /// Moves theta to the point next to it that g allows: the prox with a vanishing step.
+    pub fn allow(&self, theta: &mut [f64]) {
+        if !self.regularizer.value(theta).is_finite() {
+            // Not otherwise: even a vanishing step along a tilt would make subnormal numbers out of zeros.
+            self.regularizer.prox(f64::MIN_POSITIVE, theta);
+        }
     }
 
     /// The constants of the paper's assumptions, as far as f, phi and g know them.

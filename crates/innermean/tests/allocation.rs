@@ -63,9 +63,12 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
 }
 
 fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
-    for (reference, single_loop) in
-        [(Reference::Last, false), (Reference::Random, false), (Reference::Last, true)]
-    {
+    for (reference, single_loop) in [
+        (Reference::Last, false),
+        (Reference::Random, false),
+        (Reference::Average, false),
+        (Reference::Last, true),
+    ] {
         let settings = Settings {
             alpha_theta: 1e-4,
             alpha_w: 1.0,

@@ -185,7 +185,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn a_state_that_went_through_a_file_continues_bit_for_bit() {
     let problem = market(200, 8);
-    for reference in [Reference::Last, Reference::Random] {
+    for reference in [Reference::Last, Reference::Random, Reference::Average] {
         let settings = Settings { reference, warmup_epochs: 1, inner_iterations: 333, ..settings(&problem) };
         let method = Svrpda2(settings);
         let run = |cut: Option<(usize, usize)>| {
@@ -220,4 +220,29 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
     let stop = Stop { max_outer: Some(0), ..Stop::default() };
     let solution = until(stop).run(&problem, &Svrpda1(settings), &[0.0; 4], &mut ());
     assert_eq!(solution.theta, [0.25; 4]);
+}
+
+#[test]
+fn averages_are_those_of_the_iterates() {
+    let problem = market(60, 8);
+    let m = 50;
+    let settings = Settings { reference: Reference::Average, inner_iterations: m, ..settings(&problem) };
+    let (averaging, last) =
+        (Svrpda1(settings.clone()), Svrpda1(Settings { reference: Reference::Last, ..settings }));
+    let (mut oracle, mut twin) = (Oracle::new(&problem), Oracle::new(&problem));
+    let mut state = averaging.init(&mut oracle, &[0.0; 8]);
+    let mut plain = last.init(&mut twin, &[0.0; 8]);
+    averaging.outer(&mut oracle, &mut state);
+    last.outer(&mut twin, &mut plain);
+    let (mut theta, mut w) = (vec![0.0; 8], vec![0.0; 60]);
+    for _ in 0..m {
+        averaging.inner(&mut oracle, &mut state);
+        last.inner(&mut twin, &mut plain);
+        theta.iter_mut().zip(&*plain.theta).for_each(|(sum, t)| *sum += t / m as f64);
+        w.iter_mut().zip(&plain.w).for_each(|(sum, w)| *sum += w / m as f64);
+    }
+    let output = Method::<Portfolio, Square, Tilted<Unregularized>>::theta(&averaging, &state);
+    assert!(output.iter().zip(&theta).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(state.w.iter().zip(&w).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(plain.w.iter().zip(&w).any(|(a, b)| (a - b).abs() > 1e-6), "the last duals are others");
 }

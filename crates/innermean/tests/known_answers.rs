@@ -300,15 +300,18 @@ fn absolute_deviation_agrees_with_an_interior_point_solver() {
         ("long-only absolute deviation", Task::new(Risk::Absolute(0.5), Limits::LongOnly)),
         ("absolute deviation in a box", Task::new(Risk::Absolute(0.02), Limits::Between(-0.5, 0.5))),
     ];
-    for market in markets() {
+    // With neither side strongly convex the last iterates circle around the optimum, and only their averages come near
+    // it; the added market is the worst that was met.
+    let mut markets = markets();
+    markets.push(Market::generated(400, 6, 11));
+    for market in &markets {
         for (name, task) in &tasks {
             let stop = Stop { tolerance: Some(1e-6), max_outer: Some(1000), ..Stop::default() };
-            agrees(&market, name, task, &stop, 1e-6);
+            for solution in agrees(market, name, task, &stop, 1e-6) {
+                assert_eq!(solution.status, Status::Solved);
+            }
         }
     }
-    // With neither side strongly convex the last iterates circle around the optimum: here the worst market that was met.
-    let stop = Stop { tolerance: Some(1e-6), max_outer: Some(1000), ..Stop::default() };
-    agrees(&Market::generated(400, 6, 11), "long-only absolute deviation", &tasks[0].1, &stop, 1e-5);
 }
 
 /// Where risk outweighs all return the best portfolio is empty and the objective zero: the gap has only g to be relative

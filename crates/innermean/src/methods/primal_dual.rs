@@ -6,6 +6,7 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
+use super::reference::{NextReference, Reference};
 use crate::draws::Stream;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -13,17 +14,6 @@ use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, positive};
 use crate::vector::{Aligned, prefetch};
-
-/// Which inner iterate becomes the next reference point.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reference {
-    /// Option I: the last, `theta^(M)`.
-    #[default]
-    Last,
-    /// Option II: `theta^(t)` for t drawn uniformly from `0..M`.
-    Random,
-}
 
 /// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +24,7 @@ pub struct Settings {
     pub alpha_w: f64,
     /// M, the inner steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Option I or Option II.
+    /// Option I, Option II or averages.
     pub reference: Reference,
     /// Outer iterations of M plain stochastic primal-dual steps before the first snapshot.
     pub warmup_epochs: usize,
@@ -120,10 +110,7 @@ pub struct PrimalDual {
     pub k: usize,
     /// Outer iterations begun
     pub outer: usize,
-    /// Option II: the t that is drawn for this outer iteration (M under Option I, which never comes)
-    t: usize,
-    /// Option II: `theta^(t)`
-    theta_t: Aligned,
+    next_reference: NextReference,
     /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever
     jac_bar_known: bool,
     /// Three vectors of length ell, for the dual step
@@ -152,8 +139,7 @@ impl PrimalDual {
             u: Aligned::zeros(d),
             k: 0,
             outer: 0,
-            t: settings.inner_iterations,
-            theta_t: theta.into(),
+            next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
             scratch: vec![0.0; 3 * ell],
             delta_theta: Aligned::zeros(d),
@@ -174,8 +160,8 @@ impl PrimalDual {
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
     ) {
-        if settings.reference == Reference::Random && self.outer > settings.warmup_epochs {
-            self.theta.copy_from_slice(&self.theta_t);
+        if let Some(theta) = self.next_reference.theta().filter(|_| self.outer > settings.warmup_epochs) {
+            self.theta.copy_from_slice(theta);
         }
         self.outer += 1;
         self.k = 0;
@@ -194,17 +180,24 @@ impl PrimalDual {
             oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = oracle.affine();
         }
-        if settings.reference == Reference::Random {
-            self.t = self.draws.reference.index(settings.inner_iterations);
-        }
+        self.next_reference.begin(settings.inner_iterations, &mut self.draws.reference);
     }
 
-    /// Keeps `theta^(t)` for Option II when its turn comes.
+    /// What stands before the lines of a step.
     #[inline(always)]
-    pub(super) fn remember_reference(&mut self) {
-        if self.k == self.t {
-            self.theta_t.copy_from_slice(&self.theta);
-        }
+    pub(super) fn begin_step(&mut self) {
+        self.next_reference.before_step(self.k, &self.theta);
+    }
+
+    /// What stands after the lines of a step.
+    #[inline(always)]
+    pub(super) fn end_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        self.k += 1;
+        self.next_reference.after_step(oracle, self.k, settings.inner_iterations, &self.theta, &mut self.w);
     }
 
     /// Draws `i_k` and `j_k`, computes
@@ -236,6 +229,7 @@ impl PrimalDual {
                     }
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
+                s.next_reference.dual_changed(s.k, i, change);
                 update_u(s, oracle, i, change);
             },
         );
@@ -339,9 +333,9 @@ impl PrimalDual {
         self.k += 1;
     }
 
-    /// The current iterate; at the end of an outer iteration under Option II, the `theta^(t)` that comes next.
+    /// The current iterate or, at the end of an outer iteration, the next reference point.
     pub(super) fn output(&self, settings: &Settings) -> &[f64] {
         let ended = self.k == settings.inner_iterations && !self.warming_up(settings);
-        if ended && settings.reference == Reference::Random { &self.theta_t } else { &self.theta }
+        self.next_reference.theta().filter(|_| ended).unwrap_or(&self.theta)
     }
 }

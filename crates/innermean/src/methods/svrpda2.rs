@@ -46,7 +46,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrpda2 {
         if s.warming_up(&self.0) {
             return s.plain_step(oracle, &self.0);
         }
-        s.remember_reference();
+        s.begin_step();
         // i_k, j_k; delta^w_k; w_i^(k)
         s.dual_step(
             oracle,
@@ -60,7 +60,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrpda2 {
         );
         // i'_k, j'_k; delta^theta_k; theta^(k)
         s.primal_step(oracle, &self.0);
-        s.k += 1;
+        s.end_step(oracle, &self.0);
     }
 
     fn theta<'s>(&self, s: &'s PrimalDual) -> &'s [f64] {

@@ -2,7 +2,7 @@
 
 use super::engine::Counts;
 use super::{Observer, Record, Solution, Stop};
-use crate::evaluate::{Evaluation, Evaluator};
+use crate::evaluate::{Evaluation, Evaluator, Measure};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Calls;
@@ -89,11 +89,16 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     }
 
     pub(super) fn solution(self, status: Status, now: &Counts) -> Solution {
-        let (theta, record) = if status.is_solved() { self.last } else { self.best };
+        // A duality gap is measured to the best bound there is, so it vouches for the best point too. Stationarity does not:
+        // it belongs to the point where it was measured.
+        let take_last = status.is_solved() && self.evaluator.measure() != Measure::DualityGap;
+        let vouched = self.last.1.optimality;
+        let (theta, record) = if take_last { self.last } else { self.best };
+        let optimality = if status == Status::Solved { vouched } else { record.optimality };
         Solution {
             theta,
             objective: record.objective,
-            optimality: record.optimality,
+            optimality,
             measure: self.evaluator.measure(),
             status,
             calls: now.calls,

@@ -1,0 +1,96 @@
+//! Which point becomes the next reference point of SVRPDA-I and II.
+
+use serde::{Deserialize, Serialize};
+
+use crate::draws::Stream;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::regularizer::Regularizer;
+use crate::vector::{Aligned, axpy, update_with};
+
+/// Which inner iterate becomes the next reference point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reference {
+    /// Option I: the last, `theta^(M)`.
+    #[default]
+    Last,
+    /// Option II: `theta^(t)` for t drawn uniformly from `0..M`.
+    Random,
+    /// Differs: the average of `theta^(1)` to `theta^(M)`, and duals that are averaged alike. Where phi has kinks and g is not
+    /// strongly convex, the iterates circle around the saddle point and only their averages come near it.
+    Average,
+}
+
+/// The reference point in the making.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct NextReference {
+    kind: Reference,
+    /// The t of Option II.
+    t: usize,
+    /// `theta^(t)`, or the sum of the iterates and at last their average.
+    theta: Aligned,
+    /// `sum_k k (w^(k+1) - w^(k))`, which is M times what the last duals are ahead of their average.
+    lead: Vec<f64>,
+}
+
+impl NextReference {
+    pub(super) fn new(kind: Reference, theta: &[f64], duals: usize) -> Self {
+        let duals = if kind == Reference::Average { duals } else { 0 };
+        NextReference { kind, t: 0, theta: theta.into(), lead: vec![0.0; duals] }
+    }
+
+    /// At the beginning of an outer iteration of `steps` steps.
+    pub(super) fn begin(&mut self, steps: usize, draws: &mut Stream) {
+        match self.kind {
+            Reference::Last => {}
+            Reference::Random => self.t = draws.index(steps),
+            Reference::Average => {
+                self.theta.fill(0.0);
+                self.lead.fill(0.0);
+            }
+        }
+    }
+
+    /// Before step k.
+    #[inline(always)]
+    pub(super) fn before_step(&mut self, k: usize, theta: &[f64]) {
+        if self.kind == Reference::Random && k == self.t {
+            self.theta.copy_from_slice(theta);
+        }
+    }
+
+    /// In step k, when `change` has been added to `w_i`.
+    #[inline(always)]
+    pub(super) fn dual_changed(&mut self, k: usize, i: usize, change: &[f64]) {
+        if self.kind == Reference::Average {
+            axpy(k as f64, change, &mut self.lead[i * change.len()..(i + 1) * change.len()]);
+        }
+    }
+
+    /// After the step that was the k-th of `steps`. After the last, averaged duals take the place of the last ones.
+    #[inline(always)]
+    pub(super) fn after_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+        k: usize,
+        steps: usize,
+        theta: &[f64],
+        w: &mut [f64],
+    ) {
+        if self.kind == Reference::Average {
+            axpy(1.0 / steps as f64, theta, &mut self.theta);
+            if k == steps {
+                // Rounding may have carried the average out of a constraint.
+                oracle.allow(&mut self.theta);
+                update_with(w, &self.lead, |w, lead| w - lead / steps as f64);
+            }
+        }
+    }
+
+    /// The next reference point, once the outer iteration has ended; none where it is simply the last iterate.
+    pub(super) fn theta(&self) -> Option<&[f64]> {
+        (self.kind != Reference::Last).then_some(&*self.theta)
+    }
+}
