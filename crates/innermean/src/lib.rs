@@ -63,3 +63,8 @@ pub use run::{Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;
 pub use status::Status;
 pub use steps::{StepChoice, StepError, StepRule};
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
