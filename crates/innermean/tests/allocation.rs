@@ -1,4 +1,5 @@
-//! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser.
+//! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser; and a state is as large as
+//! the paper's Table 2 says.
 #![expect(unsafe_code, reason = "a counting allocator")]
 
 mod support;
@@ -18,12 +19,14 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        BYTES.with(|bytes| bytes.set(bytes.get() + layout.size()));
         // SAFETY: as promised by the caller.
         unsafe { System.alloc(layout) }
     }
@@ -117,4 +120,48 @@ fn no_inner_step_allocates() {
     let softplus =
         Problem { inner: SoftplusUnits::random(4, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
     check_both("not affine", &softplus);
+}
+
+/// Numbers (of eight bytes) that a method's state takes beside the draws, whose blocks have a fixed size.
+fn numbers_held<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+    problem: &Problem<F, P, G>,
+    method: &M,
+) -> usize {
+    let mut oracle = Oracle::new(problem);
+    let start = vec![0.1; problem.inner.d()];
+    let before = BYTES.with(Cell::get);
+    let mut state = method.init(&mut oracle, &start);
+    let held = BYTES.with(Cell::get) - before;
+    method.outer(&mut oracle, &mut state);
+    method.inner(&mut oracle, &mut state);
+    held / size_of::<f64>()
+}
+
+#[test]
+fn storage_is_that_of_table_2() {
+    let ridge = Ridge::from_weight(1.0).expect("a weight");
+    let merit = Square::new(1.0).expect("a weight");
+    for (d, ell, n_x) in [(300, 1, 50), (20, 2, 400)] {
+        let problem = Problem { inner: Affine::random(d, ell, n_x, |_| 2, 1), merit, regularizer: ridge };
+        let settings = Settings {
+            alpha_theta: 1e-4,
+            alpha_w: 1.0,
+            inner_iterations: 10,
+            reference: Reference::Last,
+            warmup_epochs: 0,
+            single_loop: false,
+            seed: 1,
+        };
+        // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the
+        // five rounded up to whole lines of the cache.
+        let small = 5 * (d + 8) + 2 * n_x * ell + 3 * ell;
+        let two = numbers_held(&problem, &Svrpda2(settings.clone()));
+        assert!(two <= small, "SVRPDA-II holds {two} numbers, O(d + n_X ell) is {small}");
+        let one = numbers_held(&problem, &Svrpda1(settings));
+        let jacobians = n_x * d * ell;
+        assert!(
+            (jacobians..=jacobians + small).contains(&one),
+            "SVRPDA-I holds {one} numbers, not {jacobians}"
+        );
+    }
 }

@@ -1,4 +1,5 @@
-//! What SVRPDA-I and SVRPDA-II share: their settings, their state, and every line of the two boxes but the update of U.
+//! SVRPDA-I and SVRPDA-II: the box of Algorithms 1 and 2 (Devraj and Chen 2019), their settings and their state. The one line
+//! in which the two differ, the update of U, is in `svrpda1.rs` and `svrpda2.rs`.
 //!
 //! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
 
@@ -6,6 +7,7 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
+use super::Method;
 use super::reference::{NextReference, Reference};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -48,13 +50,62 @@ impl Settings {
     }
 }
 
-/// Whether the mean Jacobians are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// `n_X d ell` numbers (SVRPDA-I).
-    MeanJacobians,
-    /// None (SVRPDA-II).
-    Nothing,
+/// The one line in which SVRPDA-I and II differ: how U follows the duals.
+pub trait UpdateU {
+    /// Whether the state holds the `n_X d ell` numbers of the mean Jacobians.
+    const STORES_JACOBIANS: bool;
+
+    /// The settings.
+    fn settings(&self) -> &Settings;
+
+    /// Updates U after `change` has been added to `w_i`.
+    fn update_u<F: Inner, P: Merit, G: Regularizer>(
+        state: &mut PrimalDual,
+        oracle: &mut Oracle<'_, F, P, G>,
+        i: usize,
+        change: &[f64],
+    );
+}
+
+/// Algorithms 1 and 2, box and all.
+impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
+    type State = PrimalDual;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> PrimalDual {
+        PrimalDual::new(oracle, self.settings(), theta, V::STORES_JACOBIANS)
+    }
+
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+        // theta_ref; U_0, fbar_i(theta_ref), fbar_i'(theta_ref)
+        s.begin_outer(oracle, self.settings());
+    }
+
+    fn inner_iterations(&self, _: &PrimalDual) -> usize {
+        self.settings().inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+        let settings = self.settings();
+        if s.warming_up(settings) {
+            return s.plain_step(oracle, settings);
+        }
+        s.next_reference.before_step(s.k, &s.theta);
+        // i_k, j_k; delta^w_k; w_i^(k); U_k
+        s.dual_step::<F, P, G, V>(oracle, settings);
+        // i'_k, j'_k; delta^theta_k; theta^(k)
+        s.primal_step(oracle, settings);
+        s.k += 1;
+        s.next_reference.after_step(oracle, s.k, settings.inner_iterations, &s.theta, &mut s.w);
+    }
+
+    fn theta<'s>(&self, s: &'s PrimalDual) -> &'s [f64] {
+        s.output(self.settings())
+    }
+
+    fn duals<'s>(&self, s: &'s PrimalDual) -> Option<&'s [f64]> {
+        Some(&s.w)
+    }
 }
 
 /// One stream for each random variable of the boxes.
@@ -121,15 +172,15 @@ pub struct PrimalDual {
 
 impl PrimalDual {
     /// Everything allocated, nothing queried; duals at zero.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
+    fn new<F: Inner, P: Merit, G: Regularizer>(
         oracle: &Oracle<'_, F, P, G>,
         settings: &Settings,
         theta: &[f64],
-        stored: Stored,
+        stores_jacobians: bool,
     ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         assert_eq!(theta.len(), d, "the start has the problem's dimension");
-        let jacobians = if stored == Stored::MeanJacobians { n_x * d * ell } else { 0 };
+        let jacobians = if stores_jacobians { n_x * d * ell } else { 0 };
         PrimalDual {
             theta: theta.into(),
             w: vec![0.0; n_x * ell],
@@ -149,13 +200,13 @@ impl PrimalDual {
 
     /// Whether the outer iteration that has begun is one of the plain ones.
     #[inline(always)]
-    pub(super) fn warming_up(&self, settings: &Settings) -> bool {
+    fn warming_up(&self, settings: &Settings) -> bool {
         self.outer <= settings.warmup_epochs
     }
 
     /// The head of the outer loop: choose `theta_ref` and compute `U_0`, `fbar_i(theta_ref)` and, where they are stored,
     /// `fbar_i'(theta_ref)`.
-    pub(super) fn begin_outer<F: Inner, P: Merit, G: Regularizer>(
+    fn begin_outer<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
@@ -183,33 +234,15 @@ impl PrimalDual {
         self.next_reference.begin(settings.inner_iterations, &mut self.draws.reference);
     }
 
-    /// What stands before the lines of a step.
-    #[inline(always)]
-    pub(super) fn begin_step(&mut self) {
-        self.next_reference.before_step(self.k, &self.theta);
-    }
-
-    /// What stands after the lines of a step.
-    #[inline(always)]
-    pub(super) fn end_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        settings: &Settings,
-    ) {
-        self.k += 1;
-        self.next_reference.after_step(oracle, self.k, settings.inner_iterations, &self.theta, &mut self.w);
-    }
-
     /// Draws `i_k` and `j_k`, computes
     /// `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` and updates
     /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
-    /// Hands i and the change of `w_i` to `update_u`.
+    /// U follows at once.
     #[inline(always)]
-    pub(super) fn dual_step<F: Inner, P: Merit, G: Regularizer>(
+    fn dual_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
-        update_u: impl FnOnce(&mut Self, &mut Oracle<'_, F, P, G>, usize, &[f64]),
     ) {
         self.prefetch(oracle);
         let i = self.draws.dual_i.index(oracle.n_x());
@@ -230,7 +263,7 @@ impl PrimalDual {
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
-                update_u(s, oracle, i, change);
+                V::update_u(s, oracle, i, change);
             },
         );
     }
@@ -288,7 +321,7 @@ impl PrimalDual {
     /// `delta^theta_k = f'_theta(x_i', y_i'j') w_i' - f'_theta_ref(x_i', y_i'j') w_i' + U_k`, and updates
     /// `theta <- prox_{alpha_theta g}(theta - alpha_theta delta^theta_k)`.
     #[inline(always)]
-    pub(super) fn primal_step<F: Inner, P: Merit, G: Regularizer>(
+    fn primal_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
@@ -310,7 +343,7 @@ impl PrimalDual {
     /// `theta <- prox(theta - alpha_theta f'_theta(x_i, y_ij) w_i)`. With one sample for both, the noise in `w_i` pulls
     /// theta towards zero as a ridge would; two independent samples took 4 % more calls on the paper's portfolios.
     #[inline(always)]
-    pub(super) fn plain_step<F: Inner, P: Merit, G: Regularizer>(
+    fn plain_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
@@ -334,7 +367,7 @@ impl PrimalDual {
     }
 
     /// The current iterate or, at the end of an outer iteration, the next reference point.
-    pub(super) fn output(&self, settings: &Settings) -> &[f64] {
+    fn output(&self, settings: &Settings) -> &[f64] {
         let ended = self.k == settings.inner_iterations && !self.warming_up(settings);
         self.next_reference.theta().filter(|_| ended).unwrap_or(&self.theta)
     }
