@@ -23,6 +23,7 @@ fn flags(status: Status, plan: &Plan) -> String {
             tenth(plan.settings.alpha_theta),
             tenth(plan.settings.alpha_w),
         ),
+        Status::StartNotFinite => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
     }
 }

@@ -75,7 +75,8 @@ pub(crate) struct StopFlags {
     #[arg(allow_hyphen_values = true)]
     pub(crate) max_outer: u64,
 
-    /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8
+    /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8; a pass over the data that has
+    /// begun is finished
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 

@@ -15,7 +15,8 @@ use crate::read::{read_bytes, text_of};
 /// - numbers apart by commas, semicolons, blanks or line ends, in the order of the assets;
 /// - one line per asset, `name,value` (or apart by a semicolon, a tab or blanks), in any order, a header being optional;
 /// - a JSON array of numbers;
-/// - a JSON object whose `theta` is such an array, or an object from names to numbers.
+/// - a JSON object whose `theta` is such an array, or an object from names to numbers. With `names` beside an array, as in what
+///   the command line prints, its numbers go to these names.
 ///
 /// Lines that begin with `#` are skipped in the first two.
 ///
@@ -169,7 +170,19 @@ fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadE
     };
     match theta {
         Value::Array(items) => {
-            items.iter().enumerate().map(|(k, item)| number(item, format!("element {}", k + 1))).collect()
+            let numbers: Vec<f64> = items
+                .iter()
+                .enumerate()
+                .map(|(k, item)| number(item, format!("element {}", k + 1)))
+                .collect::<Result<_, ReadError>>()?;
+            // An answer names its coordinates; the columns of the table at hand may stand in another order.
+            match names_beside(&value) {
+                Some(given) if given.len() == numbers.len() => {
+                    let values: Vec<(&str, f64)> = given.into_iter().zip(numbers).collect();
+                    by_name(&values, file, names)
+                }
+                _ => Ok(numbers),
+            }
         }
         Value::Object(members) => {
             let values: Vec<(&str, f64)> = members
@@ -180,6 +193,11 @@ fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadE
         }
         other => Err(failed(format!("\"theta\" is {}", kind(other)))),
     }
+}
+
+/// The texts of the member `names`, if there is one and all are texts.
+fn names_beside(value: &Value) -> Option<Vec<&str>> {
+    value.get("names")?.as_array()?.iter().map(Value::as_str).collect()
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -16,7 +16,7 @@ pub enum Measure {
     /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
     /// allows next to it).
     Stationarity,
-    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` at the best of the method's duals so far,
+    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` between the method's best point and best duals so far,
     /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
     /// be zero.
     DualityGap,
@@ -46,6 +46,8 @@ pub struct Evaluator<'p, F, P, G> {
     scale: f64,
     /// The largest `D(w)` seen.
     bound: f64,
+    /// The smallest `P(theta)` seen, and the size of its parts.
+    best: (f64, f64),
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
@@ -68,6 +70,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             alpha: 1.0,
             scale: 1.0,
             bound: f64::NEG_INFINITY,
+            best: (f64::INFINITY, 0.0),
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; d],
@@ -100,8 +103,13 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let optimality = match (self.measure, duals) {
             (Measure::Stationarity, _) => Some(self.mapping_norm(theta) / self.scale),
             (Measure::DualityGap, Some(w)) => {
-                let gap = self.duality_gap(theta, w, loss + g);
-                let scale = magnitude.max(self.scale);
+                if loss + g < self.best.0 {
+                    self.best = (loss + g, magnitude);
+                }
+                self.bound = self.bound.max(self.dual_objective(theta, w));
+                // Rounding may carry the bound past the objective.
+                let gap = (self.best.0 - self.bound).max(0.0);
+                let scale = self.best.1.max(self.scale);
                 Some(if scale > 0.0 { gap / scale } else { gap })
             }
             _ => None,
@@ -117,10 +125,10 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         norm_squared(&self.problem.mapping(theta, &self.gradient, self.alpha)).sqrt()
     }
 
-    /// `P(theta) - D(w)` for affine f, w the best of the duals seen so far: every `D(w)` is a bound. Here
+    /// A bound from below, for affine f:
     /// `D(w) = (1/n) sum_i [ <bbar_i, w_i> - phi_i*(w_i) ] - g*(-u)`, `u = (1/n) sum_i Abar_i w_i`, and
     /// `<bbar_i, w_i> = <fbar_i(theta), w_i> - <theta, Abar_i w_i>` for the averages that stand in `f_bar`.
-    fn duality_gap(&mut self, theta: &[f64], w: &[f64], objective: f64) -> f64 {
+    fn dual_objective(&mut self, theta: &[f64], w: &[f64]) -> f64 {
         let Problem { inner: f, merit, regularizer } = self.problem;
         let (n_x, ell) = (f.n_x(), f.ell());
         let u = &mut self.gradient;
@@ -138,7 +146,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         for u in u.iter_mut() {
             *u = -*u;
         }
-        self.bound = self.bound.max(sum / n_x as f64 - bilinear - regularizer.conjugate(u));
-        objective - self.bound
+        sum / n_x as f64 - bilinear - regularizer.conjugate(u)
     }
 }

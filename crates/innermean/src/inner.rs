@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::vector::dot;
+use crate::vector::{axpy, dot, norm_squared};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +40,41 @@ pub struct Bounds {
     pub mean_jacobian: Option<f64>,
 }
 
-/// The inner function. Seven calls describe it; the rest are provided, and a problem overrides them to fuse,
-/// to vectorise or to exploit its structure.
+/// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
+/// to vectorise or to exploit its structure. One that is affine should say so in [`Inner::structure`]: it saves half of
+/// the work, and a phi with kinks has a measure of optimality only then.
+///
+/// ```
+/// use innermean::{Driver, Inner, Problem, Ridge, Square, StepChoice, Structure, Svrpda1};
+///
+/// /// Groups of numbers: `f_theta(x_i, y_ij) = theta_0 + theta_1 y_ij - b_i`.
+/// struct Groups {
+///     y: Vec<Vec<f64>>,
+///     b: Vec<f64>,
+/// }
+///
+/// impl Inner for Groups {
+///     fn d(&self) -> usize { 2 }
+///     fn n_x(&self) -> usize { self.y.len() }
+///     fn n_y(&self, i: usize) -> usize { self.y[i].len() }
+///     fn structure(&self) -> Structure { Structure { affine: true, ..Structure::default() } }
+///     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+///         out[0] = theta[0] + theta[1] * self.y[i][j] - self.b[i];
+///     }
+///     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+///         out[0] += c * w[0];
+///         out[1] += c * w[0] * self.y[i][j];
+///     }
+/// }
+///
+/// // The means of the groups are 1, 2 and 4: least squares finds b = 1 + 2 y.
+/// let inner = Groups { y: vec![vec![0.0, 2.0], vec![2.0], vec![3.0, 4.0, 5.0]], b: vec![3.0, 5.0, 9.0] };
+/// let problem = Problem { inner, merit: Square::new(1.0)?, regularizer: Ridge::from_weight(0.0)? };
+/// let settings = StepChoice::default().settings(&problem, &[0.0, 0.0], 0)?;
+/// let solution = Driver::default().run(&problem, &Svrpda1(settings), &[0.0, 0.0], &mut ());
+/// assert!((solution.theta[0] - 1.0).abs() < 1e-4 && (solution.theta[1] - 2.0).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// `add_...` accumulates into `out`, a bare noun overwrites it. `work` is scratch of length `ell` lent by the
 /// caller, so that nothing is allocated in a step. Vectors over all i lie flat: i owns `[i * ell..(i + 1) * ell]`.
@@ -225,6 +258,34 @@ pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
         )
     })
 }
+
+/// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
+/// [`PROBES`] outer terms and as many samples of each, evenly spread.
+pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    let (d, ell) = (f.d(), f.ell());
+    let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
+    let mut most = 0.0_f64;
+    let mut unit = vec![0.0; ell];
+    for i in probes(f.n_x()) {
+        let count = f.n_y(i).min(PROBES) as f64;
+        let (mut mean, mut square) = (vec![0.0; d * ell], 0.0);
+        for j in probes(f.n_y(i)) {
+            for (c, mean) in mean.chunks_exact_mut(d).enumerate() {
+                let mut row = vec![0.0; d];
+                unit[c] = 1.0;
+                f.add_jac_t(theta, i, j, &unit, 1.0, &mut row);
+                unit[c] = 0.0;
+                square += norm_squared(&row) / count;
+                axpy(1.0 / count, &row, mean);
+            }
+        }
+        most = most.max(square - norm_squared(&mean));
+    }
+    most
+}
+
+/// Terms, and samples of each, at which [`jacobian_spread`] looks.
+const PROBES: usize = 64;
 
 /// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
 /// (`Box<dyn Inner>`). Every call is passed on, the provided ones too: the f behind may have its own.

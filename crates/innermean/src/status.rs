@@ -1,5 +1,7 @@
 //! Why a run ended, with a sentence of advice; and how a run that blows up is recognised.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -18,6 +20,8 @@ pub enum Status {
     MaxSeconds,
     /// The iterates blew up.
     Diverged,
+    /// The objective is not a number at the start.
+    StartNotFinite,
     /// The user said stop.
     Interrupted,
 }
@@ -37,6 +41,7 @@ impl Status {
             Status::MaxCalls => "stopped at the limit of oracle calls",
             Status::MaxSeconds => "stopped at the time limit",
             Status::Diverged => "diverged",
+            Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
         }
     }
@@ -44,12 +49,8 @@ impl Status {
     /// What to make of it.
     pub fn advice(self) -> &'static str {
         match self {
-            Status::Solved => {
-                "The measure of optimality is below the tolerance; lower the tolerance for more digits."
-            }
-            Status::TargetReached => {
-                "The objective is at or below the target; lower the target for a better point."
-            }
+            Status::Solved => "Lower the tolerance for more digits.",
+            Status::TargetReached => "Lower the target for a better point.",
             Status::MaxOuter => {
                 "This is the best point so far: allow more outer iterations, or try larger steps if the objective is still falling slowly."
             }
@@ -62,8 +63,17 @@ impl Status {
             Status::Diverged => {
                 "This is the best point before the iterates blew up: divide alpha_theta and alpha_w by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
             }
+            Status::StartNotFinite => {
+                "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."
+            }
             Status::Interrupted => "This is the best point so far: run again to continue from it.",
         }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title())
     }
 }
 

@@ -246,3 +246,28 @@ fn averages_are_those_of_the_iterates() {
     assert!(state.w.iter().zip(&w).all(|(a, b)| (a - b).abs() < 1e-12));
     assert!(plain.w.iter().zip(&w).any(|(a, b)| (a - b).abs() > 1e-6), "the last duals are others");
 }
+
+#[test]
+fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
+    let problem = market(400, 8);
+    for seed in 0..8 {
+        let settings = Settings { seed, ..settings(&problem) };
+        let stop = Stop { max_calls: Some(40_000), ..Stop::default() };
+        let driver = Driver { stop, evaluate_every: NonZeroU64::new(20), ..Driver::default() };
+        let solution = driver.run(&problem, &Svrpda1(settings), &[0.0; 8], &mut ());
+        assert!(
+            matches!(solution.status, Status::Solved | Status::MaxCalls),
+            "seed {seed}: {}",
+            solution.status
+        );
+        assert!(solution.trace.windows(2).all(|pair| pair[0].inner < pair[1].inner), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_start_that_is_not_a_number_is_called_so() {
+    let problem = market(50, 8);
+    let solution = Driver::default().run(&problem, &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
+    assert_eq!(solution.status, Status::StartNotFinite);
+    assert_eq!(solution.calls.total(), 0);
+}

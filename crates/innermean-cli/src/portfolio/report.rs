@@ -178,6 +178,16 @@ impl Report<'_> {
         }
         if !self.flags.regularizer.holds_theta() {
             notes.extend(self.flags.risk.note());
+            if self.returns.rows() <= self.returns.assets() {
+                notes.push(format!(
+                    "With {} periods for {} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2.",
+                    self.returns.rows(),
+                    self.returns.assets(),
+                ));
+            } else {
+                notes
+                    .push("Without a constraint the weights need not sum to 1; see --constraint.".to_owned());
+            }
         }
         notes.extend(self.flags.regularizer.note());
         if self.moved {

@@ -43,14 +43,20 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         }
     }
 
-    /// Evaluates a point, tells the observer, and judges.
+    /// Evaluates a point, unless it has just been evaluated, tells the observer, and judges.
     pub(super) fn evaluate(&mut self, now: Counts, theta: &[f64], duals: Option<&[f64]>) -> Option<Status> {
+        if self.trace.last().is_some_and(|last| last.inner == now.inner) {
+            return None;
+        }
         let Evaluation { objective, magnitude, optimality } = self.evaluator.evaluate(theta, duals);
         let Counts { outer, inner, calls, seconds } = now;
         let record = Record { outer, inner, calls, seconds, objective, optimality };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
-            return Some(Status::Diverged);
+            let at_start = self.trace.is_empty();
+            return Some(if at_start { Status::StartNotFinite } else { Status::Diverged });
         }
+        // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
+        let ended = self.trace.last().is_none_or(|last| last.outer < outer);
         self.trace.push(record);
         self.last.0.copy_from_slice(theta);
         self.last.1 = record;
@@ -64,7 +70,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
-        } else if self.divergence.seen(objective, magnitude) {
+        } else if ended && self.divergence.seen(objective, magnitude) {
             Some(Status::Diverged)
         } else if max_outer.is_some_and(|most| outer >= most) {
             Some(Status::MaxOuter)
@@ -89,12 +95,11 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     }
 
     pub(super) fn solution(self, status: Status, now: &Counts) -> Solution {
-        // A duality gap is measured to the best bound there is, so it vouches for the best point too. Stationarity does not:
-        // it belongs to the point where it was measured.
-        let take_last = status.is_solved() && self.evaluator.measure() != Measure::DualityGap;
-        let vouched = self.last.1.optimality;
-        let (theta, record) = if take_last { self.last } else { self.best };
-        let optimality = if status == Status::Solved { vouched } else { record.optimality };
+        // The duality gap is that of the best point so far. Stationarity belongs to the point where it was measured.
+        let is_gap = self.evaluator.measure() == Measure::DualityGap;
+        let gap = self.last.1.optimality;
+        let (theta, record) = if status.is_solved() && !is_gap { self.last } else { self.best };
+        let optimality = if is_gap { gap } else { record.optimality };
         Solution {
             theta,
             objective: record.objective,
