@@ -47,6 +47,10 @@ fn errors() {
         ("[1, null, 2]", &["element 2 is null, not a number"]),
         ("{\"x\": 1}", &["has no \"theta\"", "JSON array"]),
         ("{\"theta\": 1}", &["\"theta\" is a single number"]),
+        (
+            "{\"theta\": [1, 2, 3], \"names\": [\"S1 B1\", \"S1B2\", \"gold\"]}",
+            &["'gold' is not among the assets"],
+        ),
     ] {
         let message = read(text).unwrap_err().to_string();
         for part in parts {
@@ -56,4 +60,11 @@ fn errors() {
     let error = read_vector("no/such/start.csv".as_ref(), 3, &names()).unwrap_err();
     assert!(matches!(error, ReadError::NotFound { .. }));
     assert!(parse_vector(b"1 2 3", "x", 3, &[]).is_ok());
+}
+
+/// An answer for the same assets in another order starts at the same point.
+#[test]
+fn names_beside_theta_decide_the_order() {
+    let text = "{\"names\": [\"10107\", \"S1 B1\", \"S1B2\"], \"theta\": [3, 1, 2]}";
+    assert_eq!(read(text).unwrap(), [1.0, 2.0, 3.0]);
 }
