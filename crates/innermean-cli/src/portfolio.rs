@@ -116,6 +116,9 @@ type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Ridged<AnyRegularize
 /// Solves and reports.
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
+    if !flags.regularizer.holds_theta() {
+        flags.risk.refuse_without_bounds()?;
+    }
     let mut returns = returns(file.as_deref(), flags.missing)?;
     let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
     let width = flags.risk.width(|| mean_absolute_deviation(&portfolio))?;

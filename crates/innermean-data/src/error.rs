@@ -193,7 +193,7 @@ pub enum ReadError {
     },
     /// Columns whose values are all equal.
     #[error(
-        "{file}: {} the same value in every row and so no risk, which leaves the portfolio undetermined; \
+        "{file}: {} the same value in every row and so no risk, for which no weight is too large; \
          remove {} from the file",
         constant_columns(columns),
         if columns.len() == 1 { "it" } else { "them" }

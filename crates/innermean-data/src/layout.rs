@@ -130,6 +130,17 @@ impl<'a> Sample<'a> {
         (is_date(&first.text) && cells.len() > 1) || (numbers > 0 && 2 * numbers >= cells.len())
     }
 
+    /// Whether a line above the rows was meant as one. Names such as `Lo 30  Med 40  Hi 30`, cut at every blank, are half
+    /// numbers and yet no broken row: more than one word among them, one of them first.
+    fn is_broken_row_above(&self, row: usize) -> bool {
+        let is_text = |cell: &Cell<'_>| self.meaning(cell) == Meaning::Text && !is_date(&cell.text);
+        let cells = &self.cells[row];
+        let names = self.delimiter == Delimiter::Blanks
+            && cells.first().is_some_and(is_text)
+            && cells.iter().filter(|cell| is_text(cell)).count() > 1;
+        !names && self.is_broken_row(row)
+    }
+
     /// How many rows of numbers there are of the commonest length, and that length.
     fn score(&self, strict: bool) -> (usize, usize) {
         let lengths: Vec<usize> = (0..self.cells.len())
@@ -147,11 +158,11 @@ impl<'a> Sample<'a> {
         // A short line of numbers may stand in the prose; the table begins where its length is reached, but for
         // broken rows just above.
         if first < typical
-            && (first..typical).any(|row| !self.is_row(row, strict) && !self.is_broken_row(row))
+            && (first..typical).any(|row| !self.is_row(row, strict) && !self.is_broken_row_above(row))
         {
             first = typical;
         }
-        while first > 0 && (self.is_row(first - 1, strict) || self.is_broken_row(first - 1)) {
+        while first > 0 && (self.is_row(first - 1, strict) || self.is_broken_row_above(first - 1)) {
             first -= 1;
         }
         let header = first.checked_sub(1);

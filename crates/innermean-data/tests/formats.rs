@@ -240,3 +240,17 @@ fn french_plain_text() {
     assert_eq!((&narrow.names[..], &narrow.values[..]), (&["a01".to_owned(), "a02".into()][..], &VALUES[..]));
     assert!(narrow.notes[0].contains("Line 4"), "{:?}", narrow.notes);
 }
+
+/// Univariate sorts are named by their breakpoints: half of each name is a number.
+#[test]
+fn french_text_with_numbers_in_the_names() {
+    let text = "This file was created from a data base.\n\n  Value Weight Returns -- Daily\n\
+                           <= 0   Lo 30   Med 40   Hi 30\n\
+                19630701    0.12    0.34   -0.56    0.78\n\
+                19630702   -0.10    0.20    0.30    0.40\n\
+                19630703    0.11   -0.21    0.31   -0.41\n";
+    let returns = parse_returns(text.as_bytes(), "sorts.txt", &ReadOptions::default()).unwrap();
+    assert_eq!((returns.rows(), returns.assets()), (3, 4));
+    assert_eq!(returns.row(0), [0.12, 0.34, -0.56, 0.78]);
+    assert_eq!(returns.names, ["<= 0", "Lo 30", "Med 40", "Hi 30"]);
+}

@@ -23,9 +23,10 @@ pub enum Sample {
     /// Every i has its own; a snapshot evaluates f at all `sum_i n_Yi` pairs.
     #[default]
     Own,
-    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at `n_Y` points.
+    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at `n_Y` points, for i = 0.
     Shared,
-    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X + n_Y` points.
+    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X + n_Y` points. Only f can tell
+    /// a from b: whoever says this overrides the whole-snapshot calls, which would otherwise visit all pairs.
     Separable,
 }
 
@@ -176,6 +177,11 @@ pub trait Inner: Sync {
     /// `out = fbar_i(theta)` for all i.
     fn means(&self, theta: &[f64], out: &mut [f64]) {
         let ell = self.ell();
+        if self.structure().sample == Sample::Shared {
+            let (first, others) = out.split_at_mut(ell);
+            self.mean(theta, 0, &mut vec![0.0; ell], first);
+            return others.chunks_exact_mut(ell).for_each(|mean| mean.copy_from_slice(first));
+        }
         blocks(self).fill(
             ell,
             out,
@@ -192,6 +198,11 @@ pub trait Inner: Sync {
     /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f).
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
         let (d, ell) = (self.d(), self.ell());
+        if self.structure().sample == Sample::Shared {
+            let (first, others) = out.split_at_mut(ell * d);
+            mean_jacobian(self, theta, 0, first);
+            return others.chunks_exact_mut(ell * d).for_each(|jacobian| jacobian.copy_from_slice(first));
+        }
         blocks(self).fill(
             ell * d,
             out,
@@ -207,6 +218,12 @@ pub trait Inner: Sync {
     /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
         let (n_x, ell) = (self.n_x(), self.ell());
+        if self.structure().sample == Sample::Shared {
+            // fbar' (1/n_X) sum_i w_i
+            let mut mean = vec![0.0; ell];
+            w.chunks_exact(ell).for_each(|w_i| axpy(1.0 / n_x as f64, w_i, &mut mean));
+            return self.add_mean_jac_t(theta, 0, &mean, 1.0, out);
+        }
         blocks(self).add(
             1.0 / n_x as f64,
             out,

@@ -27,7 +27,7 @@ pub trait Method<F, P, G> {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
-    /// The state before the first outer iteration; the only place that allocates.
+    /// The state before the first outer iteration. No inner step allocates: all that it needs is made here.
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Self::State;
 
     /// Starts an outer iteration: the reference point and its batch quantities.

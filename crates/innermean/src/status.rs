@@ -117,8 +117,9 @@ impl Divergence {
         self.excess[3] = objective - self.best;
         let rising = self.excess.windows(2).all(|pair| pair[0] > 0.0 && pair[1] > pair[0]);
         let growing = rising && self.excess[3] > Self::GROWTH * self.excess[0];
+        let out_of_proportion = self.excess[3] > self.normal.max(self.best.abs());
         // Also when it falls: then the problem is not bounded below.
-        (growing && magnitude > self.normal) || magnitude > Self::ABSURD * self.normal
+        (growing && out_of_proportion) || (self.normal > 0.0 && magnitude > Self::ABSURD * self.normal)
     }
 }
 
@@ -138,6 +139,11 @@ mod tests {
         assert_eq!(first_alarm([-0.5, 800.0, 400.0, 900.0, 100.0, 3.0, -0.4, -0.6]), None);
         // Oscillating around the optimum.
         assert_eq!(first_alarm((0..100).map(|t| -1.0 + f64::from(t % 5) * 1e-9)), None);
+        // Rounding may grow by orders of magnitude.
+        assert_eq!(
+            first_alarm([0.0, -1.0, -2.0, -2.0 + 1e-15, -2.0 + 1e-14, -2.0 + 1e-13, -2.0 + 1e-11]),
+            None
+        );
         // From zero, where everything is zero.
         assert_eq!(first_alarm([0.0, -3.0, -4.0, -4.2, -4.1, -4.3]), None);
     }

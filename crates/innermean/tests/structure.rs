@@ -40,6 +40,36 @@ impl<F: Inner> Inner for Plain<F> {
     }
 }
 
+/// `f_theta(y_j) = theta_0 + theta_1 y_j`, the same for every i.
+struct Shared(Vec<f64>);
+
+impl Inner for Shared {
+    fn d(&self) -> usize {
+        2
+    }
+
+    fn n_x(&self) -> usize {
+        13
+    }
+
+    fn n_y(&self, _: usize) -> usize {
+        self.0.len()
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, sample: Sample::Shared }
+    }
+
+    fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
+        out[0] = theta[0] + theta[1] * self.0[j];
+    }
+
+    fn add_jac_t(&self, _: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        out[0] += c * w[0];
+        out[1] += c * w[0] * self.0[j];
+    }
+}
+
 fn portfolio(n: usize, d: usize) -> Portfolio {
     Portfolio::new(d, generate_factor_model(n, d, 3).values).expect("generated returns")
 }
@@ -50,6 +80,7 @@ fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("a portfolio of many assets", &portfolio(9, 70));
     check("affine, ell = 2, ragged", &Affine::random(5, 2, 11, |i| 1 + i % 4, 1));
     check("softplus, ragged", &SoftplusUnits::random(6, 9, |i| 2 + i % 3, 2));
+    check("shared", &Shared(vec![1.0, -2.0, 4.5]));
     check("boxed", &(Box::new(portfolio(20, 3)) as Box<dyn Inner>));
     check("borrowed", &&Affine::random(3, 1, 4, |_| 2, 5));
 }

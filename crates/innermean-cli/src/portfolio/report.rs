@@ -177,7 +177,7 @@ impl Report<'_> {
             notes.push(format!("The Huber function bends at {} (--huber-width).", significant(width, 4)));
         }
         if !self.flags.regularizer.holds_theta() {
-            notes.extend(self.flags.risk.note());
+            notes.extend(self.flags.risk.note().map(str::to_owned));
             if self.returns.rows() <= self.returns.assets() {
                 notes.push(format!(
                     "With {} periods for {} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2.",

@@ -71,20 +71,24 @@ impl RiskFlags {
         Ok(sum / portfolio.n_x() as f64)
     }
 
-    /// A sentence where the objective may have no minimum but zero.
-    pub(super) fn note(&self) -> Option<String> {
-        let reason = match self.risk {
-            Risk::Variance | Risk::Semivariance => return None,
-            Risk::Absolute => {
-                "With --risk absolute, twice the weights have twice the risk and twice the return, so that without a \
-                 bound on the weights either none at all are best or no weights are large enough."
-            }
-            Risk::Huber => {
-                "With --risk huber, risk grows no faster than return for large weights, so that without a bound on the \
-                 weights the objective may fall for ever."
-            }
-        };
-        Some(format!("{reason} Add --constraint long-only, --constraint box=LO,HI or --l2 WEIGHT."))
+    /// Without a bound on the weights the absolute deviation has no answer but none or infinity, and no duality gap: the run
+    /// would go on to its limit and say nothing.
+    pub(super) fn refuse_without_bounds(&self) -> Result<()> {
+        if self.risk == Risk::Absolute {
+            bail!(
+                "--risk absolute needs a bound on the weights, because twice the weights have twice the risk and twice the \
+                 return: add --constraint long-only, --constraint box=LO,HI or --l2 WEIGHT"
+            );
+        }
+        Ok(())
+    }
+
+    /// A sentence where, without a bound on the weights, the objective may have no minimum.
+    pub(super) fn note(&self) -> Option<&'static str> {
+        (self.risk == Risk::Huber).then_some(
+            "With --risk huber, risk grows no faster than return for large weights, so that without a bound on the \
+             weights the objective may fall for ever. Add --constraint long-only, --constraint box=LO,HI or --l2 WEIGHT.",
+        )
     }
 }
 

@@ -214,14 +214,17 @@ fn a_run_that_blows_up_still_answers() {
 }
 
 #[test]
-fn linear_risk_without_a_bound_is_allowed_with_a_note() {
+fn linear_risk_without_a_bound_is_refused_or_noted() {
     for risk in ["absolute", "huber"] {
         let bounded = desk().run(&format!("small.csv --risk {risk} --l2 0.1 --max-outer 3"));
         assert!(bounded.code != Some(2) && !bounded.out.contains("note: With --risk"), "{}", bounded.out);
-        let run = desk().run(&format!("small.csv --risk {risk} --max-outer 3"));
-        assert!(run.code != Some(2) && run.out.contains("note: With --risk"), "{}{}", run.out, run.err);
-        assert!(run.out.contains("--l2"), "{}", run.out);
     }
+    let run = desk().run("small.csv --risk huber --max-outer 3");
+    assert!(run.code != Some(2) && run.out.contains("note: With --risk"), "{}{}", run.out, run.err);
+    assert!(run.out.contains("--l2"), "{}", run.out);
+    let run = desk().run("small.csv --risk absolute --json --trace t.jsonl");
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
+    assert!(run.err.contains("--risk absolute") && run.err.contains("--constraint long-only"), "{}", run.err);
 }
 
 #[test]

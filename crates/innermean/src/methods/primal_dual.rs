@@ -46,6 +46,13 @@ impl Settings {
         if self.inner_iterations == 0 {
             return Err(InvalidSetting::new("inner_iterations", "0", "a whole number above 0"));
         }
+        if self.single_loop && self.reference != Reference::Last {
+            return Err(InvalidSetting::new(
+                "reference",
+                format!("{:?}", self.reference).to_lowercase(),
+                "last: a single loop (Theorem 3) has no reference points to choose from",
+            ));
+        }
         Ok(())
     }
 }

@@ -62,8 +62,8 @@ where
         self.calls_per_step = None;
     }
 
-    /// At most `most` steps, and no step that begins with `max_calls` used up. The first chunk of an outer iteration is
-    /// a single step: it tells what a step costs.
+    /// At most `most` steps. The first chunk of an outer iteration is a single step, which tells what a step costs; after
+    /// it, no step begins with `max_calls` used up.
     pub(super) fn chunk(&mut self, most: u64, max_calls: Option<u64>) {
         let mut steps = self.left.min(most).min(if self.calls_per_step.is_some() { self.chunk } else { 1 });
         let before = self.oracle.calls.total();
