@@ -277,7 +277,7 @@ pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
 }
 
 /// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
-/// [`PROBES`] outer terms and as many samples of each, evenly spread.
+/// 64 outer terms and as many samples of each, evenly spread.
 pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     let (d, ell) = (f.d(), f.ell());
     let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
