@@ -18,11 +18,12 @@ fn flags(status: Status, plan: &Plan) -> String {
         Status::MaxOuter => "--max-outer, --alpha-theta, --alpha-w".to_owned(),
         Status::MaxCalls => "--max-calls, --tolerance".to_owned(),
         Status::MaxSeconds => "--max-seconds, --tolerance".to_owned(),
-        Status::Diverged => format!(
-            "--alpha-theta {} --alpha-w {}; --constraint, --l2",
-            tenth(plan.settings.alpha_theta),
-            tenth(plan.settings.alpha_w),
-        ),
+        Status::Diverged => {
+            let smaller = [("--alpha-theta", "alpha_theta"), ("--alpha-w", "alpha_w")]
+                .into_iter()
+                .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
+            format!("{}; --constraint, --l2", smaller.collect::<Vec<_>>().join(" "))
+        }
         Status::StartNotFinite => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
     }

@@ -7,7 +7,6 @@ use innermean::{Measure, Solution, Status};
 
 use crate::advice::advice;
 use crate::plan::Plan;
-use crate::solver_flags::Steps;
 
 /// What a line takes where standard output is no terminal.
 const USUAL_WIDTH: usize = 80;
@@ -41,22 +40,9 @@ impl Facts {
         let Solution { status, calls, .. } = *solution;
         self.line("status", &format!("{}{}", painted(status), optimality(plan, solution)));
         self.line("", &advice(status, plan));
-        let rule = match plan.steps {
-            Steps::Scaled => "scaled steps",
-            Steps::Theorem1 => "steps of Theorem 1",
-            Steps::Theorem2 => "steps of Theorem 2",
-            Steps::Theorem3 => "steps of Theorem 3",
-        };
-        self.line("method", &format!("{}, {rule}, seed {}", plan.info.title, plan.settings.seed));
-        self.line(
-            "",
-            &format!(
-                "alpha_theta {}, alpha_w {}, M {}",
-                significant(plan.settings.alpha_theta, 3),
-                significant(plan.settings.alpha_w, 3),
-                grouped(plan.settings.inner_iterations as u64),
-            ),
-        );
+        let rule = plan.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
+        self.line("method", &format!("{}{rule}, seed {}", plan.info.title, plan.seed));
+        self.line("", &plan.settings.line());
         self.line(
             "oracle calls",
             &format!(

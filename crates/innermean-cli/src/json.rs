@@ -3,12 +3,11 @@
 use std::num::NonZeroU64;
 
 use anyhow::Result;
-use innermean::{Measure, Reference, Solution, Status, Stop};
+use innermean::{Measure, Solution, Status, Stop};
 use serde::Serialize;
 
 use crate::advice::advice;
 use crate::plan::Plan;
-use crate::solver_flags::Steps;
 
 /// What a command adds to the run's own numbers.
 pub(crate) struct Facts<A, S> {
@@ -54,17 +53,14 @@ struct Calls {
     jacobian: u64,
     merit: u64,
     total: u64,
+    rows: u64,
 }
 
 /// All that it takes to do the run again.
 #[derive(Serialize)]
 struct Settings<'a, S> {
-    steps: Steps,
-    alpha_theta: f64,
-    alpha_w: f64,
-    inner_iterations: usize,
-    reference: Reference,
-    warmup_epochs: usize,
+    #[serde(flatten)]
+    method: &'a crate::settings::Settings,
     threads: usize,
     trace_every: Option<NonZeroU64>,
     #[serde(flatten)]
@@ -94,18 +90,19 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         optimality: solution.optimality,
         measure: solution.measure,
         answer: &facts.answer,
-        calls: Calls { f: calls.f, jacobian: calls.jacobian, merit: calls.merit, total: calls.total() },
+        calls: Calls {
+            f: calls.f,
+            jacobian: calls.jacobian,
+            merit: calls.merit,
+            total: calls.total(),
+            rows: solution.rows,
+        },
         outer: solution.outer,
         inner: solution.inner,
         seconds: solution.seconds,
-        seed: plan.settings.seed,
+        seed: plan.seed,
         settings: Settings {
-            steps: plan.steps,
-            alpha_theta: plan.settings.alpha_theta,
-            alpha_w: plan.settings.alpha_w,
-            inner_iterations: plan.settings.inner_iterations,
-            reference: plan.settings.reference,
-            warmup_epochs: plan.settings.warmup_epochs,
+            method: &plan.settings,
             threads: plan.threads(),
             trace_every: plan.evaluate_every,
             stop: &plan.stop,

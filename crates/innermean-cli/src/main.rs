@@ -16,6 +16,7 @@ mod plan;
 mod portfolio;
 mod progress;
 mod regularizer_flags;
+mod settings;
 mod solver_flags;
 mod start;
 mod stdout;

@@ -15,7 +15,7 @@ pub(crate) struct OutputFlags {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, seconds, objective, optimality
+    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, rows, seconds, objective, optimality
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 

@@ -5,22 +5,23 @@ use std::num::NonZeroU64;
 use anyhow::{Context, Result, anyhow};
 use innermean::methods::MethodInfo;
 use innermean::{
-    AnyMethod, Driver, Inner, METHODS, Merit, Problem, Regularizer, Settings, Solution, StepError, Stop,
+    AnyMethod, ChoiceError, Driver, Inner, Merit, Problem, Regularizer, Solution, StepRule, Stop,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::solver_flags::{SolverFlags, Steps};
+use crate::settings::{Settings, flag, steps_name};
+use crate::solver_flags::SolverFlags;
 
 /// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
 pub(crate) struct Plan {
     /// The method's row in the library's table.
     pub(crate) info: &'static MethodInfo,
-    /// The rule that found the settings.
-    pub(crate) steps: Steps,
     /// The method's settings, found by rule or given.
     pub(crate) settings: Settings,
+    /// The seed of its draws.
+    pub(crate) seed: u64,
     /// When to stop.
     pub(crate) stop: Stop,
     /// Where to begin: a point that g allows.
@@ -39,10 +40,6 @@ impl Plan {
         problem: &Problem<F, P, G>,
         start: &[f64],
     ) -> Result<Self> {
-        let info = METHODS
-            .iter()
-            .find(|row| row.name == flags.method)
-            .ok_or_else(|| anyhow!("there is no method {}", flags.method))?;
         let pool = ThreadPoolBuilder::new()
             .num_threads(flags.threads)
             .build()
@@ -55,12 +52,13 @@ impl Plan {
                 flags.start
             ));
         }
-        let settings = pool
-            .install(|| flags.step_choice().settings(problem, &start, flags.seed))
-            .map_err(|error| no_settings(&error, flags.steps))?;
-        let method = AnyMethod::named(info.name, settings.clone())?;
-        let stop = (&flags.stop).into();
-        Ok(Plan { info, steps: flags.steps, settings, stop, start, evaluate_every, method, pool })
+        let choice = flags.choice();
+        let method = pool
+            .install(|| AnyMethod::named(&flags.method, &choice, problem, &start))
+            .map_err(|error| refused(&error, choice.rule))?;
+        let settings = Settings::of(&method, choice.rule)?;
+        let (info, seed, stop) = (method.info(), flags.seed, (&flags.stop).into());
+        Ok(Plan { info, settings, seed, stop, start, evaluate_every, method, pool })
     }
 
     /// The threads of the run.
@@ -86,16 +84,23 @@ impl Plan {
 }
 
 /// The library's reason, with the flags that would help.
-fn no_settings(error: &StepError, rule: Steps) -> anyhow::Error {
+fn refused(error: &ChoiceError, rule: Option<StepRule>) -> anyhow::Error {
     match error {
-        StepError::Unmet(_) => {
-            let ridge = if rule == Steps::Theorem3 { "" } else { "--l2 WEIGHT adds a ridge, " };
-            anyhow!("--steps {}: {error} ({ridge}--steps scaled asks nothing of the problem)", rule.name())
+        ChoiceError::Unmet(_) => {
+            let ridge = if rule == Some(StepRule::Theorem3) { "" } else { "--l2 WEIGHT adds a ridge, " };
+            let name = rule.map_or("scaled", steps_name);
+            anyhow!("--steps {name}: {error} ({ridge}--steps scaled asks nothing of the problem)")
         }
         // Given values have been checked where they were read, so that this one was found by the rule.
-        StepError::Invalid(_) => anyhow!(
+        ChoiceError::Invalid(_) => anyhow!(
             "the rule for the steps gives {error}; scale the data to numbers of ordinary size, or give the steps by \
              --alpha-theta and --alpha-w"
         ),
+        ChoiceError::Unused { setting, method, has } => anyhow!(
+            "--{} does nothing with --method {method}; it has {}",
+            flag(setting),
+            has.split(", ").map(|name| format!("--{}", flag(name))).collect::<Vec<_>>().join(", "),
+        ),
+        ChoiceError::Unsuited { .. } => anyhow!("--method {error}"),
     }
 }

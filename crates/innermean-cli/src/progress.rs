@@ -110,6 +110,7 @@ mod tests {
             outer: 25,
             inner: 0,
             calls: Calls::default(),
+            rows: 0,
             seconds: 0.0,
             objective: 0.0,
             optimality: Some(1e-3),

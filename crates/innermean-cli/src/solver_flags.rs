@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use innermean::{METHODS, Reference, StepChoice, StepRule, Stop};
-use serde::Serialize;
+use innermean::choice::Mirror;
+use innermean::{Choice, METHODS, Reference, StepRule, Stop};
 
 use crate::number;
 use crate::start::Start;
@@ -16,9 +16,9 @@ pub(crate) struct SolverFlags {
     #[arg(long, value_name = "NAME", default_value = METHODS[0].name, value_parser = method_names())]
     pub(crate) method: String,
 
-    /// The rule that finds the step sizes and M; a value given by hand goes before the rule's
-    #[arg(long, value_name = "RULE", value_enum, default_value_t = Steps::Scaled)]
-    pub(crate) steps: Steps,
+    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's [default: scaled]
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub(crate) steps: Option<Steps>,
 
     /// The primal step [default: by the rule]
     #[arg(long, value_name = "STEP", value_parser = number::positive, allow_hyphen_values = true)]
@@ -37,8 +37,36 @@ pub(crate) struct SolverFlags {
     pub(crate) reference: Option<ReferenceChoice>,
 
     /// Outer iterations of plain stochastic steps before the first pass over the data
-    #[arg(long, value_name = "N", default_value = "0", value_parser = number::size, allow_hyphen_values = true)]
-    pub(crate) warmup_epochs: usize,
+    #[arg(long, value_name = "N", value_parser = number::size, allow_hyphen_values = true)]
+    pub(crate) warmup_epochs: Option<usize>,
+
+    /// Inner samples that a step draws for an average; in SPDC, duals that a step changes
+    #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
+    pub(crate) batch: Option<usize>,
+
+    /// Inner samples that a step draws for a mean Jacobian
+    #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
+    pub(crate) jacobian_batch: Option<usize>,
+
+    /// Outer terms that a step draws
+    #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
+    pub(crate) outer_batch: Option<usize>,
+
+    /// The weight of what is new in a running average
+    #[arg(long, value_name = "WEIGHT", value_parser = number::positive, allow_hyphen_values = true)]
+    pub(crate) averaging: Option<f64>,
+
+    /// How far a step looks ahead: the factor of the last change
+    #[arg(long, value_name = "FACTOR", value_parser = number::non_negative, allow_hyphen_values = true)]
+    pub(crate) extrapolation: Option<f64>,
+
+    /// Pairs of differences that L-BFGS keeps
+    #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
+    pub(crate) memory: Option<usize>,
+
+    /// The distance in which ALEXR's dual step is measured
+    #[arg(long, value_name = "WHICH", value_enum)]
+    pub(crate) mirror: Option<MirrorChoice>,
 
     /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by the seed), or a file with one number for each
     /// coordinate; what --json prints is such a file
@@ -86,15 +114,23 @@ pub(crate) struct StopFlags {
 }
 
 impl SolverFlags {
-    /// What was said about the steps.
-    pub(crate) fn step_choice(&self) -> StepChoice {
-        StepChoice {
-            rule: self.steps.into(),
+    /// What was said about the method.
+    pub(crate) fn choice(&self) -> Choice {
+        Choice {
+            rule: self.steps.map(StepRule::from),
             alpha_theta: self.alpha_theta,
             alpha_w: self.alpha_w,
             inner_iterations: self.inner_iterations,
             reference: self.reference.map(Reference::from),
             warmup_epochs: self.warmup_epochs,
+            batch: self.batch,
+            jacobian_batch: self.jacobian_batch,
+            outer_batch: self.outer_batch,
+            averaging: self.averaging,
+            extrapolation: self.extrapolation,
+            memory: self.memory,
+            mirror: self.mirror.map(Mirror::from),
+            seed: self.seed,
         }
     }
 }
@@ -131,8 +167,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 /// [`StepRule`] as a flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Steps {
     /// From the scale of the problem
     Scaled,
@@ -142,18 +177,6 @@ pub(crate) enum Steps {
     Theorem2,
     /// Theorem 3; for problems with one inner sample for each outer term
     Theorem3,
-}
-
-impl Steps {
-    /// The name, as on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Steps::Scaled => "scaled",
-            Steps::Theorem1 => "theorem1",
-            Steps::Theorem2 => "theorem2",
-            Steps::Theorem3 => "theorem3",
-        }
-    }
 }
 
 impl From<Steps> for StepRule {
@@ -188,10 +211,28 @@ impl From<ReferenceChoice> for Reference {
     }
 }
 
+/// [`Mirror`] as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MirrorChoice {
+    /// The square of the distance
+    Euclidean,
+    /// The Bregman distance of the conjugate, which needs no prox
+    Conjugate,
+}
+
+impl From<MirrorChoice> for Mirror {
+    fn from(choice: MirrorChoice) -> Self {
+        match choice {
+            MirrorChoice::Euclidean => Mirror::Euclidean,
+            MirrorChoice::Conjugate => Mirror::Conjugate,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::{Args, Command, FromArgMatches};
-    use innermean::{StepChoice, Stop};
+    use innermean::{Choice, Stop};
 
     use super::SolverFlags;
 
@@ -200,6 +241,6 @@ mod tests {
         let matches = SolverFlags::augment_args(Command::new("test")).get_matches_from(["test"]);
         let flags = SolverFlags::from_arg_matches(&matches).expect("no flag is required");
         assert_eq!(Stop::from(&flags.stop), Stop::default());
-        assert_eq!(flags.step_choice(), StepChoice::default());
+        assert_eq!(flags.choice(), Choice::default());
     }
 }

@@ -27,6 +27,7 @@ struct Line {
     outer: u64,
     inner: u64,
     calls: u64,
+    rows: u64,
     seconds: f64,
     objective: f64,
     optimality: Option<f64>,
@@ -89,8 +90,8 @@ fn replace(path: &Path, trace: &[Record]) -> io::Result<()> {
 
 fn write_lines(file: &mut File, trace: &[Record]) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    for &Record { outer, inner, calls, seconds, objective, optimality } in trace {
-        let line = Line { outer, inner, calls: calls.total(), seconds, objective, optimality };
+    for &Record { outer, inner, calls, rows, seconds, objective, optimality } in trace {
+        let line = Line { outer, inner, calls: calls.total(), rows, seconds, objective, optimality };
         serde_json::to_writer(&mut out, &line)?;
         out.write_all(b"\n")?;
     }

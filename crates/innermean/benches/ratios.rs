@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use innermean::draws::Stream;
 use innermean::vector::{Aligned, LANES, axpy, dispatch, dot, update_with};
-use innermean::{Inner, Method, Oracle, Portfolio, Square, StepChoice, Svrpda1, Svrpda2, Unregularized};
+use innermean::{
+    Choice, Inner, Method, Oracle, Portfolio, Settings, Square, Svrpda1, Svrpda2, Unregularized,
+};
 use innermean_data::generate_factor_model;
 
 const ROUNDS: usize = 60;
@@ -90,7 +92,7 @@ fn inner_steps(d: usize, n: usize, table: &mut Vec<Row>) {
         .and_then(|p| p.problem(Square::new(1.0)?, Unregularized))
         .expect("generated returns make a problem");
     let start = vec![0.0; d];
-    let settings = StepChoice::default().settings(&problem, &start, 1).expect("the default steps");
+    let settings = Settings::choose(&Choice::seeded(1), &problem, &start).expect("the default steps");
     let steps = n;
     let (one, two) = (Svrpda1(settings.clone()), Svrpda2(settings));
     let (mut oracle1, mut oracle2) = (Oracle::new(&problem), Oracle::new(&problem));

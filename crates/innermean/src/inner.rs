@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
+use crate::shared::SharedForm;
 use crate::vector::{axpy, dot, norm_squared};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
@@ -41,12 +42,21 @@ pub struct Bounds {
     pub mean_jacobian: Option<f64>,
 }
 
+/// How much of the data a query reads, in rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// By a query of f or f' at one pair.
+    pub pair: u64,
+    /// By a pass over all pairs.
+    pub all: u64,
+}
+
 /// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
 /// to vectorise or to exploit its structure. One that is affine should say so in [`Inner::structure`]: it saves half of
 /// the work, and a phi with kinks has a measure of optimality only then.
 ///
 /// ```
-/// use innermean::{Driver, Inner, Problem, Ridge, Square, StepChoice, Structure, Svrpda1};
+/// use innermean::{Choice, Driver, Inner, Listed, Problem, Ridge, Square, Structure, Svrpda1};
 ///
 /// /// Groups of numbers: `f_theta(x_i, y_ij) = theta_0 + theta_1 y_ij - b_i`.
 /// struct Groups {
@@ -71,8 +81,8 @@ pub struct Bounds {
 /// // The means of the groups are 1, 2 and 4: least squares finds b = 1 + 2 y.
 /// let inner = Groups { y: vec![vec![0.0, 2.0], vec![2.0], vec![3.0, 4.0, 5.0]], b: vec![3.0, 5.0, 9.0] };
 /// let problem = Problem { inner, merit: Square::new(1.0)?, regularizer: Ridge::from_weight(0.0)? };
-/// let settings = StepChoice::default().settings(&problem, &[0.0, 0.0], 0)?;
-/// let solution = Driver::default().run(&problem, &Svrpda1(settings), &[0.0, 0.0], &mut ());
+/// let method = Svrpda1::choose(&Choice::default(), &problem, &[0.0, 0.0])?;
+/// let solution = Driver::default().run(&problem, &method, &[0.0, 0.0], &mut ());
 /// assert!((solution.theta[0] - 1.0).abs() < 1e-4 && (solution.theta[1] - 2.0).abs() < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -102,6 +112,28 @@ pub trait Inner: Sync {
     /// What is known about the size of f'.
     fn bounds(&self) -> Bounds {
         Bounds { b_theta: self.structure().affine.then_some(0.0), ..Bounds::default() }
+    }
+
+    /// The rows of data that a query reads: one for a pair, unless f says otherwise.
+    fn rows(&self) -> Rows {
+        let all = match self.structure().sample {
+            Sample::Own => (0..self.n_x()).map(|i| self.n_y(i)).sum(),
+            Sample::Shared => self.n_y(0),
+            Sample::Separable => self.n_x() + self.n_y(0),
+        };
+        Rows { pair: 1, all: all as u64 }
+    }
+
+    /// What one query of f or f' counts as, in oracle calls: more than one where f stacks several functions, as
+    /// [`SharedForm`]s do.
+    fn calls_per_query(&self) -> u64 {
+        1
+    }
+
+    /// The same f with an inner sample shared by all i, where there is a better way to it than
+    /// [`crate::shared::Stacked`].
+    fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
+        None
     }
 
     /// `out = f_theta(x_i, y_ij)`
@@ -330,6 +362,9 @@ pass_on! {
     fn n_y(i: usize) -> usize;
     fn structure() -> Structure;
     fn bounds() -> Bounds;
+    fn rows() -> Rows;
+    fn calls_per_query() -> u64;
+    fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn prefetch(i: usize, j: usize);

@@ -9,15 +9,15 @@
 //! first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
 //!
 //! ```
-//! use innermean::{Driver, Portfolio, Square, StepChoice, Svrpda1, Unregularized};
+//! use innermean::{Choice, Driver, Listed, Portfolio, Square, Svrpda1, Unregularized};
 //!
 //! // Three days of returns of two assets, in percent.
 //! let portfolio = Portfolio::new(2, vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1])?;
 //! // Minimise -(expected return) + 1 * variance.
 //! let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
 //! let start = [0.0, 0.0];
-//! let settings = StepChoice::default().settings(&problem, &start, 0)?;
-//! let solution = Driver::default().run(&problem, &Svrpda1(settings), &start, &mut ());
+//! let method = Svrpda1::choose(&Choice::default(), &problem, &start)?;
+//! let solution = Driver::default().run(&problem, &method, &start, &mut ());
 //! assert!(solution.status.is_solved());
 //! // The closed form is (2 Cov)^-1 mean.
 //! assert!((solution.theta[0] - 0.2920).abs() < 1e-3 && (solution.theta[1] - 1.9551).abs() < 1e-3);
@@ -29,6 +29,9 @@
 //! their steps, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
 
 pub mod blocks;
+pub mod choice;
+pub mod collapse;
+pub mod curvature;
 pub mod draws;
 pub mod evaluate;
 pub mod inner;
@@ -41,18 +44,21 @@ pub mod regularizer;
 pub mod run;
 mod scalar;
 pub mod setting;
+pub mod shared;
 pub mod status;
 pub mod steps;
 pub mod vector;
 
+pub use choice::{Choice, ChoiceError, Knob};
+pub use collapse::Collapsed;
 pub use evaluate::Measure;
-pub use inner::{Bounds, Inner, Sample, Structure};
+pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{Absolute, AnyMerit, DownsideSquare, Huber, Merit, ScalarMerit, Square};
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
-pub use methods::{AnyMethod, METHODS, Method};
+pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
 pub use problems::portfolio::Portfolio;
@@ -61,8 +67,9 @@ pub use regularizer::{
 };
 pub use run::{Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;
+pub use shared::SharedForm;
 pub use status::Status;
-pub use steps::{StepChoice, StepError, StepRule};
+pub use steps::StepRule;
 
 /// The README's example is a test.
 #[cfg(doctest)]

@@ -7,6 +7,8 @@
 //! `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 / (2 alpha)`.
 //! The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha prox_{phi/alpha}(w/alpha)`.
 
+use crate::vector;
+
 mod absolute;
 mod any;
 mod downside_square;
@@ -32,6 +34,13 @@ pub trait Merit: Sync {
     /// `out = phi_i'(u)`; at a kink, some subgradient.
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]);
 
+    /// `out += c phi_i'(u)`; `work` is scratch of the length of u. Worth its own code where `phi_i` looks at few coordinates.
+    #[inline(always)]
+    fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+        self.gradient(i, u, work);
+        vector::axpy(c, work, out);
+    }
+
     /// `phi_i*(w)`, `+inf` outside its domain.
     fn conjugate(&self, i: usize, w: &[f64]) -> f64;
 
@@ -46,29 +55,51 @@ pub trait Merit: Sync {
     fn lipschitz(&self, ell: usize) -> f64;
 }
 
-/// A merit chosen or made at run time. Every ell and every i are passed on.
-impl Merit for Box<dyn Merit + '_> {
-    fn value(&self, i: usize, u: &[f64]) -> f64 {
-        (**self).value(i, u)
-    }
+/// A merit that is borrowed. (`&P` itself cannot be a merit: somebody might make it a [`ScalarMerit`].)
+#[derive(Debug)]
+pub struct Borrowed<'p, P: ?Sized>(pub &'p P);
 
-    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
-        (**self).gradient(i, u, out);
-    }
+/// Writes `impl Merit` for what points to one.
+macro_rules! pass_on {
+    (impl [$($generics:tt)*] Merit for $pointer:ty { $this:ident => $merit:expr }) => {
+        impl<$($generics)*> Merit for $pointer {
+            #[inline(always)]
+            fn value(&$this, i: usize, u: &[f64]) -> f64 {
+                $merit.value(i, u)
+            }
 
-    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
-        (**self).conjugate(i, w)
-    }
+            #[inline(always)]
+            fn gradient(&$this, i: usize, u: &[f64], out: &mut [f64]) {
+                $merit.gradient(i, u, out);
+            }
 
-    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
-        (**self).prox_conjugate(i, alpha, w);
-    }
+            #[inline(always)]
+            fn add_gradient(&$this, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+                $merit.add_gradient(i, u, c, work, out);
+            }
 
-    fn gamma(&self) -> f64 {
-        (**self).gamma()
-    }
+            #[inline(always)]
+            fn conjugate(&$this, i: usize, w: &[f64]) -> f64 {
+                $merit.conjugate(i, w)
+            }
 
-    fn lipschitz(&self, ell: usize) -> f64 {
-        (**self).lipschitz(ell)
-    }
+            #[inline(always)]
+            fn prox_conjugate(&$this, i: usize, alpha: f64, w: &mut [f64]) {
+                $merit.prox_conjugate(i, alpha, w);
+            }
+
+            #[inline(always)]
+            fn gamma(&$this) -> f64 {
+                $merit.gamma()
+            }
+
+            #[inline(always)]
+            fn lipschitz(&$this, ell: usize) -> f64 {
+                $merit.lipschitz(ell)
+            }
+        }
+    };
 }
+
+pass_on!(impl ['m] Merit for Box<dyn Merit + 'm> { self => (**self) });
+pass_on!(impl ['m, P: Merit + ?Sized] Merit for Borrowed<'m, P> { self => self.0 });

@@ -3,9 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::primal_dual::Settings;
-use self::svrpda1::Svrpda1;
-use self::svrpda2::Svrpda2;
+use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -14,10 +12,15 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+mod form;
+pub mod gradient_descent;
+pub mod info;
 pub mod primal_dual;
 pub mod reference;
 pub mod svrpda1;
 pub mod svrpda2;
+
+pub use info::{Ask, Family, Form, MethodInfo, Rate};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
@@ -43,87 +46,152 @@ pub trait Method<F, P, G> {
     fn theta<'s>(&self, state: &'s Self::State) -> &'s [f64];
 
     /// The dual variables `w_i`, flat, if the method keeps some.
-    fn duals<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]>;
+    fn duals<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
+        let _ = state;
+        None
+    }
 }
 
-/// One row of the table from which command line, documentation and tests take their lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MethodInfo {
-    /// The name on the command line and in output.
-    pub name: &'static str,
-    /// The name in the literature.
-    pub title: &'static str,
-    /// What it is, in half a line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub reference: &'static str,
-    /// Numbers stored beside the data and theta.
-    pub storage: &'static str,
-}
+/// A method of the table, which finds its own settings.
+pub trait Listed: Sized {
+    /// Its row.
+    const INFO: MethodInfo;
 
-/// Every method there is.
-pub const METHODS: &[MethodInfo] = &[svrpda1::INFO, svrpda2::INFO];
-
-/// A method chosen at run time.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnyMethod {
-    /// SVRPDA-I
-    Svrpda1(Svrpda1),
-    /// SVRPDA-II
-    Svrpda2(Svrpda2),
-}
-
-impl AnyMethod {
-    /// The method of that name in [`METHODS`].
+    /// The method for `problem`, with what the choice says and otherwise its rule or defaults. `theta` is the start.
     ///
     /// # Errors
-    /// If there is none; the error lists the names there are.
-    pub fn named(name: &str, settings: Settings) -> Result<Self, InvalidSetting> {
-        match name {
-            "svrpda1" => Ok(AnyMethod::Svrpda1(Svrpda1(settings))),
-            "svrpda2" => Ok(AnyMethod::Svrpda2(Svrpda2(settings))),
-            _ => {
-                let names: Vec<&str> = METHODS.iter().map(|row| row.name).collect();
-                Err(InvalidSetting::new("method", name, format!("one of {}", names.join(", "))))
-            }
-        }
-    }
-
-    /// [`Driver::run`] with this method.
-    pub fn run<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        driver: &Driver<'_>,
+    /// If the choice names a setting that the method does not have, or a value makes no sense, or the problem is not what the
+    /// method asks for.
+    fn choose<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
         problem: &Problem<F, P, G>,
         theta: &[f64],
-        observer: &mut dyn Observer,
-    ) -> Solution {
-        match self {
-            AnyMethod::Svrpda1(method) => driver.run(problem, method, theta, observer),
-            AnyMethod::Svrpda2(method) => driver.run(problem, method, theta, observer),
-        }
+    ) -> Result<Self, ChoiceError> {
+        Self::INFO.suits(problem)?;
+        choice.check(&Self::INFO)?;
+        Self::settings(choice, problem, theta)
     }
+
+    /// [`Listed::choose`] without the checks that all methods share.
+    ///
+    /// # Errors
+    /// If a value makes no sense.
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError>;
+}
+
+/// Writes the table and the enum from the list of methods, each under the form of the problem on which it works: a new method is
+/// one more word here, and its file.
+macro_rules! methods {
+    (
+        given { $($given:ident::$Given:ident)* }
+        shared { $($shared:ident::$Shared:ident)* }
+        collapsed { $($collapsed:ident::$Collapsed:ident)* }
+    ) => {
+        /// Every method there is.
+        pub const METHODS: &[MethodInfo] = &[
+            $($given::INFO,)* $($shared::INFO,)* $($collapsed::INFO,)*
+        ];
+
+        /// A method chosen at run time; serialises as its settings.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        #[expect(missing_docs, reason = "each names the type that it holds")]
+        pub enum AnyMethod {
+            $($Given($given::$Given),)*
+            $($Shared($shared::$Shared),)*
+            $($Collapsed($collapsed::$Collapsed),)*
+        }
+
+        impl AnyMethod {
+            /// The method of that name in [`METHODS`], for `problem`; see [`Listed::choose`].
+            ///
+            /// # Errors
+            /// If there is none (the error lists the names there are), or it cannot be had as chosen.
+            pub fn named<F: Inner, P: Merit, G: Regularizer>(
+                name: &str,
+                choice: &Choice,
+                problem: &Problem<F, P, G>,
+                theta: &[f64],
+            ) -> Result<Self, ChoiceError> {
+                $(if name == $given::INFO.name {
+                    return Ok(AnyMethod::$Given($given::$Given::choose(choice, problem, theta)?));
+                })*
+                $(if name == $shared::INFO.name {
+                    return Ok(AnyMethod::$Shared($shared::$Shared::choose(choice, problem, theta)?));
+                })*
+                $(if name == $collapsed::INFO.name {
+                    return Ok(AnyMethod::$Collapsed($collapsed::$Collapsed::choose(choice, problem, theta)?));
+                })*
+                Err(info::unknown(name).into())
+            }
+
+            /// Its row in [`METHODS`].
+            pub fn info(&self) -> &'static MethodInfo {
+                match self {
+                    $(AnyMethod::$Given(_) => &$given::INFO,)*
+                    $(AnyMethod::$Shared(_) => &$shared::INFO,)*
+                    $(AnyMethod::$Collapsed(_) => &$collapsed::INFO,)*
+                }
+            }
+
+            /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that form is part of the run.
+            pub fn run<F: Inner, P: Merit, G: Regularizer>(
+                &self,
+                driver: &Driver<'_>,
+                problem: &Problem<F, P, G>,
+                theta: &[f64],
+                observer: &mut dyn Observer,
+            ) -> Solution {
+                match self {
+                    $(AnyMethod::$Given(method) => driver.run(problem, method, theta, observer),)*
+                    $(AnyMethod::$Shared(method) => {
+                        form::run_shared(driver, problem, method, theta, observer)
+                    })*
+                    $(AnyMethod::$Collapsed(method) => {
+                        form::run_collapsed(driver, problem, method, theta, observer)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+methods! {
+    given {
+        svrpda1::Svrpda1
+        svrpda2::Svrpda2
+        gradient_descent::GradientDescent
+    }
+    shared {
+    }
+    collapsed {
+    }
+}
+
+/// The row of that name.
+///
+/// # Errors
+/// If there is none; the error lists the names there are.
+pub fn info(name: &str) -> Result<&'static MethodInfo, InvalidSetting> {
+    METHODS.iter().find(|row| row.name == name).ok_or_else(|| info::unknown(name))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::reference::Reference;
     use super::*;
 
     #[test]
-    fn every_row_of_the_table_can_be_had_by_its_name() {
-        let settings = Settings {
-            alpha_theta: 1.0,
-            alpha_w: 1.0,
-            inner_iterations: 1,
-            reference: Reference::Last,
-            warmup_epochs: 0,
-            single_loop: false,
-            seed: 0,
-        };
-        for row in METHODS {
-            assert!(AnyMethod::named(row.name, settings.clone()).is_ok(), "{}", row.name);
+    fn names_are_unique_and_words_of_the_command_line() {
+        for (k, row) in METHODS.iter().enumerate() {
+            assert!(METHODS[..k].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert!(row.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+            assert_eq!(info(row.name), Ok(row));
         }
-        let error = AnyMethod::named("svrpda3", settings).expect_err("no such method").to_string();
-        assert_eq!(error, "method = svrpda3, expected one of svrpda1, svrpda2");
+        let error = info("svrpda3").expect_err("no such method").to_string();
+        assert!(error.starts_with("method = svrpda3, expected one of svrpda1, svrpda2"), "{error}");
     }
 }

@@ -8,7 +8,8 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use crate::inner::{Inner, Sample};
+use crate::collapse::Collapsed;
+use crate::inner::{Inner, Rows, Sample};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
@@ -69,7 +70,19 @@ pub fn snapshot_calls<F: Inner + ?Sized>(f: &F) -> Calls {
         Sample::Separable if structure.affine => (n_x + n_y(0), n_x),
         Sample::Separable => (n_x + n_y(0), n_x + n_y(0)),
     };
-    Calls { f: values, jacobian: jacobians, merit: 0 }
+    let weight = f.calls_per_query();
+    Calls { f: weight * values, jacobian: weight * jacobians, merit: 0 }
+}
+
+/// What a whole gradient `F'(theta)` costs: every piece of f once for its value and once for its Jacobian, and every phi once. Of a
+/// separable f, `a(x_i)` belongs to the i-th phi, as in the paper's identification (5): with it, the portfolio's costs `3 n`.
+pub fn gradient_calls<F: Inner + ?Sized>(f: &F) -> Calls {
+    let pieces = match f.structure().sample {
+        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
+        Sample::Shared | Sample::Separable => f.n_y(0),
+    };
+    let pieces = f.calls_per_query() * pieces as u64;
+    Calls { f: pieces, jacobian: pieces, merit: f.n_x() as u64 }
 }
 
 /// A problem seen through the counter.
@@ -78,7 +91,13 @@ pub struct Oracle<'p, F, P, G> {
     problem: &'p Problem<F, P, G>,
     /// Calls made so far.
     pub calls: Calls,
+    /// Rows of data read so far: by a query at a pair those of the pair, by a pass over all pairs all of them.
+    pub rows: u64,
     snapshot: Calls,
+    gradient: Calls,
+    /// Calls that a query counts as.
+    weight: u64,
+    rows_of: Rows,
     affine: bool,
     d: usize,
     ell: usize,
@@ -93,7 +112,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         Oracle {
             problem,
             calls: Calls::default(),
+            rows: 0,
             snapshot: snapshot_calls(f),
+            gradient: gradient_calls(f),
+            weight: f.calls_per_query(),
+            rows_of: f.rows(),
             affine: f.structure().affine,
             d: f.d(),
             ell: f.ell(),
@@ -141,7 +164,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// `out = f_theta(x_i, y_ij)`: one call.
     #[inline(always)]
     pub fn value(&mut self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        self.calls.f += 1;
+        self.calls.f += self.weight;
+        self.rows += self.rows_of.pair;
         self.problem.inner.value(theta, i, j, out);
     }
 
@@ -156,14 +180,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         work: &mut [f64],
         out: &mut [f64],
     ) {
-        self.calls.f += 2;
+        self.calls.f += 2 * self.weight;
+        self.rows += self.rows_of.pair;
         self.problem.inner.difference(theta, theta_ref, i, j, work, out);
     }
 
     /// `out += c f'_theta(x_i, y_ij) w`: one call.
     #[inline(always)]
     pub fn add_jac_t(&mut self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        self.calls.jacobian += 1;
+        self.calls.jacobian += self.weight;
+        self.rows += self.rows_of.pair;
         self.problem.inner.add_jac_t(theta, i, j, w, c, out);
     }
 
@@ -178,7 +204,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         w: &[f64],
         out: &mut [f64],
     ) {
-        self.calls.jacobian += 2;
+        self.calls.jacobian += 2 * self.weight;
+        self.rows += self.rows_of.pair;
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
@@ -191,6 +218,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's calls.
     pub fn snapshot(&mut self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
         self.calls = self.calls + self.snapshot;
+        self.rows += self.rows_of.all;
         self.problem.inner.snapshot(theta, w, f_bar, u);
     }
 
@@ -198,6 +226,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn snapshot_with_duals(&mut self, theta: &[f64], w: &mut [f64], f_bar: &mut [f64], u: &mut [f64]) {
         self.calls = self.calls + self.snapshot;
         self.calls.merit += self.n_x as u64;
+        self.rows += 2 * self.rows_of.all;
         self.problem.inner.means(theta, f_bar);
         self.problem.duals(f_bar, w);
         u.fill(0.0);
@@ -207,6 +236,77 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// `out = fbar_i'(theta)` for all i, from the same queries as the snapshot at theta: free.
     pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
         self.problem.inner.mean_jacobians(theta, out);
+    }
+
+    /// `out = F'(theta)`, and `F(theta)` as what is returned, in two passes over the data: the calls of a gradient. On the way,
+    /// `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
+    pub fn gradient(&mut self, theta: &[f64], f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64 {
+        self.calls = self.calls + self.gradient;
+        self.rows += 2 * self.rows_of.all;
+        self.problem.inner.means(theta, f_bar);
+        self.problem.duals(f_bar, w);
+        out.fill(0.0);
+        self.problem.inner.add_weighted_jac_t(theta, w, out);
+        self.problem.loss(f_bar)
+    }
+
+    /// `F(theta)`, and `f_bar_i = fbar_i(theta)`: a gradient's calls of f and phi.
+    pub fn loss(&mut self, theta: &[f64], f_bar: &mut [f64]) -> f64 {
+        self.calls = self.calls + Calls { jacobian: 0, ..self.gradient };
+        self.rows += self.rows_of.all;
+        self.problem.inner.means(theta, f_bar);
+        self.problem.loss(f_bar)
+    }
+
+    /// `out = fbar_i(theta)`: `n_Yi` calls.
+    #[inline(always)]
+    pub fn mean(&mut self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+        let n_y = self.n_y(i) as u64;
+        self.calls.f += n_y * self.weight;
+        self.rows += n_y * self.rows_of.pair;
+        self.problem.inner.mean(theta, i, work, out);
+    }
+
+    /// `out += c fbar_i'(theta) w`: `n_Yi` calls.
+    #[inline(always)]
+    pub fn add_mean_jac_t(&mut self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let n_y = self.n_y(i) as u64;
+        self.calls.jacobian += n_y * self.weight;
+        self.rows += n_y * self.rows_of.pair;
+        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
+    }
+
+    /// The linear model of all `fbar_i` at theta: a snapshot's calls.
+    pub fn collapsed(&mut self, theta: &[f64]) -> Collapsed {
+        self.calls = self.calls + self.snapshot;
+        self.rows += 2 * self.rows_of.all;
+        Collapsed::new(&self.problem.inner, theta)
+    }
+
+    /// The linear model at another point, in place: a snapshot's calls.
+    pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
+        self.calls = self.calls + self.snapshot;
+        self.rows += 2 * self.rows_of.all;
+        model.linearise(&self.problem.inner, theta);
+    }
+
+    /// `out = phi_i'(u)`: one call.
+    #[inline(always)]
+    pub fn merit_gradient(&mut self, i: usize, u: &[f64], out: &mut [f64]) {
+        self.calls.merit += 1;
+        self.problem.merit.gradient(i, u, out);
+    }
+
+    /// `out += c phi_i'(u)`, with scratch of the length of u: one call.
+    #[inline(always)]
+    pub fn add_merit_gradient(&mut self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+        self.calls.merit += 1;
+        self.problem.merit.add_gradient(i, u, c, work, out);
+    }
+
+    /// `g(theta)`: free.
+    pub fn regularizer_value(&self, theta: &[f64]) -> f64 {
+        self.problem.regularizer.value(theta)
     }
 
     /// `w <- prox_{alpha phi_i*}(w)`: free.

@@ -42,25 +42,38 @@ pub trait Regularizer: Sync {
     fn mu(&self) -> f64;
 }
 
-/// A regulariser chosen or made at run time.
-impl Regularizer for Box<dyn Regularizer + '_> {
-    fn value(&self, theta: &[f64]) -> f64 {
-        (**self).value(theta)
-    }
+/// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one chosen at run time.
+macro_rules! pass_on {
+    ($($pointer:ty),*) => {
+        $(
+            impl<G: Regularizer + ?Sized> Regularizer for $pointer {
+                #[inline(always)]
+                fn value(&self, theta: &[f64]) -> f64 {
+                    (**self).value(theta)
+                }
 
-    fn prox(&self, alpha: f64, theta: &mut [f64]) {
-        (**self).prox(alpha, theta);
-    }
+                #[inline(always)]
+                fn prox(&self, alpha: f64, theta: &mut [f64]) {
+                    (**self).prox(alpha, theta);
+                }
 
-    fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
-        (**self).step(alpha, direction, theta);
-    }
+                #[inline(always)]
+                fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+                    (**self).step(alpha, direction, theta);
+                }
 
-    fn conjugate(&self, v: &[f64]) -> f64 {
-        (**self).conjugate(v)
-    }
+                #[inline(always)]
+                fn conjugate(&self, v: &[f64]) -> f64 {
+                    (**self).conjugate(v)
+                }
 
-    fn mu(&self) -> f64 {
-        (**self).mu()
-    }
+                #[inline(always)]
+                fn mu(&self) -> f64 {
+                    (**self).mu()
+                }
+            }
+        )*
+    };
 }
+
+pass_on!(&G, Box<G>);

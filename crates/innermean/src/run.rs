@@ -6,6 +6,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,14 @@ impl Default for Stop {
     }
 }
 
+/// What a run has used up before it begins, on the form of the problem that its method asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub(crate) calls: Calls,
+    pub(crate) rows: u64,
+    pub(crate) time: Duration,
+}
+
 /// One line of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -59,6 +68,8 @@ pub struct Record {
     pub inner: u64,
     /// Oracle calls made.
     pub calls: Calls,
+    /// Rows of data read.
+    pub rows: u64,
     /// Seconds of the method's own time.
     pub seconds: f64,
     /// `P(theta)`
@@ -98,6 +109,8 @@ pub struct Solution {
     pub status: Status,
     /// Oracle calls made.
     pub calls: Calls,
+    /// Rows of data read.
+    pub rows: u64,
     /// Outer iterations finished.
     pub outer: u64,
     /// Inner steps made.
@@ -134,8 +147,30 @@ impl Driver<'_> {
         G: Regularizer,
         M: Method<F, P, G>,
     {
+        self.run_on(problem, problem, Spent::default(), method, theta, observer)
+    }
+
+    /// [`Self::run`] with a method that works on another form of the problem, while the problem itself is evaluated.
+    pub(crate) fn run_on<F, P, G, M, F2, P2, G2>(
+        &self,
+        problem: &Problem<F, P, G>,
+        form: &Problem<F2, P2, G2>,
+        spent: Spent,
+        method: &M,
+        theta: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Solution
+    where
+        F: Inner,
+        P: Merit,
+        G: Regularizer,
+        F2: Inner,
+        P2: Merit,
+        G2: Regularizer,
+        M: Method<F2, P2, G2>,
+    {
         let mut judge = Judge::new(problem, &self.stop, observer);
-        let mut engine = Engine::start(problem, method, &problem.allowed(theta));
+        let mut engine = Engine::start(form, spent, method, &problem.allowed(theta));
         let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
         loop {
             if let Some(status) = verdict {
@@ -153,16 +188,19 @@ impl Driver<'_> {
     }
 
     /// The steps of one outer iteration, in chunks, until they are done or something says stop.
-    fn inner_loop<F, P, G, M>(
+    fn inner_loop<F, P, G, M, F2, P2, G2>(
         &self,
-        engine: &mut Engine<'_, F, P, G, M>,
+        engine: &mut Engine<'_, F2, P2, G2, M>,
         judge: &mut Judge<'_, '_, F, P, G>,
     ) -> Option<Status>
     where
         F: Inner,
         P: Merit,
         G: Regularizer,
-        M: Method<F, P, G>,
+        F2: Inner,
+        P2: Merit,
+        G2: Regularizer,
+        M: Method<F2, P2, G2>,
     {
         while engine.left() > 0 {
             let to_evaluation =

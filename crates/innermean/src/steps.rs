@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::choice::{Choice, ChoiceError};
 use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::methods::primal_dual::Settings;
 use crate::methods::reference::Reference;
 use crate::problem::{Constants, Problem};
 use crate::regularizer::Regularizer;
-use crate::setting::InvalidSetting;
 
 /// Where the step sizes come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,49 +45,21 @@ pub struct Unmet {
     missing: String,
 }
 
-/// Why there are no settings.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum StepError {
-    /// The problem does not meet the theorem's assumptions.
-    #[error(transparent)]
-    Unmet(#[from] Unmet),
-    /// A given value makes no sense.
-    #[error(transparent)]
-    Invalid(#[from] InvalidSetting),
-}
-
-/// What a user may say about the steps; what is left open is filled in by the rule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct StepChoice {
-    /// The rule.
-    pub rule: StepRule,
-    /// Overrides the rule's `alpha_theta`.
-    pub alpha_theta: Option<f64>,
-    /// Overrides the rule's `alpha_w`.
-    pub alpha_w: Option<f64>,
-    /// Overrides the rule's M.
-    pub inner_iterations: Option<usize>,
-    /// Overrides the rule's option.
-    pub reference: Option<Reference>,
-    /// Plain epochs before the first snapshot.
-    pub warmup_epochs: usize,
-}
-
-impl StepChoice {
-    /// Settings for `problem`: the rule's values with the overrides, checked. `theta` is the start.
+impl Settings {
+    /// Settings of SVRPDA-I and II for `problem`: the rule's values where the choice has none, checked. `theta` is the start.
     ///
     /// # Errors
     /// If the rule is a theorem whose assumptions the problem does not meet, or a value is not above zero.
-    pub fn settings<F: Inner, P: Merit, G: Regularizer>(
-        &self,
+    pub fn choose<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
         problem: &Problem<F, P, G>,
         theta: &[f64],
-        seed: u64,
-    ) -> Result<Settings, StepError> {
+    ) -> Result<Settings, ChoiceError> {
+        let rule = choice.rule.unwrap_or_default();
         let f = &problem.inner;
         let n_x = f.n_x();
         let constants = problem.constants();
-        let steps = match (self.rule, self.alpha_theta, self.alpha_w, self.inner_iterations) {
+        let steps = match (rule, choice.alpha_theta, choice.alpha_w, choice.inner_iterations) {
             (StepRule::Scaled, Some(alpha_theta), Some(alpha_w), Some(inner_iterations)) => {
                 Steps { alpha_theta, alpha_w, inner_iterations }
             }
@@ -97,17 +69,17 @@ impl StepChoice {
             (StepRule::Theorem3, ..) => theorem3(&constants, f)?,
         };
         let settings = Settings {
-            alpha_theta: self.alpha_theta.unwrap_or(steps.alpha_theta),
-            alpha_w: self.alpha_w.unwrap_or(steps.alpha_w),
-            inner_iterations: self.inner_iterations.unwrap_or(steps.inner_iterations),
-            reference: self.reference.unwrap_or(match self.rule {
+            alpha_theta: choice.alpha_theta.unwrap_or(steps.alpha_theta),
+            alpha_w: choice.alpha_w.unwrap_or(steps.alpha_w),
+            inner_iterations: choice.inner_iterations.unwrap_or(steps.inner_iterations),
+            reference: choice.reference.unwrap_or(match rule {
                 StepRule::Theorem2 => Reference::Random,
                 StepRule::Scaled if constants.gamma == 0.0 => Reference::Average,
                 _ => Reference::Last,
             }),
-            warmup_epochs: self.warmup_epochs,
-            single_loop: self.rule == StepRule::Theorem3,
-            seed,
+            warmup_epochs: choice.warmup_epochs.unwrap_or(0),
+            single_loop: rule == StepRule::Theorem3,
+            seed: choice.seed,
         };
         settings.check()?;
         Ok(settings)

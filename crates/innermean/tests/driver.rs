@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use innermean::methods::primal_dual::PrimalDual;
 use innermean::{
-    AnyMethod, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record, Reference, Settings,
-    Solution, Square, Status, StepChoice, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,
+    AnyMethod, Choice, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record, Reference,
+    Settings, Solution, Square, Status, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -20,7 +20,7 @@ fn market(n: usize, d: usize) -> Market {
 }
 
 fn settings(problem: &Market) -> Settings {
-    StepChoice::default().settings(problem, &[0.0; 8], 3).expect("the default steps")
+    Settings::choose(&Choice::seeded(3), problem, &[0.0; 8]).expect("the default steps")
 }
 
 fn solve(problem: &Market, driver: &Driver<'_>, observer: &mut dyn Observer) -> Solution {
@@ -81,8 +81,9 @@ fn divergence_is_caught_while_numbers_are_finite_and_the_best_point_is_returned(
     for factor in [30.0, 300.0, 1e6] {
         let mut settings = settings(&problem);
         settings.alpha_theta *= factor;
-        for method in ["svrpda1", "svrpda2"] {
-            let method = AnyMethod::named(method, settings.clone()).expect("a method");
+        for method in
+            [AnyMethod::Svrpda1(Svrpda1(settings.clone())), AnyMethod::Svrpda2(Svrpda2(settings.clone()))]
+        {
             let solution = method.run(&Driver::default(), &problem, &[0.1; 8], &mut ());
             assert_eq!(solution.status, Status::Diverged, "{method:?}");
             assert!(solution.outer < 20, "caught after {} outer iterations", solution.outer);
@@ -216,7 +217,7 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
     let problem = Portfolio::new(4, generate_factor_model(200, 4, 1).values)
         .and_then(|f| f.problem(Square::new(1.0)?, innermean::Simplex))
         .expect("a portfolio");
-    let settings = StepChoice::default().settings(&problem, &[0.0; 4], 1).expect("the default steps");
+    let settings = Settings::choose(&Choice::seeded(1), &problem, &[0.0; 4]).expect("the default steps");
     let stop = Stop { max_outer: Some(0), ..Stop::default() };
     let solution = until(stop).run(&problem, &Svrpda1(settings), &[0.0; 4], &mut ());
     assert_eq!(solution.theta, [0.25; 4]);

@@ -5,7 +5,7 @@ mod support;
 
 use innermean::draws::Stream;
 use innermean::{
-    Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Square, StepChoice, Stop, Structure,
+    Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Settings, Square, Stop, Structure,
     Svrpda1, Svrpda2, Unregularized,
 };
 use innermean_data::generate_factor_model;
@@ -221,15 +221,16 @@ fn ten_epochs<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, me
         ..Driver::default()
     };
     let n = problem.inner.n_x();
-    let choice = StepChoice {
+    let choice = Choice {
         alpha_theta: Some(2e-3),
         alpha_w: Some(2.0),
         inner_iterations: Some(n),
-        warmup_epochs: 1,
-        ..StepChoice::default()
+        warmup_epochs: Some(1),
+        ..Choice::default()
     };
     let start = vec![0.1; d];
-    let settings = choice.settings(problem, &start, 5).expect("steps above zero");
+    let settings =
+        Settings::choose(&Choice { seed: 5, ..choice }, problem, &start).expect("steps above zero");
     if method == "svrpda1" {
         driver.run(problem, &Svrpda1(settings), &start, &mut ()).theta
     } else {

@@ -9,8 +9,8 @@ mod support;
 use innermean::methods::primal_dual::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
-    Absolute, Bounds, Constants, Huber, Inner, Merit, Method, Oracle, Portfolio, Problem, Reference,
-    Regularizer, Ridge, Settings, Square, StepChoice, StepError, StepRule, Structure, Svrpda1, Svrpda2,
+    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Oracle, Portfolio,
+    Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1, Svrpda2,
     Unregularized,
 };
 use support::dense::distance_squared;
@@ -62,9 +62,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
 
     /// Runs Algorithm 1 from `theta* + 10 (1, ..., 1)` and calls `look(s, theta_s, w_s)` at the head of each outer
     /// iteration, when the reference point stands in theta.
-    fn run(&self, choice: &StepChoice, seed: u64, outer: usize, mut look: impl FnMut(usize, &[f64], &[f64])) {
+    fn run(&self, choice: &Choice, seed: u64, outer: usize, mut look: impl FnMut(usize, &[f64], &[f64])) {
         let start: Vec<f64> = self.saddle.theta.iter().map(|t| t + 10.0).collect();
-        let settings = choice.settings(&self.problem, &start, seed).unwrap();
+        let settings = Settings::choose(&Choice { seed, ..*choice }, &self.problem, &start).unwrap();
         let inner_iterations = settings.inner_iterations;
         let method = Svrpda1(settings);
         let mut oracle = Oracle::new(&self.problem);
@@ -84,7 +84,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
 
     /// The average over the seeds of `a |theta_s - theta*|^2 + b |w_s - w*|^2`, s = 0, 1, ...
     fn lyapunov(&self, rule: StepRule, (a, b): (f64, f64), outer: usize) -> Vec<f64> {
-        let choice = StepChoice { rule, ..StepChoice::default() };
+        let choice = Choice { rule: Some(rule), ..Choice::default() };
         let mut sum = vec![0.0; outer + 1];
         for seed in SEEDS {
             let look = |s: usize, theta: &[f64], w: &[f64]| {
@@ -306,8 +306,8 @@ fn the_u_of_svrpda_2_is_unbiased() {
     let draws = 4000;
     let (mut sum, mut sum_of_squares) = (vec![0.0; d], vec![0.0; d]);
     for seed in 0..draws {
-        let choice = StepChoice { rule: StepRule::Theorem1, ..StepChoice::default() };
-        let mut settings = choice.settings(&problem, &vec![1.0; d], seed).unwrap();
+        let choice = Choice { rule: Some(StepRule::Theorem1), ..Choice::default() };
+        let mut settings = Settings::choose(&Choice { seed, ..choice }, &problem, &vec![1.0; d]).unwrap();
         settings.alpha_w = 1.0;
         let method = Svrpda2(settings);
         let mut oracle = Oracle::new(&problem);
@@ -372,7 +372,8 @@ fn the_steps_of_theorem_3_are_those_worked_out_by_hand() {
 fn a_rule_brings_its_option_and_its_loop() {
     let problem = single_samples().problem;
     let settings = |rule, reference| {
-        StepChoice { rule, reference, ..StepChoice::default() }.settings(&problem, &[0.0; 4], 9).unwrap()
+        Settings::choose(&Choice { rule: Some(rule), reference, ..Choice::seeded(9) }, &problem, &[0.0; 4])
+            .unwrap()
     };
     assert_eq!(settings(StepRule::Theorem1, None).reference, Reference::Last);
     assert_eq!(settings(StepRule::Theorem2, None).reference, Reference::Random);
@@ -386,10 +387,9 @@ fn a_rule_brings_its_option_and_its_loop() {
 /// The words of the refusal.
 fn refusal<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, rule: StepRule) -> String {
     let start = vec![0.0; problem.inner.d()];
-    let error = StepChoice { rule, ..StepChoice::default() }
-        .settings(problem, &start, 0)
+    let error = Settings::choose(&Choice { rule: Some(rule), ..Choice::default() }, problem, &start)
         .expect_err("an assumption is not met");
-    assert!(matches!(error, StepError::Unmet(_)), "{error:?}");
+    assert!(matches!(error, ChoiceError::Unmet(_)), "{error:?}");
     let number = match rule {
         StepRule::Theorem1 => "Theorem 1 ",
         StepRule::Theorem2 => "Theorem 2 ",

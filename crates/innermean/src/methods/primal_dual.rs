@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Method;
 use super::reference::{NextReference, Reference};
+use crate::choice::Knob;
 use crate::draws::Stream;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -56,6 +57,10 @@ impl Settings {
         Ok(())
     }
 }
+
+/// What can be said about SVRPDA-I and II.
+pub(super) const SETTINGS: &[Knob] =
+    &[Knob::Rule, Knob::AlphaTheta, Knob::AlphaW, Knob::InnerIterations, Knob::Reference, Knob::WarmupEpochs];
 
 /// The one line in which SVRPDA-I and II differ: how U follows the duals.
 pub trait UpdateU {

@@ -6,11 +6,15 @@
 //! Per step: 2 values of f, and 2 products with f' unless f is affine; time O(d ell). Storage: `n_X d ell` for the
 //! mean Jacobians, `2 n_X ell` for duals and averages, a few vectors of length d.
 
-use super::MethodInfo;
-use super::primal_dual::{PrimalDual, Settings, UpdateU};
+use serde::Serialize;
+
+use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU};
+use super::{Family, Form, Listed, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
+use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::vector::axpy;
 
@@ -18,14 +22,31 @@ use crate::vector::axpy;
 pub const INFO: MethodInfo = MethodInfo {
     name: "svrpda1",
     title: "SVRPDA-I",
+    family: Family::PrimalDual,
     summary: "variance-reduced primal-dual steps with stored mean Jacobians",
     reference: "Devraj and Chen 2019, Algorithm 1",
     storage: "n_X d ell",
+    rate: Rate::Linear,
+    form: Form::Given,
+    asks: &[],
+    settings: SETTINGS,
 };
 
 /// SVRPDA-I with its settings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda1(pub Settings);
+
+impl Listed for Svrpda1 {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        Ok(Svrpda1(Settings::choose(choice, problem, theta)?))
+    }
+}
 
 impl UpdateU for Svrpda1 {
     const STORES_JACOBIANS: bool = true;

@@ -7,25 +7,46 @@
 //! Per step: 2 values of f and 1 product with f', 2 more unless f is affine; time O(d ell). Storage: `2 n_X ell` for
 //! duals and averages, a few vectors of length d.
 
-use super::MethodInfo;
-use super::primal_dual::{PrimalDual, Settings, UpdateU};
+use serde::Serialize;
+
+use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU};
+use super::{Family, Form, Listed, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
+use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
     name: "svrpda2",
     title: "SVRPDA-II",
+    family: Family::PrimalDual,
     summary: "variance-reduced primal-dual steps in little memory",
     reference: "Devraj and Chen 2019, Algorithm 2",
     storage: "d + n_X ell",
+    rate: Rate::Linear,
+    form: Form::Given,
+    asks: &[],
+    settings: SETTINGS,
 };
 
 /// SVRPDA-II with its settings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda2(pub Settings);
+
+impl Listed for Svrpda2 {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        Ok(Svrpda2(Settings::choose(choice, problem, theta)?))
+    }
+}
 
 impl UpdateU for Svrpda2 {
     const STORES_JACOBIANS: bool = false;

@@ -15,14 +15,17 @@
 use std::ops::Range;
 
 use crate::blocks::Blocks;
-use crate::inner::{Bounds, Inner, Sample, Structure};
+use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
 use crate::setting::InvalidSetting;
+use crate::shared::SharedForm;
 use crate::vector::{
     add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences, prefetch,
     row_dots, row_dots_and_weighted_rows, sum, update,
 };
+
+mod shared;
 
 /// The f of the portfolio.
 #[derive(Debug, Clone)]
@@ -128,6 +131,14 @@ impl Inner for Portfolio {
 
     fn structure(&self) -> Structure {
         Structure { affine: true, sample: Sample::Separable }
+    }
+
+    fn rows(&self) -> Rows {
+        Rows { pair: 2, all: self.n as u64 }
+    }
+
+    fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
+        Some(Box::new(shared::SharedPortfolio(self)))
     }
 
     /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`

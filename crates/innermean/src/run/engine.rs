@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::Spent;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::Method;
@@ -19,6 +20,7 @@ pub(super) struct Counts {
     pub(super) outer: u64,
     pub(super) inner: u64,
     pub(super) calls: Calls,
+    pub(super) rows: u64,
     pub(super) seconds: f64,
 }
 
@@ -46,11 +48,12 @@ where
     G: Regularizer,
     M: Method<F, P, G>,
 {
-    pub(super) fn start(problem: &'p Problem<F, P, G>, method: &'p M, theta: &[f64]) -> Self {
+    pub(super) fn start(problem: &'p Problem<F, P, G>, spent: Spent, method: &'p M, theta: &[f64]) -> Self {
         let start = Instant::now();
         let mut oracle = Oracle::new(problem);
+        (oracle.calls, oracle.rows) = (spent.calls, spent.rows);
         let state = method.init(&mut oracle, theta);
-        let clock = start.elapsed();
+        let clock = spent.time + start.elapsed();
         Engine { method, oracle, state, clock, outer: 0, inner: 0, left: 0, chunk: 16, calls_per_step: None }
     }
 
@@ -103,7 +106,13 @@ where
 
     pub(super) fn counts(&self) -> Counts {
         let Engine { outer, inner, oracle, clock, .. } = self;
-        Counts { outer: *outer, inner: *inner, calls: oracle.calls, seconds: clock.as_secs_f64() }
+        Counts {
+            outer: *outer,
+            inner: *inner,
+            calls: oracle.calls,
+            rows: oracle.rows,
+            seconds: clock.as_secs_f64(),
+        }
     }
 
     pub(super) fn theta(&self) -> &[f64] {

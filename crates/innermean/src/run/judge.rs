@@ -27,6 +27,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             outer: 0,
             inner: 0,
             calls: Calls::default(),
+            rows: 0,
             seconds: 0.0,
             objective: f64::INFINITY,
             optimality: None,
@@ -49,8 +50,8 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             return None;
         }
         let Evaluation { objective, magnitude, optimality } = self.evaluator.evaluate(theta, duals);
-        let Counts { outer, inner, calls, seconds } = now;
-        let record = Record { outer, inner, calls, seconds, objective, optimality };
+        let Counts { outer, inner, calls, rows, seconds } = now;
+        let record = Record { outer, inner, calls, rows, seconds, objective, optimality };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
             let at_start = self.trace.is_empty();
             return Some(if at_start { Status::StartNotFinite } else { Status::Diverged });
@@ -81,8 +82,8 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
 
     /// Looks at the limits and, cheaply, at theta.
     pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
-        let Counts { outer, inner, calls, seconds } = *now;
-        self.observer.tick(&Record { outer, inner, calls, seconds, ..self.last.1 });
+        let Counts { outer, inner, calls, rows, seconds } = *now;
+        self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.1 });
         if !theta.iter().all(|t| t.is_finite()) {
             Some(Status::Diverged)
         } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
@@ -107,6 +108,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             measure: self.evaluator.measure(),
             status,
             calls: now.calls,
+            rows: now.rows,
             outer: now.outer,
             inner: now.inner,
             seconds: now.seconds,

@@ -1,0 +1,151 @@
+//! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
+//! sample. For any f, its linear model at a point.
+
+use crate::blocks::Blocks;
+use crate::inner::{Bounds, Inner, Structure};
+use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots};
+
+/// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term.
+#[derive(Debug, Clone)]
+pub struct Collapsed {
+    d: usize,
+    ell: usize,
+    /// `Abar_i`, ell rows of d for each i
+    rows: Vec<f64>,
+    /// `bbar_i`
+    offsets: Vec<f64>,
+    /// `max_i |Abar_i|` (Frobenius)
+    reach: f64,
+}
+
+impl Collapsed {
+    /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
+    /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`.
+    pub fn new<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Self {
+        let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+        let mut collapsed =
+            Collapsed { d, ell, rows: vec![0.0; n_x * ell * d], offsets: vec![0.0; n_x * ell], reach: 0.0 };
+        collapsed.linearise(f, theta);
+        collapsed
+    }
+
+    /// Takes the linear model at another point, in place.
+    pub fn linearise<F: Inner + ?Sized>(&mut self, f: &F, theta: &[f64]) {
+        f.mean_jacobians(theta, &mut self.rows);
+        f.means(theta, &mut self.offsets);
+        for (offset, row) in self.offsets.iter_mut().zip(self.rows.chunks_exact(self.d)) {
+            *offset -= dot(row, theta);
+        }
+        let size = self.d * self.ell;
+        let rows = &self.rows;
+        self.reach = Blocks::new(self.n_x(), size)
+            .max(|| (), |(), i| norm_squared(&rows[i * size..(i + 1) * size]).sqrt());
+    }
+
+    /// `Abar_i`, ell rows of d for each i.
+    pub fn rows(&self) -> &[f64] {
+        &self.rows
+    }
+
+    /// `bbar_i`
+    pub fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
+    #[inline(always)]
+    fn row(&self, r: usize) -> &[f64] {
+        &self.rows[r * self.d..(r + 1) * self.d]
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new(self.offsets.len(), self.d)
+    }
+}
+
+impl Inner for Collapsed {
+    #[inline(always)]
+    fn d(&self) -> usize {
+        self.d
+    }
+
+    #[inline(always)]
+    fn ell(&self) -> usize {
+        self.ell
+    }
+
+    #[inline(always)]
+    fn n_x(&self) -> usize {
+        self.offsets.len() / self.ell
+    }
+
+    #[inline(always)]
+    fn n_y(&self, _: usize) -> usize {
+        1
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, ..Structure::default() }
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize, _: usize) {
+        prefetch(&self.rows, i * self.ell * self.d, self.ell * self.d);
+    }
+
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
+        for (c, out) in out.iter_mut().enumerate() {
+            let r = i * self.ell + c;
+            *out = dot(self.row(r), theta) + self.offsets[r];
+        }
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (k, w) in w.iter().enumerate() {
+            axpy(c * w, self.row(i * self.ell + k), out);
+        }
+    }
+
+    #[inline(always)]
+    fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
+        self.value(theta, i, 0, out);
+    }
+
+    #[inline(always)]
+    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.add_jac_t(theta, i, 0, w, c, out);
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) {
+        self.blocks().fill(
+            1,
+            out,
+            #[inline(always)]
+            |range, f_bar| {
+                row_dots(&self.rows[range.start * self.d..range.end * self.d], self.d, theta, f_bar);
+                axpy(1.0, &self.offsets[range], f_bar);
+            },
+        );
+    }
+
+    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&self.rows);
+    }
+
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+        self.blocks().add(
+            1.0 / self.n_x() as f64,
+            out,
+            #[inline(always)]
+            |range, partial| {
+                let rows = &self.rows[range.start * self.d..range.end * self.d];
+                add_weighted_rows(rows, &w[range], partial);
+            },
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Proximal gradient descent: `theta <- prox_{alpha g}(theta - alpha F'(theta))`.
+//!
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex, `(1 - mu/L)` for each step with
+//! `alpha = 1/L`.
+//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::curvature;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::positive;
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "gd",
+    title: "Gradient descent",
+    family: Family::Batch,
+    summary: "proximal steps along the whole gradient",
+    reference: "Cauchy 1847; with a prox, Beck and Teboulle 2009 (ISTA)",
+    storage: "n_X ell",
+    rate: Rate::Linear,
+    form: Form::Given,
+    asks: &[Ask::SmoothMerit],
+    settings: &[Knob::AlphaTheta],
+};
+
+/// Gradient descent with its step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GradientDescent {
+    /// The step.
+    pub alpha_theta: f64,
+}
+
+/// Theta and the batch quantities at it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    f_bar: Vec<f64>,
+    w: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl Listed for GradientDescent {
+    const INFO: MethodInfo = INFO;
+
+    /// `alpha = 1/L`, and half of it where f is not affine: its own curvature is not in the estimate of L.
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| safety / curvature::of_mean(problem, theta));
+        Ok(GradientDescent { alpha_theta: positive("alpha_theta", alpha_theta)? })
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let size = oracle.n_x() * oracle.ell();
+        State {
+            theta: theta.to_vec(),
+            f_bar: vec![0.0; size],
+            w: vec![0.0; size],
+            gradient: vec![0.0; oracle.d()],
+        }
+    }
+
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        1
+    }
+
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
+        oracle.primal_step(self.alpha_theta, &s.gradient, &mut s.theta);
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.theta
+    }
+}

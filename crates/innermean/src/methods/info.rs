@@ -1,0 +1,144 @@
+//! The rows of the table of methods: what each is, and what it asks of a problem.
+
+use super::METHODS;
+use crate::choice::{ChoiceError, Knob};
+use crate::inner::{Inner, Sample};
+use crate::merit::Merit;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::InvalidSetting;
+use crate::shared::shared_form;
+
+/// One row of the table from which command line, documentation and tests take their lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodInfo {
+    /// The name on the command line and in output.
+    pub name: &'static str,
+    /// The name in the literature.
+    pub title: &'static str,
+    /// What it is like.
+    pub family: Family,
+    /// What it is, in half a line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Numbers stored beside the data and theta.
+    pub storage: &'static str,
+    /// How fast it converges where phi is smooth and the problem strongly convex.
+    pub rate: Rate,
+    /// The form of the problem on which it works.
+    pub form: Form,
+    /// What it asks of the problem.
+    pub asks: &'static [Ask],
+    /// The settings that it has.
+    pub settings: &'static [Knob],
+}
+
+/// What a method is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Steps along whole gradients.
+    Batch,
+    /// Steps on the saddle-point form.
+    PrimalDual,
+    /// Steps along estimates of the gradient of the composition.
+    Composition,
+    /// Steps for the mean squared projected Bellman error.
+    PolicyEvaluation,
+}
+
+impl Family {
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Family::Batch => "Whole gradients",
+            Family::PrimalDual => "Primal-dual",
+            Family::Composition => "Gradients of the composition",
+            Family::PolicyEvaluation => "Policy evaluation (MSPBE)",
+        }
+    }
+}
+
+/// How fast a method converges where phi is smooth and the problem strongly convex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rate {
+    /// By a factor for so many steps, to the last digit.
+    Linear,
+    /// By a power of the number of steps.
+    Sublinear,
+}
+
+/// The form of the problem on which a method works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is given.
+    Given,
+    /// With an inner sample shared by all terms: problem (2) of the paper, in higher dimension where need be.
+    Shared,
+    /// With an affine f averaged once into linear predictors; as it is given if f is not affine.
+    Collapsed,
+}
+
+/// What a method may ask of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// phi has a gradient everywhere.
+    SmoothMerit,
+    /// f is affine.
+    AffineInner,
+    /// The inner samples are shared, or can be: all terms have equally many, or f knows a better form.
+    SharedSample,
+}
+
+impl Ask {
+    /// In words, as in "needs ...".
+    pub fn words(self) -> &'static str {
+        match self {
+            Ask::SmoothMerit => "a smooth phi",
+            Ask::AffineInner => "an affine f",
+            Ask::SharedSample => "equally many inner samples for every outer term",
+        }
+    }
+
+    /// What is not so, if the problem is not what is asked for.
+    fn missing<F: Inner, P: Merit, G: Regularizer>(self, problem: &Problem<F, P, G>) -> Option<&'static str> {
+        let f = &problem.inner;
+        match self {
+            Ask::SmoothMerit => (problem.merit.gamma() <= 0.0).then_some("phi has a kink"),
+            Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
+            Ask::SharedSample => (f.structure().sample != Sample::Shared && shared_form(f).is_none())
+                .then_some("the outer terms have different numbers of inner samples"),
+        }
+    }
+}
+
+impl MethodInfo {
+    /// # Errors
+    /// If the problem is not what the method asks for; the error names the methods that suit.
+    pub fn suits<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        problem: &Problem<F, P, G>,
+    ) -> Result<(), ChoiceError> {
+        let Some((ask, missing)) =
+            self.asks.iter().find_map(|ask| ask.missing(problem).map(|missing| (ask, missing)))
+        else {
+            return Ok(());
+        };
+        let suited: Vec<&str> = METHODS
+            .iter()
+            .filter(|row| row.asks.iter().all(|ask| ask.missing(problem).is_none()))
+            .map(|row| row.name)
+            .collect();
+        Err(ChoiceError::Unsuited {
+            method: self.name,
+            missing: format!("it needs {}, and {missing}", ask.words()),
+            suited: suited.join(", "),
+        })
+    }
+}
+
+/// There is no method of that name.
+pub(super) fn unknown(name: &str) -> InvalidSetting {
+    let names: Vec<&str> = METHODS.iter().map(|row| row.name).collect();
+    InvalidSetting::new("method", name, format!("one of {}", names.join(", ")))
+}

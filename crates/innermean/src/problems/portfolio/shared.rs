@@ -1,0 +1,72 @@
+//! The portfolio with a shared inner sample: the paper's identification (5), `ell = d + 1`.
+//!
+//! ```text
+//! F_theta(y_j) = ( theta, -<y_j, theta> ),  B_i u = <x_i, u_0..d> + u_d
+//! ```
+//!
+//! so that `B_i F_theta(y_j) = <x_i - y_j, theta>`. A query of F is one call.
+
+use super::Portfolio;
+use crate::inner::{Inner, Rows, Sample, Structure};
+use crate::shared::SharedForm;
+use crate::vector::{axpy, dot};
+
+#[derive(Debug)]
+pub(super) struct SharedPortfolio<'p>(pub(super) &'p Portfolio);
+
+impl Inner for SharedPortfolio<'_> {
+    fn d(&self) -> usize {
+        self.0.d
+    }
+
+    fn ell(&self) -> usize {
+        self.0.d + 1
+    }
+
+    fn n_x(&self) -> usize {
+        self.0.n
+    }
+
+    fn n_y(&self, _: usize) -> usize {
+        self.0.n
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, sample: Sample::Shared }
+    }
+
+    fn rows(&self) -> Rows {
+        Rows { pair: 1, all: self.0.n as u64 }
+    }
+
+    fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
+        out[..theta.len()].copy_from_slice(theta);
+        out[theta.len()] = -dot(self.0.row(j), theta);
+    }
+
+    fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c, &w[..theta.len()], out);
+        axpy(-c * w[theta.len()], self.0.row(j), out);
+    }
+
+    fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {
+        out[..theta.len()].copy_from_slice(theta);
+        out[theta.len()] = -dot(&self.0.mean, theta);
+    }
+
+    fn add_mean_jac_t(&self, theta: &[f64], _: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c, &w[..theta.len()], out);
+        axpy(-c * w[theta.len()], &self.0.mean, out);
+    }
+}
+
+impl SharedForm for SharedPortfolio<'_> {
+    fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        out[0] = dot(self.0.row(i), &u[..self.0.d]) + u[self.0.d];
+    }
+
+    fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c * w[0], self.0.row(i), &mut out[..self.0.d]);
+        out[self.0.d] += c * w[0];
+    }
+}

@@ -1,0 +1,164 @@
+//! Problem (2) of the paper: an inner sample shared by all outer terms, `phi_i( (1/n_Y) sum_j f_theta(y_j) )`.
+//!
+//! Methods made for it (SCGD, ASC-PG, C-SAGA) reach other problems through an f of higher dimension:
+//! `F_theta(y_j)` in `R^L` holds what all terms need, and term i picks its part, `f_theta(x_i, y_ij) = B_i F_theta(y_j)` with
+//! a linear `B_i`, so that `phi_i(fbar_i) = phi_i(B_i Fbar)`. [`SharedForm`] is such an F with its `B_i`.
+
+use crate::inner::{Bounds, Inner, Sample, Structure};
+use crate::merit::Merit;
+use crate::vector::axpy;
+
+/// F of the identification, an [`Inner`] whose sample is [`Sample::Shared`], and the `B_i`.
+pub trait SharedForm: Inner {
+    /// `out = B_i u`
+    fn pick(&self, i: usize, u: &[f64], out: &mut [f64]);
+
+    /// `out += c B_i' w`
+    fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]);
+}
+
+/// The largest ell of a problem that has a shared form: the parts picked live on the stack.
+pub const MOST_PICKED: usize = 16;
+
+/// The shared form of f: its own, or all terms stacked, if they have as many samples each.
+pub fn shared_form<F: Inner>(f: &F) -> Option<Box<dyn SharedForm + '_>> {
+    f.shared_form().or_else(|| Some(Box::new(Stacked::new(f)?)))
+}
+
+/// `F_theta(y_j) = ( f_theta(x_i, y_ij) for all i )`: the form that any f has whose terms have equally many samples. A query of
+/// it counts as `n_X` calls.
+#[derive(Debug)]
+pub struct Stacked<'f, F: ?Sized>(&'f F);
+
+impl<'f, F: Inner + ?Sized> Stacked<'f, F> {
+    /// None if the terms differ in their number of samples, or `ell` is above [`MOST_PICKED`].
+    pub fn new(f: &'f F) -> Option<Self> {
+        let equal = (1..f.n_x()).all(|i| f.n_y(i) == f.n_y(0));
+        (equal && f.ell() <= MOST_PICKED).then_some(Stacked(f))
+    }
+}
+
+impl<F: Inner + ?Sized> Inner for Stacked<'_, F> {
+    fn d(&self) -> usize {
+        self.0.d()
+    }
+
+    fn ell(&self) -> usize {
+        self.0.n_x() * self.0.ell()
+    }
+
+    fn n_x(&self) -> usize {
+        self.0.n_x()
+    }
+
+    fn n_y(&self, _: usize) -> usize {
+        self.0.n_y(0)
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { sample: Sample::Shared, ..self.0.structure() }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let Bounds { b_f, b_theta, mean_jacobian } = self.0.bounds();
+        let all = (self.0.n_x() as f64).sqrt();
+        let scaled = |bound: Option<f64>| bound.map(|bound| bound * all);
+        Bounds { b_f: scaled(b_f), b_theta: scaled(b_theta), mean_jacobian: scaled(mean_jacobian) }
+    }
+
+    fn calls_per_query(&self) -> u64 {
+        self.0.n_x() as u64
+    }
+
+    fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
+        for (i, part) in out.chunks_exact_mut(self.0.ell()).enumerate() {
+            self.0.value(theta, i, j, part);
+        }
+    }
+
+    fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (i, w_i) in w.chunks_exact(self.0.ell()).enumerate() {
+            self.0.add_jac_t(theta, i, j, w_i, c, out);
+        }
+    }
+
+    fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {
+        self.0.means(theta, out);
+    }
+
+    fn add_mean_jac_t(&self, theta: &[f64], _: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (i, w_i) in w.chunks_exact(self.0.ell()).enumerate() {
+            self.0.add_mean_jac_t(theta, i, w_i, c, out);
+        }
+    }
+}
+
+impl<F: Inner + ?Sized> SharedForm for Stacked<'_, F> {
+    fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&u[i * out.len()..(i + 1) * out.len()]);
+    }
+
+    fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c, w, &mut out[i * w.len()..(i + 1) * w.len()]);
+    }
+}
+
+/// `u -> phi_i(B_i u)`: the merit of a shared form. It has values and gradients; no method asks for its conjugate.
+pub struct Picked<'f, P> {
+    form: &'f dyn SharedForm,
+    merit: &'f P,
+    ell: usize,
+}
+
+impl<'f, P: Merit> Picked<'f, P> {
+    /// `merit` is that of the given problem, whose averages lie in `R^ell`.
+    ///
+    /// # Panics
+    /// If `ell` is above [`MOST_PICKED`].
+    pub fn new(form: &'f dyn SharedForm, merit: &'f P, ell: usize) -> Self {
+        assert!(ell <= MOST_PICKED, "a shared form has at most {MOST_PICKED} numbers for each term");
+        Picked { form, merit, ell }
+    }
+
+    /// `B_i u`, in the first ell numbers.
+    fn picked(&self, i: usize, u: &[f64]) -> [f64; MOST_PICKED] {
+        let mut part = [0.0; MOST_PICKED];
+        self.form.pick(i, u, &mut part[..self.ell]);
+        part
+    }
+}
+
+impl<P: Merit> Merit for Picked<'_, P> {
+    fn value(&self, i: usize, u: &[f64]) -> f64 {
+        self.merit.value(i, &self.picked(i, u)[..self.ell])
+    }
+
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        self.add_gradient(i, u, 1.0, &mut [], out);
+    }
+
+    /// `out += c B_i' phi_i'(B_i u)`
+    fn add_gradient(&self, i: usize, u: &[f64], c: f64, _: &mut [f64], out: &mut [f64]) {
+        let mut slope = [0.0; MOST_PICKED];
+        self.merit.gradient(i, &self.picked(i, u)[..self.ell], &mut slope[..self.ell]);
+        self.form.add_pick_t(i, &slope[..self.ell], c, out);
+    }
+
+    fn conjugate(&self, _: usize, _: &[f64]) -> f64 {
+        unimplemented!("the conjugate of a picked merit")
+    }
+
+    fn prox_conjugate(&self, _: usize, _: f64, _: &mut [f64]) {
+        unimplemented!("the conjugate of a picked merit")
+    }
+
+    /// Of phi itself; `|B_i|` is left to the caller.
+    fn gamma(&self) -> f64 {
+        self.merit.gamma()
+    }
+
+    fn lipschitz(&self, _: usize) -> f64 {
+        self.merit.lipschitz(self.ell)
+    }
+}
