@@ -107,7 +107,7 @@ fn names(assets: usize) -> Vec<String> {
 /// Nearly standard normal: the sum of 12 uniforms has variance one, and whole numbers add up without rounding.
 ///
 /// Its tails end at 6 deviations; the fat tails asked for come from [`student_scale`].
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let mut sum = 0_u64;
     for _ in 0..3 {
         let word = rng.next_u64();

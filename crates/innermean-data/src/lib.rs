@@ -1,4 +1,4 @@
-//! Files to arrays: tables of returns, start points, and a seeded market for trying things out.
+//! Files to arrays: tables of returns, start points, and seeded markets and decision processes for trying things out.
 //!
 //! ```
 //! use innermean_data::{ReadOptions, parse_returns};
@@ -22,6 +22,7 @@
 //! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in [`Returns::notes`].
 
@@ -31,6 +32,7 @@ mod factor_model;
 mod index;
 mod layout;
 mod line;
+mod random_mdp;
 mod read;
 mod returns;
 mod table;
@@ -38,6 +40,7 @@ mod vector;
 
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
+pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, generate_mdp};
 pub use read::{Missing, ReadOptions, parse_returns, read_returns};
 pub use returns::{Dropped, Returns};
 pub use vector::{parse_vector, read_vector};

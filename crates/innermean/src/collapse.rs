@@ -3,7 +3,9 @@
 
 use crate::blocks::Blocks;
 use crate::inner::{Bounds, Inner, Structure};
-use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots};
+use crate::vector::{
+    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
+};
 
 /// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term.
 #[derive(Debug, Clone)]
@@ -29,6 +31,17 @@ impl Collapsed {
         collapsed
     }
 
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1.
+    ///
+    /// # Panics
+    /// Unless there is one offset for each row.
+    pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
+        assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
+        let mut collapsed = Collapsed { d, ell: 1, rows, offsets, reach: 0.0 };
+        collapsed.measure();
+        collapsed
+    }
+
     /// Takes the linear model at another point, in place.
     pub fn linearise<F: Inner + ?Sized>(&mut self, f: &F, theta: &[f64]) {
         f.mean_jacobians(theta, &mut self.rows);
@@ -36,6 +49,11 @@ impl Collapsed {
         for (offset, row) in self.offsets.iter_mut().zip(self.rows.chunks_exact(self.d)) {
             *offset -= dot(row, theta);
         }
+        self.measure();
+    }
+
+    /// Finds the reach.
+    fn measure(&mut self) {
         let size = self.d * self.ell;
         let rows = &self.rows;
         self.reach = Blocks::new(self.n_x(), size)
@@ -145,6 +163,23 @@ impl Inner for Collapsed {
             |range, partial| {
                 let rows = &self.rows[range.start * self.d..range.end * self.d];
                 add_weighted_rows(rows, &w[range], partial);
+            },
+        );
+    }
+
+    /// Averages and weighted Jacobians in one sweep over the rows.
+    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        u.fill(0.0);
+        self.blocks().fill_and_add(
+            1,
+            f_bar,
+            1.0 / self.n_x() as f64,
+            u,
+            #[inline(always)]
+            |range, f_bar, partial| {
+                let rows = &self.rows[range.start * self.d..range.end * self.d];
+                row_dots_and_weighted_rows(rows, theta, &w[range.clone()], f_bar, partial);
+                axpy(1.0, &self.offsets[range], f_bar);
             },
         );
     }

@@ -61,6 +61,7 @@ pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
+pub use problems::bellman::Bellman;
 pub use problems::portfolio::Portfolio;
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,

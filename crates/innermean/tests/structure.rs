@@ -5,10 +5,10 @@ mod support;
 
 use innermean::draws::Stream;
 use innermean::{
-    Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Settings, Square, Stop, Structure,
-    Svrpda1, Svrpda2, Unregularized,
+    Bellman, Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Settings, Square, Stop,
+    Structure, Svrpda1, Svrpda2, Unregularized,
 };
-use innermean_data::generate_factor_model;
+use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
 use support::toy::{Affine, SoftplusUnits};
 
 /// What a problem must say about itself, and nothing more: no structure, no fused calls.
@@ -74,11 +74,18 @@ fn portfolio(n: usize, d: usize) -> Portfolio {
     Portfolio::new(d, generate_factor_model(n, d, 3).values).expect("generated returns")
 }
 
+fn bellman(rewards: Rewards) -> Bellman {
+    let mdp = generate_mdp(&MdpOptions { states: 13, d: 6, rewards, ..MdpOptions::default() });
+    Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount).expect("a generated MDP")
+}
+
 /// Every f there is, in sizes that leave no block whole.
 fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("portfolio", &portfolio(45, 7));
     check("a portfolio of many assets", &portfolio(9, 70));
     check("affine, ell = 2, ragged", &Affine::random(5, 2, 11, |i| 1 + i % 4, 1));
+    check("Bellman, rewards of transitions", &bellman(Rewards::PerTransition));
+    check("Bellman, rewards of states", &bellman(Rewards::PerState));
     check("softplus, ragged", &SoftplusUnits::random(6, 9, |i| 2 + i % 3, 2));
     check("shared", &Shared(vec![1.0, -2.0, 4.5]));
     check("boxed", &(Box::new(portfolio(20, 3)) as Box<dyn Inner>));

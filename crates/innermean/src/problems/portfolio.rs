@@ -15,6 +15,7 @@
 use std::ops::Range;
 
 use crate::blocks::Blocks;
+use crate::choice::Choice;
 use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
@@ -96,6 +97,29 @@ impl Portfolio {
     /// `<m, theta>`
     pub fn expected_return(&self, theta: &[f64]) -> f64 {
         dot(&self.mean, theta)
+    }
+
+    /// What the paper chose for its portfolios: appendix "Hyper-parameter choices for algorithms". Its SVRPDA-I and II begin with one
+    /// epoch of plain steps, as the authors' scripts do and the paper does not say.
+    pub fn paper_choice(&self, method: &str) -> Option<Choice> {
+        let step = |alpha_theta: f64| Choice { alpha_theta: Some(alpha_theta), ..Choice::default() };
+        let inner_iterations = Some(self.n);
+        match method {
+            "svrpda1" | "svrpda2" => Some(Choice {
+                alpha_w: Some(100.0),
+                inner_iterations,
+                warmup_epochs: Some(1),
+                ..step(0.0003)
+            }),
+            // K = n, A = 6
+            "comp-svrg1" => Some(Choice { inner_iterations, batch: Some(6), ..step(0.0003) }),
+            // K = n, A = B = 3
+            "comp-svrg2" => {
+                Some(Choice { inner_iterations, batch: Some(3), jacobian_batch: Some(3), ..step(0.0004) })
+            }
+            "gd" => Some(step(0.01)),
+            _ => None,
+        }
     }
 
     fn blocks(&self) -> Blocks {

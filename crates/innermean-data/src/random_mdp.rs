@@ -1,0 +1,118 @@
+//! Markov decision processes without a file: the paper's random ones, seen under one policy.
+//!
+//! Transition probabilities are uniform numbers, each row divided by its sum; rewards are uniform in [0, 1); features are
+//! as asked for. The same seed gives the same bits on every machine (see `factor_model`).
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::factor_model::normal;
+
+/// What to draw. The default is the smaller of the paper's two: 10 states, 5 features, discount 0.9.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MdpOptions {
+    /// S
+    pub states: usize,
+    /// Numbers that describe a state.
+    pub d: usize,
+    /// Of what comes a step later, in [0, 1).
+    pub discount: f64,
+    /// How features are drawn.
+    pub features: Features,
+    /// What rewards depend on.
+    pub rewards: Rewards,
+    /// Of all draws.
+    pub seed: u64,
+}
+
+/// How features are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Features {
+    /// Uniform in [0, 1): every state much like the mean state, and the problem ill-conditioned.
+    #[default]
+    Uniform,
+    /// Nearly standard normal.
+    Gaussian,
+    /// Uniform in [-1, 1).
+    MixedSign,
+}
+
+/// What rewards depend on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rewards {
+    /// On where a transition begins and ends: S x S numbers.
+    #[default]
+    PerTransition,
+    /// On where it begins: S numbers.
+    PerState,
+}
+
+impl Default for MdpOptions {
+    fn default() -> Self {
+        MdpOptions {
+            states: 10,
+            d: 5,
+            discount: 0.9,
+            features: Features::default(),
+            rewards: Rewards::default(),
+            seed: 1,
+        }
+    }
+}
+
+/// A Markov decision process under one policy, as arrays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mdp {
+    /// S
+    pub states: usize,
+    /// Numbers that describe a state.
+    pub d: usize,
+    /// Of what comes a step later.
+    pub discount: f64,
+    /// P, S rows of S: row i holds the probabilities of going from i to each j.
+    pub transitions: Vec<f64>,
+    /// r, S rows of S for each transition, or S numbers for each state.
+    pub rewards: Vec<f64>,
+    /// Psi, S rows of d.
+    pub features: Vec<f64>,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// Draws a process. Transitions, rewards and features come from streams of their own: asking for others of one leaves the
+/// rest as it is.
+pub fn generate_mdp(options: &MdpOptions) -> Mdp {
+    let MdpOptions { states, d, discount, features, rewards, seed } = *options;
+    let stream = |number: u64| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number);
+        rng
+    };
+    let mut draws = stream(0);
+    let mut transitions: Vec<f64> = (0..states * states).map(|_| unit(&mut draws)).collect();
+    for row in transitions.chunks_exact_mut(states.max(1)) {
+        let sum: f64 = row.iter().sum();
+        if sum > 0.0 {
+            row.iter_mut().for_each(|p| *p /= sum);
+        } else {
+            row.fill(1.0 / states as f64);
+        }
+    }
+    let mut draws = stream(1);
+    let count = if rewards == Rewards::PerState { states } else { states * states };
+    let rewards = (0..count).map(|_| unit(&mut draws)).collect();
+    let mut draws = stream(2);
+    let mut feature = || match features {
+        Features::Uniform => unit(&mut draws),
+        Features::Gaussian => normal(&mut draws),
+        Features::MixedSign => 2.0 * unit(&mut draws) - 1.0,
+    };
+    let features = (0..states * d).map(|_| feature()).collect();
+    let source = format!("generated: random MDP, {states} states, {d} features, seed {seed}");
+    Mdp { states, d, discount, transitions, rewards, features, source }
+}
+
+/// Uniform in [0, 1), a multiple of 2^-53.
+fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -1,0 +1,304 @@
+//! Policy evaluation by the mean squared Bellman error: the paper's appendix "Additional experiments on MDP policy evaluation".
+//!
+//! Under a policy, S states pass into each other with probabilities `P_ij` and rewards `r_ij`. The value of state i is sought
+//! as `<Psi_i, theta>` with features `Psi_i` in `R^d`:
+//!
+//! ```text
+//! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>) ) + g(theta),  phi = u^2
+//! f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j, theta>),  n_X = n_Y = S,  ell = 1
+//! ```
+//!
+//! f is affine. Its averages `fbar_i = <Psi_i - discount sum_j P_ij Psi_j, theta> - sum_j P_ij r_ij` are linear predictors,
+//! found once: a snapshot takes S rows of time. It counts as `2 S^2` calls all the same, as in the paper: every pair belongs to
+//! one outer term alone.
+
+use crate::blocks::Blocks;
+use crate::choice::Choice;
+use crate::collapse::Collapsed;
+use crate::inner::{Bounds, Inner, Rows, Structure};
+use crate::setting::InvalidSetting;
+use crate::shared::SharedForm;
+use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots};
+
+mod shared;
+
+/// The f of the mean squared Bellman error.
+#[derive(Debug, Clone)]
+pub struct Bellman {
+    states: usize,
+    d: usize,
+    discount: f64,
+    /// P, S rows of S
+    transitions: Vec<f64>,
+    /// r, S rows of S or, if rewards depend on where a transition begins alone, S numbers
+    rewards: Vec<f64>,
+    /// Psi, S rows of d
+    features: Vec<f64>,
+    /// `fbar_i`
+    averages: Collapsed,
+    /// A bound on `|Psi_i - S P_ij discount Psi_j|`
+    b_f: f64,
+}
+
+/// How far the sum of a row of probabilities may lie from 1: rounding, also of numbers written in decimals.
+const ROW_SUM: f64 = 1e-9;
+
+impl Bellman {
+    /// Takes `features` as rows of length `d`, one for each of S states, `transitions` as S rows of S, and `rewards` as S rows of S
+    /// or one for each state.
+    ///
+    /// # Errors
+    /// Unless the numbers are so many and finite, each row of transitions is a distribution and the discount lies in [0, 1).
+    pub fn new(
+        d: usize,
+        features: Vec<f64>,
+        transitions: Vec<f64>,
+        rewards: Vec<f64>,
+        discount: f64,
+    ) -> Result<Self, InvalidSetting> {
+        let states = Self::check(d, &features, &transitions, &rewards, discount)?;
+        let averages = averages(d, &features, &transitions, &rewards, discount);
+        // |Psi_i - S P_ij discount Psi_j| <= |Psi_i| + discount S P_ij |Psi_j|
+        let lengths: Vec<f64> = features.chunks_exact(d).map(|psi| norm_squared(psi).sqrt()).collect();
+        let b_f = Blocks::new(states, states).max(
+            || (),
+            |(), i| {
+                let row = &transitions[i * states..(i + 1) * states];
+                let most = row.iter().zip(&lengths).map(|(p, length)| p * length).fold(0.0, f64::max);
+                lengths[i] + discount * states as f64 * most
+            },
+        );
+        Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f })
+    }
+
+    /// The number of states, if all is as it should be.
+    fn check(
+        d: usize,
+        features: &[f64],
+        transitions: &[f64],
+        rewards: &[f64],
+        discount: f64,
+    ) -> Result<usize, InvalidSetting> {
+        if d == 0 || features.is_empty() || !features.len().is_multiple_of(d) {
+            return Err(InvalidSetting::new(
+                "features",
+                format!("{} numbers in rows of {d}", features.len()),
+                "at least one whole row of at least one number",
+            ));
+        }
+        let states = features.len() / d;
+        if transitions.len() != states * states {
+            return Err(InvalidSetting::new(
+                "transitions",
+                format!("{} numbers", transitions.len()),
+                format!("{states} rows of {states}, as there are features of {states} states"),
+            ));
+        }
+        if rewards.len() != states * states && rewards.len() != states {
+            return Err(InvalidSetting::new(
+                "rewards",
+                format!("{} numbers", rewards.len()),
+                format!("{states} rows of {states}, or one number for each of {states} states"),
+            ));
+        }
+        let width = rewards.len() / states;
+        for (name, values, width) in [("features", features, d), ("rewards", rewards, width)] {
+            if let Some(bad) = values.iter().position(|x| !x.is_finite()) {
+                let place = format!("{} in row {}, column {}", values[bad], bad / width, bad % width);
+                return Err(InvalidSetting::new(name, place, "finite numbers"));
+            }
+        }
+        if let Some(bad) = transitions.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+            let place = format!("{} in row {}, column {}", transitions[bad], bad / states, bad % states);
+            return Err(InvalidSetting::new("transitions", place, "probabilities, 0 or above"));
+        }
+        for (i, row) in transitions.chunks_exact(states).enumerate() {
+            let total: f64 = row.iter().sum();
+            if (total - 1.0).abs() > ROW_SUM {
+                let place = format!("a sum of {total} in row {i}");
+                return Err(InvalidSetting::new("transitions", place, "rows that sum to 1"));
+            }
+        }
+        if !(0.0..1.0).contains(&discount) {
+            return Err(InvalidSetting::new("discount", format!("{discount:?}"), "a number in [0, 1)"));
+        }
+        Ok(states)
+    }
+
+    /// S
+    pub fn states(&self) -> usize {
+        self.states
+    }
+
+    /// The discount of what comes a step later.
+    pub fn discount(&self) -> f64 {
+        self.discount
+    }
+
+    /// `<Psi_i, theta>` for each state.
+    pub fn values(&self, theta: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.states];
+        row_dots(&self.features, self.d, theta, &mut values);
+        values
+    }
+
+    /// What the paper chose for its two sizes, `S = 10` and `S = 10^4`: appendix "Additional experiments on MDP policy
+    /// evaluation".
+    pub fn paper_choice(&self, method: &str) -> Option<Choice> {
+        let primal_dual = |alpha_theta: f64, alpha_w: f64, inner_iterations: usize| Choice {
+            alpha_theta: Some(alpha_theta),
+            alpha_w: Some(alpha_w),
+            inner_iterations: Some(inner_iterations),
+            ..Choice::default()
+        };
+        let c_saga = |alpha_theta: f64, batch: usize| Choice {
+            alpha_theta: Some(alpha_theta),
+            batch: Some(batch),
+            ..Choice::default()
+        };
+        match (self.states, method) {
+            (10, "svrpda1") => Some(primal_dual(0.1, 0.25, 150)),
+            (10, "svrpda2") => Some(primal_dual(0.5, 1.25, 15)),
+            (10, "c-saga") => Some(c_saga(0.1, 1)),
+            (10_000, "svrpda1") => Some(primal_dual(0.01, 16e4, 13_500)),
+            (10_000, "svrpda2") => Some(primal_dual(0.01, 16e4, 1350)),
+            (10_000, "c-saga") => Some(c_saga(0.0005, 100)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn psi(&self, i: usize) -> &[f64] {
+        &self.features[i * self.d..(i + 1) * self.d]
+    }
+
+    #[inline(always)]
+    fn reward(&self, i: usize, j: usize) -> f64 {
+        self.rewards[if self.rewards.len() == self.states { i } else { i * self.states + j }]
+    }
+
+    /// `S P_ij`
+    #[inline(always)]
+    fn odds(&self, i: usize, j: usize) -> f64 {
+        self.states as f64 * self.transitions[i * self.states + j]
+    }
+}
+
+/// `fbar_i` for all i: rows `Psi_i - discount sum_j P_ij Psi_j`, offsets `-sum_j P_ij r_ij`.
+fn averages(d: usize, features: &[f64], transitions: &[f64], rewards: &[f64], discount: f64) -> Collapsed {
+    let states = features.len() / d;
+    let mut rows = vec![0.0; states * d];
+    Blocks::new(states, states * d).fill(
+        d,
+        &mut rows,
+        #[inline(always)]
+        |range, rows| {
+            for (i, row) in range.zip(rows.chunks_exact_mut(d)) {
+                add_weighted_rows(features, &transitions[i * states..(i + 1) * states], row);
+                for (row, psi) in row.iter_mut().zip(&features[i * d..(i + 1) * d]) {
+                    *row = psi - discount * *row;
+                }
+            }
+        },
+    );
+    let per_state = rewards.len() == states;
+    let offsets = (0..states)
+        .map(|i| {
+            let p = &transitions[i * states..(i + 1) * states];
+            -if per_state { rewards[i] } else { dot(p, &rewards[i * states..(i + 1) * states]) }
+        })
+        .collect();
+    Collapsed::from_rows(d, rows, offsets)
+}
+
+impl Inner for Bellman {
+    #[inline(always)]
+    fn d(&self) -> usize {
+        self.d
+    }
+
+    #[inline(always)]
+    fn n_x(&self) -> usize {
+        self.states
+    }
+
+    #[inline(always)]
+    fn n_y(&self, _: usize) -> usize {
+        self.states
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, ..Structure::default() }
+    }
+
+    /// A pair reads two rows of features, a pass the S rows of the averages.
+    fn rows(&self) -> Rows {
+        Rows { pair: 2, all: self.states as u64 }
+    }
+
+    fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
+        Some(Box::new(shared::SharedBellman(self)))
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize, j: usize) {
+        prefetch(&self.transitions, i * self.states + j, 1);
+        prefetch(&self.features, i * self.d, self.d);
+        prefetch(&self.features, j * self.d, self.d);
+    }
+
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        let next = self.reward(i, j) + self.discount * dot(self.psi(j), theta);
+        out[0] = dot(self.psi(i), theta) - self.odds(i, j) * next;
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c * w[0], self.psi(i), out);
+        axpy(-c * w[0] * self.odds(i, j) * self.discount, self.psi(j), out);
+    }
+
+    /// Without the rewards, which cancel.
+    #[inline(always)]
+    fn difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        j: usize,
+        _: &mut [f64],
+        out: &mut [f64],
+    ) {
+        let change = |i: usize| dot(self.psi(i), theta) - dot(self.psi(i), theta_ref);
+        out[0] = change(i) - self.odds(i, j) * self.discount * change(j);
+    }
+
+    fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+        self.averages.mean(theta, i, work, out);
+    }
+
+    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.averages.add_mean_jac_t(theta, i, w, c, out);
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) {
+        self.averages.means(theta, out);
+    }
+
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+        self.averages.mean_jacobians(theta, out);
+    }
+
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+        self.averages.add_weighted_jac_t(theta, w, out);
+    }
+
+    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        self.averages.snapshot(theta, w, f_bar, u);
+    }
+}
