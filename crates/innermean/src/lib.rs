@@ -53,7 +53,7 @@ pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
-pub use merit::{Absolute, AnyMerit, DownsideSquare, Huber, Merit, ScalarMerit, Square};
+pub use merit::{Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, ScalarMerit, Square};
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
 pub use methods::svrpda1::Svrpda1;

@@ -13,6 +13,7 @@ mod absolute;
 mod any;
 mod downside_square;
 mod huber;
+mod logistic;
 mod scalar_merit;
 mod square;
 
@@ -20,6 +21,7 @@ pub use absolute::Absolute;
 pub use any::AnyMerit;
 pub use downside_square::DownsideSquare;
 pub use huber::Huber;
+pub use logistic::Logistic;
 pub use scalar_merit::ScalarMerit;
 pub use square::Square;
 

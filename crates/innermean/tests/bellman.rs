@@ -6,57 +6,11 @@ use std::num::NonZeroU64;
 
 use innermean::oracle::snapshot_calls;
 use innermean::shared::shared_form;
-use innermean::{
-    AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Portfolio, Problem, Sample, Square, Stop,
-    Unregularized,
-};
+use innermean::{AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Portfolio, Sample, Stop};
 use innermean_data::{Features, Mdp, MdpOptions, Rewards, generate_factor_model, generate_mdp};
-use support::dense::{Symmetric, dot};
+use support::dense::dot;
+use support::process::{bellman, normal_equations, problem, reward};
 use support::toy::Affine;
-
-fn bellman(mdp: &Mdp) -> Bellman {
-    let Mdp { d, features, transitions, rewards, discount, .. } = mdp.clone();
-    Bellman::new(d, features, transitions, rewards, discount).expect("a generated MDP")
-}
-
-fn problem(mdp: &Mdp) -> Problem<Bellman, Square, Unregularized> {
-    Problem { inner: bellman(mdp), merit: Square::new(1.0).expect("a weight"), regularizer: Unregularized }
-}
-
-/// `r_ij`, whichever way rewards are given.
-fn reward(mdp: &Mdp, i: usize, j: usize) -> f64 {
-    if mdp.rewards.len() == mdp.states { mdp.rewards[i] } else { mdp.rewards[i * mdp.states + j] }
-}
-
-/// `sum_j P_ij r_ij` and `Psi_i - discount sum_j P_ij Psi_j` for each i, from the definition.
-fn expectations(mdp: &Mdp) -> Vec<(f64, Vec<f64>)> {
-    let (s, d) = (mdp.states, mdp.d);
-    (0..s)
-        .map(|i| {
-            let mut row = mdp.features[i * d..(i + 1) * d].to_vec();
-            let mut expected_reward = 0.0;
-            for j in 0..s {
-                let p = mdp.transitions[i * s + j];
-                expected_reward += p * reward(mdp, i, j);
-                row.iter_mut()
-                    .zip(&mdp.features[j * d..(j + 1) * d])
-                    .for_each(|(row, psi)| *row -= mdp.discount * p * psi);
-            }
-            (expected_reward, row)
-        })
-        .collect()
-}
-
-/// The minimiser by the normal equations.
-fn normal_equations(mdp: &Mdp) -> Vec<f64> {
-    let mut matrix = Symmetric::scaled_identity(mdp.d, 0.0);
-    let mut right = vec![0.0; mdp.d];
-    for (reward, row) in expectations(mdp) {
-        matrix.add_outer(1.0, &row);
-        right.iter_mut().zip(&row).for_each(|(right, x)| *right += reward * x);
-    }
-    matrix.solve(&right)
-}
 
 #[test]
 fn the_objective_is_the_mean_squared_bellman_error() {

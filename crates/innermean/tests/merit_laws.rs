@@ -1,6 +1,6 @@
 //! What every merit must satisfy, whatever its formulas: the laws that tie phi, phi', phi* and the prox of phi*.
 
-use innermean::merit::{Absolute, AnyMerit, DownsideSquare, Huber, Merit, ScalarMerit, Square};
+use innermean::merit::{Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, ScalarMerit, Square};
 use proptest::prelude::*;
 
 /// `10^e` for e uniform between the bounds.
@@ -290,6 +290,74 @@ proptest! {
         let bytes = postcard::to_stdvec(&phi).unwrap();
         prop_assert_eq!(postcard::from_bytes::<AnyMerit>(&bytes).unwrap(), phi);
     }
+}
+
+/// `prox_{phi_i/alpha}(z)` of the logistic loss by bisection: its slope lies between -1 and 1.
+fn prox_of_logistic(y: f64, alpha: f64, z: f64) -> f64 {
+    let slope = |u: f64| -y / (1.0 + (y * u).exp());
+    let (mut lo, mut hi) = (z - 1.0 / alpha, z + 1.0 / alpha);
+    for _ in 0..2000 {
+        let mid = 0.5 * (lo + hi);
+        if mid <= lo || mid >= hi {
+            break;
+        }
+        if slope(mid) / alpha + mid - z > 0.0 {
+            hi = mid;
+        } else {
+            lo = mid;
+        }
+    }
+    0.5 * (lo + hi)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn laws_of_the_logistic_loss(i in 0usize..2, alpha in alpha(), u in number(), v in number()) {
+        let phi = Logistic::new(vec![1.0, -1.0]).unwrap();
+        let y = phi.labels()[i];
+        let at = |u: f64| phi.phi(i, u);
+        prop_assert!((at(u) - (-y * u).exp().ln_1p()).abs() <= 1e-12 * (1.0 + u.abs()) || -y * u > 700.0);
+        // Fenchel-Young, tight at the gradient.
+        let (w, elsewhere) = (phi.slope(i, u), phi.slope(i, v));
+        prop_assert!((at(u) + phi.phi_star(i, w) - u * w).abs() <= 1e-12 * (1.0 + u.abs()));
+        prop_assert!(at(u) + phi.phi_star(i, elsewhere) - u * elsewhere >= -1e-12 * (1.0 + u.abs()));
+        prop_assert!(phi.phi_star(i, y * u.abs()) == f64::INFINITY || u == 0.0);
+        // Moreau, against a search that knows no formula of the crate.
+        let expected = v - alpha * prox_of_logistic(y, alpha, v / alpha);
+        let prox = phi.prox_phi_star(i, alpha, v);
+        prop_assert!((prox - expected).abs() <= 1e-12 * (1.0 + v.abs()), "{prox} {expected}");
+        prop_assert!(phi.phi_star(i, prox).is_finite());
+        // The gradient is a fixed point of the dual step, also where it is tiny.
+        let moved = phi.prox_phi_star(i, alpha, w + alpha * u);
+        prop_assert!((moved - w).abs() <= 1e-14 * (w + alpha * u).abs() + 1e-13 * w.abs(), "{moved} {w}");
+        // Slopes against differences; curvature at most 1/gamma = 1/4, and that at 0.
+        let step = 1e-5;
+        let difference = (at(u + step) - at(u - step)) / (2.0 * step);
+        prop_assert!((difference - w).abs() <= 1e-9 + 1e-10 * u.abs());
+        prop_assert!((w - elsewhere).abs() <= 0.25 * (u - v).abs() * (1.0 + 1e-12));
+    }
+}
+
+#[test]
+fn the_logistic_loss_knows_its_constants_and_refuses_other_labels() {
+    let phi = Logistic::new(vec![1.0, -1.0]).unwrap();
+    assert_eq!((phi.gamma(), phi.lipschitz(4)), (4.0, 2.0));
+    assert!(((phi.slope(0, 1e-6) - phi.slope(0, -1e-6)) / 2e-6 - 0.25).abs() < 1e-9);
+    assert_eq!((phi.conjugate(0, &[-1.0]), phi.conjugate(0, &[0.0])), (0.0, 0.0));
+    assert_eq!((phi.conjugate(1, &[-0.1]), phi.conjugate(0, &[-1.1])), (f64::INFINITY, f64::INFINITY));
+    for (bad, quoted) in [(0.0, "0.0"), (2.0, "2.0"), (f64::NAN, "NaN")] {
+        let error = Logistic::new(vec![1.0, bad]).unwrap_err();
+        assert_eq!(error.to_string(), format!("labels[1] = {quoted}, expected -1 or 1"));
+        let bytes = postcard::to_stdvec(&vec![1.0, bad]).unwrap();
+        assert!(postcard::from_bytes::<Logistic>(&bytes).is_err());
+    }
+    let bytes = postcard::to_stdvec(&phi).unwrap();
+    assert_eq!(postcard::from_bytes::<Logistic>(&bytes).unwrap(), phi);
+    let u = [1.0, f64::NAN];
+    assert!(phi.value(0, &u).is_nan() && gradient(&phi, &u)[1].is_nan() && prox(&phi, 1.0, &u)[1].is_nan());
+    assert!(!phi.conjugate(0, &[f64::NAN]).is_finite());
 }
 
 /// phi = u^2 has phi* = w^2/4, whose prox divides by 1 + alpha/2. The prox of phi itself would divide by 1 + 2 alpha.

@@ -4,11 +4,13 @@
 mod support;
 
 use innermean::draws::Stream;
+use innermean::problems::linear::predictors;
 use innermean::{
     Bellman, Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Settings, Square, Stop,
     Structure, Svrpda1, Svrpda2, Unregularized,
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
+use support::process;
 use support::toy::{Affine, SoftplusUnits};
 
 /// What a problem must say about itself, and nothing more: no structure, no fused calls.
@@ -75,8 +77,7 @@ fn portfolio(n: usize, d: usize) -> Portfolio {
 }
 
 fn bellman(rewards: Rewards) -> Bellman {
-    let mdp = generate_mdp(&MdpOptions { states: 13, d: 6, rewards, ..MdpOptions::default() });
-    Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount).expect("a generated MDP")
+    process::bellman(&generate_mdp(&MdpOptions { states: 13, d: 6, rewards, ..MdpOptions::default() }))
 }
 
 /// Every f there is, in sizes that leave no block whole.
@@ -86,6 +87,8 @@ fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("affine, ell = 2, ragged", &Affine::random(5, 2, 11, |i| 1 + i % 4, 1));
     check("Bellman, rewards of transitions", &bellman(Rewards::PerTransition));
     check("Bellman, rewards of states", &bellman(Rewards::PerState));
+    let rows = numbers(7 * 19, 5);
+    check("linear", &predictors(7, rows, numbers(19, 6)).expect("finite rows"));
     check("softplus, ragged", &SoftplusUnits::random(6, 9, |i| 2 + i % 3, 2));
     check("shared", &Shared(vec![1.0, -2.0, 4.5]));
     check("boxed", &(Box::new(portfolio(20, 3)) as Box<dyn Inner>));

@@ -5,4 +5,6 @@
 pub(crate) mod conic;
 pub(crate) mod dense;
 pub(crate) mod market;
+pub(crate) mod process;
+pub(crate) mod regression;
 pub(crate) mod toy;

@@ -1,0 +1,75 @@
+//! Linear predictors: rows `a_i` in `R^d`, one average for each that is no average, `n_Y = 1`.
+//!
+//! ```text
+//! min over theta of  (1/n) sum_i phi_i( <a_i, theta> + b_i ) + g(theta)
+//! ```
+//!
+//! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`; logistic regression has
+//! labels in `phi_i`. f is a [`Collapsed`] whose rows are the data themselves.
+
+use crate::collapse::Collapsed;
+use crate::merit::{Logistic, Square};
+use crate::problem::Problem;
+use crate::regularizer::Ridge;
+use crate::setting::InvalidSetting;
+
+/// `f_i = <a_i, theta> + b_i` with `rows` of length `d`.
+///
+/// # Errors
+/// Unless there is at least one whole row and an offset for each, of finite numbers.
+pub fn predictors(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Result<Collapsed, InvalidSetting> {
+    if d == 0 || rows.is_empty() || !rows.len().is_multiple_of(d) {
+        return Err(InvalidSetting::new(
+            "rows",
+            format!("{} numbers in rows of {d}", rows.len()),
+            "at least one whole row of at least one number",
+        ));
+    }
+    if offsets.len() != rows.len() / d {
+        let expected = format!("one for each of {} rows", rows.len() / d);
+        return Err(InvalidSetting::new("offsets", format!("{} numbers", offsets.len()), expected));
+    }
+    if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
+        let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
+        return Err(InvalidSetting::new("rows", place, "finite numbers"));
+    }
+    if let Some(bad) = offsets.iter().position(|x| !x.is_finite()) {
+        return Err(InvalidSetting::new(
+            format!("offsets[{bad}]"),
+            offsets[bad].to_string(),
+            "a finite number",
+        ));
+    }
+    Ok(Collapsed::from_rows(d, rows, offsets))
+}
+
+/// `(1/n) sum_i (<a_i, theta> - target_i)^2 + (lambda/2) |theta|^2`
+///
+/// # Errors
+/// As [`predictors`], and unless lambda is finite and 0 or above.
+pub fn ridge_regression(
+    d: usize,
+    rows: Vec<f64>,
+    targets: &[f64],
+    lambda: f64,
+) -> Result<Problem<Collapsed, Square, Ridge>, InvalidSetting> {
+    Ok(Problem {
+        inner: predictors(d, rows, targets.iter().map(|b| -b).collect())?,
+        merit: Square::new(1.0)?,
+        regularizer: Ridge::from_weight(lambda)?,
+    })
+}
+
+/// `(1/n) sum_i log(1 + exp(-y_i <a_i, theta>)) + (lambda/2) |theta|^2` with labels `y_i` of -1 or 1.
+///
+/// # Errors
+/// As [`predictors`], if a label is anything else, and unless lambda is finite and 0 or above.
+pub fn logistic_regression(
+    d: usize,
+    rows: Vec<f64>,
+    labels: Vec<f64>,
+    lambda: f64,
+) -> Result<Problem<Collapsed, Logistic, Ridge>, InvalidSetting> {
+    let inner = predictors(d, rows, vec![0.0; labels.len()])?;
+    Ok(Problem { inner, merit: Logistic::new(labels)?, regularizer: Ridge::from_weight(lambda)? })
+}
