@@ -93,7 +93,9 @@ pub fn generate_mdp(options: &MdpOptions) -> Mdp {
     for row in transitions.chunks_exact_mut(states.max(1)) {
         let sum: f64 = row.iter().sum();
         if sum > 0.0 {
-            row.iter_mut().for_each(|p| *p /= sum);
+            for p in row {
+                *p /= sum;
+            }
         } else {
             row.fill(1.0 / states as f64);
         }

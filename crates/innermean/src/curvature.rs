@@ -14,11 +14,15 @@ const MARGIN: f64 = 1.05;
 /// Of the draws for the first vector, far from those that the methods number from 0.
 const STREAM: u64 = 2000;
 
-/// An estimate of the Lipschitz constant of `F'` near theta, `1/gamma` times the largest eigenvalue of
-/// `(1/n_X) sum_i fbar_i' fbar_i'^T`, by power iterations. Infinite where phi has a kink, zero where f is constant. What the
-/// curvature of f itself adds is left out.
+/// An estimate of the Lipschitz constant of `F'` near theta, `1/gamma` times [`of_jacobians`]. Infinite where phi has a kink, zero
+/// where f is constant. What the curvature of f itself adds is left out.
 pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    let f = &problem.inner;
+    let jacobians = of_jacobians(&problem.inner, theta);
+    if jacobians == 0.0 { 0.0 } else { jacobians / problem.merit.gamma() }
+}
+
+/// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, from above, by power iterations.
+pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);
     let mut v: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
@@ -46,7 +50,7 @@ pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, t
         eigenvalue = norm_squared(&product).sqrt();
         std::mem::swap(&mut v, &mut product);
     }
-    MARGIN * eigenvalue / problem.merit.gamma()
+    MARGIN * eigenvalue
 }
 
 /// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,

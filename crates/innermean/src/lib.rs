@@ -26,7 +26,7 @@
 //!
 //! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
 //! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`steps`] the rules for
-//! their steps, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
+//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
 
 pub mod blocks;
 pub mod choice;
@@ -37,6 +37,7 @@ pub mod evaluate;
 pub mod inner;
 pub mod merit;
 pub mod methods;
+pub mod optimum;
 pub mod oracle;
 pub mod problem;
 pub mod problems;
@@ -59,6 +60,7 @@ pub use methods::reference::Reference;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
+pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
 pub use problems::bellman::Bellman;

@@ -55,6 +55,11 @@ pub trait Merit: Sync {
 
     /// `B_w`: a Lipschitz constant common to all `phi_i` on `R^ell`, `+inf` where there is none.
     fn lipschitz(&self, ell: usize) -> f64;
+
+    /// `c` if `phi_i(u) = c |u|^2` for every i: then the optimum may be had directly.
+    fn square_weight(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A merit that is borrowed. (`&P` itself cannot be a merit: somebody might make it a [`ScalarMerit`].)
@@ -98,6 +103,10 @@ macro_rules! pass_on {
             #[inline(always)]
             fn lipschitz(&$this, ell: usize) -> f64 {
                 $merit.lipschitz(ell)
+            }
+
+            fn square_weight(&$this) -> Option<f64> {
+                $merit.square_weight()
             }
         }
     };

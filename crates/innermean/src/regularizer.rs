@@ -40,6 +40,13 @@ pub trait Regularizer: Sync {
 
     /// The largest known `mu >= 0` for which g is mu-strongly convex.
     fn mu(&self) -> f64;
+
+    /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but for a constant: then the optimum
+    /// may be had directly.
+    fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+        let _ = d;
+        None
+    }
 }
 
 /// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one chosen at run time.
@@ -70,6 +77,10 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn mu(&self) -> f64 {
                     (**self).mu()
+                }
+
+                fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+                    (**self).quadratic(d)
                 }
             }
         )*

@@ -61,6 +61,10 @@ macro_rules! variants {
             fn lipschitz(&self, ell: usize) -> f64 {
                 match self { $(Self::$Variant(merit) => merit.lipschitz(ell),)* }
             }
+
+            fn square_weight(&self) -> Option<f64> {
+                match self { $(Self::$Variant(merit) => merit.square_weight(),)* }
+            }
         }
     };
 }

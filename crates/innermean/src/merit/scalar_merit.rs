@@ -47,6 +47,11 @@ pub trait ScalarMerit: Sync {
 
     /// `sup |phi_i'|` over all `i` and `u`; `B_w` is `sqrt(ell)` times that.
     fn max_slope(&self) -> f64;
+
+    /// `c` if `phi_i(u) = c u^2` for every i; see [`Merit::square_weight`].
+    fn square_factor(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl<S: ScalarMerit> Merit for S {
@@ -90,5 +95,9 @@ impl<S: ScalarMerit> Merit for S {
     #[inline(always)]
     fn lipschitz(&self, ell: usize) -> f64 {
         self.max_slope() * (ell as f64).sqrt()
+    }
+
+    fn square_weight(&self) -> Option<f64> {
+        self.square_factor()
     }
 }

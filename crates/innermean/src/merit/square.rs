@@ -71,4 +71,8 @@ impl ScalarMerit for Square {
     fn max_slope(&self) -> f64 {
         f64::INFINITY
     }
+
+    fn square_factor(&self) -> Option<f64> {
+        Some(self.weight)
+    }
 }

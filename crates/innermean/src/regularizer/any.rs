@@ -58,6 +58,10 @@ macro_rules! variants {
             fn mu(&self) -> f64 {
                 match self { $(Self::$Variant(g) => g.mu(),)* }
             }
+
+            fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+                match self { $(Self::$Variant(g) => g.quadratic(d),)* }
+            }
         }
     };
 }

@@ -123,4 +123,9 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
     fn mu(&self) -> f64 {
         self.g.mu() + self.lambda
     }
+
+    fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+        let (lambda, tilt) = self.g.quadratic(d)?;
+        Some((lambda + self.lambda, tilt))
+    }
 }

@@ -81,4 +81,10 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
     fn mu(&self) -> f64 {
         self.g.mu()
     }
+
+    fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+        let (lambda, mut tilt) = self.g.quadratic(d)?;
+        vector::axpy(1.0, self.tilt_of(d), &mut tilt);
+        Some((lambda, tilt))
+    }
 }

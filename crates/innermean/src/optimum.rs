@@ -1,0 +1,137 @@
+//! The reference optimum that objective gaps are measured against, and where it comes from.
+//!
+//! Nothing here is counted or timed: these are the judge's calls. Where f is affine, `phi = c |u|^2` and g is quadratic, the
+//! normal equations are solved directly. Otherwise a long run of a method that the contestants have no part in goes on until
+//! rounding ends it: accelerated gradients where phi is smooth, restarted primal-dual steps where it has a kink and f is affine.
+//! An affine f is averaged first.
+
+use std::fmt;
+
+use crate::collapse::Collapsed;
+use crate::inner::Inner;
+use crate::merit::{Borrowed, Merit};
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+
+mod accelerated;
+mod gram;
+mod restarted;
+
+/// A minimiser, as well as it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// `theta*`
+    pub theta: Vec<f64>,
+    /// `P(theta*)`
+    pub objective: f64,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where an optimum comes from. Displays as words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Source {
+    /// The normal equations, by Cholesky's factor of the Gram matrix.
+    Direct,
+    /// Accelerated proximal gradient steps with restarts.
+    AcceleratedGradient(Reached),
+    /// Restarted primal-dual steps.
+    PrimalDual(Reached),
+}
+
+/// Where a long run ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reached {
+    /// Its steps.
+    pub iterations: usize,
+    /// What is left of the start's distance from optimal: of the norm of the prox-gradient mapping, or of a primal-dual step.
+    pub residual: f64,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, Reached { iterations, residual }) = match self {
+            Source::Direct => return write!(out, "direct solve of the normal equations"),
+            Source::AcceleratedGradient(reached) => ("accelerated proximal gradient", reached),
+            Source::PrimalDual(reached) => ("restarted primal-dual steps", reached),
+        };
+        write!(out, "{name}, {iterations} steps, {residual:.0e} of the first residual left")
+    }
+}
+
+/// The minimiser of `problem`, a long run beginning at `theta`; where P is not convex, a stationary point. None if phi has a kink
+/// and f is not affine.
+pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+) -> Option<Optimum> {
+    let (theta, source) = if problem.inner.structure().affine {
+        let collapsed = Problem {
+            inner: Collapsed::new(&problem.inner, theta),
+            merit: Borrowed(&problem.merit),
+            regularizer: &problem.regularizer,
+        };
+        of_predictors(&collapsed, theta)
+    } else if problem.merit.gamma() > 0.0 {
+        let (theta, reached) = accelerated::run(problem, theta);
+        (theta, Source::AcceleratedGradient(reached))
+    } else {
+        return None;
+    };
+    Some(Optimum { objective: problem.objective(&theta), theta, source })
+}
+
+fn of_predictors<P: Merit, G: Regularizer>(
+    problem: &Problem<Collapsed, P, G>,
+    theta: &[f64],
+) -> (Vec<f64>, Source) {
+    if let Some(theta) = gram::solve(problem) {
+        (theta, Source::Direct)
+    } else if problem.merit.gamma() > 0.0 {
+        let (theta, reached) = accelerated::run(problem, theta);
+        (theta, Source::AcceleratedGradient(reached))
+    } else {
+        let (theta, reached) = restarted::run(problem, theta);
+        (theta, Source::PrimalDual(reached))
+    }
+}
+
+/// A residual this small, relative to that of the start, is rounding.
+const ROUNDING: f64 = 1e-15;
+/// Steps in which the residual must fall by a tenth: beyond, rounding keeps it where it is.
+const PATIENCE: usize = 1000;
+/// No run is longer.
+const MOST_ITERATIONS: usize = 200_000;
+
+/// Says when a long run is over: at rounding level, or when nothing gets better any more.
+struct Progress {
+    first: f64,
+    best: f64,
+    /// The last residual that was a tenth below the one before it, and when.
+    mark: (f64, usize),
+}
+
+impl Progress {
+    fn new(first: f64) -> Self {
+        Progress { first, best: f64::INFINITY, mark: (first, 0) }
+    }
+
+    /// Whether this is the smallest residual so far.
+    fn improves(&mut self, iteration: usize, residual: f64) -> bool {
+        if residual < 0.9 * self.mark.0 {
+            self.mark = (residual, iteration);
+        }
+        let improves = residual < self.best;
+        self.best = self.best.min(residual);
+        improves
+    }
+
+    fn over(&self, iteration: usize) -> bool {
+        self.best <= ROUNDING * self.first || iteration >= self.mark.1 + PATIENCE
+    }
+
+    fn reached(&self, iterations: usize) -> Reached {
+        let residual = if self.first > 0.0 { self.best.min(self.first) / self.first } else { 0.0 };
+        Reached { iterations, residual }
+    }
+}
