@@ -97,23 +97,23 @@ fn of_predictors<P: Merit, G: Regularizer>(
 }
 
 /// A residual this small, relative to that of the start, is rounding.
-const ROUNDING: f64 = 1e-15;
-/// Steps in which the residual must fall by a tenth: beyond, rounding keeps it where it is.
-const PATIENCE: usize = 1000;
+const ROUNDING: f64 = 1e-14;
 /// No run is longer.
 const MOST_ITERATIONS: usize = 200_000;
 
 /// Says when a long run is over: at rounding level, or when nothing gets better any more.
 struct Progress {
     first: f64,
+    /// Steps in which the residual must fall by a tenth, these or half of all, whichever are more.
+    patience: usize,
     best: f64,
     /// The last residual that was a tenth below the one before it, and when.
     mark: (f64, usize),
 }
 
 impl Progress {
-    fn new(first: f64) -> Self {
-        Progress { first, best: f64::INFINITY, mark: (first, 0) }
+    fn new(first: f64, patience: usize) -> Self {
+        Progress { first, patience, best: f64::INFINITY, mark: (first, 0) }
     }
 
     /// Whether this is the smallest residual so far.
@@ -127,7 +127,7 @@ impl Progress {
     }
 
     fn over(&self, iteration: usize) -> bool {
-        self.best <= ROUNDING * self.first || iteration >= self.mark.1 + PATIENCE
+        self.best <= ROUNDING * self.first || iteration - self.mark.1 >= self.patience.max(iteration / 2)
     }
 
     fn reached(&self, iterations: usize) -> Reached {

@@ -222,3 +222,85 @@ impl Driver<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::engine::RESUMING;
+    use super::*;
+    use crate::choice::Choice;
+    use crate::merit::{AnyMerit, Square};
+    use crate::methods::{AnyMethod, METHODS};
+    use crate::problems::portfolio::Portfolio;
+    use crate::regularizer::{Ridge, Simplex};
+
+    /// `f = sqrt(1 + (theta_l - b_ij)^2)` with `l = (i + j) mod d`: convex and not affine.
+    struct Hyperbolas {
+        d: usize,
+        b: Vec<Vec<f64>>,
+    }
+
+    impl Inner for Hyperbolas {
+        fn d(&self) -> usize {
+            self.d
+        }
+
+        fn n_x(&self) -> usize {
+            self.b.len()
+        }
+
+        fn n_y(&self, i: usize) -> usize {
+            self.b[i].len()
+        }
+
+        fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+            out[0] = (theta[(i + j) % self.d] - self.b[i][j]).hypot(1.0);
+        }
+
+        fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+            let l = (i + j) % self.d;
+            let x = theta[l] - self.b[i][j];
+            out[l] += c * w[0] * x / x.hypot(1.0);
+        }
+    }
+
+    /// For every method that suits, a run that is written and read back every seven steps ends with the same bits. Returns
+    /// how many suit.
+    fn check_resuming<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> usize {
+        let start = vec![0.25; problem.inner.d()];
+        let driver = Driver {
+            stop: Stop { max_outer: Some(3), tolerance: None, ..Stop::default() },
+            evaluate_every: NonZeroU64::new(7),
+            ..Driver::default()
+        };
+        let suited = METHODS.iter().filter(|row| row.suits(problem).is_ok());
+        suited
+            .map(|row| {
+                let method =
+                    AnyMethod::named(row.name, &Choice::seeded(3), problem, &start).expect("it suits");
+                let run = |resuming: bool| {
+                    RESUMING.set(resuming);
+                    let solution = method.run(&driver, problem, &start, &mut ());
+                    RESUMING.set(false);
+                    let trace: Vec<_> =
+                        solution.trace.iter().map(|r| (r.inner, r.calls, r.objective)).collect();
+                    (solution.theta, trace)
+                };
+                assert_eq!(run(true), run(false), "{}", row.name);
+            })
+            .count()
+    }
+
+    #[test]
+    fn every_method_resumes_bit_for_bit() {
+        let returns = innermean_data::generate_factor_model(90, 4, 1).values;
+        let portfolio = Portfolio::new(4, returns).expect("generated returns");
+        let square = Square::new(1.0).expect("a weight");
+        assert!(check_resuming(&portfolio.clone().problem(square, Simplex).expect("finite means")) >= 3);
+        let absolute: AnyMerit = crate::merit::Absolute::new(1.0).expect("a weight").into();
+        assert!(check_resuming(&portfolio.problem(absolute, Simplex).expect("finite means")) >= 2);
+        let b = (0..30).map(|i| (0..5).map(|j| f64::from((7 * i + 3 * j) % 11) / 5.0).collect()).collect();
+        let regularizer = Ridge::from_weight(0.1).expect("a weight");
+        let hyperbolas = Problem { inner: Hyperbolas { d: 3, b }, merit: square, regularizer };
+        assert!(check_resuming(&hyperbolas) >= 3);
+    }
+}

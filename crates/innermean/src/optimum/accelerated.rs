@@ -11,6 +11,8 @@ use crate::vector::{distance_squared, dot_of_differences};
 
 /// What F may rise above its quadratic model by rounding alone, relative to F.
 const SLACK: f64 = 1e-13;
+/// Enough for momentum to build up at condition numbers of a million.
+const PATIENCE: usize = 1000;
 
 /// The point with the smallest prox-gradient mapping of a run from `theta`.
 pub(super) fn run<F: Inner, P: Merit, G: Regularizer>(
@@ -27,7 +29,7 @@ pub(super) fn run<F: Inner, P: Merit, G: Regularizer>(
     let (mut gradient, zeros) = (vec![0.0; d], vec![0.0; d]);
     let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
     let mut w = f_bar.clone();
-    let mut progress = Progress::new(problem.stationarity(&x, 1.0 / smoothness));
+    let mut progress = Progress::new(problem.stationarity(&x, 1.0 / smoothness), PATIENCE);
     let mut t = 1.0;
     for k in 1..=MOST_ITERATIONS {
         problem.inner.means(&y, &mut f_bar);

@@ -54,6 +54,8 @@ where
         (oracle.calls, oracle.rows) = (spent.calls, spent.rows);
         let state = method.init(&mut oracle, theta);
         let clock = spent.time + start.elapsed();
+        #[cfg(test)]
+        let state = resumed(state);
         Engine { method, oracle, state, clock, outer: 0, inner: 0, left: 0, chunk: 16, calls_per_step: None }
     }
 
@@ -63,6 +65,10 @@ where
         self.clock += start.elapsed();
         self.left = self.method.inner_iterations(&self.state) as u64;
         self.calls_per_step = None;
+        #[cfg(test)]
+        {
+            self.state = resumed(self.state.clone());
+        }
     }
 
     /// At most `most` steps. The first chunk of an outer iteration is a single step, which tells what a step costs; after
@@ -93,6 +99,10 @@ where
         }
         self.inner += steps;
         self.left -= steps;
+        #[cfg(test)]
+        {
+            self.state = resumed(self.state.clone());
+        }
     }
 
     /// Counts the outer iteration if it was brought to its end.
@@ -122,4 +132,20 @@ where
     pub(super) fn duals(&self) -> Option<&[f64]> {
         self.method.duals(&self.state)
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Whether this thread's runs write their state and read it back wherever they could be interrupted.
+    pub(super) static RESUMING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// The state, or what is left of it after a way through a file.
+#[cfg(test)]
+fn resumed<S: serde::Serialize + serde::de::DeserializeOwned>(state: S) -> S {
+    if !RESUMING.get() {
+        return state;
+    }
+    let bytes = postcard::to_stdvec(&state).expect("a state serialises");
+    postcard::from_bytes(&bytes).expect("and comes back")
 }

@@ -1,0 +1,269 @@
+//! What every method of the table promises, on every problem that it admits, with the settings that it finds for itself: a linear
+//! rate ends at the known optimum, a sublinear one comes closer and closer; a problem that it does not admit is refused with the
+//! names of those that suit; and the number of threads changes no bit.
+//!
+//! A method joins by its row in `METHODS`.
+
+mod support;
+
+use std::fmt::Write;
+
+use innermean::methods::{Family, MethodInfo, Rate};
+use innermean::oracle::gradient_calls;
+use innermean::{
+    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Stop,
+    optimum,
+};
+use innermean_data::{MdpOptions, generate_mdp};
+use support::market::{Limits, Market, Risk, Task};
+use support::process;
+use support::regression::Data;
+use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
+
+/// (method, problem, reason): where a method may miss what its row promises. One that is no longer needed is an error.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+
+/// Of the start's gap, where a linear rate ends.
+const LINEAR: f64 = 1e-8;
+
+/// Whole gradients are cheap, one by one in the order of memory, and take as many as the problem's condition number says.
+const BATCH: u64 = 10;
+
+/// A problem with its known optimum, and what may be spent on it.
+struct Case<F, P, G> {
+    name: &'static str,
+    problem: Problem<F, P, G>,
+    start: Vec<f64>,
+    /// `P(theta*)`
+    least: f64,
+    budget: Budget,
+}
+
+/// What a run may take, in the calls of a whole gradient, and what it must reach.
+#[derive(Clone, Copy)]
+struct Budget {
+    /// For methods with a linear rate; None where nothing makes one, as with a kink: then all are held to the rest. Those that step along
+    /// whole gradients have [`BATCH`] times as many.
+    linear: Option<u64>,
+    /// For sublinear methods,
+    sublinear: u64,
+    /// who must bring the gap to this part of the start's.
+    factor: f64,
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
+    fn new(name: &'static str, problem: Problem<F, P, G>, theta: &[f64], budget: Budget) -> Self {
+        let start = vec![0.0; problem.inner.d()];
+        let least = problem.objective(theta);
+        // The library's own idea of the optimum agrees with the one from elsewhere.
+        let own = optimum(&problem, &start).expect("an optimum");
+        let size = problem.objective(&problem.allowed(&start)) - least;
+        assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {}, {own:?}", least);
+        Case { name, problem, start, least: least.min(own.objective), budget }
+    }
+
+    fn run(&self, row: &MethodInfo, stop: Stop) -> Solution {
+        AnyMethod::named(row.name, &Choice::seeded(1), &self.problem, &self.start)
+            .unwrap_or_else(|error| panic!("{} on {}: {error}", row.name, self.name))
+            .run(&Driver { stop, ..Driver::default() }, &self.problem, &self.start, &mut ())
+    }
+
+    /// What the method did, and whether that is what its row promises.
+    fn judge(&self, row: &MethodInfo) -> (bool, String) {
+        let gap = |objective: f64| objective - self.least;
+        let first = gap(self.problem.objective(&self.problem.allowed(&self.start)));
+        let pass = gradient_calls(&self.problem.inner).total();
+        let never = Stop { max_outer: None, tolerance: None, ..Stop::default() };
+        let (solution, kept) = match (row.rate, self.budget.linear) {
+            (Rate::Linear, Some(passes)) => {
+                let target = self.least + LINEAR * first;
+                let more = if row.family == Family::Batch { BATCH } else { 1 };
+                let max_calls = Some(passes * more * pass);
+                let solution = self.run(row, Stop { target_objective: Some(target), max_calls, ..never });
+                let kept = solution.objective <= target;
+                (solution, kept)
+            }
+            _ => {
+                let solution = self.run(row, Stop { max_calls: Some(self.budget.sublinear * pass), ..never });
+                // The best of the last tenth: a limit may end a run at a point that it would not have reported.
+                let total = solution.calls.total();
+                let from = |tenths: u64| {
+                    solution
+                        .trace
+                        .iter()
+                        .filter(move |r| 10 * r.calls.total() >= tenths * total)
+                        .map(|r| gap(r.objective))
+                };
+                let early = from(1).next().expect("the end is beyond a tenth");
+                let late = from(9).fold(f64::INFINITY, f64::min);
+                let kept = late <= self.budget.factor * first && (late < early || late <= LINEAR * first);
+                (solution, kept)
+            }
+        };
+        let last = gap(solution.trace.last().map_or(f64::NAN, |record| record.objective));
+        let report = format!(
+            "{:12} best gap {:.1e}, last {:.1e} of the first; {} calls = {:.0} gradients, {} outer, {:.2} s, {}",
+            row.name,
+            gap(solution.objective) / first,
+            last / first,
+            solution.calls.total(),
+            solution.calls.total() as f64 / pass as f64,
+            solution.outer,
+            solution.seconds,
+            solution.status,
+        );
+        (kept, report)
+    }
+
+    /// Every method that admits the problem keeps its promise; every other is refused with the names of those that do. On one
+    /// thread: the tests of this file share the cores among them.
+    fn check(&self) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
+        pool.install(|| self.check_all());
+    }
+
+    fn check_all(&self) {
+        let (mut suited, mut failures) = (Vec::new(), String::new());
+        for row in METHODS {
+            match row.suits(&self.problem) {
+                Ok(()) => {
+                    suited.push(row.name);
+                    let (kept, report) = self.judge(row);
+                    println!("{}: {report}", self.name);
+                    let exempt = EXCEPTIONS.iter().any(|e| (e.0, e.1) == (row.name, self.name));
+                    if exempt && kept {
+                        writeln!(failures, "{report}; its exception is no longer needed").unwrap();
+                    } else if !exempt && !kept {
+                        writeln!(failures, "{report}").unwrap();
+                    }
+                }
+                Err(error) => self.check_refusal(row, &error),
+            }
+        }
+        assert!(!suited.is_empty(), "{}: no method admits it", self.name);
+        assert!(failures.is_empty(), "{}, optimum {:e}:\n{failures}", self.name, self.least);
+    }
+
+    fn check_refusal(&self, row: &MethodInfo, error: &ChoiceError) {
+        let refused = AnyMethod::named(row.name, &Choice::seeded(1), &self.problem, &self.start)
+            .expect_err("a method runs where its row does not admit it");
+        assert_eq!(&refused, error);
+        let ChoiceError::Unsuited { method, missing, suited } = error else {
+            panic!("{} on {}: {error}", row.name, self.name)
+        };
+        assert_eq!(*method, row.name);
+        assert!(missing.starts_with("it needs "), "{missing}");
+        let named: Vec<&str> = suited.split(", ").collect();
+        let expected: Vec<&str> =
+            METHODS.iter().filter(|row| row.suits(&self.problem).is_ok()).map(|row| row.name).collect();
+        assert_eq!(named, expected);
+        assert!(error.to_string().ends_with(suited.as_str()), "{error}");
+    }
+}
+
+const SMOOTH: Budget = Budget { linear: Some(2000), sublinear: 300, factor: 1e-2 };
+
+fn embedded_portfolio() -> Market {
+    Market::generated(7240, 25, 1)
+}
+
+#[test]
+fn portfolio() {
+    let market = embedded_portfolio();
+    let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::Free));
+    Case::new("portfolio", problem, &market.closed_form(1.0, 0.0), SMOOTH).check();
+}
+
+#[test]
+fn long_only_portfolio() {
+    let market = embedded_portfolio();
+    let task = Task::new(Risk::Variance(1.0), Limits::LongOnly);
+    let theta = market.by_interior_point(&task);
+    Case::new("long-only portfolio", market.problem(&task), &theta, SMOOTH).check();
+}
+
+#[test]
+fn absolute_deviation() {
+    let market = Market::generated(600, 8, 1);
+    let task = Task::new(Risk::Absolute(1.0), Limits::LongOnly);
+    let theta = market.by_interior_point(&task);
+    let budget = Budget { linear: None, ..SMOOTH };
+    Case::new("absolute deviation", market.problem(&task), &theta, budget).check();
+}
+
+#[test]
+fn bellman() {
+    let mdp = generate_mdp(&MdpOptions::default());
+    Case::new("Bellman", process::problem(&mdp), &process::normal_equations(&mdp), SMOOTH).check();
+}
+
+#[test]
+fn ridge() {
+    let (problem, theta) = Data::random(400, 12, 0.1, 1).ridge(0.01);
+    Case::new("ridge", problem, &theta, SMOOTH).check();
+}
+
+#[test]
+fn logistic() {
+    let (problem, theta) = Data::random(400, 12, 0.1, 2).logistic(0.01);
+    Case::new("logistic", problem, &theta, SMOOTH).check();
+}
+
+#[test]
+fn convex_and_not_affine() {
+    let f = SoftplusUnits::random(6, 40, |_| 5, 1);
+    let (problem, saddle) = softplus_of_softplus(f, 0.05);
+    Case::new("softplus", problem, &saddle.theta, SMOOTH).check();
+}
+
+#[test]
+fn ragged_samples() {
+    let f = Affine::random(6, 2, 50, |i| 1 + i % 7, 1);
+    let (problem, saddle) = least_squares(f, 0.5, 0.05);
+    Case::new("ragged", problem, &saddle.theta, SMOOTH).check();
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    // Rows for several blocks.
+    let market = Market::generated(9000, 8, 1);
+    let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly));
+    let on = |threads: usize, row: &MethodInfo| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+        pool.install(|| {
+            let stop = Stop { max_outer: Some(3), tolerance: None, ..Stop::default() };
+            let solution = AnyMethod::named(row.name, &Choice::seeded(5), &problem, &[0.0; 8])
+                .expect("a method that suits")
+                .run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 8], &mut ());
+            let objectives: Vec<u64> = solution.trace.iter().map(|r| r.objective.to_bits()).collect();
+            let theta: Vec<u64> = solution.theta.iter().map(|t| t.to_bits()).collect();
+            (theta, objectives, solution.calls, solution.rows)
+        })
+    };
+    let mut seen = 0;
+    for row in METHODS.iter().filter(|row| row.suits(&problem).is_ok()) {
+        assert_eq!(on(1, row), on(2, row), "{}", row.name);
+        seen += 1;
+    }
+    assert!(seen >= 3);
+}
+
+/// The judge is not blind: nothing reaches an optimum that lies lower than there is.
+#[test]
+#[should_panic(expected = "best gap 1.0e-3")]
+fn a_promise_that_is_not_kept_is_reported() {
+    let (problem, theta) = Data::random(40, 3, 0.5, 1).ridge(0.1);
+    let mut case = Case::new("a wrong optimum", problem, &theta, Budget { linear: Some(20), ..SMOOTH });
+    let size = case.problem.objective(&case.start) - case.least;
+    case.least -= 1e-3 * size;
+    case.check();
+}
+
+/// A name in the table of exceptions that nothing answers to would excuse nobody.
+#[test]
+fn exceptions_name_methods_that_there_are() {
+    for (method, problem, reason) in EXCEPTIONS {
+        assert!(METHODS.iter().any(|row| row.name == *method), "{method} on {problem}");
+        assert!(reason.len() > 10, "{method} on {problem}: say why");
+    }
+}
