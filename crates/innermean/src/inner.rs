@@ -227,7 +227,8 @@ pub trait Inner: Sync {
         );
     }
 
-    /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f).
+    /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f). Of a shared sample,
+    /// whose Jacobians are all the same, `out` may also hold the first alone.
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
         let (d, ell) = (self.d(), self.ell());
         if self.structure().sample == Sample::Shared {

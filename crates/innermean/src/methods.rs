@@ -12,6 +12,9 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+pub mod comp_svrg1;
+pub mod comp_svrg2;
+pub mod composition;
 mod form;
 pub mod gradient_descent;
 pub mod info;
@@ -164,6 +167,8 @@ methods! {
     given {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
+        comp_svrg1::CompSvrg1
+        comp_svrg2::CompSvrg2
         gradient_descent::GradientDescent
     }
     shared {

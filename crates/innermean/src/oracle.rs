@@ -99,6 +99,7 @@ pub struct Oracle<'p, F, P, G> {
     weight: u64,
     rows_of: Rows,
     affine: bool,
+    sample: Sample,
     d: usize,
     ell: usize,
     n_x: usize,
@@ -118,6 +119,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             weight: f.calls_per_query(),
             rows_of: f.rows(),
             affine: f.structure().affine,
+            sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
@@ -159,6 +161,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn affine(&self) -> bool {
         self.affine
+    }
+
+    /// How the inner samples of different i are related.
+    #[inline(always)]
+    pub fn sample(&self) -> Sample {
+        self.sample
     }
 
     /// `out = f_theta(x_i, y_ij)`: one call.
@@ -233,7 +241,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.add_weighted_jac_t(theta, w, u);
     }
 
-    /// `out = fbar_i'(theta)` for all i, from the same queries as the snapshot at theta: free.
+    /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same queries as the snapshot at theta: free.
     pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
         self.problem.inner.mean_jacobians(theta, out);
     }
