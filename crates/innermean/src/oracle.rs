@@ -217,6 +217,14 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
+    /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, with scratch of length ell: one call.
+    #[inline(always)]
+    pub fn jacobian(&mut self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+        self.calls.jacobian += self.weight;
+        self.rows += self.rows_of.pair;
+        self.problem.inner.jacobian(theta, i, j, work, out);
+    }
+
     /// A hint that pair (i, j) will be asked for soon: free.
     #[inline(always)]
     pub fn prefetch(&self, i: usize, j: usize) {
@@ -243,6 +251,13 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
 
     /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same queries as the snapshot at theta: free.
     pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
+        self.problem.inner.mean_jacobians(theta, out);
+    }
+
+    /// `out = fbar'(theta)` of a shared sample, as ell rows of length d: `n_Y` calls.
+    pub fn shared_jacobian(&mut self, theta: &[f64], out: &mut [f64]) {
+        self.calls.jacobian += self.snapshot.jacobian;
+        self.rows += self.rows_of.all;
         self.problem.inner.mean_jacobians(theta, out);
     }
 

@@ -66,7 +66,7 @@ impl Listed for CompSvrg1 {
 }
 
 /// The step times the smoothness.
-const STEP: f64 = 0.5;
+const STEP: f64 = 1.0;
 /// K for a few outer terms.
 const SHORTEST: usize = 50;
 

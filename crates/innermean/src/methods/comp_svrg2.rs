@@ -56,7 +56,7 @@ impl Listed for CompSvrg2 {
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(3))?;
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, 1));
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
         let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
         Ok(CompSvrg2 {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
@@ -69,7 +69,7 @@ impl Listed for CompSvrg2 {
 }
 
 /// The step times the smoothness.
-const STEP: f64 = 0.5;
+const STEP: f64 = 1.0;
 /// K for a few outer terms.
 const SHORTEST: usize = 50;
 
