@@ -1,7 +1,7 @@
 //! The inner function f: what is averaged.
 //!
 //! `f_theta(x_i, y_ij)` maps theta in `R^d` to `R^ell`. Its Jacobian `f'` is taken as d x ell, so that every
-//! product reads `f' w`; no method ever asks for the Jacobian itself of a single pair.
+//! product reads `f' w`; of the methods, only those that keep tables of Jacobians ask for one itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -142,6 +142,17 @@ pub trait Inner: Sync {
     /// `out += c f'_theta(x_i, y_ij) w`
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
 
+    /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, for the few methods that keep Jacobians of single pairs.
+    fn jacobian(&self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+        work.fill(0.0);
+        out.fill(0.0);
+        for (c, row) in out.chunks_exact_mut(self.d()).enumerate() {
+            work[c] = 1.0;
+            self.add_jac_t(theta, i, j, work, 1.0, row);
+            work[c] = 0.0;
+        }
+    }
+
     /// A hint: pair (i, j) will be asked for within a few steps. A problem with its data in memory brings it near.
     #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
@@ -227,7 +238,8 @@ pub trait Inner: Sync {
         );
     }
 
-    /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f).
+    /// `out = fbar_i'(theta)` for all i, as ell rows of length d for each i (row c belongs to coordinate c of f). Of a shared sample,
+    /// whose Jacobians are all the same, `out` may also hold the first alone.
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
         let (d, ell) = (self.d(), self.ell());
         if self.structure().sample == Sample::Shared {
@@ -367,6 +379,7 @@ pass_on! {
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn jacobian(theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
     fn prefetch(i: usize, j: usize);
     fn difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
     fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);

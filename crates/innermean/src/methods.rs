@@ -12,13 +12,23 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+pub mod asc_pg;
+pub mod ascvrg;
+pub mod c_saga;
+pub mod comp_svrg1;
+pub mod comp_svrg2;
+pub mod composition;
 mod form;
 pub mod gradient_descent;
 pub mod info;
 pub mod primal_dual;
 pub mod reference;
+pub mod saga_table;
+pub mod scgd;
 pub mod svrpda1;
 pub mod svrpda2;
+pub mod tracking;
+pub mod vrsc_pg;
 
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
 
@@ -164,9 +174,16 @@ methods! {
     given {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
+        ascvrg::Ascvrg
+        comp_svrg1::CompSvrg1
+        comp_svrg2::CompSvrg2
         gradient_descent::GradientDescent
+        vrsc_pg::VrscPg
     }
     shared {
+        asc_pg::AscPg
+        c_saga::CSaga
+        scgd::Scgd
     }
     collapsed {
     }

@@ -99,6 +99,7 @@ pub struct Oracle<'p, F, P, G> {
     weight: u64,
     rows_of: Rows,
     affine: bool,
+    sample: Sample,
     d: usize,
     ell: usize,
     n_x: usize,
@@ -118,6 +119,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             weight: f.calls_per_query(),
             rows_of: f.rows(),
             affine: f.structure().affine,
+            sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
@@ -159,6 +161,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn affine(&self) -> bool {
         self.affine
+    }
+
+    /// How the inner samples of different i are related.
+    #[inline(always)]
+    pub fn sample(&self) -> Sample {
+        self.sample
     }
 
     /// `out = f_theta(x_i, y_ij)`: one call.
@@ -209,6 +217,14 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
+    /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, with scratch of length ell: one call.
+    #[inline(always)]
+    pub fn jacobian(&mut self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+        self.calls.jacobian += self.weight;
+        self.rows += self.rows_of.pair;
+        self.problem.inner.jacobian(theta, i, j, work, out);
+    }
+
     /// A hint that pair (i, j) will be asked for soon: free.
     #[inline(always)]
     pub fn prefetch(&self, i: usize, j: usize) {
@@ -233,8 +249,15 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.add_weighted_jac_t(theta, w, u);
     }
 
-    /// `out = fbar_i'(theta)` for all i, from the same queries as the snapshot at theta: free.
+    /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same queries as the snapshot at theta: free.
     pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
+        self.problem.inner.mean_jacobians(theta, out);
+    }
+
+    /// `out = fbar'(theta)` of a shared sample, as ell rows of length d: `n_Y` calls.
+    pub fn shared_jacobian(&mut self, theta: &[f64], out: &mut [f64]) {
+        self.calls.jacobian += self.snapshot.jacobian;
+        self.rows += self.rows_of.all;
         self.problem.inner.mean_jacobians(theta, out);
     }
 

@@ -82,8 +82,21 @@ impl<F: Inner + ?Sized> Inner for Stacked<'_, F> {
         }
     }
 
+    fn jacobian(&self, theta: &[f64], _: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+        let ell = self.0.ell();
+        for (i, part) in out.chunks_exact_mut(ell * self.d()).enumerate() {
+            self.0.jacobian(theta, i, j, &mut work[..ell], part);
+        }
+    }
+
     fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {
         self.0.means(theta, out);
+    }
+
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+        let (first, others) = out.split_at_mut(self.ell() * self.d());
+        self.0.mean_jacobians(theta, first);
+        others.chunks_exact_mut(first.len()).for_each(|jacobian| jacobian.copy_from_slice(first));
     }
 
     fn add_mean_jac_t(&self, theta: &[f64], _: usize, w: &[f64], c: f64, out: &mut [f64]) {

@@ -1,0 +1,123 @@
+//! ASCVRG: Lin, Fan, Wang and Jordan, "Improved Oracle Complexity for Stochastic Compositional Variance Reduced Gradient", 2018:
+//! the estimator of `composition.rs` in loops that grow by half, `k_s = k_0 (3/2)^s`.
+//!
+//! Asks of the problem: a smooth phi and a prox of g. The paper proves a power of the number of steps for convex P.
+//! Per step: `2 A f + 2 A f' + 2 phi`, no f' for affine f; time O(A d ell). A snapshot is a whole gradient. Storage: `n_X d ell` for
+//! the mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the averages.
+//!
+//! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code divides the step by n once more and
+//! thresholds by lambda instead of `alpha lambda`: its iterates hardly move, and towards another point.
+
+use serde::Serialize;
+
+use super::composition::{Composition, Keeps, smoothness};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{at_least_one, positive};
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "ascvrg",
+    title: "ASCVRG",
+    family: Family::Composition,
+    summary: "variance-reduced averages and mean Jacobians, growing loops",
+    reference: "Lin, Fan, Wang and Jordan 2018",
+    storage: "n_X d ell",
+    rate: Rate::Linear,
+    form: Form::Given,
+    asks: &[Ask::SmoothMerit],
+    settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
+};
+
+/// ASCVRG with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ascvrg {
+    /// eta, the step at the end of a plan.
+    pub alpha_theta: f64,
+    /// The steps of the longest loop, with which a plan ends.
+    pub inner_iterations: usize,
+    /// A, the samples for an average.
+    pub batch: usize,
+    /// The samples for a mean Jacobian; none are drawn for affine f.
+    pub jacobian_batch: usize,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+impl Listed for Ascvrg {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, SAMPLES));
+        let longest = choice.inner_iterations.unwrap_or(4 * problem.inner.n_x().max(50));
+        Ok(Ascvrg {
+            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            inner_iterations: at_least_one("inner_iterations", longest)?,
+            batch: at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?,
+            jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(SAMPLES))?,
+            seed: choice.seed,
+        })
+    }
+}
+
+/// The step times the smoothness.
+const STEP: f64 = 1.0;
+/// A
+const SAMPLES: usize = 5;
+/// `k_0`
+const FIRST: f64 = 5.0;
+/// `k_{s+1} / k_s`
+const GROWTH: f64 = 1.5;
+
+impl Ascvrg {
+    /// `k_s`
+    fn length(&self, s: usize) -> usize {
+        (FIRST * GROWTH.powi(s as i32)).min(self.inner_iterations as f64).ceil() as usize
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
+    type State = Composition;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Composition {
+        Composition::new(oracle, theta, self.seed, Keeps { jacobians: true, average: true })
+    }
+
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+        // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
+        s.snapshot(oracle);
+    }
+
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        self.length(s.outer.saturating_sub(1))
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+        let steps = self.length(s.outer - 1);
+        let planned = (s.before + steps) as f64;
+        let count = (s.before + s.k) as f64;
+        s.begin_step();
+        let i = s.draw_term(oracle);
+        // fhat_i = fbar_i(theta_ref) + mean_A( f_theta - f_theta_ref )
+        s.estimate_average(oracle, i, self.batch);
+        // Jhat = fbar_i'(theta_ref) + mean_B( f'_theta - f'_theta_ref )
+        // h = Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) + h~
+        s.add_by_mean(oracle, i, self.jacobian_batch, 1.0);
+        // theta <- prox_{alpha g}(theta - alpha h) with alpha = eta sqrt(N / (2 N - count))
+        s.step(oracle, self.alpha_theta * (planned / (2.0 * planned - count)).sqrt(), steps);
+    }
+
+    fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {
+        s.output(self.length(s.outer.saturating_sub(1)))
+    }
+}

@@ -1,0 +1,210 @@
+//! C-SAGA: Zhang and Xiao, "A Composite Randomized Incremental Gradient Method", ICML 2019, Algorithm 1: a table of `f_j` and `f_j'` at
+//! the points where each was last asked for.
+//!
+//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it works on the shared form otherwise.
+//! Linear rate where P is strongly convex.
+//! Per step: `s f + s f' + n_X phi` of the shared form, no f' for affine f, and b phi instead of all `n_X` where the outer terms are drawn
+//! too, from a table of `phi_i'`. Once: `n_Y f + n_Y f'`, to fill the table (and `n_X` phi for that of the `phi_i'`). Storage: `n_Y ell` for
+//! the values, `n_Y d ell` for the Jacobians or `d ell` if f is affine, `n_X ell` for the `phi_i'`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::curvature;
+use crate::draws::Stream;
+use crate::inner::{Inner, Sample, jacobian_spread};
+use crate::merit::Merit;
+use crate::methods::saga_table::Table;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{at_least_one, positive};
+use crate::shared::shared_form;
+use crate::vector::add_weighted_rows;
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "c-saga",
+    title: "C-SAGA",
+    family: Family::Composition,
+    summary: "a table of the inner function's values and Jacobians",
+    reference: "Zhang and Xiao 2019, Algorithm 1",
+    storage: "n_Y d ell",
+    rate: Rate::Linear,
+    form: Form::Shared,
+    asks: &[Ask::SmoothMerit, Ask::SharedSample],
+    settings: &[Knob::AlphaTheta, Knob::Batch, Knob::OuterBatch],
+};
+
+/// C-SAGA with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CSaga {
+    /// The step.
+    pub alpha_theta: f64,
+    /// s, the samples of a step.
+    pub batch: usize,
+    /// b, the outer terms of a step; none: all of them.
+    pub outer_batch: Option<usize>,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+/// The step times the smoothness.
+const STEP: f64 = 1.0;
+/// The weight of the spread of samples in the smoothness.
+const SPREAD: f64 = 2.0;
+
+/// Differs: the paper's outer function is a single one, of which all terms are asked for in each step. Where they would cost more than a
+/// hundred times what f does (the portfolio: thousands against one call), a tenth of that is drawn.
+fn terms_to_draw<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    batch: usize,
+) -> Option<usize> {
+    let f = &problem.inner;
+    let per_query = match f.structure().sample {
+        Sample::Shared => f.calls_per_query(),
+        _ => shared_form(f).map_or(1, |form| form.calls_per_query()),
+    };
+    let per_step = batch * per_query as usize;
+    (f.n_x() > 100 * per_step).then_some(10 * per_step)
+}
+
+impl Listed for CSaga {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let batch = at_least_one("batch", choice.batch.unwrap_or(1))?;
+        let outer_batch = match choice.outer_batch {
+            Some(terms) => Some(at_least_one("outer_batch", terms)?),
+            None => terms_to_draw(problem, batch),
+        };
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
+            let start = problem.allowed(theta);
+            let spread = jacobian_spread(&problem.inner, &start) / problem.merit.gamma();
+            let terms = outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
+            STEP / (curvature::of_mean(problem, &start) + SPREAD * spread / batch as f64 + terms)
+        });
+        Ok(CSaga {
+            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            batch,
+            outer_batch,
+            seed: choice.seed,
+        })
+    }
+}
+
+/// Theta and the tables.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    /// `f_j` at `a_j`; their mean is Y
+    values: Table,
+    /// `f_j'` at `a_j`, if they change; their mean is Z
+    jacobians: Option<Table>,
+    /// `phi_i'` where last asked for, if the outer terms are drawn
+    slopes: Option<Table>,
+    filled: bool,
+    y: Vec<f64>,
+    z: Vec<f64>,
+    w: Vec<f64>,
+    work: Vec<f64>,
+    direction: Vec<f64>,
+    i: Stream,
+    j: Stream,
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let (d, ell, n_x, n_y) = (oracle.d(), oracle.ell(), oracle.n_x(), oracle.n_y(0));
+        State {
+            theta: theta.to_vec(),
+            values: Table::new(n_y, ell, self.batch),
+            jacobians: (!oracle.affine()).then(|| Table::new(n_y, ell * d, self.batch)),
+            slopes: self.outer_batch.map(|b| Table::new(n_x, ell, b)),
+            filled: false,
+            y: vec![0.0; ell],
+            z: vec![0.0; ell * d],
+            w: vec![0.0; ell],
+            work: vec![0.0; ell],
+            direction: vec![0.0; d],
+            i: Stream::new(self.seed, 0),
+            j: Stream::new(self.seed, 1),
+        }
+    }
+
+    /// Fills the tables at the start; later it only takes their means afresh, from which rounding has led away.
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let State { theta, values, jacobians, slopes, y, z, work, .. } = s;
+        if !s.filled {
+            s.filled = true;
+            values.fill(|j, value| oracle.value(theta, 0, j, value));
+            match jacobians {
+                Some(table) => table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian)),
+                None => oracle.shared_jacobian(theta, z),
+            }
+            if let Some(table) = slopes {
+                y.copy_from_slice(values.mean());
+                table.fill(|i, slope| oracle.merit_gradient(i, y, slope));
+            }
+        }
+        values.refresh();
+        for table in jacobians.iter_mut().chain(slopes) {
+            table.refresh();
+        }
+    }
+
+    fn inner_iterations(&self, s: &State) -> usize {
+        s.values.len().div_ceil(self.batch)
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let State { theta, values, jacobians, slopes, y, z, w, work, direction, .. } = s;
+        // y = Y + mean_S( f_theta(y_j) - f_aj(y_j) ),  z = Z + mean_S( f'_theta(y_j) - f'_aj(y_j) )
+        for t in 0..self.batch {
+            let j = s.j.index(oracle.n_y(0));
+            oracle.value(theta, 0, j, values.ask(t, j));
+            if let Some(table) = jacobians {
+                oracle.jacobian(theta, 0, j, work, table.ask(t, j));
+            }
+        }
+        values.estimate(y);
+        if let Some(table) = jacobians {
+            table.estimate(z);
+        }
+        // w = (1/n_X) sum_i phi_i'(y), or its estimate from terms that are drawn
+        if let Some(table) = slopes {
+            for t in 0..table.batch() {
+                let i = s.i.index(oracle.n_x());
+                oracle.merit_gradient(i, y, table.ask(t, i));
+            }
+            table.estimate(w);
+            table.replace();
+        } else {
+            w.fill(0.0);
+            for i in 0..oracle.n_x() {
+                oracle.add_merit_gradient(i, y, oracle.one_over_n_x(), work, w);
+            }
+        }
+        // theta <- prox_{alpha g}(theta - alpha z w)
+        direction.fill(0.0);
+        add_weighted_rows(z, w, direction);
+        oracle.primal_step(self.alpha_theta, direction, theta);
+        // a_j <- theta of before the step, for j in S; Y and Z follow
+        values.replace();
+        if let Some(table) = jacobians {
+            table.replace();
+        }
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.theta
+    }
+}
