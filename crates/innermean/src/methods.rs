@@ -12,11 +12,16 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+pub mod accelerated;
+mod backtracking;
+mod component;
 mod form;
 pub mod gradient_descent;
 pub mod info;
+pub mod lbfgs;
 pub mod primal_dual;
 pub mod reference;
+pub mod saga;
 pub mod svrpda1;
 pub mod svrpda2;
 
@@ -164,11 +169,14 @@ methods! {
     given {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
+        accelerated::Accelerated
         gradient_descent::GradientDescent
+        lbfgs::Lbfgs
     }
     shared {
     }
     collapsed {
+        saga::Saga
     }
 }
 

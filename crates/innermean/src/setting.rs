@@ -61,6 +61,11 @@ pub(crate) fn non_negative(name: &str, value: f64) -> Result<f64, InvalidSetting
     if is_non_negative(value) { Ok(value) } else { Err(refuse(name, value, NON_NEGATIVE)) }
 }
 
+/// `count` if it is above 0.
+pub(crate) fn at_least_one(name: &str, count: usize) -> Result<usize, InvalidSetting> {
+    if count > 0 { Ok(count) } else { Err(InvalidSetting::new(name, "0", "a whole number above 0")) }
+}
+
 /// `values` if all are finite; the error names the first that is not, as `name[l]`.
 pub(crate) fn all_finite(name: &str, values: Vec<f64>) -> Result<Vec<f64>, InvalidSetting> {
     match values.iter().position(|value| !value.is_finite()) {
