@@ -53,6 +53,12 @@ pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     MARGIN * eigenvalue
 }
 
+/// `1/L` with L from [`of_mean`]: the step of a gradient method; 1 where f is constant.
+pub fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
+    let curvature = of_mean(problem, theta);
+    if curvature > 0.0 { 1.0 / curvature } else { 1.0 }
+}
+
 /// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,
 /// `max_i |fbar_i'|^2 / gamma`.
 pub fn of_terms<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {

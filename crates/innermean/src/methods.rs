@@ -12,17 +12,22 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+pub mod accelerated;
 pub mod asc_pg;
 pub mod ascvrg;
+mod backtracking;
 pub mod c_saga;
 pub mod comp_svrg1;
 pub mod comp_svrg2;
+mod component;
 pub mod composition;
 mod form;
 pub mod gradient_descent;
 pub mod info;
+pub mod lbfgs;
 pub mod primal_dual;
 pub mod reference;
+pub mod saga;
 pub mod saga_table;
 pub mod scgd;
 pub mod svrpda1;
@@ -174,10 +179,12 @@ methods! {
     given {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
+        accelerated::Accelerated
         ascvrg::Ascvrg
         comp_svrg1::CompSvrg1
         comp_svrg2::CompSvrg2
         gradient_descent::GradientDescent
+        lbfgs::Lbfgs
         vrsc_pg::VrscPg
     }
     shared {
@@ -186,6 +193,7 @@ methods! {
         scgd::Scgd
     }
     collapsed {
+        saga::Saga
     }
 }
 

@@ -1,6 +1,6 @@
 //! The problem in the form that a method asks for.
 
-#![expect(dead_code, reason = "the methods that ask for them come next")]
+#![allow(dead_code, reason = "the methods that ask for them come next")]
 
 use std::time::Instant;
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
@@ -33,7 +34,7 @@ pub const INFO: MethodInfo = MethodInfo {
 /// Gradient descent with its step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradientDescent {
-    /// The step.
+    /// The step; the first one where f is not affine, halved whenever it proves too long.
     pub alpha_theta: f64,
 }
 
@@ -44,19 +45,20 @@ pub struct State {
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
+    loss: f64,
+    step: Backtracking,
 }
 
 impl Listed for GradientDescent {
     const INFO: MethodInfo = INFO;
 
-    /// `alpha = 1/L`, and half of it where f is not affine: its own curvature is not in the estimate of L.
+    /// `alpha = 1/L`.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| safety / curvature::of_mean(problem, theta));
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(GradientDescent { alpha_theta: positive("alpha_theta", alpha_theta)? })
     }
 }
@@ -71,18 +73,25 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; oracle.d()],
+            loss: 0.0,
+            step: Backtracking::new(oracle.d(), self.alpha_theta),
         }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        s.loss = oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
+    }
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
     }
 
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
-        oracle.primal_step(self.alpha_theta, &s.gradient, &mut s.theta);
+        if !oracle.affine() {
+            // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
+            s.step.accepts(&mut s.theta, &mut s.gradient, &mut s.loss);
+        }
+        oracle.primal_step(s.step.alpha, &s.gradient, &mut s.theta);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -1,0 +1,62 @@
+//! `F_i(theta) = phi_i(fbar_i(theta))` as one component of a finite sum: what SVRG and SAGA share.
+
+use serde::{Deserialize, Serialize};
+
+use crate::curvature;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+
+/// Room for the averages and duals of one component.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Component {
+    f_bar: Vec<f64>,
+    w: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl Component {
+    pub(super) fn new(ell: usize) -> Self {
+        let zeros = vec![0.0; ell];
+        Component { f_bar: zeros.clone(), w: zeros.clone(), work: zeros }
+    }
+
+    /// `w = phi_i'(fbar_i(theta))`, so that `F_i'(theta) = fbar_i'(theta) w`.
+    #[inline(always)]
+    pub(super) fn dual<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        theta: &[f64],
+        i: usize,
+    ) -> &[f64] {
+        oracle.mean(theta, i, &mut self.work, &mut self.f_bar);
+        oracle.merit_gradient(i, &self.f_bar, &mut self.w);
+        &self.w
+    }
+
+    /// By how much `w_i` differs from an old one, in whose place it is put.
+    #[inline(always)]
+    pub(super) fn dual_change<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        theta: &[f64],
+        i: usize,
+        old: &mut [f64],
+    ) -> &[f64] {
+        self.dual(oracle, theta, i);
+        for (w, old) in self.w.iter_mut().zip(old) {
+            let new = *w;
+            *w -= *old;
+            *old = new;
+        }
+        &self.w
+    }
+}
+
+/// The default step.
+pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
+    let curvature = curvature::of_terms(problem, theta);
+    if curvature > 0.0 { 1.0 / (3.0 * curvature) } else { 1.0 }
+}

@@ -1,0 +1,83 @@
+//! The last few pairs of differences, and products with the inverse Hessian that they stand for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::vector::{axpy, dot, norm_squared, update};
+
+/// The least `<s, y> / (|s| |y|)` of a pair: H stays positive definite and of moderate condition.
+const LEAST_COSINE: f64 = 1e-8;
+
+/// Pairs `s = x^+ - x`, `y = r^+ - r` in a ring of fixed size.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Pairs {
+    d: usize,
+    /// The ring has one slot more than pairs are used, so that a pair can be written before it is judged.
+    slots: usize,
+    /// Pairs ever added; the last `slots - 1` are used.
+    added: usize,
+    s: Vec<f64>,
+    y: Vec<f64>,
+    /// `1 / <s, y>`
+    rho: Vec<f64>,
+    /// `rho <s, q>` of the first loop
+    a: Vec<f64>,
+    /// `<s, y> / <y, y>` of the last pair: the size of the inverse Hessian.
+    scale: f64,
+}
+
+impl Pairs {
+    pub(super) fn new(most: usize, d: usize) -> Self {
+        let slots = most + 1;
+        let vectors = vec![0.0; slots * d];
+        let numbers = vec![0.0; slots];
+        Pairs {
+            d,
+            slots,
+            added: 0,
+            s: vectors.clone(),
+            y: vectors,
+            rho: numbers.clone(),
+            a: numbers,
+            scale: 0.0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.added == 0
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.added = 0;
+    }
+
+    /// The pair that `write` puts into the ring, unless it bends the wrong way.
+    pub(super) fn add(&mut self, write: impl FnOnce(&mut [f64], &mut [f64])) {
+        let k = self.added % self.slots;
+        let own = k * self.d..(k + 1) * self.d;
+        let (s, y) = (&mut self.s[own.clone()], &mut self.y[own]);
+        write(s, y);
+        let (sy, ss, yy) = (dot(s, y), norm_squared(s), norm_squared(y));
+        if sy > LEAST_COSINE * (ss * yy).sqrt() {
+            self.rho[k] = 1.0 / sy;
+            self.scale = sy / yy;
+            self.added += 1;
+        }
+    }
+
+    /// `q <- -H q` by the two loops (Nocedal and Wright, "Numerical Optimization", Algorithm 7.4).
+    pub(super) fn descend(&mut self, q: &mut [f64]) {
+        let Pairs { d, slots, added, s, y, rho, a, scale } = self;
+        let (oldest, newest) = (added.saturating_sub(*slots - 1), *added);
+        let own = |k: usize| k * *d..(k + 1) * *d;
+        for k in (oldest..newest).rev().map(|pair| pair % *slots) {
+            a[k] = rho[k] * dot(&s[own(k)], q);
+            axpy(-a[k], &y[own(k)], q);
+        }
+        update(q, |q| q * *scale);
+        for k in (oldest..newest).map(|pair| pair % *slots) {
+            let b = rho[k] * dot(&y[own(k)], q);
+            axpy(a[k] - b, &s[own(k)], q);
+        }
+        update(q, |q| -q);
+    }
+}

@@ -1,0 +1,153 @@
+//! SAGA with exact inner averages: Defazio, Bach and Lacoste-Julien, "SAGA: A Fast Incremental Gradient Method With Support for
+//! Non-Strongly Convex Composite Objectives", NIPS 2014, with `phi_i(fbar_i(theta))` as one component.
+//!
+//! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a component is a linear predictor and
+//! its gradient `fbar_i' w_i` is remembered by `w_i = phi_i'(fbar_i)` alone.
+//! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi` f' and 1 phi; time O(d ell). Storage: `n_X ell` numbers with
+//! affine f, otherwise `n_X d`.
+
+use serde::{Deserialize, Serialize};
+
+use super::component::{Component, step};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::draws::Stream;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{at_least_one, positive};
+use crate::vector::{Aligned, axpy, prefetch, update_with};
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "saga",
+    title: "SAGA",
+    family: Family::Composition,
+    summary: "steps along one component, with the last gradient of every component remembered",
+    reference: "Defazio, Bach and Lacoste-Julien 2014",
+    storage: "n_X ell; n_X d if f is not affine",
+    rate: Rate::Linear,
+    form: Form::Collapsed,
+    asks: &[Ask::SmoothMerit],
+    settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+};
+
+/// SAGA with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Saga {
+    /// The step.
+    pub alpha_theta: f64,
+    /// Steps between two looks of the driver.
+    pub inner_iterations: usize,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+/// Theta, the table of gradients and its mean.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Aligned,
+    /// The gradient of each component where it was last taken: `w_i` if f is affine, otherwise `fbar_i' w_i`
+    table: Vec<f64>,
+    /// The mean of these gradients
+    mean: Aligned,
+    begun: bool,
+    i: Stream,
+    component: Component,
+    delta: Aligned,
+}
+
+impl Listed for Saga {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        Ok(Saga {
+            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
+            inner_iterations: at_least_one(
+                "inner_iterations",
+                choice.inner_iterations.unwrap_or(problem.inner.n_x()),
+            )?,
+            seed: choice.seed,
+        })
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        State {
+            theta: theta.into(),
+            table: vec![0.0; n_x * if oracle.affine() { ell } else { d }],
+            mean: Aligned::zeros(d),
+            begun: false,
+            i: Stream::new(self.seed, 0),
+            component: Component::new(ell),
+            delta: Aligned::zeros(d),
+        }
+    }
+
+    /// The first fills the table with the gradients at the start.
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        if s.begun {
+            return;
+        }
+        s.begun = true;
+        let State { theta, table, mean, component, .. } = s;
+        if oracle.affine() {
+            let mut f_bar = vec![0.0; table.len()];
+            oracle.gradient(theta, &mut f_bar, table, mean);
+        } else {
+            for (i, gradient) in table.chunks_exact_mut(oracle.d()).enumerate() {
+                let w = component.dual(oracle, theta, i);
+                oracle.add_mean_jac_t(theta, i, w, 1.0, gradient);
+                axpy(oracle.one_over_n_x(), gradient, mean);
+            }
+        }
+    }
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let State { theta, table, mean, i, component, delta, .. } = s;
+        let width = table.len() / oracle.n_x();
+        let ahead = i.ahead(AHEAD, oracle.n_x());
+        oracle.prefetch(ahead, 0);
+        prefetch(table, ahead * width, width);
+        let i = i.index(oracle.n_x());
+        let old = &mut table[i * width..(i + 1) * width];
+        // delta = F_i'(theta) - F_i'(theta_i), and the table takes F_i'(theta)
+        delta.fill(0.0);
+        if oracle.affine() {
+            let change = component.dual_change(oracle, theta, i, old);
+            oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
+        } else {
+            let w = component.dual(oracle, theta, i);
+            oracle.add_mean_jac_t(theta, i, w, 1.0, delta);
+            update_with(delta, old, |new, old| new - old);
+            axpy(1.0, delta, old);
+        }
+        // theta <- prox_{alpha g}(theta - alpha (delta + mean)), with the mean of the table before this step
+        let share = oracle.one_over_n_x();
+        axpy(share, delta, mean);
+        update_with(delta, mean, |delta, mean| mean + (1.0 - share) * delta);
+        oracle.primal_step(self.alpha_theta, delta, theta);
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.theta
+    }
+}
+
+/// How many steps ahead rows are prefetched.
+const AHEAD: usize = 4;
