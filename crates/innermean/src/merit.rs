@@ -13,6 +13,7 @@ mod absolute;
 mod any;
 mod downside_square;
 mod huber;
+mod quadratic_form;
 mod scalar_merit;
 mod square;
 
@@ -20,6 +21,7 @@ pub use absolute::Absolute;
 pub use any::AnyMerit;
 pub use downside_square::DownsideSquare;
 pub use huber::Huber;
+pub use quadratic_form::QuadraticForm;
 pub use scalar_merit::ScalarMerit;
 pub use square::Square;
 
@@ -53,6 +55,12 @@ pub trait Merit: Sync {
 
     /// `B_w`: a Lipschitz constant common to all `phi_i` on `R^ell`, `+inf` where there is none.
     fn lipschitz(&self, ell: usize) -> f64;
+
+    /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its matrix.
+    #[inline(always)]
+    fn quadratic_form(&self) -> Option<&QuadraticForm> {
+        None
+    }
 }
 
 /// A merit that is borrowed. (`&P` itself cannot be a merit: somebody might make it a [`ScalarMerit`].)
@@ -96,6 +104,11 @@ macro_rules! pass_on {
             #[inline(always)]
             fn lipschitz(&$this, ell: usize) -> f64 {
                 $merit.lipschitz(ell)
+            }
+
+            #[inline(always)]
+            fn quadratic_form(&$this) -> Option<&QuadraticForm> {
+                $merit.quadratic_form()
             }
         }
     };

@@ -17,6 +17,7 @@ pub mod gradient_descent;
 pub mod info;
 pub mod primal_dual;
 pub mod reference;
+pub mod spdc;
 pub mod svrpda1;
 pub mod svrpda2;
 
@@ -169,6 +170,7 @@ methods! {
     shared {
     }
     collapsed {
+        spdc::Spdc
     }
 }
 

@@ -1,3 +1,4 @@
 //! Problems people arrive with: each file holds the data's view as an f, and what is known about it.
 
+pub mod mspbe;
 pub mod portfolio;
