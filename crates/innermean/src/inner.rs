@@ -320,6 +320,19 @@ pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     })
 }
 
+/// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer terms, evenly spread.
+pub fn typical_mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    let n = f.n_x();
+    let count = n.min(MANY);
+    let mut jacobian = vec![0.0; f.d() * f.ell()];
+    let mut sum = 0.0;
+    for k in 0..count {
+        mean_jacobian(f, theta, k * n / count, &mut jacobian);
+        sum += norm_squared(&jacobian);
+    }
+    (sum / count as f64).sqrt()
+}
+
 /// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
 /// 64 outer terms and as many samples of each, evenly spread.
 pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
@@ -347,6 +360,8 @@ pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
 
 /// Terms, and samples of each, at which [`jacobian_spread`] looks.
 const PROBES: usize = 64;
+/// Terms at which [`typical_mean_jacobian`] looks.
+const MANY: usize = 1024;
 
 /// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
 /// (`Box<dyn Inner>`). Every call is passed on, the provided ones too: the f behind may have its own.

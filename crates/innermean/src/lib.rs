@@ -30,9 +30,11 @@
 
 pub mod blocks;
 pub mod choice;
+pub mod cholesky;
 pub mod collapse;
 pub mod curvature;
 pub mod draws;
+pub mod elimination;
 pub mod evaluate;
 pub mod inner;
 pub mod merit;
@@ -48,13 +50,16 @@ pub mod setting;
 pub mod shared;
 pub mod status;
 pub mod steps;
+pub mod tridiagonal;
 pub mod vector;
 
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
-pub use merit::{Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, ScalarMerit, Square};
+pub use merit::{
+    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, Square,
+};
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
 pub use methods::svrpda1::Svrpda1;
@@ -64,6 +69,7 @@ pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
 pub use problems::bellman::Bellman;
+pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,

@@ -14,6 +14,7 @@ mod any;
 mod downside_square;
 mod huber;
 mod logistic;
+mod quadratic_form;
 mod scalar_merit;
 mod square;
 
@@ -22,6 +23,7 @@ pub use any::AnyMerit;
 pub use downside_square::DownsideSquare;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use quadratic_form::QuadraticForm;
 pub use scalar_merit::ScalarMerit;
 pub use square::Square;
 
@@ -58,6 +60,12 @@ pub trait Merit: Sync {
 
     /// `c` if `phi_i(u) = c |u|^2` for every i: then the optimum may be had directly.
     fn square_weight(&self) -> Option<f64> {
+        None
+    }
+
+    /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its matrix.
+    #[inline(always)]
+    fn quadratic_form(&self) -> Option<&QuadraticForm> {
         None
     }
 }
@@ -107,6 +115,11 @@ macro_rules! pass_on {
 
             fn square_weight(&$this) -> Option<f64> {
                 $merit.square_weight()
+            }
+
+            #[inline(always)]
+            fn quadratic_form(&$this) -> Option<&QuadraticForm> {
+                $merit.quadratic_form()
             }
         }
     };

@@ -30,6 +30,7 @@ pub mod reference;
 pub mod saga;
 pub mod saga_table;
 pub mod scgd;
+pub mod spdc;
 pub mod svrpda1;
 pub mod svrpda2;
 pub mod tracking;
@@ -194,6 +195,7 @@ methods! {
     }
     collapsed {
         saga::Saga
+        spdc::Spdc
     }
 }
 

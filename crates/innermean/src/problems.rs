@@ -2,4 +2,5 @@
 
 pub mod bellman;
 pub mod linear;
+pub mod mspbe;
 pub mod portfolio;

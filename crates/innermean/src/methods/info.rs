@@ -3,7 +3,7 @@
 use super::METHODS;
 use crate::choice::{ChoiceError, Knob};
 use crate::inner::{Inner, Sample};
-use crate::merit::Merit;
+use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::InvalidSetting;
@@ -88,6 +88,8 @@ pub enum Ask {
     AffineInner,
     /// The inner samples are shared, or can be: all terms have equally many, or f knows a better form.
     SharedSample,
+    /// One outer term whose phi is a quadratic form, and an affine f.
+    QuadraticForm,
 }
 
 impl Ask {
@@ -97,6 +99,9 @@ impl Ask {
             Ask::SmoothMerit => "a smooth phi",
             Ask::AffineInner => "an affine f",
             Ask::SharedSample => "equally many inner samples for every outer term",
+            Ask::QuadraticForm => {
+                "one outer term with a quadratic form as phi (n_X = 1, ell = d) and an affine f"
+            }
         }
     }
 
@@ -108,6 +113,20 @@ impl Ask {
             Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
             Ask::SharedSample => (f.structure().sample != Sample::Shared && shared_form(f).is_none())
                 .then_some("the outer terms have different numbers of inner samples"),
+            Ask::QuadraticForm => {
+                let form = problem.merit.quadratic_form();
+                if f.n_x() != 1 {
+                    Some("there are several outer terms")
+                } else if form.is_none_or(|form| form.ell() != f.ell()) {
+                    Some("phi is no quadratic form")
+                } else if f.ell() != f.d() {
+                    Some("ell is not d")
+                } else if form.and_then(QuadraticForm::samples).is_some_and(|t| t != f.n_y(0)) {
+                    Some("its matrix is an average over another number of samples than f has")
+                } else {
+                    (!f.structure().affine).then_some("f is not affine")
+                }
+            }
         }
     }
 }

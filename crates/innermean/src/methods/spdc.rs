@@ -1,0 +1,242 @@
+//! SPDC: mini-batch stochastic primal-dual coordinates, Algorithm 2 of Zhang and Xiao, "Stochastic Primal-Dual Coordinate Method for
+//! Regularized Empirical Risk Minimization", JMLR 2017 (Algorithm 1 for a batch of one).
+//!
+//! Asks of the problem: an affine f, which is averaged once into rows `fbar_i = Abar_i theta + bbar_i`, and a prox for each `phi_i*` and
+//! for g. Linear rate `1 - 1/(n/m + R sqrt((n/m)/(mu gamma)))` when g is mu-strongly convex and phi `1/gamma`-smooth.
+//! Per step with a batch of m: m values of f and m products with f', time `O(m d ell)`. Storage: `n_X ell` for the duals and a few
+//! vectors of length d, beside the averaged rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::reference::{NextReference, Reference};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::draws::Stream;
+use crate::inner::{Inner, mean_jacobian_norm, typical_mean_jacobian};
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{InvalidSetting, non_negative, positive};
+use crate::steps::{Steps, scaled};
+use crate::vector::{Aligned, axpy, update_with_both};
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "spdc",
+    title: "SPDC",
+    family: Family::PrimalDual,
+    summary: "accelerated dual coordinate steps on the averaged rows of an affine f",
+    reference: "Zhang and Xiao 2017, Algorithms 1 and 2",
+    storage: "n_X d ell for the rows, n_X ell",
+    rate: Rate::Linear,
+    form: Form::Collapsed,
+    asks: &[Ask::AffineInner],
+    settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::Extrapolation, Knob::Batch],
+};
+
+/// SPDC with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spdc {
+    /// tau, the primal step.
+    pub alpha_theta: f64,
+    /// sigma, the dual step.
+    pub alpha_w: f64,
+    /// `theta-bar = theta + extrapolation (theta - theta_before)`
+    pub extrapolation: f64,
+    /// m, the duals that a step changes.
+    pub batch: usize,
+    /// The last iterate; averages where phi has kinks.
+    pub reference: Reference,
+    /// The steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+/// Theta, the duals, and u.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Aligned,
+    theta_before: Aligned,
+    theta_bar: Aligned,
+    w: Vec<f64>,
+    /// `u = (1/n_X) sum_i Abar_i' w_i`
+    u: Aligned,
+    /// `u + (1/m) sum_{k in K} Abar_k' dw_k`
+    direction: Aligned,
+    /// `Abar_i' dw_i`
+    product: Aligned,
+    /// Where averages are taken, that of u.
+    u_mean: Vec<f64>,
+    next_reference: NextReference,
+    k: usize,
+    /// Two vectors of length ell
+    scratch: Vec<f64>,
+    draws: Stream,
+}
+
+impl Listed for Spdc {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let n = problem.inner.n_x();
+        let batch = choice.batch.unwrap_or(1);
+        if batch == 0 || batch > n {
+            let expected = format!("a whole number from 1 to n_X = {n}");
+            return Err(InvalidSetting::new("batch", batch.to_string(), expected).into());
+        }
+        let kink = problem.merit.gamma() == 0.0;
+        let (steps, extrapolation) = if kink {
+            let steps = scaled(problem, theta);
+            (Steps { inner_iterations: steps.inner_iterations / batch, ..steps }, 1.0)
+        } else {
+            accelerated(problem, theta, batch)
+        };
+        Ok(Spdc {
+            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or(steps.alpha_theta))?,
+            alpha_w: positive("alpha_w", choice.alpha_w.unwrap_or(steps.alpha_w))?,
+            extrapolation: non_negative("extrapolation", choice.extrapolation.unwrap_or(extrapolation))?,
+            batch,
+            reference: if kink { Reference::Average } else { Reference::Last },
+            inner_iterations: steps.inner_iterations.max(1),
+            seed: choice.seed,
+        })
+    }
+}
+
+/// `tau = (1/R) sqrt(gamma / (n mu))`, `sigma = (1/R) sqrt(n mu / gamma)` and `q = 1 - 1/(n + R sqrt(n / (mu gamma)))`, where n is `n_X / m`.
+///
+/// Differs: the paper's steps are half of these, and its R is the length of the longest row. Here `R^2` is the longest times the typical
+/// length (the root mean square). With equal rows `tau sigma |a|^2 = 1` is the best, and 4 diverges; with the heavy tails of daily returns,
+/// where the longest row is ten times the typical one, 8 to 16 times that for the longest row is the best: the geometric mean is near both.
+/// Differs: the mu of g alone says nothing where P is strongly convex through phi, as without a ridge. So that a pass renews the duals,
+/// `sigma` is at least `1/gamma`: mu is taken as at least `R^2 / (n gamma)`. Of 0.1, 0.3, 1, 3 and 10 over gamma, 1 was the best or next to it
+/// on the paper's 18 portfolios and on 16 random ridge and logistic regressions with a small mu.
+fn accelerated<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    batch: usize,
+) -> (Steps, f64) {
+    let f = &problem.inner;
+    let n = f.n_x() as f64 / batch as f64;
+    let gamma = problem.merit.gamma();
+    let start = problem.allowed(theta);
+    let r_squared = mean_jacobian_norm(f, &start) * typical_mean_jacobian(f, &start);
+    let r_squared = r_squared.max(f64::MIN_POSITIVE);
+    let mu = problem.regularizer.mu().max(r_squared / (n * gamma));
+    let steps = Steps {
+        alpha_theta: (gamma / (n * mu * r_squared)).sqrt(),
+        alpha_w: (n * mu / (gamma * r_squared)).sqrt(),
+        inner_iterations: f.n_x().div_ceil(batch),
+    };
+    (steps, 1.0 - 1.0 / (n + (n * r_squared / (mu * gamma)).sqrt()))
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        let averaged = if self.reference == Reference::Average { d } else { 0 };
+        State {
+            theta: theta.into(),
+            theta_before: theta.into(),
+            theta_bar: theta.into(),
+            w: vec![0.0; n_x * ell],
+            u: Aligned::zeros(d),
+            direction: Aligned::zeros(d),
+            product: Aligned::zeros(d),
+            u_mean: vec![0.0; averaged],
+            next_reference: NextReference::new(self.reference, theta, n_x * ell),
+            k: 0,
+            scratch: vec![0.0; 2 * ell],
+            draws: Stream::new(self.seed, 0),
+        }
+    }
+
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        if let Some(theta) = s.next_reference.theta() {
+            for copy in [&mut s.theta, &mut s.theta_before, &mut s.theta_bar] {
+                copy.copy_from_slice(theta);
+            }
+            s.u_mean.fill(0.0);
+        }
+        s.k = 0;
+        s.next_reference.begin(self.inner_iterations, &mut s.draws);
+    }
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        s.direction.copy_from_slice(&s.u);
+        for _ in 0..self.batch {
+            s.dual_step(oracle, self);
+        }
+        // theta+ = prox_{tau g}(theta - tau (u + (1/m) sum_{k in K} Abar_k' dw_k))
+        s.theta_before.copy_from_slice(&s.theta);
+        oracle.primal_step(self.alpha_theta, &s.direction, &mut s.theta);
+        // theta-bar = theta+ + q (theta+ - theta)
+        let q = self.extrapolation;
+        update_with_both(&mut s.theta_bar, &s.theta, &s.theta_before, |_, new, old| new + q * (new - old));
+        s.k += 1;
+        s.next_reference.after_step(oracle, s.k, self.inner_iterations, &s.theta, &mut s.w);
+        if !s.u_mean.is_empty() {
+            axpy(1.0 / self.inner_iterations as f64, &s.u, &mut s.u_mean);
+            if s.k == self.inner_iterations {
+                // u is linear in the duals, which are averages from here on.
+                s.u.copy_from_slice(&s.u_mean);
+            }
+        }
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        s.next_reference.theta().filter(|_| s.k == self.inner_iterations).unwrap_or(&s.theta)
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        Some(&s.w)
+    }
+}
+
+impl State {
+    /// Draws k and updates `w_k <- prox_{sigma phi_k*}(w_k + sigma fbar_k(theta-bar))`, u and the direction. Differs: the m draws of
+    /// a batch are independent, so that one dual may move twice.
+    #[inline(always)]
+    fn dual_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Spdc,
+    ) {
+        let (n_x, ell) = (oracle.n_x(), oracle.ell());
+        oracle.prefetch(self.draws.ahead(AHEAD, n_x), 0);
+        let i = self.draws.index(n_x);
+        let w_i = &mut self.w[i * ell..(i + 1) * ell];
+        let (new, change) = self.scratch.split_at_mut(ell);
+        oracle.value(&self.theta_bar, i, 0, new);
+        for (new, w) in new.iter_mut().zip(&*w_i) {
+            *new = w + settings.alpha_w * *new;
+        }
+        oracle.prox_conjugate(i, settings.alpha_w, new);
+        for ((change, w), new) in change.iter_mut().zip(w_i).zip(new) {
+            *change = *new - *w;
+            *w = *new;
+        }
+        self.next_reference.dual_changed(self.k, i, change);
+        // Both along the same product: u += (1/n) Abar_i' dw_i, direction += (1/m) Abar_i' dw_i.
+        self.product.fill(0.0);
+        oracle.add_jac_t(&self.theta_bar, i, 0, change, 1.0, &mut self.product);
+        axpy(oracle.one_over_n_x(), &self.product, &mut self.u);
+        axpy(1.0 / settings.batch as f64, &self.product, &mut self.direction);
+    }
+}
+
+/// Draws between the asking for a row and its use.
+const AHEAD: usize = 4;
