@@ -13,7 +13,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, smoothness};
+use super::composition::{Composition, Keeps, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -82,8 +82,6 @@ impl Listed for VrscPg {
     }
 }
 
-/// The step times the smoothness.
-const STEP: f64 = 1.0;
 /// A and B.
 const SAMPLES: usize = 5;
 
