@@ -2,6 +2,7 @@
 
 mod support;
 
+use innermean::merit::Borrowed;
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
@@ -117,10 +118,13 @@ fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
 
 /// The calls of three outer iterations of a method of the table, by the driver, after the first.
 fn rest<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+    Problem { inner, merit, regularizer }: &Problem<F, P, G>,
     name: &str,
     choice: &Choice,
 ) -> (Calls, Calls, u64) {
+    // One type for all problems: the table's methods are compiled once.
+    let problem: &Problem<&dyn Inner, Box<dyn Merit + '_>, &dyn Regularizer> =
+        &Problem { inner, merit: Box::new(Borrowed(merit)), regularizer };
     let start = vec![0.1; problem.inner.d()];
     let method = AnyMethod::named(name, choice, problem, &start).expect("a method for this problem");
     let driver =

@@ -83,13 +83,6 @@ const FIRST: f64 = 5.0;
 /// `k_{s+1} / k_s`
 const GROWTH: f64 = 1.5;
 
-impl Ascvrg {
-    /// `k_s`
-    fn length(&self, s: usize) -> usize {
-        (FIRST * GROWTH.powi(s as i32)).min(self.inner_iterations as f64).ceil() as usize
-    }
-}
-
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
     type State = Composition;
 
@@ -98,19 +91,21 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
     }
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+        // k_s = k_0 (3/2)^s
+        let steps = (FIRST * GROWTH.powf(s.outer as f64)).min(self.inner_iterations as f64).ceil() as usize;
         // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, steps);
     }
 
     fn inner_iterations(&self, s: &Composition) -> usize {
-        self.length(s.outer.saturating_sub(1))
+        s.steps
     }
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
-        let steps = self.length(s.outer - 1);
-        let planned = (s.before + steps) as f64;
+        let planned = (s.before + s.steps) as f64;
         let count = (s.before + s.k) as f64;
+        let alpha = self.alpha_theta * (planned / (2.0 * planned - count)).sqrt();
         s.begin_step();
         let i = s.draw_term(oracle);
         // fhat_i = fbar_i(theta_ref) + mean_A( f_theta - f_theta_ref )
@@ -119,10 +114,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
         // h = Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_mean(oracle, i, self.jacobian_batch, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h) with alpha = eta sqrt(N / (2 N - count))
-        s.step(oracle, self.alpha_theta * (planned / (2.0 * planned - count)).sqrt(), steps);
+        s.step(oracle, alpha);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {
-        s.output(self.length(s.outer.saturating_sub(1)))
+        s.output()
     }
 }

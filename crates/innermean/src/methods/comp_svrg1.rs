@@ -78,11 +78,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // theta_ref, the last iterate; fbar_i(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, self.inner_iterations);
     }
 
-    fn inner_iterations(&self, _: &Composition) -> usize {
-        self.inner_iterations
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        s.steps
     }
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
         // h = f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij) phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_sample(oracle, i, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
-        s.step(oracle, self.alpha_theta, self.inner_iterations);
+        s.step(oracle, self.alpha_theta);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {

@@ -81,11 +81,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // theta_ref, the last iterate; fbar_i(theta_ref), fbar_i'(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, self.inner_iterations);
     }
 
-    fn inner_iterations(&self, _: &Composition) -> usize {
-        self.inner_iterations
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        s.steps
     }
 
     #[inline(always)]
@@ -98,7 +98,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
         // h = Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_mean(oracle, i, self.jacobian_batch, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
-        s.step(oracle, self.alpha_theta, self.inner_iterations);
+        s.step(oracle, self.alpha_theta);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {
