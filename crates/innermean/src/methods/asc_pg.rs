@@ -43,10 +43,11 @@ pub struct AscPg {
     pub seed: u64,
 }
 
-/// The step at the beginning, times the smoothness.
+/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best on a generated portfolio and Bellman residuals, and close to
+/// it on rows and softplus of softplus; 10 may diverge.
 const STEP: f64 = 1.0;
-/// The weight at the beginning.
-const WEIGHT: f64 = 0.1;
+/// The weight at the beginning; 0.03 and 1 are about as good.
+const WEIGHT: f64 = 0.3;
 
 impl Listed for AscPg {
     const INFO: MethodInfo = INFO;

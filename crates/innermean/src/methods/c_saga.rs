@@ -50,9 +50,10 @@ pub struct CSaga {
     pub seed: u64,
 }
 
-/// The step times the smoothness.
+/// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best step it is.
 const STEP: f64 = 1.0;
-/// The weight of the spread of samples in the smoothness.
+/// The weight of the spread of samples in the smoothness. On a generated portfolio, Bellman residuals of 10 and 100 states, groups that scatter
+/// and softplus of softplus, half and twice the step cost up to twice the calls.
 const SPREAD: f64 = 2.0;
 
 /// Differs: the paper's outer function is a single one, of which all terms are asked for in each step. Where they would cost more than a
@@ -73,6 +74,7 @@ fn terms_to_draw<F: Inner, P: Merit, G: Regularizer>(
 impl Listed for CSaga {
     const INFO: MethodInfo = INFO;
 
+    /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they are drawn, the curvature of the terms.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,

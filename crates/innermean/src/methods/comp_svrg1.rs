@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, smoothness};
+use super::composition::{Composition, Keeps, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -48,6 +48,7 @@ pub struct CompSvrg1 {
 impl Listed for CompSvrg1 {
     const INFO: MethodInfo = INFO;
 
+    /// `K = n_X` and `A = 6`, as in the paper's experiments; the step from the smoothness, for an f' from a single sample.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
@@ -65,9 +66,7 @@ impl Listed for CompSvrg1 {
     }
 }
 
-/// The step times the smoothness.
-const STEP: f64 = 1.0;
-/// K for a few outer terms.
+/// K where there are only a few outer terms: a loop that is worth its snapshot.
 const SHORTEST: usize = 50;
 
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
@@ -79,11 +78,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // theta_ref, the last iterate; fbar_i(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, self.inner_iterations);
     }
 
-    fn inner_iterations(&self, _: &Composition) -> usize {
-        self.inner_iterations
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        s.steps
     }
 
     #[inline(always)]
@@ -95,7 +94,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
         // h = f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij) phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_sample(oracle, i, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
-        s.step(oracle, self.alpha_theta, self.inner_iterations);
+        s.step(oracle, self.alpha_theta);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {

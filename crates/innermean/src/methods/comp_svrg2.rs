@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, smoothness};
+use super::composition::{Composition, Keeps, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -50,6 +50,7 @@ pub struct CompSvrg2 {
 impl Listed for CompSvrg2 {
     const INFO: MethodInfo = INFO;
 
+    /// `K = n_X` and `A = B = 3`, as in the paper's experiments; the step from the smoothness.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
@@ -68,9 +69,7 @@ impl Listed for CompSvrg2 {
     }
 }
 
-/// The step times the smoothness.
-const STEP: f64 = 1.0;
-/// K for a few outer terms.
+/// K where there are only a few outer terms: a loop that is worth its snapshot.
 const SHORTEST: usize = 50;
 
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
@@ -82,11 +81,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // theta_ref, the last iterate; fbar_i(theta_ref), fbar_i'(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, self.inner_iterations);
     }
 
-    fn inner_iterations(&self, _: &Composition) -> usize {
-        self.inner_iterations
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        s.steps
     }
 
     #[inline(always)]
@@ -99,7 +98,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
         // h = Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_mean(oracle, i, self.jacobian_batch, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
-        s.step(oracle, self.alpha_theta, self.inner_iterations);
+        s.step(oracle, self.alpha_theta);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {

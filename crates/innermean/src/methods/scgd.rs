@@ -42,9 +42,10 @@ pub struct Scgd {
     pub seed: u64,
 }
 
-/// The step at the beginning, times the smoothness.
-const STEP: f64 = 1.0;
-/// The weight at the beginning.
+/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best or close to it on a generated portfolio and Bellman
+/// residuals; rows and softplus of softplus like 0.3.
+const STEP: f64 = 3.0;
+/// The weight at the beginning; between 0.03 and 0.3, where 1 is ten times worse.
 const WEIGHT: f64 = 0.1;
 
 impl Listed for Scgd {

@@ -13,7 +13,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, smoothness};
+use super::composition::{Composition, Keeps, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -82,8 +82,6 @@ impl Listed for VrscPg {
     }
 }
 
-/// The step times the smoothness.
-const STEP: f64 = 1.0;
 /// A and B.
 const SAMPLES: usize = 5;
 
@@ -96,11 +94,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
-        s.snapshot(oracle);
+        s.snapshot(oracle, self.inner_iterations);
     }
 
-    fn inner_iterations(&self, _: &Composition) -> usize {
-        self.inner_iterations
+    fn inner_iterations(&self, s: &Composition) -> usize {
+        s.steps
     }
 
     #[inline(always)]
@@ -115,10 +113,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
             s.add_by_mean(oracle, i, self.jacobian_batch, 1.0 / self.outer_batch as f64);
         }
         // theta <- prox_{alpha g}(theta - alpha h)
-        s.step(oracle, self.alpha_theta, self.inner_iterations);
+        s.step(oracle, self.alpha_theta);
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {
-        s.output(self.inner_iterations)
+        s.output()
     }
 }
