@@ -20,8 +20,10 @@ pub mod gradient_descent;
 pub mod info;
 pub mod lbfgs;
 pub mod primal_dual;
+pub mod prox_linear;
 pub mod reference;
 pub mod saga;
+pub mod svrg;
 pub mod svrpda1;
 pub mod svrpda2;
 
@@ -172,11 +174,13 @@ methods! {
         accelerated::Accelerated
         gradient_descent::GradientDescent
         lbfgs::Lbfgs
+        prox_linear::ProxLinear
     }
     shared {
     }
     collapsed {
         saga::Saga
+        svrg::Svrg
     }
 }
 

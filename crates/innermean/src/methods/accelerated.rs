@@ -63,11 +63,16 @@ impl Momentum {
     /// At rest at theta.
     pub(super) fn rest_at(&mut self, theta: &[f64]) {
         self.theta.copy_from_slice(theta);
-        self.y.copy_from_slice(theta);
-        self.t = 1.0;
+        self.rest();
     }
 
-    /// Stands still: the next step is a plain one.
+    /// At rest where it is.
+    pub(super) fn rest(&mut self) {
+        self.y.copy_from_slice(&self.theta);
+        self.stop();
+    }
+
+    /// The momentum is lost: the next step is a plain one from y.
     pub(super) fn stop(&mut self) {
         self.t = 1.0;
     }
