@@ -180,7 +180,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         if !oracle.affine() && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
-            s.inner.stop();
+            s.inner.step_back();
         }
         let State { theta, eta, inner, step, gradient, direction, .. } = s;
         // The prox of g + |. - theta_t|^2/(2 eta) at y - alpha F'(y) is that of g with the step tau:
