@@ -1,14 +1,19 @@
 //! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
 //! sample. For any f, its linear model at a point.
 
+use serde::{Deserialize, Serialize};
+
 use crate::blocks::Blocks;
 use crate::inner::{Bounds, Inner, Structure};
 use crate::vector::{
-    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
+    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows, update,
 };
 
+/// Rows that a sweep takes at once: near when they are read again.
+const TILE: usize = 32;
+
 /// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Collapsed {
     d: usize,
     ell: usize,
@@ -24,9 +29,7 @@ impl Collapsed {
     /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
     /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`.
     pub fn new<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Self {
-        let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-        let mut collapsed =
-            Collapsed { d, ell, rows: vec![0.0; n_x * ell * d], offsets: vec![0.0; n_x * ell], reach: 0.0 };
+        let mut collapsed = Self::empty(f.d(), f.ell(), f.n_x());
         collapsed.linearise(f, theta);
         collapsed
     }
@@ -40,6 +43,11 @@ impl Collapsed {
         let mut collapsed = Collapsed { d, ell: 1, rows, offsets, reach: 0.0 };
         collapsed.measure();
         collapsed
+    }
+
+    /// Room for a linear model, all zeros.
+    pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
+        Collapsed { d, ell, rows: vec![0.0; n_x * ell * d], offsets: vec![0.0; n_x * ell], reach: 0.0 }
     }
 
     /// Takes the linear model at another point, in place.
@@ -58,6 +66,33 @@ impl Collapsed {
         let rows = &self.rows;
         self.reach = Blocks::new(self.n_x(), size)
             .max(|| (), |(), i| norm_squared(&rows[i * size..(i + 1) * size]).sqrt());
+    }
+
+    /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
+    /// the rows on this thread, without an allocation. The duals find the averages in `w`.
+    #[inline(always)]
+    pub(crate) fn sweep(
+        &self,
+        theta: &[f64],
+        w: &mut [f64],
+        out: &mut [f64],
+        mut dual: impl FnMut(usize, &mut [f64]),
+    ) {
+        out.fill(0.0);
+        let (d, ell) = (self.d, self.ell);
+        let terms = TILE.div_ceil(ell);
+        for (tile, w) in w.chunks_mut(terms * ell).enumerate() {
+            let first = tile * terms * ell;
+            let rows = &self.rows[first * d..(first + w.len()) * d];
+            row_dots(rows, d, theta, w);
+            axpy(1.0, &self.offsets[first..first + w.len()], w);
+            for (k, w_i) in w.chunks_exact_mut(ell).enumerate() {
+                dual(tile * terms + k, w_i);
+            }
+            add_weighted_rows(rows, w, out);
+        }
+        let share = 1.0 / self.n_x() as f64;
+        update(out, |out| out * share);
     }
 
     /// `Abar_i`, ell rows of d for each i.

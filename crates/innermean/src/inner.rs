@@ -290,13 +290,13 @@ pub trait Inner: Sync {
 }
 
 /// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
-fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
+pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
     let n_y = if f.n_x() > 0 { f.n_y(0) } else { 1 };
     Blocks::new(f.n_x(), f.d() * f.ell() * n_y)
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
-fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, out: &mut [f64]) {
+pub(crate) fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, out: &mut [f64]) {
     let mut unit = vec![0.0; f.ell()];
     out.fill(0.0);
     for (c, row) in out.chunks_exact_mut(f.d()).enumerate() {

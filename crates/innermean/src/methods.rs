@@ -26,11 +26,13 @@ pub mod gradient_descent;
 pub mod info;
 pub mod lbfgs;
 pub mod primal_dual;
+pub mod prox_linear;
 pub mod reference;
 pub mod saga;
 pub mod saga_table;
 pub mod scgd;
 pub mod spdc;
+pub mod svrg;
 pub mod svrpda1;
 pub mod svrpda2;
 pub mod tracking;
@@ -186,6 +188,7 @@ methods! {
         comp_svrg2::CompSvrg2
         gradient_descent::GradientDescent
         lbfgs::Lbfgs
+        prox_linear::ProxLinear
         vrsc_pg::VrscPg
     }
     shared {
@@ -196,6 +199,7 @@ methods! {
     collapsed {
         saga::Saga
         spdc::Spdc
+        svrg::Svrg
     }
 }
 

@@ -63,12 +63,19 @@ impl Momentum {
     /// At rest at theta.
     pub(super) fn rest_at(&mut self, theta: &[f64]) {
         self.theta.copy_from_slice(theta);
-        self.y.copy_from_slice(theta);
+        self.rest();
+    }
+
+    /// At rest where it is.
+    pub(super) fn rest(&mut self) {
+        self.y.copy_from_slice(&self.theta);
+        self.last.copy_from_slice(&self.theta);
         self.t = 1.0;
     }
 
-    /// Stands still: the next step is a plain one.
-    pub(super) fn stop(&mut self) {
+    /// Takes back the last step; the next is a plain one from y.
+    pub(super) fn step_back(&mut self) {
+        self.theta.copy_from_slice(&self.last);
         self.t = 1.0;
     }
 
@@ -142,13 +149,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Accelerated {
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
         if !oracle.affine() && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss) {
-            s.momentum.stop();
+            s.momentum.step_back();
         }
         let State { momentum, gradient, step, .. } = s;
         momentum.step(|y| oracle.primal_step(step.alpha, gradient, y));
     }
 
+    /// Where f is not affine, the last point whose step has proved short enough.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        &s.momentum.theta
+        if s.step.in_use() { &s.momentum.last } else { &s.momentum.theta }
     }
 }

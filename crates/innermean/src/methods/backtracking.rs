@@ -38,6 +38,16 @@ impl Backtracking {
         }
     }
 
+    /// x, if there is one.
+    pub(super) fn point(&self) -> Option<&[f64]> {
+        self.in_use().then_some(&self.point)
+    }
+
+    /// Whether steps are tested.
+    pub(super) fn in_use(&self) -> bool {
+        self.loss < f64::INFINITY
+    }
+
     /// Forgets the point: F has become another.
     pub(super) fn forget(&mut self) {
         self.loss = f64::INFINITY;
@@ -46,8 +56,7 @@ impl Backtracking {
     /// Whether the step from x to y was short enough. If so, y becomes the point; if not, alpha is halved and y, F' and F are those at
     /// x again.
     pub(super) fn accepts(&mut self, y: &mut [f64], gradient: &mut [f64], loss: &mut f64) -> bool {
-        let first = self.loss == f64::INFINITY;
-        if first
+        if !self.in_use()
             || is_below_parabola(
                 (&self.point, self.loss, &self.gradient),
                 (y, *loss),

@@ -94,7 +94,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
         oracle.primal_step(s.step.alpha, &s.gradient, &mut s.theta);
     }
 
+    /// Where f is not affine, the last point to which the step has proved short enough.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        &s.theta
+        s.step.point().unwrap_or(&s.theta)
     }
 }

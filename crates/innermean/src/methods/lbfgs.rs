@@ -71,6 +71,8 @@ pub struct State {
     /// `-H r`
     direction: Vec<f64>,
     tau: f64,
+    /// Whether the start has been left
+    moved: bool,
     f_bar: Vec<f64>,
     w: Vec<f64>,
     work: Vec<f64>,
@@ -103,6 +105,7 @@ impl State {
                 update_with_both(y, &trial.residual, &here.residual, |_, next, r| next - r);
             });
         }
+        self.moved = !first;
         mem::swap(here, trial);
         direction.copy_from_slice(&here.residual);
         pairs.descend(direction);
@@ -155,6 +158,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Lbfgs {
             pairs: Pairs::new(self.memory, d),
             direction: vec![0.0; d],
             tau: 0.0,
+            moved: false,
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             work: vec![0.0; d],
@@ -186,7 +190,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Lbfgs {
         s.look_ahead();
     }
 
+    /// The start until a step from it has proved short enough.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        &s.here.x_bar
+        if s.moved { &s.here.x_bar } else { &s.here.x }
     }
 }

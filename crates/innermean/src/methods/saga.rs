@@ -3,12 +3,12 @@
 //!
 //! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a component is a linear predictor and
 //! its gradient `fbar_i' w_i` is remembered by `w_i = phi_i'(fbar_i)` alone.
-//! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi` f' and 1 phi; time O(d ell). Storage: `n_X ell` numbers with
+//! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi` f' and 1 phi; time O(d ell). Before the first, a whole gradient. Storage: `n_X ell` numbers with
 //! affine f, otherwise `n_X d`.
 
 use serde::{Deserialize, Serialize};
 
-use super::component::{Component, step};
+use super::component::{AHEAD, Component, step};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
@@ -34,6 +34,9 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[Knob::AlphaTheta, Knob::InnerIterations],
 };
 
+/// From this outer iteration on, the mean is taken anew whenever their number is a power of two.
+const REFRESH: u64 = 16;
+
 /// SAGA with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Saga {
@@ -53,7 +56,8 @@ pub struct State {
     table: Vec<f64>,
     /// The mean of these gradients
     mean: Aligned,
-    begun: bool,
+    /// Outer iterations begun
+    outer: u64,
     i: Stream,
     component: Component,
     delta: Aligned,
@@ -87,27 +91,36 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
             theta: theta.into(),
             table: vec![0.0; n_x * if oracle.affine() { ell } else { d }],
             mean: Aligned::zeros(d),
-            begun: false,
+            outer: 0,
             i: Stream::new(self.seed, 0),
             component: Component::new(ell),
             delta: Aligned::zeros(d),
         }
     }
 
-    /// The first fills the table with the gradients at the start.
+    /// The first fills the table with the gradients at the start. Now and then the mean is taken anew: what rounding has added to it
+    /// would stay for ever.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        if s.begun {
+        let State { theta, table, mean, outer, component, .. } = s;
+        *outer += 1;
+        let first = *outer == 1;
+        if !first && !(*outer >= REFRESH && outer.is_power_of_two()) {
             return;
         }
-        s.begun = true;
-        let State { theta, table, mean, component, .. } = s;
+        mean.fill(0.0);
         if oracle.affine() {
-            let mut f_bar = vec![0.0; table.len()];
-            oracle.gradient(theta, &mut f_bar, table, mean);
+            if first {
+                let mut f_bar = vec![0.0; table.len()];
+                oracle.gradient(theta, &mut f_bar, table, mean);
+            } else {
+                oracle.add_weighted_jac_t(theta, table, mean);
+            }
         } else {
             for (i, gradient) in table.chunks_exact_mut(oracle.d()).enumerate() {
-                let w = component.dual(oracle, theta, i);
-                oracle.add_mean_jac_t(theta, i, w, 1.0, gradient);
+                if first {
+                    let w = component.dual(oracle, theta, i);
+                    oracle.add_mean_jac_t(theta, i, w, 1.0, gradient);
+                }
                 axpy(oracle.one_over_n_x(), gradient, mean);
             }
         }
@@ -131,6 +144,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
         if oracle.affine() {
             let change = component.dual_change(oracle, theta, i, old);
             oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
+            axpy(1.0, change, old);
         } else {
             let w = component.dual(oracle, theta, i);
             oracle.add_mean_jac_t(theta, i, w, 1.0, delta);
@@ -148,6 +162,3 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
         &s.theta
     }
 }
-
-/// How many steps ahead rows are prefetched.
-const AHEAD: usize = 4;

@@ -1,0 +1,199 @@
+//! The prox-linear method, or Gauss-Newton for a convex phi: each outer iteration linearises all averages at `theta_t` and minimises
+//! `(1/n_X) sum_i phi_i(fbar_i + fbar_i'^T (theta - theta_t)) + g(theta) + |theta - theta_t|^2 / (2 eta)`
+//! (Drusvyatskiy and Paquette, "Efficiency of Minimizing Compositions of Convex Functions and Smooth Maps", Math. Programming 2019,
+//! Algorithm 5), here by accelerated proximal steps on the stored rows.
+//!
+//! Asks of the problem: a smooth phi and a prox of g. f may be curved in any way: P falls from one accepted point to the next, and the
+//! points become stationary. With affine f the model is exact, eta infinite and one linearisation enough.
+//! Per outer iteration: a snapshot, and `n_X` phi for each inner step, at a point of its own. Storage: `n_X d ell`.
+
+use serde::{Deserialize, Serialize};
+
+use super::accelerated::Momentum;
+use super::backtracking::{Backtracking, SLACK};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::collapse::Collapsed;
+use crate::curvature;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{at_least_one, positive};
+use crate::vector::{distance_squared, update_with_both};
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "prox-linear",
+    title: "Prox-linear (Gauss-Newton)",
+    family: Family::Batch,
+    summary: "linearises the averages and solves the convex problem that remains",
+    reference: "Drusvyatskiy and Paquette 2019, Algorithm 5",
+    storage: "n_X d ell",
+    rate: Rate::Linear,
+    form: Form::Given,
+    asks: &[Ask::SmoothMerit],
+    settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+};
+
+/// The first eta over the first inner step.
+const FIRST_ETA: f64 = 10.0;
+/// A candidate is accepted if P falls by this part of what the model said.
+const ENOUGH: f64 = 0.1;
+/// Where P falls by this part of it, the model is good and eta grows.
+const GOOD: f64 = 0.75;
+/// By which eta grows; a refused one is divided by it.
+const GROWTH: f64 = 4.0;
+/// By which the inner step grows at each linearisation: the curvature may have fallen.
+const STEP_GROWTH: f64 = 1.5;
+/// The least and the most inner steps by default.
+const INNER: (usize, usize) = (20, 100);
+
+/// The prox-linear method with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProxLinear {
+    /// The step of the inner iterations; the first one where f is not affine.
+    pub alpha_theta: f64,
+    /// Inner steps on one linear model.
+    pub inner_iterations: usize,
+}
+
+/// The linear model at `theta_t` and where the inner steps on it have come.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    /// `theta_t`
+    theta: Vec<f64>,
+    /// `P(theta_t)`; infinite before the first linearisation
+    objective: f64,
+    eta: f64,
+    /// `|theta_t - theta_{t-1}|^2`
+    length: f64,
+    model: Collapsed,
+    inner: Momentum,
+    step: Backtracking,
+    /// The model's loss and its gradient at y
+    loss: f64,
+    gradient: Vec<f64>,
+    /// `phi_i'` at the model's averages
+    w: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+impl Listed for ProxLinear {
+    const INFO: MethodInfo = INFO;
+
+    /// So many inner steps that they cost about what the linearisation does.
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let f = &problem.inner;
+        let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
+        let inner_iterations = choice.inner_iterations.unwrap_or((2 * samples).clamp(INNER.0, INNER.1));
+        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
+        Ok(ProxLinear {
+            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
+        })
+    }
+}
+
+impl State {
+    /// The model's loss and gradient at y, the point from which the next inner step starts.
+    #[inline(always)]
+    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+        self.loss = oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
+    }
+
+    /// Linearises at the point where the inner steps are, which then rest. Returns P there, where the model is exact.
+    fn linearise<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) -> f64 {
+        oracle.linearise(&self.inner.theta, &mut self.model);
+        self.inner.rest();
+        self.step.forget();
+        self.look(oracle);
+        self.loss + oracle.regularizer_value(&self.inner.theta)
+    }
+
+    /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it. Where the fall is lost in rounding,
+    /// it learns from the length of the step, which must become shorter.
+    fn judge(&mut self, predicted: f64, objective: f64) -> bool {
+        let slack = SLACK * (self.objective.abs() + self.loss.abs());
+        let (expected, fallen) = (self.objective - predicted, self.objective - objective);
+        let length = distance_squared(&self.theta, &self.inner.theta);
+        // Not so where P is not a number.
+        let enough = fallen >= -slack && fallen >= ENOUGH * expected - slack;
+        let lost = expected <= slack / SLACK.sqrt();
+        if !enough || lost && length > self.length {
+            self.eta /= GROWTH;
+        } else if !lost && fallen >= GOOD * expected {
+            self.eta *= GROWTH;
+        }
+        self.length = length;
+        enough
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        State {
+            theta: theta.to_vec(),
+            objective: f64::INFINITY,
+            eta: if oracle.affine() { f64::INFINITY } else { FIRST_ETA * self.alpha_theta },
+            length: f64::INFINITY,
+            model: Collapsed::empty(d, ell, n_x),
+            inner: Momentum::new(theta),
+            step: Backtracking::new(d, self.alpha_theta),
+            loss: 0.0,
+            gradient: vec![0.0; d],
+            w: vec![0.0; n_x * ell],
+            direction: vec![0.0; d],
+        }
+    }
+
+    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        if s.objective == f64::INFINITY {
+            s.objective = s.linearise(oracle);
+        } else if !oracle.affine() {
+            let g = oracle.regularizer_value(&s.inner.theta);
+            let predicted = oracle.model_loss(&s.model, &s.inner.theta) + g;
+            let objective = s.linearise(oracle);
+            if s.judge(predicted, objective) {
+                s.theta.copy_from_slice(&s.inner.theta);
+                s.objective = objective;
+            } else {
+                s.inner.rest_at(&s.theta);
+                s.linearise(oracle);
+            }
+            s.step.alpha *= STEP_GROWTH;
+        }
+    }
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        if !oracle.affine() && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
+            s.inner.step_back();
+        }
+        let State { theta, eta, inner, step, gradient, direction, .. } = s;
+        // The prox of g + |. - theta_t|^2/(2 eta) at y - alpha F'(y) is that of g with the step tau:
+        // prox_{tau g}(y - tau (F'(y) + (y - theta_t)/eta)), 1/tau = 1/alpha + 1/eta.
+        let tau = 1.0 / (1.0 / step.alpha + 1.0 / *eta);
+        direction.copy_from_slice(gradient);
+        update_with_both(direction, &inner.y, theta, |slope, y, center| slope + (y - center) / *eta);
+        inner.step(|y| oracle.primal_step(tau, direction, y));
+        s.look(oracle);
+    }
+
+    /// `theta_t`: what the inner steps have found since is not known to be better before the next linearisation. With affine f it is.
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        if s.eta == f64::INFINITY { &s.inner.theta } else { &s.theta }
+    }
+}
