@@ -12,14 +12,26 @@ use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
+pub mod alexr;
+pub mod averaged;
+pub mod decay;
+pub mod field;
 mod form;
 pub mod gradient_descent;
+pub mod gtd2;
 pub mod info;
+pub mod mspbe_saga;
+pub mod mspbe_svrg;
+pub mod msvr;
+pub mod pdbg;
 pub mod primal_dual;
 pub mod reference;
+pub mod sox;
 pub mod spdc;
+pub mod spdg;
 pub mod svrpda1;
 pub mod svrpda2;
+pub mod tracking;
 
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
 
@@ -165,7 +177,15 @@ methods! {
     given {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
+        alexr::Alexr
         gradient_descent::GradientDescent
+        gtd2::Gtd2
+        mspbe_saga::MspbeSaga
+        mspbe_svrg::MspbeSvrg
+        msvr::Msvr
+        pdbg::Pdbg
+        sox::Sox
+        spdg::Spdg
     }
     shared {
     }
