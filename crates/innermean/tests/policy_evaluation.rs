@@ -37,8 +37,8 @@ fn the_problem_is_its_formula() {
     let f = chain.mspbe();
     let lstd = f.lstd().unwrap();
     assert!(error(&lstd, &chain.minimiser(0.0)) < 1e-9);
-    let theta: Vec<f64> = (0..5).map(|l| (l as f64).cos()).collect();
-    let w: Vec<f64> = (0..5).map(|l| 1.0 - 0.3 * l as f64).collect();
+    let theta: Vec<f64> = (0..5).map(|l| f64::from(l).cos()).collect();
+    let w: Vec<f64> = (0..5).map(|l| 1.0 - 0.3 * f64::from(l)).collect();
     // A value is r phi - phi <phi - gamma phi', theta>, and a product its derivative along w.
     let (mut mean, mut slope) = (vec![0.0; 5], vec![0.0; 5]);
     for (t, (now, next, reward)) in chain.transitions.iter().enumerate() {

@@ -62,7 +62,7 @@ pub struct State {
 impl Listed for Spdg {
     const INFO: MethodInfo = INFO;
 
-    /// The first steps are [`PRIMAL`] and [`DUAL`] times those of the scaled rule for SVRPDA.
+    /// The first steps are `PRIMAL` and `DUAL` times those of the scaled rule for SVRPDA.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,

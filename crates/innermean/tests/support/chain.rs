@@ -79,9 +79,9 @@ impl Chain {
         let columns: Vec<Vec<f64>> = (0..self.d).map(|l| self.moments(&unit(l)).0).collect();
         let solved: Vec<Vec<f64>> = columns.iter().map(|column| c.solve(column)).collect();
         let mut matrix = Symmetric::scaled_identity(self.d, rho);
-        for l in 0..self.d {
-            for m in 0..self.d {
-                matrix.add_entry(l, m, dot(&columns[l], &solved[m]));
+        for (l, column) in columns.iter().enumerate() {
+            for (m, solved) in solved.iter().enumerate() {
+                matrix.add_entry(l, m, dot(column, solved));
             }
         }
         matrix.solve(&solved.iter().map(|column| dot(column, &b)).collect::<Vec<_>>())
