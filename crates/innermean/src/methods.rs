@@ -13,25 +13,37 @@ use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
 
 pub mod accelerated;
+pub mod alexr;
 pub mod asc_pg;
 pub mod ascvrg;
+pub mod averaged;
 mod backtracking;
 pub mod c_saga;
 pub mod comp_svrg1;
 pub mod comp_svrg2;
 mod component;
 pub mod composition;
+pub mod decay;
+pub mod estimates;
+pub mod field;
 mod form;
 pub mod gradient_descent;
+pub mod gtd2;
 pub mod info;
 pub mod lbfgs;
+pub mod mspbe_saga;
+pub mod mspbe_svrg;
+pub mod msvr;
+pub mod pdbg;
 pub mod primal_dual;
 pub mod prox_linear;
 pub mod reference;
 pub mod saga;
 pub mod saga_table;
 pub mod scgd;
+pub mod sox;
 pub mod spdc;
+pub mod spdg;
 pub mod svrg;
 pub mod svrpda1;
 pub mod svrpda2;
@@ -183,12 +195,20 @@ methods! {
         svrpda1::Svrpda1
         svrpda2::Svrpda2
         accelerated::Accelerated
+        alexr::Alexr
         ascvrg::Ascvrg
         comp_svrg1::CompSvrg1
         comp_svrg2::CompSvrg2
         gradient_descent::GradientDescent
+        gtd2::Gtd2
         lbfgs::Lbfgs
+        mspbe_saga::MspbeSaga
+        mspbe_svrg::MspbeSvrg
+        msvr::Msvr
+        pdbg::Pdbg
         prox_linear::ProxLinear
+        sox::Sox
+        spdg::Spdg
         vrsc_pg::VrscPg
     }
     shared {

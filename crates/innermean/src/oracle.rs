@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collapse::Collapsed;
 use crate::inner::{Inner, Rows, Sample};
-use crate::merit::Merit;
+use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
@@ -383,6 +383,29 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
         self.problem.merit.prox_conjugate(i, alpha, w);
+    }
+
+    /// `out += c C w = c (phi*)'(w)` for a phi that is a quadratic form: free, as all that is asked of `phi*`.
+    ///
+    /// # Panics
+    /// If phi is none.
+    #[inline(always)]
+    pub fn add_form_product(&self, w: &[f64], c: f64, out: &mut [f64]) {
+        self.form().add_product(w, c, out);
+    }
+
+    /// `out += c c_t c_t' w`, sample t of [`Self::add_form_product`]: free.
+    ///
+    /// # Panics
+    /// If phi is no quadratic form.
+    #[inline(always)]
+    pub fn add_form_sample(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.form().add_sample_product(t, w, c, out);
+    }
+
+    #[inline(always)]
+    fn form(&self) -> &QuadraticForm {
+        self.problem.merit.quadratic_form().expect("the method has been chosen for this problem")
     }
 
     /// `theta <- prox_{alpha g}(theta - alpha direction)`: free.

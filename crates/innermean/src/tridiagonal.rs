@@ -35,7 +35,9 @@ impl Tridiagonal {
             if length == 0.0 {
                 continue;
             }
-            v.iter_mut().for_each(|v| *v /= length);
+            for v in v.iter_mut() {
+                *v /= length;
+            }
             // H M H = M - v q' - q v'  with  p = 2 M v,  q = p - <v, p> v
             for (p, row) in p.iter_mut().zip(m.chunks_exact(d)) {
                 *p = 2.0 * dot(row, v);

@@ -12,13 +12,13 @@ use super::reference::{NextReference, Reference};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::{Inner, mean_jacobian_norm, typical_mean_jacobian};
+use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, non_negative, positive};
-use crate::steps::{Steps, scaled};
+use crate::steps::{Steps, accelerated, scaled};
 use crate::vector::{Aligned, axpy, update_with_both};
 
 /// The table's row.
@@ -79,6 +79,7 @@ pub struct State {
 impl Listed for Spdc {
     const INFO: MethodInfo = INFO;
 
+    /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its averages.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
@@ -107,34 +108,6 @@ impl Listed for Spdc {
             seed: choice.seed,
         })
     }
-}
-
-/// `tau = (1/R) sqrt(gamma / (n mu))`, `sigma = (1/R) sqrt(n mu / gamma)` and `q = 1 - 1/(n + R sqrt(n / (mu gamma)))`, where n is `n_X / m`.
-///
-/// Differs: the paper's steps are half of these, and its R is the length of the longest row. Here `R^2` is the longest times the typical
-/// length (the root mean square). With equal rows `tau sigma |a|^2 = 1` is the best, and 4 diverges; with the heavy tails of daily returns,
-/// where the longest row is ten times the typical one, 8 to 16 times that for the longest row is the best: the geometric mean is near both.
-/// Differs: the mu of g alone says nothing where P is strongly convex through phi, as without a ridge. So that a pass renews the duals,
-/// `sigma` is at least `1/gamma`: mu is taken as at least `R^2 / (n gamma)`. Of 0.1, 0.3, 1, 3 and 10 over gamma, 1 was the best or next to it
-/// on the paper's 18 portfolios and on 16 random ridge and logistic regressions with a small mu.
-fn accelerated<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    batch: usize,
-) -> (Steps, f64) {
-    let f = &problem.inner;
-    let n = f.n_x() as f64 / batch as f64;
-    let gamma = problem.merit.gamma();
-    let start = problem.allowed(theta);
-    let r_squared = mean_jacobian_norm(f, &start) * typical_mean_jacobian(f, &start);
-    let r_squared = r_squared.max(f64::MIN_POSITIVE);
-    let mu = problem.regularizer.mu().max(r_squared / (n * gamma));
-    let steps = Steps {
-        alpha_theta: (gamma / (n * mu * r_squared)).sqrt(),
-        alpha_w: (n * mu / (gamma * r_squared)).sqrt(),
-        inner_iterations: f.n_x().div_ceil(batch),
-    };
-    (steps, 1.0 - 1.0 / (n + (n * r_squared / (mu * gamma)).sqrt()))
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {

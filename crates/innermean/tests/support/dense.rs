@@ -39,6 +39,11 @@ impl Symmetric {
         }
     }
 
+    /// `self[r, c] += value`; the caller sees to the other half.
+    pub(crate) fn add_entry(&mut self, r: usize, c: usize, value: f64) {
+        self.entries[r * self.d + c] += value;
+    }
+
     /// The x with `self x = b`, by Cholesky's factor.
     pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
         let d = self.d;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub(crate) mod chain;
+pub(crate) mod checks;
 pub(crate) mod conic;
 pub(crate) mod dense;
 pub(crate) mod market;

@@ -1,0 +1,187 @@
+//! ALEXR: a single-loop primal-dual block-coordinate method with extrapolation, Algorithm 1 of Wang and Yang, "ALEXR: An Optimal Single-Loop
+//! Algorithm for Convex Finite-Sum Coupled Compositional Stochastic Optimization", 2025.
+//!
+//! Asks of the problem: a prox for each `phi_i*` and of g; with the conjugate mirror, instead of the first, a smooth phi. No linear rate:
+//! steps must fall, and the gap falls like a power of the number of steps.
+//! Per step, with B outer terms and b samples of each: `2 B b` values of f (`B b` without extrapolation), `B b` products with f' and, with
+//! the conjugate mirror, B gradients of phi; with that mirror, once `n_X b` values. Storage: `n_X ell`, for duals or estimates.
+
+use serde::{Deserialize, Serialize};
+
+use super::decay::Decay;
+use super::estimates::{Batches, Tracking, sampled_curvature};
+use super::{Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob, Mirror};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::{InvalidSetting, non_negative, positive};
+use crate::steps::scaled;
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "alexr",
+    title: "ALEXR",
+    family: Family::PrimalDual,
+    summary: "primal-dual steps over mini-batches of terms, looking ahead",
+    reference: "Wang and Yang 2025, Algorithm 1",
+    storage: "n_X ell",
+    rate: Rate::Sublinear,
+    form: Form::Given,
+    asks: &[],
+    settings: &[
+        Knob::AlphaTheta,
+        Knob::AlphaW,
+        Knob::Extrapolation,
+        Knob::Batch,
+        Knob::OuterBatch,
+        Knob::Mirror,
+    ],
+};
+
+/// ALEXR with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alexr {
+    /// The steps on theta.
+    pub alpha_theta: Decay,
+    /// The steps on the duals; with the conjugate mirror, in the unit of `phi*` itself.
+    pub alpha_w: Decay,
+    /// How far a value looks ahead: the factor of its last change.
+    pub extrapolation: f64,
+    /// The distance of the dual step.
+    pub mirror: Mirror,
+    /// The mini-batches.
+    #[serde(flatten)]
+    pub batches: Batches,
+    /// The steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+/// Theta and, for each term, its dual or estimate.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    at: Tracking,
+    /// With the Euclidean mirror
+    w: Vec<f64>,
+    /// With the conjugate mirror, the `u_i` with `w_i = phi_i'(u_i)`
+    u: Vec<f64>,
+}
+
+/// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2 diverges with extrapolation.
+const PRIMAL: f64 = 0.125;
+/// The first step on the duals times gamma. A quarter and twice as much hardly matter.
+const DUAL: f64 = 1.0;
+/// Passes until the steps have begun to fall.
+const PASSES: f64 = 4.0;
+/// Of the decay of the steps on theta; those on the duals fall with half of it, so that the duals keep up.
+const POWER: f64 = 0.75;
+
+impl Listed for Alexr {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let batches = Batches::choose(choice)?;
+        let pass = batches.pass(problem.inner.n_x());
+        let mirror = choice.mirror.unwrap_or_default();
+        let gamma = problem.merit.gamma();
+        if mirror == Mirror::Conjugate && gamma <= 0.0 {
+            let expected = "euclidean: phi has a kink, and the conjugate mirror needs its gradient";
+            return Err(InvalidSetting::new("mirror", "conjugate", expected).into());
+        }
+        let (alpha_theta, alpha_w) = if gamma > 0.0 {
+            let unit = if mirror == Mirror::Conjugate { 1.0 } else { gamma };
+            (PRIMAL / sampled_curvature(problem, &problem.allowed(theta)), DUAL / unit)
+        } else {
+            let steps = scaled(problem, theta);
+            (steps.alpha_theta, steps.alpha_w)
+        };
+        let period = PASSES * pass as f64;
+        let decay = |alpha, power| Decay { alpha, period, power };
+        Ok(Alexr {
+            alpha_theta: decay(positive("alpha_theta", choice.alpha_theta.unwrap_or(alpha_theta))?, POWER),
+            alpha_w: decay(positive("alpha_w", choice.alpha_w.unwrap_or(alpha_w))?, 0.5 * POWER),
+            extrapolation: non_negative("extrapolation", choice.extrapolation.unwrap_or(1.0))?,
+            mirror,
+            batches,
+            inner_iterations: pass,
+            seed: choice.seed,
+        })
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let mut at = Tracking::new(theta, oracle.ell(), self.seed);
+        let zeros = vec![0.0; oracle.n_x() * oracle.ell()];
+        match self.mirror {
+            Mirror::Euclidean => State { at, w: zeros, u: Vec::new() },
+            Mirror::Conjugate => {
+                let mut u = zeros;
+                at.estimate_all(oracle, self.batches.batch, &mut u);
+                State { at, w: Vec::new(), u }
+            }
+        }
+    }
+
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let ell = oracle.ell();
+        let alpha_w = self.alpha_w.at(s.at.k);
+        for _ in 0..self.batches.outer_batch {
+            let i = s.at.draw_i(oracle.n_x());
+            let own = i * ell..(i + 1) * ell;
+            // ghat = fhat_i(theta) + q (fhat_i(theta) - fhat_i(theta_before))
+            s.at.estimate(oracle, i, self.batches.batch, self.extrapolation > 0.0);
+            for (now, before) in s.at.f_hat.iter_mut().zip(&s.at.f_hat_before) {
+                *now += self.extrapolation * (*now - before);
+            }
+            match self.mirror {
+                // w_i <- argmax <ghat, w> - phi_i*(w) - |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w ghat)
+                Mirror::Euclidean => {
+                    let w_i = &mut s.w[own];
+                    for (w, g) in w_i.iter_mut().zip(&s.at.f_hat) {
+                        *w += alpha_w * g;
+                    }
+                    oracle.prox_conjugate(i, alpha_w, w_i);
+                    s.at.w.copy_from_slice(w_i);
+                }
+                // u_i <- (u_i + alpha_w ghat) / (1 + alpha_w),  w_i = phi_i'(u_i)
+                Mirror::Conjugate => {
+                    let u_i = &mut s.u[own];
+                    for (u, g) in u_i.iter_mut().zip(&s.at.f_hat) {
+                        *u += alpha_w / (1.0 + alpha_w) * (g - *u);
+                    }
+                    oracle.merit_gradient(i, u_i, &mut s.at.w);
+                }
+            }
+            // G += (1/B) f'hat_i(theta) w_i
+            s.at.add_gradient(oracle, i, self.batches);
+        }
+        // theta <- prox_{alpha_theta g}(theta - alpha_theta G)
+        s.at.descend(oracle, self.alpha_theta.at(s.at.k), 1.0);
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.at.theta
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        (self.mirror == Mirror::Euclidean).then_some(&s.w)
+    }
+}

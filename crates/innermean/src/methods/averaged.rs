@@ -1,0 +1,116 @@
+//! The box of SOX and MSVR: an estimate `u_i` of each `fbar_i` that is a running average, and a direction that is one of
+//! `(1/B) sum_{i in B} f'hat_i(theta) phi_i'(u_i)`. The one line in which the two differ, the update of `u_i`, is in `sox.rs` and `msvr.rs`.
+
+use serde::{Deserialize, Serialize};
+
+use super::decay::Decay;
+use super::estimates::{Batches, Tracking, averaging, sampled_curvature};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::positive;
+
+/// What can be said about them.
+pub(super) const SETTINGS: &[Knob] = &[Knob::AlphaTheta, Knob::Averaging, Knob::Batch, Knob::OuterBatch];
+
+/// The settings of SOX and MSVR.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Averaged {
+    /// The steps on theta.
+    pub alpha_theta: Decay,
+    /// The weight of a new estimate of `fbar_i`, at most 1.
+    pub averaging: Decay,
+    /// The weight of a new gradient in the direction.
+    pub momentum: f64,
+    /// The mini-batches.
+    #[serde(flatten)]
+    pub batches: Batches,
+    /// The steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+/// Theta and the estimates.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    pub(super) at: Tracking,
+    /// `u_i`, an estimate of `fbar_i(theta)`
+    u: Vec<f64>,
+}
+
+/// The first weight of a new estimate.
+const AVERAGING: f64 = 0.5;
+/// The weight of a new gradient.
+const MOMENTUM: f64 = 0.1;
+/// Passes until steps and weights have begun to fall.
+const PASSES: f64 = 4.0;
+/// Of the decay of the steps; the weights fall with half of it, so that the estimates keep up with theta.
+const POWER: f64 = 0.75;
+
+impl Averaged {
+    /// The first step on theta is `primal` over the curvature of a sampled term.
+    pub(super) fn choose<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+        primal: impl Fn(Batches) -> f64,
+    ) -> Result<Self, ChoiceError> {
+        let batches = Batches::choose(choice)?;
+        let pass = batches.pass(problem.inner.n_x());
+        let first = || primal(batches) / sampled_curvature(problem, &problem.allowed(theta));
+        let alpha = positive("alpha_theta", choice.alpha_theta.unwrap_or_else(first))?;
+        let weight = averaging(choice.averaging.unwrap_or(AVERAGING))?;
+        let period = PASSES * pass as f64;
+        Ok(Averaged {
+            alpha_theta: Decay { alpha, period, power: POWER },
+            averaging: Decay { alpha: weight, period, power: 0.5 * POWER },
+            momentum: MOMENTUM,
+            batches,
+            inner_iterations: pass,
+            seed: choice.seed,
+        })
+    }
+
+    /// Theta at the start, and `u_i = fhat_i(theta)` for all i.
+    pub(super) fn init<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        theta: &[f64],
+    ) -> State {
+        let mut at = Tracking::new(theta, oracle.ell(), self.seed);
+        let mut u = vec![0.0; oracle.n_x() * oracle.ell()];
+        at.estimate_all(oracle, self.batches.batch, &mut u);
+        State { at, u }
+    }
+
+    /// One step, in which `update(beta, u_i, fhat_i(theta), fhat_i(theta_before))` gives the new `u_i`, for each of its coordinates; the
+    /// last is there if asked for by `both`.
+    #[inline(always)]
+    pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        s: &mut State,
+        both: bool,
+        update: impl Fn(f64, f64, f64, f64) -> f64,
+    ) {
+        let ell = oracle.ell();
+        let beta = self.averaging.at(s.at.k);
+        for _ in 0..self.batches.outer_batch {
+            let i = s.at.draw_i(oracle.n_x());
+            s.at.estimate(oracle, i, self.batches.batch, both);
+            let u_i = &mut s.u[i * ell..(i + 1) * ell];
+            for ((u, now), before) in u_i.iter_mut().zip(&s.at.f_hat).zip(&s.at.f_hat_before) {
+                *u = update(beta, *u, *now, *before);
+            }
+            // G += (1/B) f'hat_i(theta) phi_i'(u_i)
+            oracle.merit_gradient(i, u_i, &mut s.at.w);
+            s.at.add_gradient(oracle, i, self.batches);
+        }
+        // v <- (1 - momentum) v + momentum G;  theta <- prox(theta - alpha v)
+        s.at.descend(oracle, self.alpha_theta.at(s.at.k), self.momentum);
+    }
+}

@@ -1,0 +1,113 @@
+//! GTD2: Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari and Wiewiora, "Fast Gradient-Descent Methods for Temporal-Difference Learning
+//! with Linear Function Approximation", ICML 2009; with the prox of g as in Liu et al. 2015.
+//!
+//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`). No variance reduction: with steps that
+//! fall like `k^-3/4` the gap falls like a power of k.
+//! Per step: 1 value of f and 1 product with f', time `O(d)`; products with C belong to `phi*` and are free. Storage: a few vectors of
+//! length d.
+
+use serde::{Deserialize, Serialize};
+
+use super::decay::Decay;
+use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError};
+use crate::draws::Stream;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "gtd2",
+    title: "GTD2",
+    family: Family::PolicyEvaluation,
+    summary: "plain steps along the field of single samples",
+    reference: "Sutton et al. 2009",
+    storage: "d",
+    rate: Rate::Sublinear,
+    form: Form::Given,
+    asks: &[Ask::QuadraticForm],
+    settings: SETTINGS,
+};
+
+/// GTD2 with its steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gtd2 {
+    /// alpha
+    pub alpha_theta: Decay,
+    /// beta
+    pub alpha_w: Decay,
+    /// The steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+/// Theta and w.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    at: Saddle,
+    k: u64,
+    draws: Stream,
+}
+
+/// Passes over the samples until the steps have begun to fall. Found on random chains.
+const PASSES: f64 = 4.0;
+/// Between 1/2, below which noise does not average out, and 1, at which steps that are too small stay so for ever.
+const POWER: f64 = 0.75;
+
+impl Listed for Gtd2 {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
+        let period = PASSES * problem.inner.n_y(0) as f64;
+        let decay = |alpha| Decay { alpha, period, power: POWER };
+        Ok(Gtd2 {
+            alpha_theta: decay(steps.alpha_theta),
+            alpha_w: decay(steps.alpha_w),
+            inner_iterations: problem.inner.n_y(0),
+            seed: choice.seed,
+        })
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Gtd2 {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        State { at: Saddle::new(theta, oracle.ell()), k: 0, draws: Stream::new(self.seed, 0) }
+    }
+
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let t = s.draws.index(oracle.n_y(0));
+        // Both along the field at the old point: a w that had seen sample t would bias the other half.
+        s.at.sample_ascent(oracle, t);
+        s.at.sample_descent(oracle, t);
+        s.at.ascend(self.alpha_w.at(s.k));
+        s.at.descend(oracle, self.alpha_theta.at(s.k));
+        s.k += 1;
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.at.theta
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        Some(&s.at.w)
+    }
+}

@@ -1,0 +1,145 @@
+//! SPDG: stochastic primal-dual steps without variance reduction, for unsupervised learning in Liu, Chen and Deng, "Unsupervised Sequence
+//! Classification using Sequential Output Statistics", NIPS 2017.
+//!
+//! Asks of the problem: a prox for each `phi_i*` and for g. No linear rate: the noise of single samples stays, so that steps must fall,
+//! and the gap falls like a power of the number of steps.
+//! Per step: 1 value of f and 1 product with f', time `O(d ell)`. Storage: `n_X ell` for the duals.
+
+use serde::{Deserialize, Serialize};
+
+use super::decay::Decay;
+use super::{Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::choice::{Choice, ChoiceError, Knob};
+use crate::draws::Stream;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::setting::positive;
+use crate::steps::scaled;
+use crate::vector::Aligned;
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "spdg",
+    title: "SPDG",
+    family: Family::PrimalDual,
+    summary: "plain primal-dual steps along single samples",
+    reference: "Liu, Chen and Deng 2017",
+    storage: "n_X ell",
+    rate: Rate::Sublinear,
+    form: Form::Given,
+    asks: &[],
+    settings: &[Knob::AlphaTheta, Knob::AlphaW],
+};
+
+/// SPDG with its steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spdg {
+    /// The steps on theta.
+    pub alpha_theta: Decay,
+    /// The steps on the duals.
+    pub alpha_w: Decay,
+    /// The steps of an outer iteration.
+    pub inner_iterations: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+/// Theta and the duals.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Aligned,
+    w: Vec<f64>,
+    delta_theta: Aligned,
+    delta_w: Vec<f64>,
+    k: u64,
+    /// `i_k`, `j_k`, `i'_k`, `j'_k`
+    draws: [Stream; 4],
+}
+
+impl Listed for Spdg {
+    const INFO: MethodInfo = INFO;
+
+    /// The first steps are `PRIMAL` and `DUAL` times those of the scaled rule for SVRPDA.
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        choice: &Choice,
+        problem: &Problem<F, P, G>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let n_x = problem.inner.n_x();
+        let steps = scaled(problem, theta);
+        let decay = |alpha| Decay { alpha, period: PASSES * n_x as f64, power: POWER };
+        let alpha_theta = choice.alpha_theta.unwrap_or(PRIMAL * steps.alpha_theta);
+        let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
+        Ok(Spdg {
+            alpha_theta: decay(positive("alpha_theta", alpha_theta)?),
+            alpha_w: decay(positive("alpha_w", alpha_w)?),
+            inner_iterations: n_x,
+            seed: choice.seed,
+        })
+    }
+}
+
+/// The first `alpha_theta` over that of the scaled rule. Found on random least squares and softplus problems and on generated markets: four
+/// times as much suits the markets and is noisier elsewhere, 16 times diverges.
+const PRIMAL: f64 = 0.25;
+/// The first `alpha_w` over that of the scaled rule; a quarter and twice as much hardly matter.
+const DUAL: f64 = 0.5;
+/// Steps over `n_X` until they have begun to fall.
+const PASSES: f64 = 4.0;
+/// Of the decay of both steps.
+const POWER: f64 = 0.75;
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
+    type State = State;
+
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        State {
+            theta: theta.into(),
+            w: vec![0.0; oracle.n_x() * oracle.ell()],
+            delta_theta: Aligned::zeros(oracle.d()),
+            delta_w: vec![0.0; oracle.ell()],
+            k: 0,
+            draws: [0, 1, 2, 3].map(|number| Stream::new(self.seed, number)),
+        }
+    }
+
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        self.inner_iterations
+    }
+
+    #[inline(always)]
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let (n_x, ell) = (oracle.n_x(), oracle.ell());
+        let (alpha_theta, alpha_w) = (self.alpha_theta.at(s.k), self.alpha_w.at(s.k));
+        let [dual_i, dual_j, primal_i, primal_j] = &mut s.draws;
+        // w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w f_theta(x_i, y_ij))
+        let i = dual_i.index(n_x);
+        let j = dual_j.index(oracle.n_y(i));
+        oracle.value(&s.theta, i, j, &mut s.delta_w);
+        let w_i = &mut s.w[i * ell..(i + 1) * ell];
+        for (w, delta) in w_i.iter_mut().zip(&s.delta_w) {
+            *w += alpha_w * delta;
+        }
+        oracle.prox_conjugate(i, alpha_w, w_i);
+        // theta <- prox_{alpha_theta g}(theta - alpha_theta f'_theta(x_i', y_i'j') w_i')
+        let i = primal_i.index(n_x);
+        let j = primal_j.index(oracle.n_y(i));
+        s.delta_theta.fill(0.0);
+        oracle.add_jac_t(&s.theta, i, j, &s.w[i * ell..(i + 1) * ell], 1.0, &mut s.delta_theta);
+        oracle.primal_step(alpha_theta, &s.delta_theta, &mut s.theta);
+        s.k += 1;
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.theta
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        Some(&s.w)
+    }
+}
