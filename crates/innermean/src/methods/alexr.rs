@@ -44,10 +44,13 @@ pub const INFO: MethodInfo = MethodInfo {
 /// ALEXR with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alexr {
-    /// The steps on theta.
-    pub alpha_theta: Decay,
-    /// The steps on the duals; with the conjugate mirror, in the unit of `phi*` itself.
-    pub alpha_w: Decay,
+    /// The first step on theta.
+    pub alpha_theta: f64,
+    /// The first step on the duals; with the conjugate mirror, in the unit of `phi*` itself.
+    pub alpha_w: f64,
+    /// How the steps on theta fall; those on the duals fall like their root, so that the duals keep up.
+    #[serde(flatten)]
+    pub decay: Decay,
     /// How far a value looks ahead: the factor of its last change.
     pub extrapolation: f64,
     /// The distance of the dual step.
@@ -77,7 +80,7 @@ const PRIMAL: f64 = 0.125;
 const DUAL: f64 = 1.0;
 /// Passes until the steps have begun to fall.
 const PASSES: f64 = 4.0;
-/// Of the decay of the steps on theta; those on the duals fall with half of it, so that the duals keep up.
+/// Of the decay of the steps on theta.
 const POWER: f64 = 0.75;
 
 impl Listed for Alexr {
@@ -104,10 +107,10 @@ impl Listed for Alexr {
             (steps.alpha_theta, steps.alpha_w)
         };
         let period = PASSES * pass as f64;
-        let decay = |alpha, power| Decay { alpha, period, power };
         Ok(Alexr {
-            alpha_theta: decay(positive("alpha_theta", choice.alpha_theta.unwrap_or(alpha_theta))?, POWER),
-            alpha_w: decay(positive("alpha_w", choice.alpha_w.unwrap_or(alpha_w))?, 0.5 * POWER),
+            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or(alpha_theta))?,
+            alpha_w: positive("alpha_w", choice.alpha_w.unwrap_or(alpha_w))?,
+            decay: Decay { period, power: POWER },
             extrapolation: non_negative("extrapolation", choice.extrapolation.unwrap_or(1.0))?,
             mirror,
             batches,
@@ -142,7 +145,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         let ell = oracle.ell();
-        let alpha_w = self.alpha_w.at(s.at.k);
+        let decay = self.decay.at(s.at.k);
+        let alpha_w = decay.sqrt() * self.alpha_w;
         for _ in 0..self.batches.outer_batch {
             let i = s.at.draw_i(oracle.n_x());
             let own = i * ell..(i + 1) * ell;
@@ -174,7 +178,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
             s.at.add_gradient(oracle, i, self.batches);
         }
         // theta <- prox_{alpha_theta g}(theta - alpha_theta G)
-        s.at.descend(oracle, self.alpha_theta.at(s.at.k), 1.0);
+        s.at.descend(oracle, decay * self.alpha_theta, 1.0);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

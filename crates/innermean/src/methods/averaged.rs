@@ -19,10 +19,13 @@ pub(super) const SETTINGS: &[Knob] = &[Knob::AlphaTheta, Knob::Averaging, Knob::
 /// The settings of SOX and MSVR.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Averaged {
-    /// The steps on theta.
-    pub alpha_theta: Decay,
-    /// The weight of a new estimate of `fbar_i`, at most 1.
-    pub averaging: Decay,
+    /// The first step on theta.
+    pub alpha_theta: f64,
+    /// The first weight of a new estimate of `fbar_i`, at most 1.
+    pub averaging: f64,
+    /// How the steps fall; the weights fall like their root, so that the estimates keep up with theta.
+    #[serde(flatten)]
+    pub decay: Decay,
     /// The weight of a new gradient in the direction.
     pub momentum: f64,
     /// The mini-batches.
@@ -48,7 +51,7 @@ const AVERAGING: f64 = 0.5;
 const MOMENTUM: f64 = 0.1;
 /// Passes until steps and weights have begun to fall.
 const PASSES: f64 = 4.0;
-/// Of the decay of the steps; the weights fall with half of it, so that the estimates keep up with theta.
+/// Of the decay of the steps.
 const POWER: f64 = 0.75;
 
 impl Averaged {
@@ -66,8 +69,9 @@ impl Averaged {
         let weight = averaging(choice.averaging.unwrap_or(AVERAGING))?;
         let period = PASSES * pass as f64;
         Ok(Averaged {
-            alpha_theta: Decay { alpha, period, power: POWER },
-            averaging: Decay { alpha: weight, period, power: 0.5 * POWER },
+            alpha_theta: alpha,
+            averaging: weight,
+            decay: Decay { period, power: POWER },
             momentum: MOMENTUM,
             batches,
             inner_iterations: pass,
@@ -98,7 +102,8 @@ impl Averaged {
         update: impl Fn(f64, f64, f64, f64) -> f64,
     ) {
         let ell = oracle.ell();
-        let beta = self.averaging.at(s.at.k);
+        let decay = self.decay.at(s.at.k);
+        let beta = decay.sqrt() * self.averaging;
         for _ in 0..self.batches.outer_batch {
             let i = s.at.draw_i(oracle.n_x());
             s.at.estimate(oracle, i, self.batches.batch, both);
@@ -111,6 +116,6 @@ impl Averaged {
             s.at.add_gradient(oracle, i, self.batches);
         }
         // v <- (1 - momentum) v + momentum G;  theta <- prox(theta - alpha v)
-        s.at.descend(oracle, self.alpha_theta.at(s.at.k), self.momentum);
+        s.at.descend(oracle, decay * self.alpha_theta, self.momentum);
     }
 }

@@ -36,10 +36,13 @@ pub const INFO: MethodInfo = MethodInfo {
 /// GTD2 with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gtd2 {
-    /// alpha
-    pub alpha_theta: Decay,
-    /// beta
-    pub alpha_w: Decay,
+    /// The first alpha.
+    pub alpha_theta: f64,
+    /// The first beta.
+    pub alpha_w: f64,
+    /// How the steps fall.
+    #[serde(flatten)]
+    pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
     /// The seed of the draws.
@@ -69,10 +72,10 @@ impl Listed for Gtd2 {
     ) -> Result<Self, ChoiceError> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         let period = PASSES * problem.inner.n_y(0) as f64;
-        let decay = |alpha| Decay { alpha, period, power: POWER };
         Ok(Gtd2 {
-            alpha_theta: decay(steps.alpha_theta),
-            alpha_w: decay(steps.alpha_w),
+            alpha_theta: steps.alpha_theta,
+            alpha_w: steps.alpha_w,
+            decay: Decay { period, power: POWER },
             inner_iterations: problem.inner.n_y(0),
             seed: choice.seed,
         })
@@ -98,8 +101,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Gtd2 {
         // Both along the field at the old point: a w that had seen sample t would bias the other half.
         s.at.sample_ascent(oracle, t);
         s.at.sample_descent(oracle, t);
-        s.at.ascend(self.alpha_w.at(s.k));
-        s.at.descend(oracle, self.alpha_theta.at(s.k));
+        let decay = self.decay.at(s.k);
+        s.at.ascend(decay * self.alpha_w);
+        s.at.descend(oracle, decay * self.alpha_theta);
         s.k += 1;
     }
 

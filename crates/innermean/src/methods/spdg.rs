@@ -37,10 +37,13 @@ pub const INFO: MethodInfo = MethodInfo {
 /// SPDG with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spdg {
-    /// The steps on theta.
-    pub alpha_theta: Decay,
-    /// The steps on the duals.
-    pub alpha_w: Decay,
+    /// The first step on theta.
+    pub alpha_theta: f64,
+    /// The first step on the duals.
+    pub alpha_w: f64,
+    /// How the steps fall.
+    #[serde(flatten)]
+    pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
     /// The seed of the draws.
@@ -70,12 +73,12 @@ impl Listed for Spdg {
     ) -> Result<Self, ChoiceError> {
         let n_x = problem.inner.n_x();
         let steps = scaled(problem, theta);
-        let decay = |alpha| Decay { alpha, period: PASSES * n_x as f64, power: POWER };
         let alpha_theta = choice.alpha_theta.unwrap_or(PRIMAL * steps.alpha_theta);
         let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
         Ok(Spdg {
-            alpha_theta: decay(positive("alpha_theta", alpha_theta)?),
-            alpha_w: decay(positive("alpha_w", alpha_w)?),
+            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            alpha_w: positive("alpha_w", alpha_w)?,
+            decay: Decay { period: PASSES * n_x as f64, power: POWER },
             inner_iterations: n_x,
             seed: choice.seed,
         })
@@ -115,7 +118,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         let (n_x, ell) = (oracle.n_x(), oracle.ell());
-        let (alpha_theta, alpha_w) = (self.alpha_theta.at(s.k), self.alpha_w.at(s.k));
+        let decay = self.decay.at(s.k);
+        let (alpha_theta, alpha_w) = (decay * self.alpha_theta, decay * self.alpha_w);
         let [dual_i, dual_j, primal_i, primal_j] = &mut s.draws;
         // w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w f_theta(x_i, y_ij))
         let i = dual_i.index(n_x);
