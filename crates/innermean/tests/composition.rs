@@ -84,6 +84,38 @@ fn each_after(problem: &Boxed, start: &[f64], seed: u64, steps: usize) -> Vec<(&
     ]
 }
 
+/// Jacobians as matrices have the products with unit vectors as rows, also those of the stacked form, which has shorter ways to them.
+#[test]
+fn jacobians_are_made_of_products() {
+    let problems: [Box<dyn Inner>; 2] =
+        [Box::new(Affine::random(4, 2, 3, |_| 5, 1)), Box::new(SoftplusUnits::random(4, 3, |_| 5, 1))];
+    for f in &problems {
+        let form = shared_form(f).expect("equally many samples");
+        let (d, theta) = (4, [0.3, -0.2, 0.5, 0.1]);
+        let ell = form.ell();
+        let mut one = vec![f64::NAN; ell * d];
+        let mut mean = vec![0.0; ell * d];
+        for j in 0..5 {
+            form.jacobian(&theta, 0, j, &mut vec![f64::NAN; ell], &mut one);
+            for (c, row) in one.chunks_exact(d).enumerate() {
+                let (mut unit, mut product) = (vec![0.0; ell], vec![0.0; d]);
+                unit[c] = 1.0;
+                form.add_jac_t(&theta, 0, j, &unit, 1.0, &mut product);
+                assert_eq!(row, product);
+            }
+            mean.iter_mut().zip(&one).for_each(|(mean, one)| *mean += one / 5.0);
+        }
+        // The first alone, and all of them.
+        for terms in [1, form.n_x()] {
+            let mut jacobians = vec![f64::NAN; terms * ell * d];
+            form.mean_jacobians(&theta, &mut jacobians);
+            for jacobian in jacobians.chunks_exact(ell * d) {
+                assert!(distance_squared(jacobian, &mean) < 1e-28);
+            }
+        }
+    }
+}
+
 /// At the reference point, or with tables just filled, nothing is left to chance.
 #[test]
 fn the_first_step_is_a_gradient_step() {

@@ -9,13 +9,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::saga_table::Table;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
 use crate::draws::Stream;
 use crate::inner::{Inner, Sample, jacobian_spread};
 use crate::merit::Merit;
-use crate::methods::saga_table::Table;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
