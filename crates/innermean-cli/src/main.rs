@@ -7,9 +7,11 @@ use clap::{Parser, Subcommand};
 use innermean::Status;
 
 mod advice;
+mod compare;
 mod human;
 mod interrupt;
 mod json;
+mod methods;
 mod number;
 mod output_flags;
 mod plan;
@@ -33,8 +35,11 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
+    Compare(compare::CompareArgs),
+    Methods(methods::MethodsArgs),
 }
 
 const LONG_ABOUT: &str = "\
@@ -42,8 +47,8 @@ Minimise a loss of averages.
 
   min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 
-The average stands inside the loss, where ordinary stochastic gradients are biased. Each command builds such a problem \
-from a file and solves it.";
+The average stands inside the loss, where ordinary stochastic gradients are biased. A command \
+builds such a problem from a file and solves it; compare runs several methods on one; methods lists them.";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
     };
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Methods(args) => methods::run(args),
     };
     match ended {
         Ok(status) => exit_code(status),

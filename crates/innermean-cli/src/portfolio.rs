@@ -9,10 +9,10 @@ use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_
 use serde::Serialize;
 
 use self::report::Report;
-use self::risk::{RiskFlags, mean_absolute_deviation};
+use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
-use crate::regularizer_flags::RegularizerFlags;
+use crate::regularizer_flags::{Constraint, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
 use crate::stdout;
 use crate::trace::TraceFile;
@@ -47,7 +47,7 @@ pub(crate) struct PortfolioArgs {
 /// What is minimised.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Problem")]
-struct ProblemFlags {
+pub(crate) struct ProblemFlags {
     #[command(flatten)]
     risk: RiskFlags,
 
@@ -113,17 +113,43 @@ Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage
 /// The problem as the library has it.
 type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Ridged<AnyRegularizer>>>;
 
+/// Returns and flags made into a problem.
+pub(crate) struct Market {
+    /// Names, source and notes; the values are in the problem.
+    pub(crate) returns: Returns,
+    /// h of the Huber function.
+    width: Option<f64>,
+    pub(crate) problem: PortfolioProblem,
+}
+
+impl ProblemFlags {
+    /// Whether it is the objective of the paper, for which it gives settings: mean and variance, alike in weight, and nothing else.
+    pub(crate) fn is_papers(&self) -> bool {
+        let RegularizerFlags { constraint, l1, l2 } = self.regularizer;
+        self.risk.risk == Risk::Variance
+            && self.risk.risk_aversion == 1.0
+            && constraint == Constraint::None
+            && l1 == 0.0
+            && l2 == 0.0
+    }
+
+    /// Reads the file, or generates a market.
+    pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
+        if !self.regularizer.holds_theta() {
+            self.risk.refuse_without_bounds()?;
+        }
+        let mut returns = returns(file, self.missing)?;
+        let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
+        let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;
+        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer()?)?;
+        Ok(Market { returns, width, problem })
+    }
+}
+
 /// Solves and reports.
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
-    if !flags.regularizer.holds_theta() {
-        flags.risk.refuse_without_bounds()?;
-    }
-    let mut returns = returns(file.as_deref(), flags.missing)?;
-    let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
-    let width = flags.risk.width(|| mean_absolute_deviation(&portfolio))?;
-    let problem: PortfolioProblem =
-        portfolio.problem(flags.risk.merit(width)?, flags.regularizer.regularizer()?)?;
+    let Market { returns, width, problem } = flags.market(file.as_deref())?;
     let start = solver.start.point(&returns.names, solver.seed)?;
     let plan = Plan::new(solver, output.trace_every, &problem, &start)?;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(solver.start.file()).collect();
@@ -145,7 +171,7 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     }
     let solution = plan.run(&problem)?;
     // Whichever of the two cannot be written, the other one is.
-    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace));
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, None));
     stdout::print(&if output.json { report.json(&solution)? } else { report.body(&solution)? })?;
     traced?;
     Ok(solution.status)

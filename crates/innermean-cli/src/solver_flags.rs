@@ -159,7 +159,8 @@ fn method_names() -> PossibleValuesParser {
 /// More threads than any machine has are a slip of the finger, which would take minutes to start.
 const MOST_THREADS: usize = 4096;
 
-fn threads(text: &str) -> Result<usize, String> {
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
     match number::size(text) {
         Ok(threads) if threads <= MOST_THREADS => Ok(threads),
         _ => Err(format!("expected a whole number from 0 (all cores) to {MOST_THREADS}")),

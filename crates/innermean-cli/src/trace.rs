@@ -31,6 +31,9 @@ struct Line {
     seconds: f64,
     objective: f64,
     optimality: Option<f64>,
+    /// What is above the optimum, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<f64>,
 }
 
 impl TraceFile {
@@ -59,13 +62,13 @@ impl TraceFile {
         Ok(TraceFile::Regular(target))
     }
 
-    /// Writes the whole trace.
-    pub(crate) fn write(&self, trace: &[Record]) -> Result<()> {
+    /// Writes the whole trace, with gaps if the optimum is known.
+    pub(crate) fn write(&self, trace: &[Record], optimum: Option<f64>) -> Result<()> {
         let (path, written) = match self {
-            TraceFile::Regular(path) => (path, replace(path, trace)),
+            TraceFile::Regular(path) => (path, replace(path, trace, optimum)),
             TraceFile::Special(path) => {
                 let file = OpenOptions::new().write(true).open(path);
-                (path, file.and_then(|mut file| write_lines(&mut file, trace)))
+                (path, file.and_then(|mut file| write_lines(&mut file, trace, optimum)))
             }
         };
         written.map_err(|error| refused(path, &error))
@@ -81,17 +84,18 @@ fn refused(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("--trace {}: cannot be written ({reason}); check the folder and its permissions", path.display())
 }
 
-fn replace(path: &Path, trace: &[Record]) -> io::Result<()> {
+fn replace(path: &Path, trace: &[Record], optimum: Option<f64>) -> io::Result<()> {
     let mut file = temporary_beside(path)?;
-    write_lines(file.as_file_mut(), trace)?;
+    write_lines(file.as_file_mut(), trace, optimum)?;
     file.persist(path)?;
     Ok(())
 }
 
-fn write_lines(file: &mut File, trace: &[Record]) -> io::Result<()> {
+fn write_lines(file: &mut File, trace: &[Record], optimum: Option<f64>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     for &Record { outer, inner, calls, rows, seconds, objective, optimality } in trace {
-        let line = Line { outer, inner, calls: calls.total(), rows, seconds, objective, optimality };
+        let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
+        let line = Line { outer, inner, calls: calls.total(), rows, seconds, objective, optimality, gap };
         serde_json::to_writer(&mut out, &line)?;
         out.write_all(b"\n")?;
     }

@@ -40,7 +40,7 @@ mod vector;
 
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
-pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, generate_mdp};
+pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
 pub use read::{Missing, ReadOptions, parse_returns, read_returns};
 pub use returns::{Dropped, Returns};
 pub use vector::{parse_vector, read_vector};

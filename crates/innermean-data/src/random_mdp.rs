@@ -114,6 +114,46 @@ pub fn generate_mdp(options: &MdpOptions) -> Mdp {
     Mdp { states, d, discount, transitions, rewards, features, source }
 }
 
+/// What was seen on a walk through a process: row t of the features, the reward, and the features of the next state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Walk {
+    /// `phi_t`, rows of d.
+    pub features: Vec<f64>,
+    /// `phi'_t`, rows of d.
+    pub next_features: Vec<f64>,
+    /// `r_t`
+    pub rewards: Vec<f64>,
+}
+
+impl Mdp {
+    /// Walks so many transitions, from state 0.
+    pub fn walk(&self, transitions: usize, seed: u64) -> Walk {
+        let mut draws = ChaCha8Rng::seed_from_u64(seed);
+        draws.set_stream(3);
+        let mut walk = Walk { features: Vec::new(), next_features: Vec::new(), rewards: Vec::new() };
+        let psi = |state: usize| &self.features[state * self.d..(state + 1) * self.d];
+        let mut state = 0;
+        for _ in 0..transitions {
+            let row = &self.transitions[state * self.states..(state + 1) * self.states];
+            let mut left = unit(&mut draws);
+            // Rounding may leave something beyond the last state.
+            let next = row
+                .iter()
+                .position(|p| {
+                    left -= p;
+                    left < 0.0
+                })
+                .unwrap_or(self.states - 1);
+            let reward = if self.rewards.len() == self.states { state } else { state * self.states + next };
+            walk.features.extend(psi(state));
+            walk.next_features.extend(psi(next));
+            walk.rewards.push(self.rewards[reward]);
+            state = next;
+        }
+        walk
+    }
+}
+
 /// Uniform in [0, 1), a multiple of 2^-53.
 fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64

@@ -49,3 +49,28 @@ fn features_have_the_moments_of_their_kind() {
         assert!((v / variance - 1.0).abs() < 0.05, "{features:?}: variance {v}");
     }
 }
+
+#[test]
+fn a_walk_follows_the_probabilities() {
+    let mdp = generate_mdp(&MdpOptions { states: 4, d: 1, ..MdpOptions::default() });
+    let steps = 40_000;
+    let walk = mdp.walk(steps, 5);
+    assert_eq!(walk, mdp.walk(steps, 5));
+    assert_ne!(walk.rewards, mdp.walk(steps, 6).rewards);
+    let state = |feature: f64| mdp.features.iter().position(|&psi| psi == feature).expect("a state");
+    let mut counts = [[0.0_f64; 4]; 4];
+    for t in 0..steps {
+        let (from, to) = (state(walk.features[t]), state(walk.next_features[t]));
+        counts[from][to] += 1.0;
+        assert_eq!(walk.rewards[t], mdp.rewards[from * 4 + to]);
+        assert!(t == 0 || walk.features[t] == walk.next_features[t - 1], "one walk");
+    }
+    for (from, row) in counts.iter().enumerate() {
+        let visits: f64 = row.iter().sum();
+        for (to, count) in row.iter().enumerate() {
+            let p = mdp.transitions[from * 4 + to];
+            // Five standard deviations.
+            assert!((count / visits - p).abs() < 5.0 * (p * (1.0 - p) / visits).sqrt(), "{from} to {to}");
+        }
+    }
+}

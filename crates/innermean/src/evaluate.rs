@@ -20,7 +20,7 @@ pub enum Measure {
     /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
     /// be zero.
     DualityGap,
-    /// For a phi with a kink and an f that is not affine there is none.
+    /// For a phi with a kink and an f that is not affine there is none; where no tolerance is set, none is needed.
     None,
 }
 
@@ -56,13 +56,22 @@ pub struct Evaluator<'p, F, P, G> {
 impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
     /// Chooses the measure; takes a pass or two over the data.
     pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let f = &problem.inner;
-        let gamma = problem.merit.gamma();
-        let measure = match (gamma > 0.0, f.structure().affine) {
+        let measure = match (problem.merit.gamma() > 0.0, problem.inner.structure().affine) {
             (true, _) => Measure::Stationarity,
             (false, true) => Measure::DualityGap,
             (false, false) => Measure::None,
         };
+        Self::by(problem, measure)
+    }
+
+    /// Objectives alone, for half the work.
+    pub fn without_measure(problem: &'p Problem<F, P, G>) -> Self {
+        Self::by(problem, Measure::None)
+    }
+
+    fn by(problem: &'p Problem<F, P, G>, measure: Measure) -> Self {
+        let f = &problem.inner;
+        let gamma = problem.merit.gamma();
         let (d, size) = (f.d(), f.n_x() * f.ell());
         let mut evaluator = Evaluator {
             problem,
@@ -82,7 +91,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);
             evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
-        } else {
+        } else if measure == Measure::DualityGap {
             let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
             evaluator.scale = if least.is_finite() { least } else { 0.0 };
         }

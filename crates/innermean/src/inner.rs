@@ -49,6 +49,8 @@ pub struct Rows {
     pub pair: u64,
     /// By a pass over all pairs.
     pub all: u64,
+    /// By a query of phi, where part of the data stands in it, as in a shared form.
+    pub merit: u64,
 }
 
 /// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
@@ -121,7 +123,7 @@ pub trait Inner: Sync {
             Sample::Shared => self.n_y(0),
             Sample::Separable => self.n_x() + self.n_y(0),
         };
-        Rows { pair: 1, all: all as u64 }
+        Rows { pair: 1, all: all as u64, merit: 0 }
     }
 
     /// What one query of f or f' counts as, in oracle calls: more than one where f stacks several functions, as

@@ -92,8 +92,11 @@ pub struct Oracle<'p, F, P, G> {
     problem: &'p Problem<F, P, G>,
     /// Calls made so far.
     pub calls: Calls,
-    /// Rows of data read so far: by a query at a pair those of the pair, by a pass over all pairs all of them.
+    /// Rows of data read so far: by a query at a pair those of the pair, unless the query before has read them too; by a pass
+    /// over all pairs all of them.
     pub rows: u64,
+    /// The pair whose rows have been read last.
+    last: (usize, usize),
     snapshot: Calls,
     gradient: Calls,
     /// Calls that a query counts as.
@@ -115,6 +118,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             problem,
             calls: Calls::default(),
             rows: 0,
+            last: (usize::MAX, usize::MAX),
             snapshot: snapshot_calls(f),
             gradient: gradient_calls(f),
             weight: f.calls_per_query(),
@@ -170,11 +174,25 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.sample
     }
 
+    /// Counts the rows of a pair.
+    #[inline(always)]
+    fn read(&mut self, i: usize, j: usize) {
+        self.rows += self.rows_of.pair * u64::from(self.last != (i, j));
+        self.last = (i, j);
+    }
+
+    /// Counts the rows of a term's `n_y` samples.
+    #[inline(always)]
+    fn read_term(&mut self, i: usize, n_y: u64) {
+        self.rows += n_y * self.rows_of.pair * u64::from(self.last != (i, usize::MAX));
+        self.last = (i, usize::MAX);
+    }
+
     /// `out = f_theta(x_i, y_ij)`: one call.
     #[inline(always)]
     pub fn value(&mut self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.calls.f += self.weight;
-        self.rows += self.rows_of.pair;
+        self.read(i, j);
         self.problem.inner.value(theta, i, j, out);
     }
 
@@ -190,7 +208,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         out: &mut [f64],
     ) {
         self.calls.f += 2 * self.weight;
-        self.rows += self.rows_of.pair;
+        self.read(i, j);
         self.problem.inner.difference(theta, theta_ref, i, j, work, out);
     }
 
@@ -198,7 +216,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn add_jac_t(&mut self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.calls.jacobian += self.weight;
-        self.rows += self.rows_of.pair;
+        self.read(i, j);
         self.problem.inner.add_jac_t(theta, i, j, w, c, out);
     }
 
@@ -214,7 +232,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         out: &mut [f64],
     ) {
         self.calls.jacobian += 2 * self.weight;
-        self.rows += self.rows_of.pair;
+        self.read(i, j);
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
@@ -222,7 +240,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn jacobian(&mut self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
         self.calls.jacobian += self.weight;
-        self.rows += self.rows_of.pair;
+        self.read(i, j);
         self.problem.inner.jacobian(theta, i, j, work, out);
     }
 
@@ -287,7 +305,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn mean(&mut self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
         let n_y = self.n_y(i) as u64;
         self.calls.f += n_y * self.weight;
-        self.rows += n_y * self.rows_of.pair;
+        self.read_term(i, n_y);
         self.problem.inner.mean(theta, i, work, out);
     }
 
@@ -296,7 +314,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn add_mean_jac_t(&mut self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let n_y = self.n_y(i) as u64;
         self.calls.jacobian += n_y * self.weight;
-        self.rows += n_y * self.rows_of.pair;
+        self.read_term(i, n_y);
         self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
     }
 
@@ -364,6 +382,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn merit_gradient(&mut self, i: usize, u: &[f64], out: &mut [f64]) {
         self.calls.merit += 1;
+        self.rows += self.rows_of.merit;
         self.problem.merit.gradient(i, u, out);
     }
 
@@ -371,6 +390,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn add_merit_gradient(&mut self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
         self.calls.merit += 1;
+        self.rows += self.rows_of.merit;
         self.problem.merit.add_gradient(i, u, c, work, out);
     }
 

@@ -35,7 +35,8 @@ pub struct Stop {
     pub max_seconds: Option<f64>,
     /// An objective value that is good enough.
     pub target_objective: Option<f64>,
-    /// The relative [`Measure`] of optimality at which the problem counts as solved.
+    /// The relative [`Measure`] of optimality at which the problem counts as solved. Without it, nothing is measured but the
+    /// objective.
     pub tolerance: Option<f64>,
 }
 

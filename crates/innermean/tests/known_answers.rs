@@ -11,7 +11,8 @@ use innermean::{
     AnyMethod, Choice, Driver, Measure, Observer, Record, Solution, Square, Status, Stop, Unregularized,
 };
 use support::dense::{distance_squared, dot};
-use support::market::{Limits, Market, Risk, Task};
+use support::geometric_mean;
+use support::market::{Limits, Market, Risk, Task, real_markets};
 
 /// A run on `-<m, theta> + theta' Cov theta` with the settings of the paper's figures.
 struct PaperRun {
@@ -91,21 +92,6 @@ impl PaperRun {
         let (xx, xy, yy) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y));
         (xy * xy / (xx * yy), xy / xx)
     }
-}
-
-fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
-}
-
-/// The real portfolios, or a word on why there is nothing to do.
-fn real_markets() -> Vec<Market> {
-    let markets = Market::real();
-    if markets.is_empty() {
-        println!("skipped: the 18 real portfolios are not in shared/data/portfolio beside the repository");
-    } else {
-        assert_eq!(markets.len(), 18);
-    }
-    markets
 }
 
 #[test]

@@ -178,11 +178,10 @@ impl Report<'_> {
         }
         if !self.flags.regularizer.holds_theta() {
             notes.extend(self.flags.risk.note().map(str::to_owned));
-            if self.returns.rows() <= self.returns.assets() {
+            let (periods, assets) = (self.problem.inner.n_x(), self.problem.inner.d());
+            if periods <= assets {
                 notes.push(format!(
-                    "With {} periods for {} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2.",
-                    self.returns.rows(),
-                    self.returns.assets(),
+                    "With {periods} periods for {assets} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2."
                 ));
             } else {
                 notes

@@ -103,3 +103,19 @@ fn help_states_problem_stopping_rule_and_example() {
     assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""));
     assert!(nothing.err.contains("Usage: innermean <COMMAND>"), "{}", nothing.err);
 }
+
+#[test]
+fn what_was_decided_without_being_asked_is_said() {
+    let desk = Desk::new();
+    let free = desk.run("");
+    assert!(free.out.contains("Without a constraint the weights need not sum to 1"), "{}", free.out);
+    assert!(!free.out.contains("no minimum"), "{}", free.out);
+    // Three days of four assets: some portfolio has no risk.
+    desk.file("few.csv", &csv(&generate_factor_model(3, 4, 7)));
+    let few = desk.run("few.csv --max-outer 5");
+    let words = few.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("With 3 periods for 4 assets some portfolio has return and no risk at all"),
+        "{words}"
+    );
+}

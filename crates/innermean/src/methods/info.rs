@@ -132,27 +132,22 @@ impl Ask {
 }
 
 impl MethodInfo {
+    /// What the method asks for and the problem is not, in words.
+    pub fn missing<F: Inner, P: Merit, G: Regularizer>(&self, problem: &Problem<F, P, G>) -> Option<String> {
+        let missing = |ask: &Ask| ask.missing(problem).map(|missing| (ask.words(), missing));
+        self.asks.iter().find_map(missing).map(|(asked, missing)| format!("it needs {asked}, and {missing}"))
+    }
+
     /// # Errors
     /// If the problem is not what the method asks for; the error names the methods that suit.
     pub fn suits<F: Inner, P: Merit, G: Regularizer>(
         &self,
         problem: &Problem<F, P, G>,
     ) -> Result<(), ChoiceError> {
-        let Some((ask, missing)) =
-            self.asks.iter().find_map(|ask| ask.missing(problem).map(|missing| (ask, missing)))
-        else {
-            return Ok(());
-        };
-        let suited: Vec<&str> = METHODS
-            .iter()
-            .filter(|row| row.asks.iter().all(|ask| ask.missing(problem).is_none()))
-            .map(|row| row.name)
-            .collect();
-        Err(ChoiceError::Unsuited {
-            method: self.name,
-            missing: format!("it needs {}, and {missing}", ask.words()),
-            suited: suited.join(", "),
-        })
+        let Some(missing) = self.missing(problem) else { return Ok(()) };
+        let suited: Vec<&str> =
+            METHODS.iter().filter(|row| row.missing(problem).is_none()).map(|row| row.name).collect();
+        Err(ChoiceError::Unsuited { method: self.name, missing, suited: suited.join(", ") })
     }
 }
 

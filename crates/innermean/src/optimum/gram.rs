@@ -1,12 +1,13 @@
 //! The normal equations of `(c/n) sum_r (<a_r, theta> + b_r)^2 + (lambda/2) |theta|^2 + <tilt, theta>`, by Cholesky's factor.
 
 use crate::blocks::Blocks;
+use crate::cholesky::Cholesky;
 use crate::collapse::Collapsed;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{axpy, dot};
+use crate::vector::axpy;
 
 /// Beyond, the Gram matrix costs more than a long run.
 const MOST_COLUMNS: usize = 2000;
@@ -22,7 +23,7 @@ pub(super) fn solve<P: Merit, G: Regularizer>(problem: &Problem<Collapsed, P, G>
     if d > MOST_COLUMNS {
         return None;
     }
-    let factor = cholesky(hessian(f, 2.0 * c / f.n_x() as f64, lambda), d)?;
+    let factor = Cholesky::new(&hessian(f, 2.0 * c / f.n_x() as f64, lambda), d).ok()?;
     let mut theta = vec![0.0; d];
     let mut gradient = vec![0.0; d];
     for _ in 0..=REFINEMENTS {
@@ -30,7 +31,7 @@ pub(super) fn solve<P: Merit, G: Regularizer>(problem: &Problem<Collapsed, P, G>
         problem.gradient(&theta, &mut gradient);
         axpy(lambda, &theta, &mut gradient);
         axpy(1.0, &tilt, &mut gradient);
-        substitute(&factor, &mut gradient);
+        factor.solve(&mut gradient);
         axpy(-1.0, &gradient, &mut theta);
     }
     theta.iter().all(|t| t.is_finite()).then_some(theta)
@@ -56,34 +57,4 @@ fn hessian(f: &Collapsed, scale: f64, lambda: f64) -> Vec<f64> {
         },
     );
     matrix
-}
-
-/// L with `L L' = matrix`, below the diagonal and on it. None unless the matrix is positive definite beyond rounding.
-fn cholesky(mut matrix: Vec<f64>, d: usize) -> Option<Vec<f64>> {
-    for r in 0..d {
-        let (above, below) = matrix.split_at_mut(r * d);
-        let row = &mut below[..d];
-        for c in 0..r {
-            row[c] = (row[c] - dot(&row[..c], &above[c * d..c * d + c])) / above[c * d + c];
-        }
-        let pivot = row[r] - dot(&row[..r], &row[..r]);
-        if pivot <= d as f64 * f64::EPSILON * row[r] || !pivot.is_finite() {
-            return None;
-        }
-        row[r] = pivot.sqrt();
-    }
-    Some(matrix)
-}
-
-/// `x <- (L L')^-1 x`
-fn substitute(factor: &[f64], x: &mut [f64]) {
-    let d = x.len();
-    for r in 0..d {
-        x[r] = (x[r] - dot(&factor[r * d..r * d + r], &x[..r])) / factor[r * d + r];
-    }
-    for r in (0..d).rev() {
-        x[r] /= factor[r * d + r];
-        let (left, right) = x.split_at_mut(r);
-        axpy(-right[0], &factor[r * d..r * d + r], left);
-    }
 }

@@ -233,7 +233,7 @@ impl Inner for Bellman {
 
     /// A pair reads two rows of features, a pass the S rows of the averages.
     fn rows(&self) -> Rows {
-        Rows { pair: 2, all: self.states as u64 }
+        Rows { pair: 2, all: self.states as u64, merit: 0 }
     }
 
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {

@@ -158,7 +158,7 @@ impl Inner for Portfolio {
     }
 
     fn rows(&self) -> Rows {
-        Rows { pair: 2, all: self.n as u64 }
+        Rows { pair: 2, all: self.n as u64, merit: 0 }
     }
 
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {

@@ -34,7 +34,10 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         };
         let d = problem.inner.d();
         Judge {
-            evaluator: Evaluator::new(problem),
+            evaluator: match stop.tolerance {
+                Some(_) => Evaluator::new(problem),
+                None => Evaluator::without_measure(problem),
+            },
             stop,
             observer,
             divergence: Divergence::default(),

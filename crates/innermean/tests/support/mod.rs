@@ -10,3 +10,12 @@ pub(crate) mod market;
 pub(crate) mod process;
 pub(crate) mod regression;
 pub(crate) mod toy;
+
+pub(crate) fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

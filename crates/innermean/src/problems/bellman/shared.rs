@@ -37,7 +37,7 @@ impl Inner for SharedBellman<'_> {
 
     fn rows(&self) -> Rows {
         let states = self.0.states as u64;
-        Rows { pair: states, all: states }
+        Rows { pair: states, all: states, merit: 0 }
     }
 
     fn calls_per_query(&self) -> u64 {

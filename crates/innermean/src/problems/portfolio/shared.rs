@@ -36,7 +36,7 @@ impl Inner for SharedPortfolio<'_> {
     }
 
     fn rows(&self) -> Rows {
-        Rows { pair: 1, all: self.0.n as u64 }
+        Rows { pair: 1, all: self.0.n as u64, merit: 1 }
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {

@@ -1,0 +1,318 @@
+//! The runs of a comparison.
+
+use std::fs;
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, anyhow, bail};
+use innermean::optimum::{self, Optimum};
+use innermean::{
+    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer, Solution,
+    Status, Stop, methods,
+};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::progress::Line;
+use super::{CompareFlags, GapKind, Origin, tune};
+use crate::human::{grouped, paragraph, rounded_count};
+use crate::interrupt;
+use crate::settings::Settings;
+use crate::trace::TraceFile;
+
+/// The gaps that the tables show.
+pub(super) const DECADES: std::ops::RangeInclusive<i32> = 1..=10;
+/// Evaluations for each pass of single-index steps.
+const LOOKS: u64 = 4;
+
+/// A problem as a comparison names it.
+pub(super) struct Named<'a> {
+    /// Of the command line.
+    pub(super) problem: &'static str,
+    /// In words.
+    pub(super) title: String,
+    pub(super) source: String,
+    /// One name for each coordinate of theta.
+    pub(super) coordinates: &'a [String],
+    /// Files that must not be overwritten.
+    pub(super) inputs: Vec<&'a Path>,
+    /// The paper's settings of a method, if it gives some.
+    pub(super) paper: &'a (dyn Fn(&str) -> Option<Choice> + Sync),
+}
+
+/// Everything decided but the runs.
+pub(super) struct Contest<'a, F, P, G> {
+    pub(super) flags: &'a CompareFlags,
+    pub(super) named: &'a Named<'a>,
+    pub(super) problem: &'a Problem<F, P, G>,
+    pub(super) start: Vec<f64>,
+    pub(super) at_start: f64,
+    pub(super) optimum: Optimum,
+    /// Those that take part, with what is said about their settings.
+    pub(super) entrants: Vec<Entrant>,
+    /// Those of the table that do not suit, with the reason.
+    pub(super) unsuited: Vec<(&'static str, String)>,
+    traces: Vec<Vec<TraceFile>>,
+    pool: ThreadPool,
+}
+
+/// A method with what is said about its settings.
+#[derive(Clone, Copy)]
+pub(super) struct Entrant {
+    pub(super) info: &'static MethodInfo,
+    pub(super) choice: Choice,
+    pub(super) origin: Origin,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// The gap, of the kind that was asked for.
+    pub(super) until: f64,
+    pub(super) max_calls: u64,
+    pub(super) max_seconds: f64,
+}
+
+/// What a method did.
+pub(super) struct Entry {
+    pub(super) entrant: Entrant,
+    pub(super) settings: Settings,
+    /// Why its settings are what they are, where they have been searched for.
+    pub(super) tuning: Option<String>,
+    /// One for each seed.
+    pub(super) runs: Vec<Solution>,
+}
+
+/// All runs.
+pub(super) struct Outcome<'a> {
+    pub(super) entries: Vec<Entry>,
+    /// The optimum that gaps are measured from: that of the contest, or what a run has found below it.
+    pub(super) optimum: f64,
+    pub(super) status: Status,
+    traces: &'a [Vec<TraceFile>],
+}
+
+impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
+    /// Whatever can be wrong with the input is found here.
+    pub(super) fn prepare(
+        flags: &'a CompareFlags,
+        problem: &'a Problem<F, P, G>,
+        named: &'a Named<'a>,
+    ) -> Result<Self> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(flags.threads)
+            .build()
+            .with_context(|| format!("--threads {}: cannot be started", flags.threads))?;
+        let start = problem.allowed(&flags.start.point(named.coordinates, flags.seed)?);
+        let at_start = pool.install(|| problem.objective(&start));
+        if !at_start.is_finite() {
+            bail!(
+                "--start {}: the objective there is {at_start}; expected numbers of a smaller size",
+                flags.start
+            );
+        }
+        let (rows, unsuited) = participants(&flags.methods, problem)?;
+        let entrants: Vec<Entrant> = rows
+            .into_iter()
+            .map(|info| {
+                let paper = (named.paper)(info.name).filter(|_| flags.settings == Origin::Paper);
+                let origin = if paper.is_some() { Origin::Paper } else { Origin::Default };
+                let choice = Choice { seed: flags.seed, ..paper.unwrap_or_default() };
+                Entrant { info, choice, origin }
+            })
+            .collect();
+        for entrant in &entrants {
+            // Settings that cannot be had are found out before the first run.
+            pool.install(|| AnyMethod::named(entrant.info.name, &entrant.choice, problem, &start))
+                .map_err(|error| anyhow!("{}: {error}", entrant.info.name))?;
+        }
+        let traces = trace_files(flags, named, &entrants)?;
+        let optimum = pool.install(|| optimum::optimum(problem, &start)).ok_or_else(|| {
+            anyhow!("there is no optimum to compare with: phi has a kink and f is not affine")
+        })?;
+        Ok(Contest { flags, named, problem, start, at_start, optimum, entrants, unsuited, traces, pool })
+    }
+
+    /// What is known before the runs.
+    pub(super) fn head(&self) -> String {
+        let mut text = format!("Comparison on a {}\n{}\n", self.named.title, self.named.source);
+        let Optimum { objective, source, .. } = &self.optimum;
+        text.push_str(&paragraph("optimum:", &format!("{objective:.12}, by {source}.")));
+        for (name, reason) in &self.unsuited {
+            text.push_str(&paragraph("left out:", &format!("{name}, {reason}.")));
+        }
+        text + "\n"
+    }
+
+    /// Runs all, one after the other. A method that fails does not stop the others; Ctrl-C does.
+    pub(super) fn run(&self) -> Result<Outcome<'_>> {
+        let interrupt = interrupt::listen()?;
+        let mut line = Line::new();
+        let mut entries = Vec::new();
+        for entrant in &self.entrants {
+            if !interrupt.load(Ordering::Relaxed) {
+                entries.push(self.entry(*entrant, interrupt, &mut line)?);
+            }
+        }
+        line.clear();
+        let best = entries.iter().flat_map(|entry| &entry.runs).map(|run| run.objective);
+        let optimum = best.fold(self.optimum.objective, f64::min);
+        let status =
+            if interrupt.load(Ordering::Relaxed) { Status::Interrupted } else { Status::TargetReached };
+        Ok(Outcome { entries, optimum, status, traces: &self.traces })
+    }
+
+    fn entry(&self, entrant: Entrant, interrupt: &AtomicBool, line: &mut Line) -> Result<Entry> {
+        let (entrant, tuning) =
+            if self.flags.tune { tune::best(self, entrant, interrupt, line)? } else { (entrant, None) };
+        let mut runs = Vec::new();
+        let mut settings = None;
+        for k in 0..self.flags.repeat {
+            let choice = Choice { seed: entrant.choice.seed.wrapping_add(k), ..entrant.choice };
+            let method = self.method(&entrant, &choice)?;
+            let CompareFlags { until, max_calls, max_seconds, .. } = *self.flags;
+            let run = self.once(&method, Limits { until, max_calls, max_seconds }, interrupt, line);
+            let gap = self.gap(run.objective, self.optimum.objective);
+            line.end(&format!(
+                "gap {gap:.1e} after {} calls, {:.2} s, {}",
+                rounded_count(run.calls.total()),
+                run.seconds,
+                run.status.title()
+            ));
+            settings = Some(settings.map_or_else(|| Settings::of(&method, choice.rule), Ok)?);
+            runs.push(run);
+            if interrupt.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        let settings = settings.ok_or_else(|| anyhow!("no run was made"))?;
+        Ok(Entry { entrant, settings, tuning, runs })
+    }
+
+    /// The method with these settings, for this problem.
+    pub(super) fn method(&self, entrant: &Entrant, choice: &Choice) -> Result<AnyMethod> {
+        let name = entrant.info.name;
+        self.pool
+            .install(|| AnyMethod::named(name, choice, self.problem, &self.start))
+            .map_err(|error| anyhow!("{name}: {error}"))
+    }
+
+    /// One run, ended by the gap or a limit.
+    pub(super) fn once(
+        &self,
+        method: &AnyMethod,
+        limits: Limits,
+        interrupt: &AtomicBool,
+        line: &mut Line,
+    ) -> Solution {
+        let Limits { until, max_calls, max_seconds } = limits;
+        let above = until * self.scale(self.optimum.objective);
+        let stop = Stop {
+            max_outer: None,
+            max_calls: Some(max_calls),
+            max_seconds: Some(max_seconds),
+            target_objective: Some(self.optimum.objective + above),
+            tolerance: None,
+        };
+        let evaluate_every = NonZeroU64::new(self.problem.inner.n_x() as u64 / LOOKS);
+        let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt) };
+        line.begin(method.info().name, self.optimum.objective);
+        self.pool.install(|| method.run(&driver, self.problem, &self.start, line))
+    }
+
+    /// What a gap of 1 means.
+    fn scale(&self, optimum: f64) -> f64 {
+        match self.flags.gap {
+            GapKind::Absolute => 1.0,
+            GapKind::Relative => (self.at_start - optimum).max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// `P - P*`, or that relative to the start.
+    pub(super) fn gap(&self, objective: f64, optimum: f64) -> f64 {
+        (objective - optimum).max(0.0) / self.scale(optimum)
+    }
+
+    /// The first record of a run with a gap of at most `gap`.
+    pub(super) fn reached<'r>(&self, run: &'r Solution, optimum: f64, gap: f64) -> Option<&'r Record> {
+        run.trace.iter().find(|record| self.gap(record.objective, optimum) <= gap)
+    }
+
+    /// Threads of the runs.
+    pub(super) fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+}
+
+impl Outcome<'_> {
+    /// One file for each run.
+    pub(super) fn write_traces(&self) -> Result<()> {
+        for (entry, files) in self.entries.iter().zip(self.traces) {
+            for (run, file) in entry.runs.iter().zip(files) {
+                file.write(&run.trace, Some(self.optimum))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The methods of a comparison, and those that do not suit, with the reason.
+type Participants = (Vec<&'static MethodInfo>, Vec<(&'static str, String)>);
+
+/// The methods named, or all that suit.
+fn participants<F: Inner, P: Merit, G: Regularizer>(
+    names: &str,
+    problem: &Problem<F, P, G>,
+) -> Result<Participants> {
+    let (mut rows, mut unsuited): (Vec<&MethodInfo>, _) = (Vec::new(), Vec::new());
+    if names.trim() == "all" {
+        for row in METHODS {
+            match row.missing(problem) {
+                None => rows.push(row),
+                Some(missing) => unsuited.push((row.name, missing)),
+            }
+        }
+        return Ok((rows, unsuited));
+    }
+    for name in names.split(',').map(str::trim) {
+        let row = methods::info(name).map_err(|error| {
+            anyhow!("--methods {name}: there is no such method; expected {}, or all", error.expected())
+        })?;
+        row.suits(problem).map_err(|error| anyhow!("--methods {error}"))?;
+        if rows.contains(&row) {
+            bail!("--methods {names}: {name} is named twice; expected every name once");
+        }
+        rows.push(row);
+    }
+    Ok((rows, unsuited))
+}
+
+/// Where the traces go: looked at before the first run.
+fn trace_files(flags: &CompareFlags, named: &Named<'_>, entrants: &[Entrant]) -> Result<Vec<Vec<TraceFile>>> {
+    let Some(folder) = &flags.trace_dir else { return Ok(Vec::new()) };
+    fs::create_dir_all(folder).map_err(|error| {
+        anyhow!(
+            "--trace-dir {}: cannot be made ({}); expected the path of a folder",
+            folder.display(),
+            error.kind()
+        )
+    })?;
+    let inputs = flags.inputs(named);
+    entrants
+        .iter()
+        .map(|entrant| {
+            (0..flags.repeat)
+                .map(|k| {
+                    let seed = flags.seed.wrapping_add(k);
+                    let file = folder.join(format!("{}-seed{seed}.jsonl", entrant.info.name));
+                    TraceFile::check(&file, &inputs)
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// 2 seeds, 1 seed
+pub(super) fn seeds(count: u64) -> String {
+    if count == 1 { "1 seed".to_owned() } else { format!("{} seeds", grouped(count)) }
+}

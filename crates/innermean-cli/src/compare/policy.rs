@@ -1,0 +1,141 @@
+//! A random Markov decision process, on which methods for policy evaluation are compared.
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use innermean::problems::bellman::Bellman;
+use innermean::problems::mspbe::Mspbe;
+use innermean::{Choice, Inner, METHODS, Merit, Problem, Regularizer, Square, Status};
+use innermean_data::{Features, MdpOptions, generate_mdp};
+
+use super::CompareFlags;
+use super::contest::Named;
+use crate::number;
+use crate::regularizer_flags::RegularizerFlags;
+
+/// The process and its evaluation.
+#[derive(Debug, Args)]
+pub(super) struct PolicyArgs {
+    #[command(flatten)]
+    process: ProcessFlags,
+
+    #[command(flatten)]
+    compare: CompareFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Problem")]
+struct ProcessFlags {
+    /// S, the states
+    #[arg(long, value_name = "S", default_value = "10", value_parser = number::positive_size)]
+    #[arg(allow_hyphen_values = true)]
+    states: usize,
+
+    /// d, the numbers that describe a state
+    #[arg(long, value_name = "D", default_value = "5", value_parser = number::positive_size)]
+    #[arg(allow_hyphen_values = true)]
+    features: usize,
+
+    /// How these numbers are drawn
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = FeatureKind::Uniform)]
+    feature_kind: FeatureKind,
+
+    /// The weight of what comes a step later, from 0 up to but without 1
+    #[arg(long, value_name = "WEIGHT", default_value = "0.9", value_parser = number::non_negative)]
+    #[arg(allow_hyphen_values = true)]
+    discount: f64,
+
+    /// The seed of the process; --seed is that of the runs
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = number::seed, allow_hyphen_values = true)]
+    data_seed: u64,
+
+    /// What is minimised
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Objective::Bellman)]
+    objective: Objective,
+
+    /// T, the transitions of a walk from which --objective projected is built
+    #[arg(long, value_name = "T", default_value = "1000", value_parser = number::positive_size)]
+    #[arg(allow_hyphen_values = true)]
+    transitions: usize,
+
+    #[command(flatten)]
+    regularizer: RegularizerFlags,
+}
+
+/// What policy evaluation minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Objective {
+    /// The mean squared Bellman error, from the process itself
+    Bellman,
+    /// The mean squared projected Bellman error (MSPBE), from a walk through the process
+    Projected,
+}
+
+/// [`Features`] as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FeatureKind {
+    /// Uniform in [0, 1), as in the paper
+    Uniform,
+    /// Standard normal
+    Gaussian,
+    /// Uniform in [-1, 1)
+    MixedSign,
+}
+
+/// Generates the process and compares.
+pub(super) fn run(PolicyArgs { process, compare }: &PolicyArgs) -> Result<Status> {
+    let mdp = generate_mdp(&MdpOptions {
+        states: process.states,
+        d: process.features,
+        discount: process.discount,
+        features: match process.feature_kind {
+            FeatureKind::Uniform => Features::Uniform,
+            FeatureKind::Gaussian => Features::Gaussian,
+            FeatureKind::MixedSign => Features::MixedSign,
+        },
+        seed: process.data_seed,
+        ..MdpOptions::default()
+    });
+    let coordinates: Vec<String> = (1..=mdp.d).map(|l| format!("feature {l}")).collect();
+    let source = mdp.source.clone();
+    let (objective, problem, papers): (_, _, Vec<(&str, Option<Choice>)>) = match process.objective {
+        Objective::Bellman => {
+            let inner = Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)?;
+            let papers = METHODS.iter().map(|row| (row.name, inner.paper_choice(row.name))).collect();
+            let problem = boxed(inner, Square::new(1.0)?, process)?;
+            ("mean squared Bellman error".to_owned(), problem, papers)
+        }
+        Objective::Projected => {
+            let walk = mdp.walk(process.transitions, process.data_seed);
+            let inner = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount)?;
+            let Problem { inner, merit, .. } = inner.problem(0.0)?;
+            let problem = boxed(inner, merit, process)?;
+            let objective =
+                format!("mean squared projected Bellman error of {} transitions", process.transitions);
+            (objective, problem, Vec::new())
+        }
+    };
+    let named = Named {
+        problem: "policy",
+        title: format!(
+            "Markov decision process of {} states with {} features, discount {}: {objective}",
+            process.states, process.features, process.discount
+        ),
+        source,
+        coordinates: &coordinates,
+        inputs: Vec::new(),
+        paper: &|name| papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice),
+    };
+    compare.run(&problem, &named)
+}
+
+/// A problem of whatever kind. The methods are compiled once for all of them.
+type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
+
+fn boxed(
+    inner: impl Inner + 'static,
+    merit: impl Merit + 'static,
+    flags: &ProcessFlags,
+) -> Result<AnyProblem> {
+    let regularizer = flags.regularizer.regularizer()?;
+    Ok(Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) })
+}
