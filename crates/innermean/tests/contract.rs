@@ -11,8 +11,8 @@ use std::fmt::Write;
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
-    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Stop,
-    optimum,
+    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Status,
+    Stop, optimum,
 };
 use innermean_data::{MdpOptions, generate_mdp};
 use support::market::{Limits, Market, Risk, Task};
@@ -28,6 +28,9 @@ const LINEAR: f64 = 1e-8;
 
 /// Whole gradients are cheap, one by one in the order of memory, and take as many as the problem's condition number says.
 const BATCH: u64 = 10;
+
+const NEVER: Stop =
+    Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None };
 
 /// A problem with its known optimum, and what may be spent on it.
 struct Case<F, P, G> {
@@ -58,7 +61,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
         // The library's own idea of the optimum agrees with the one from elsewhere.
         let own = optimum(&problem, &start).expect("an optimum");
         let size = problem.objective(&problem.allowed(&start)) - least;
-        assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {}, {own:?}", least);
+        assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {least}, {own:?}");
         Case { name, problem, start, least: least.min(own.objective), budget }
     }
 
@@ -68,46 +71,58 @@ impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
             .run(&Driver { stop, ..Driver::default() }, &self.problem, &self.start, &mut ())
     }
 
-    /// What the method did, and whether that is what its row promises.
-    fn judge(&self, row: &MethodInfo) -> (bool, String) {
-        let gap = |objective: f64| objective - self.least;
-        let first = gap(self.problem.objective(&self.problem.allowed(&self.start)));
-        let pass = gradient_calls(&self.problem.inner).total();
-        let never = Stop { max_outer: None, tolerance: None, ..Stop::default() };
-        let (solution, kept) = match (row.rate, self.budget.linear) {
-            (Rate::Linear, Some(passes)) => {
-                let target = self.least + LINEAR * first;
-                let more = if row.family == Family::Batch { BATCH } else { 1 };
-                let max_calls = Some(passes * more * pass);
-                let solution = self.run(row, Stop { target_objective: Some(target), max_calls, ..never });
-                let kept = solution.objective <= target;
-                (solution, kept)
-            }
-            _ => {
-                let solution = self.run(row, Stop { max_calls: Some(self.budget.sublinear * pass), ..never });
-                // The best of the last tenth: a limit may end a run at a point that it would not have reported.
-                let total = solution.calls.total();
-                let from = |tenths: u64| {
-                    solution
-                        .trace
-                        .iter()
-                        .filter(move |r| 10 * r.calls.total() >= tenths * total)
-                        .map(|r| gap(r.objective))
-                };
-                let early = from(1).next().expect("the end is beyond a tenth");
-                let late = from(9).fold(f64::INFINITY, f64::min);
-                let kept = late <= self.budget.factor * first && (late < early || late <= LINEAR * first);
-                (solution, kept)
-            }
+    /// `P(theta) - P*`, as a part of that at the start.
+    fn gap(&self, objective: f64) -> f64 {
+        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        (objective - self.least) / (first - self.least)
+    }
+
+    /// The calls of a whole gradient.
+    fn pass(&self) -> u64 {
+        gradient_calls(&self.problem.inner).total()
+    }
+
+    /// A linear rate ends at the optimum, within so many passes.
+    fn judge_linear(&self, row: &MethodInfo, passes: u64) -> (bool, Solution) {
+        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        let more = if row.family == Family::Batch { BATCH } else { 1 };
+        let stop = Stop {
+            target_objective: Some(self.least + LINEAR * (first - self.least)),
+            max_calls: Some(passes * more * self.pass()),
+            ..NEVER
         };
-        let last = gap(solution.trace.last().map_or(f64::NAN, |record| record.objective));
+        let solution = self.run(row, stop);
+        (solution.status == Status::TargetReached, solution)
+    }
+
+    /// A sublinear rate comes as close as the budget says, and is closer at the end of a run than after a tenth of it.
+    fn judge_sublinear(&self, row: &MethodInfo) -> (bool, Solution) {
+        let solution = self.run(row, Stop { max_calls: Some(self.budget.sublinear * self.pass()), ..NEVER });
+        let from = |tenths: u64| {
+            let total = solution.calls.total();
+            let records = solution.trace.iter().filter(move |r| 10 * r.calls.total() >= tenths * total);
+            records.map(|r| self.gap(r.objective))
+        };
+        let early = from(1).next().expect("the end is beyond a tenth");
+        // The best of the last tenth: a limit may end a run at a point that it would not have reported.
+        let late = from(9).fold(f64::INFINITY, f64::min);
+        (late <= self.budget.factor && (late < early || late <= LINEAR), solution)
+    }
+
+    /// Whether the method does what its row promises, and what it did.
+    fn judge(&self, row: &MethodInfo) -> (bool, String) {
+        let (kept, solution) = match self.budget.linear {
+            Some(passes) if row.rate == Rate::Linear => self.judge_linear(row, passes),
+            _ => self.judge_sublinear(row),
+        };
+        let last = solution.trace.last().map_or(f64::NAN, |record| record.objective);
         let report = format!(
             "{:12} best gap {:.1e}, last {:.1e} of the first; {} calls = {:.0} gradients, {} outer, {:.2} s, {}",
             row.name,
-            gap(solution.objective) / first,
-            last / first,
+            self.gap(solution.objective),
+            self.gap(last),
             solution.calls.total(),
-            solution.calls.total() as f64 / pass as f64,
+            solution.calls.total() as f64 / self.pass() as f64,
             solution.outer,
             solution.seconds,
             solution.status,
