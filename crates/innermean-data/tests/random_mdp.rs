@@ -35,9 +35,11 @@ fn shapes_are_those_asked_for_and_rows_are_distributions() {
 #[test]
 fn features_have_the_moments_of_their_kind() {
     // 40 000 draws: a mean deviates by 0.005 deviations, five of which are allowed.
-    for (features, mean, variance) in
-        [(Features::Uniform, 0.5, 1.0 / 12.0), (Features::Gaussian, 0.0, 1.0), (Features::MixedSign, 0.0, 1.0 / 3.0)]
-    {
+    for (features, mean, variance) in [
+        (Features::Uniform, 0.5, 1.0 / 12.0),
+        (Features::Gaussian, 0.0, 1.0),
+        (Features::MixedSign, 0.0, 1.0 / 3.0),
+    ] {
         let options = MdpOptions { states: 200, d: 200, features, seed: 3, ..MdpOptions::default() };
         let psi = generate_mdp(&options).features;
         let n = psi.len() as f64;
