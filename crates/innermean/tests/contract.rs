@@ -11,8 +11,8 @@ use std::fmt::Write;
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
-    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Stop,
-    optimum,
+    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Status,
+    Stop, optimum,
 };
 use innermean_data::{MdpOptions, generate_mdp};
 use support::market::{Limits, Market, Risk, Task};
@@ -25,9 +25,20 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[];
 
 /// Of the start's gap, where a linear rate ends.
 const LINEAR: f64 = 1e-8;
-
-/// Whole gradients are cheap, one by one in the order of memory, and take as many as the problem's condition number says.
+/// What it may take, in the calls of a whole gradient.
+const LINEAR_PASSES: u64 = 2000;
+/// Methods that step along whole gradients have so many times as many: in the order of memory they are cheap, and they take as many as
+/// the problem's condition number says.
 const BATCH: u64 = 10;
+/// Of the start's gap, where a sublinear rate must come to,
+const SUBLINEAR: f64 = 3e-2;
+/// in so many outer iterations, of about a pass each,
+const SUBLINEAR_OUTER: u64 = 300;
+/// or about so many steps, where a pass is shorter.
+const SUBLINEAR_STEPS: u64 = 100_000;
+
+const NEVER: Stop =
+    Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None };
 
 /// A problem with its known optimum, and what may be spent on it.
 struct Case<F, P, G> {
@@ -36,30 +47,24 @@ struct Case<F, P, G> {
     start: Vec<f64>,
     /// `P(theta*)`
     least: f64,
-    budget: Budget,
-}
-
-/// What a run may take, in the calls of a whole gradient, and what it must reach.
-#[derive(Clone, Copy)]
-struct Budget {
-    /// For methods with a linear rate; None where nothing makes one, as with a kink: then all are held to the rest. Those that step along
-    /// whole gradients have [`BATCH`] times as many.
-    linear: Option<u64>,
-    /// For sublinear methods,
-    sublinear: u64,
-    /// who must bring the gap to this part of the start's.
-    factor: f64,
+    /// What a linear rate may take, in the calls of a whole gradient; None where nothing makes one, as with a kink: then
+    /// all are held to what a sublinear rate promises.
+    passes: Option<u64>,
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
-    fn new(name: &'static str, problem: Problem<F, P, G>, theta: &[f64], budget: Budget) -> Self {
+    fn new(name: &'static str, problem: Problem<F, P, G>, theta: &[f64]) -> Self {
         let start = vec![0.0; problem.inner.d()];
+        Case::from(name, problem, theta, start)
+    }
+
+    fn from(name: &'static str, problem: Problem<F, P, G>, theta: &[f64], start: Vec<f64>) -> Self {
         let least = problem.objective(theta);
         // The library's own idea of the optimum agrees with the one from elsewhere.
         let own = optimum(&problem, &start).expect("an optimum");
         let size = problem.objective(&problem.allowed(&start)) - least;
-        assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {}, {own:?}", least);
-        Case { name, problem, start, least: least.min(own.objective), budget }
+        assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {least}, {own:?}");
+        Case { name, problem, start, least: least.min(own.objective), passes: Some(LINEAR_PASSES) }
     }
 
     fn run(&self, row: &MethodInfo, stop: Stop) -> Solution {
@@ -68,46 +73,60 @@ impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
             .run(&Driver { stop, ..Driver::default() }, &self.problem, &self.start, &mut ())
     }
 
-    /// What the method did, and whether that is what its row promises.
-    fn judge(&self, row: &MethodInfo) -> (bool, String) {
-        let gap = |objective: f64| objective - self.least;
-        let first = gap(self.problem.objective(&self.problem.allowed(&self.start)));
-        let pass = gradient_calls(&self.problem.inner).total();
-        let never = Stop { max_outer: None, tolerance: None, ..Stop::default() };
-        let (solution, kept) = match (row.rate, self.budget.linear) {
-            (Rate::Linear, Some(passes)) => {
-                let target = self.least + LINEAR * first;
-                let more = if row.family == Family::Batch { BATCH } else { 1 };
-                let max_calls = Some(passes * more * pass);
-                let solution = self.run(row, Stop { target_objective: Some(target), max_calls, ..never });
-                let kept = solution.objective <= target;
-                (solution, kept)
-            }
-            _ => {
-                let solution = self.run(row, Stop { max_calls: Some(self.budget.sublinear * pass), ..never });
-                // The best of the last tenth: a limit may end a run at a point that it would not have reported.
-                let total = solution.calls.total();
-                let from = |tenths: u64| {
-                    solution
-                        .trace
-                        .iter()
-                        .filter(move |r| 10 * r.calls.total() >= tenths * total)
-                        .map(|r| gap(r.objective))
-                };
-                let early = from(1).next().expect("the end is beyond a tenth");
-                let late = from(9).fold(f64::INFINITY, f64::min);
-                let kept = late <= self.budget.factor * first && (late < early || late <= LINEAR * first);
-                (solution, kept)
-            }
+    /// `P(theta) - P*`, as a part of that at the start.
+    fn gap(&self, objective: f64) -> f64 {
+        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        (objective - self.least) / (first - self.least)
+    }
+
+    /// The calls of a whole gradient.
+    fn pass(&self) -> u64 {
+        gradient_calls(&self.problem.inner).total()
+    }
+
+    /// A linear rate ends at the optimum, within so many passes.
+    fn judge_linear(&self, row: &MethodInfo, passes: u64) -> (bool, Solution) {
+        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        let more = if row.family == Family::Batch { BATCH } else { 1 };
+        let stop = Stop {
+            target_objective: Some(self.least + LINEAR * (first - self.least)),
+            max_calls: Some(passes * more * self.pass()),
+            ..NEVER
         };
-        let last = gap(solution.trace.last().map_or(f64::NAN, |record| record.objective));
+        let solution = self.run(row, stop);
+        (solution.status == Status::TargetReached, solution)
+    }
+
+    /// A sublinear rate comes as close as it must, and is closer at the end of a run than after a tenth of it. Single points scatter:
+    /// medians are compared.
+    fn judge_sublinear(&self, row: &MethodInfo) -> (bool, Solution) {
+        let most = SUBLINEAR_OUTER.max(SUBLINEAR_STEPS / self.problem.inner.n_x() as u64);
+        let solution = self.run(row, Stop { max_outer: Some(most), ..NEVER });
+        let median = |from: u64, to: u64| {
+            let within = |outer: u64| (from * solution.outer..=to * solution.outer).contains(&(10 * outer));
+            let records = solution.trace.iter().filter(|record| within(record.outer));
+            let mut gaps: Vec<f64> = records.map(|record| self.gap(record.objective)).collect();
+            gaps.sort_by(f64::total_cmp);
+            gaps.get(gaps.len() / 2).copied().unwrap_or(f64::NAN)
+        };
+        let (early, late) = (median(1, 2), median(9, 10));
+        (late <= SUBLINEAR && (late < early || late <= LINEAR), solution)
+    }
+
+    /// Whether the method does what its row promises, and what it did.
+    fn judge(&self, row: &MethodInfo) -> (bool, String) {
+        let (kept, solution) = match self.passes {
+            Some(passes) if row.rate == Rate::Linear => self.judge_linear(row, passes),
+            _ => self.judge_sublinear(row),
+        };
+        let last = solution.trace.last().map_or(f64::NAN, |record| record.objective);
         let report = format!(
             "{:12} best gap {:.1e}, last {:.1e} of the first; {} calls = {:.0} gradients, {} outer, {:.2} s, {}",
             row.name,
-            gap(solution.objective) / first,
-            last / first,
+            self.gap(solution.objective),
+            self.gap(last),
             solution.calls.total(),
-            solution.calls.total() as f64 / pass as f64,
+            solution.calls.total() as f64 / self.pass() as f64,
             solution.outer,
             solution.seconds,
             solution.status,
@@ -161,8 +180,6 @@ impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
     }
 }
 
-const SMOOTH: Budget = Budget { linear: Some(2000), sublinear: 300, factor: 1e-2 };
-
 fn embedded_portfolio() -> Market {
     Market::generated(7240, 25, 1)
 }
@@ -171,7 +188,7 @@ fn embedded_portfolio() -> Market {
 fn portfolio() {
     let market = embedded_portfolio();
     let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::Free));
-    Case::new("portfolio", problem, &market.closed_form(1.0, 0.0), SMOOTH).check();
+    Case::new("portfolio", problem, &market.closed_form(1.0, 0.0)).check();
 }
 
 #[test]
@@ -179,7 +196,7 @@ fn long_only_portfolio() {
     let market = embedded_portfolio();
     let task = Task::new(Risk::Variance(1.0), Limits::LongOnly);
     let theta = market.by_interior_point(&task);
-    Case::new("long-only portfolio", market.problem(&task), &theta, SMOOTH).check();
+    Case::new("long-only portfolio", market.problem(&task), &theta).check();
 }
 
 #[test]
@@ -187,40 +204,41 @@ fn absolute_deviation() {
     let market = Market::generated(600, 8, 1);
     let task = Task::new(Risk::Absolute(1.0), Limits::LongOnly);
     let theta = market.by_interior_point(&task);
-    let budget = Budget { linear: None, ..SMOOTH };
-    Case::new("absolute deviation", market.problem(&task), &theta, budget).check();
+    let case = Case::new("absolute deviation", market.problem(&task), &theta);
+    Case { passes: None, ..case }.check();
 }
 
 #[test]
 fn bellman() {
     let mdp = generate_mdp(&MdpOptions::default());
-    Case::new("Bellman", process::problem(&mdp), &process::normal_equations(&mdp), SMOOTH).check();
+    Case::new("Bellman", process::problem(&mdp), &process::normal_equations(&mdp)).check();
 }
 
 #[test]
 fn ridge() {
-    let (problem, theta) = Data::random(400, 12, 0.1, 1).ridge(0.01);
-    Case::new("ridge", problem, &theta, SMOOTH).check();
+    let (problem, theta) = Data::random(200, 12, 0.1, 1).ridge(0.01);
+    Case::new("ridge", problem, &theta).check();
 }
 
 #[test]
 fn logistic() {
-    let (problem, theta) = Data::random(400, 12, 0.1, 2).logistic(0.01);
-    Case::new("logistic", problem, &theta, SMOOTH).check();
+    let (problem, theta) = Data::random(200, 12, 0.1, 2).logistic(0.01);
+    Case::new("logistic", problem, &theta).check();
 }
 
 #[test]
 fn convex_and_not_affine() {
     let f = SoftplusUnits::random(6, 40, |_| 5, 1);
     let (problem, saddle) = softplus_of_softplus(f, 0.05);
-    Case::new("softplus", problem, &saddle.theta, SMOOTH).check();
+    // Not at zero: it lies so near the optimum that noise of any size would carry a run away from it.
+    Case::from("softplus", problem, &saddle.theta, vec![3.0; 6]).check();
 }
 
 #[test]
 fn ragged_samples() {
     let f = Affine::random(6, 2, 50, |i| 1 + i % 7, 1);
     let (problem, saddle) = least_squares(f, 0.5, 0.05);
-    Case::new("ragged", problem, &saddle.theta, SMOOTH).check();
+    Case::new("ragged", problem, &saddle.theta).check();
 }
 
 #[test]
@@ -253,7 +271,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[should_panic(expected = "best gap 1.0e-3")]
 fn a_promise_that_is_not_kept_is_reported() {
     let (problem, theta) = Data::random(40, 3, 0.5, 1).ridge(0.1);
-    let mut case = Case::new("a wrong optimum", problem, &theta, Budget { linear: Some(20), ..SMOOTH });
+    let mut case = Case::new("a wrong optimum", problem, &theta);
+    case.passes = Some(20);
     let size = case.problem.objective(&case.start) - case.least;
     case.least -= 1e-3 * size;
     case.check();
