@@ -291,6 +291,15 @@ pub trait Inner: Sync {
     }
 }
 
+/// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as there are, but at least one for each term.
+pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
+    let samples = match f.structure().sample {
+        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
+        Sample::Shared | Sample::Separable => f.n_y(0),
+    };
+    samples.max(f.n_x())
+}
+
 /// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
 pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
     let n_y = if f.n_x() > 0 { f.n_y(0) } else { 1 };

@@ -11,10 +11,10 @@ use std::fmt::Write;
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
-    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Problem, Regularizer, Solution, Status,
-    Stop, optimum,
+    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer, Solution,
+    Status, Stop, optimum,
 };
-use innermean_data::{MdpOptions, generate_mdp};
+use innermean_data::{Features, MdpOptions, generate_mdp};
 use support::market::{Limits, Market, Risk, Task};
 use support::process;
 use support::regression::Data;
@@ -40,10 +40,22 @@ const SUBLINEAR_STEPS: u64 = 100_000;
 const NEVER: Stop =
     Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None };
 
+/// Of whatever kind, so that all methods are compiled once and not for every problem.
+type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
+
+fn boxed<F, P, G>(Problem { inner, merit, regularizer }: Problem<F, P, G>) -> AnyProblem
+where
+    F: Inner + 'static,
+    P: Merit + 'static,
+    G: Regularizer + 'static,
+{
+    Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
+}
+
 /// A problem with its known optimum, and what may be spent on it.
-struct Case<F, P, G> {
+struct Case {
     name: &'static str,
-    problem: Problem<F, P, G>,
+    problem: AnyProblem,
     start: Vec<f64>,
     /// `P(theta*)`
     least: f64,
@@ -52,13 +64,18 @@ struct Case<F, P, G> {
     passes: Option<u64>,
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Case<F, P, G> {
-    fn new(name: &'static str, problem: Problem<F, P, G>, theta: &[f64]) -> Self {
+impl Case {
+    fn new<F, P, G>(name: &'static str, problem: Problem<F, P, G>, theta: &[f64]) -> Self
+    where
+        F: Inner + 'static,
+        P: Merit + 'static,
+        G: Regularizer + 'static,
+    {
         let start = vec![0.0; problem.inner.d()];
-        Case::from(name, problem, theta, start)
+        Case::from(name, boxed(problem), theta, start)
     }
 
-    fn from(name: &'static str, problem: Problem<F, P, G>, theta: &[f64], start: Vec<f64>) -> Self {
+    fn from(name: &'static str, problem: AnyProblem, theta: &[f64], start: Vec<f64>) -> Self {
         let least = problem.objective(theta);
         // The library's own idea of the optimum agrees with the one from elsewhere.
         let own = optimum(&problem, &start).expect("an optimum");
@@ -215,6 +232,15 @@ fn bellman() {
 }
 
 #[test]
+fn projected_bellman() {
+    let mdp = generate_mdp(&MdpOptions { features: Features::MixedSign, ..MdpOptions::default() });
+    let walk = mdp.walk(500, 1);
+    let f = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount).unwrap();
+    let theta = f.lstd().expect("a regular matrix");
+    Case::new("projected Bellman", f.problem(0.0).unwrap(), &theta).check();
+}
+
+#[test]
 fn ridge() {
     let (problem, theta) = Data::random(200, 12, 0.1, 1).ridge(0.01);
     Case::new("ridge", problem, &theta).check();
@@ -231,7 +257,7 @@ fn convex_and_not_affine() {
     let f = SoftplusUnits::random(6, 40, |_| 5, 1);
     let (problem, saddle) = softplus_of_softplus(f, 0.05);
     // Not at zero: it lies so near the optimum that noise of any size would carry a run away from it.
-    Case::from("softplus", problem, &saddle.theta, vec![3.0; 6]).check();
+    Case::from("softplus", boxed(problem), &saddle.theta, vec![3.0; 6]).check();
 }
 
 #[test]
@@ -245,7 +271,7 @@ fn ragged_samples() {
 fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     // Rows for several blocks.
     let market = Market::generated(9000, 8, 1);
-    let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly));
+    let problem = boxed(market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly)));
     let on = |threads: usize, row: &MethodInfo| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {

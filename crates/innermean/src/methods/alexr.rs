@@ -92,7 +92,7 @@ impl Listed for Alexr {
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
         let batches = Batches::choose(choice)?;
-        let pass = batches.pass(problem.inner.n_x());
+        let pass = batches.pass(&problem.inner);
         let mirror = choice.mirror.unwrap_or_default();
         let gamma = problem.merit.gamma();
         if mirror == Mirror::Conjugate && gamma <= 0.0 {

@@ -63,7 +63,7 @@ impl Averaged {
         primal: impl Fn(Batches) -> f64,
     ) -> Result<Self, ChoiceError> {
         let batches = Batches::choose(choice)?;
-        let pass = batches.pass(problem.inner.n_x());
+        let pass = batches.pass(&problem.inner);
         let first = || primal(batches) / sampled_curvature(problem, &problem.allowed(theta));
         let alpha = positive("alpha_theta", choice.alpha_theta.unwrap_or_else(first))?;
         let weight = averaging(choice.averaging.unwrap_or(AVERAGING))?;

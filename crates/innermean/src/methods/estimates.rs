@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
-use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
+use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, pieces, typical_mean_jacobian};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
@@ -35,9 +35,9 @@ impl Batches {
         })
     }
 
-    /// Steps in which as many terms are drawn as there are.
-    pub(super) fn pass(&self, n_x: usize) -> usize {
-        n_x.div_ceil(self.outer_batch)
+    /// Steps in which as many samples are drawn as a pass over the data has.
+    pub(super) fn pass<F: Inner>(&self, f: &F) -> usize {
+        pieces(f).div_ceil(self.outer_batch * self.batch)
     }
 }
 

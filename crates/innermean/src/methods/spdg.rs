@@ -11,7 +11,7 @@ use super::decay::Decay;
 use super::{Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::Inner;
+use crate::inner::{Inner, pieces};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
@@ -71,15 +71,15 @@ impl Listed for Spdg {
         problem: &Problem<F, P, G>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let n_x = problem.inner.n_x();
+        let pass = pieces(&problem.inner);
         let steps = scaled(problem, theta);
         let alpha_theta = choice.alpha_theta.unwrap_or(PRIMAL * steps.alpha_theta);
         let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
         Ok(Spdg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             alpha_w: positive("alpha_w", alpha_w)?,
-            decay: Decay { period: PASSES * n_x as f64, power: POWER },
-            inner_iterations: n_x,
+            decay: Decay { period: PASSES * pass as f64, power: POWER },
+            inner_iterations: pass,
             seed: choice.seed,
         })
     }
@@ -90,7 +90,7 @@ impl Listed for Spdg {
 const PRIMAL: f64 = 0.25;
 /// The first `alpha_w` over that of the scaled rule; a quarter and twice as much hardly matter.
 const DUAL: f64 = 0.5;
-/// Steps over `n_X` until they have begun to fall.
+/// Passes until steps have begun to fall.
 const PASSES: f64 = 4.0;
 /// Of the decay of both steps.
 const POWER: f64 = 0.75;
