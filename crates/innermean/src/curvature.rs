@@ -92,8 +92,14 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
     let mut jacobian = vec![0.0; ell * d];
     for (i, v) in largest.into_iter().zip(directions.chunks_exact_mut(d)) {
         mean_jacobian(f, theta, i, &mut jacobian);
-        let longest = jacobian.chunks_exact(d).max_by(|a, b| norm_squared(a).total_cmp(&norm_squared(b)));
-        v.copy_from_slice(longest.expect("ell is above 0"));
+        // Its longest row.
+        let mut most = 0.0;
+        for row in jacobian.chunks_exact(d) {
+            if norm_squared(row) > most {
+                most = norm_squared(row);
+                v.copy_from_slice(row);
+            }
+        }
     }
     // For each v, sum_i |fbar_i'^T v|^2 and the same weighted by size.
     let mut sums = vec![0.0; 2 * DIRECTIONS];
