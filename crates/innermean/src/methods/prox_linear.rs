@@ -120,8 +120,7 @@ impl State {
         let slack = SLACK * (self.objective.abs() + self.loss.abs());
         let (expected, fallen) = (self.objective - predicted, self.objective - objective);
         let length = distance_squared(&self.theta, &self.inner.theta);
-        // Not so where P is not a number.
-        let enough = fallen >= -slack && fallen >= ENOUGH * expected - slack;
+        let enough = objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
         let lost = expected <= slack / SLACK.sqrt();
         if !enough || lost && length > self.length {
             self.eta /= GROWTH;
