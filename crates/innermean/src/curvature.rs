@@ -67,7 +67,7 @@ const DIRECTIONS: usize = 8;
 /// What steps along single random terms must heed: with `L_i = |fbar_i'|^2 / gamma`, the largest over directions v of
 /// `sum_i L_i |fbar_i'^T v|^2 / sum_i |fbar_i'^T v|^2`, the mean of the `L_i` weighted by what term i has to say about v. It equals
 /// [`of_terms`] where all terms are of one size or the largest is alone in its direction, and is far below it where the large ones
-/// are few and like the others: by a factor of 8 to 12 on the paper's portfolios. Estimated by looking along the
+/// are few and like the others: by a factor of 7 to 11 on the paper's portfolios. Estimated by looking along the
 /// largest terms.
 pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let f = &problem.inner;
