@@ -37,7 +37,7 @@ pub const INFO: MethodInfo = MethodInfo {
 /// Accelerated gradient with its step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accelerated {
-    /// The step; the first one where f is not affine, halved whenever it proves too long.
+    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it proves too long.
     pub alpha_theta: f64,
 }
 
@@ -52,12 +52,14 @@ pub(super) struct Momentum {
     last: Vec<f64>,
     /// `t_k`
     t: f64,
+    /// `t_{k-1}`
+    last_t: f64,
 }
 
 impl Momentum {
     /// At rest.
     pub(super) fn new(theta: &[f64]) -> Self {
-        Momentum { theta: theta.to_vec(), y: theta.to_vec(), last: theta.to_vec(), t: 1.0 }
+        Momentum { theta: theta.to_vec(), y: theta.to_vec(), last: theta.to_vec(), t: 1.0, last_t: 1.0 }
     }
 
     /// At rest at theta.
@@ -73,16 +75,17 @@ impl Momentum {
         self.t = 1.0;
     }
 
-    /// Takes back the last step; the next is a plain one from y.
+    /// Takes back the last step, up to y, which the caller sets.
     pub(super) fn step_back(&mut self) {
         self.theta.copy_from_slice(&self.last);
-        self.t = 1.0;
+        self.t = self.last_t;
     }
 
     /// One step, where `descend` takes y to `prox_{alpha g}(y - alpha F'(y))`.
     #[inline(always)]
     pub(super) fn step(&mut self, descend: impl FnOnce(&mut [f64])) {
         // x_k = prox_{alpha g}(y_k - alpha F'(y_k))
+        self.last_t = self.t;
         self.last.copy_from_slice(&self.theta);
         self.theta.copy_from_slice(&self.y);
         descend(&mut self.theta);

@@ -7,10 +7,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vector::{axpy_of_difference, distance_squared, dot};
+use crate::vector::{dot, norm_squared, update_with_both};
 
 /// By how much of |F| the two sides may differ: rounding of a sum of many terms.
 pub(super) const SLACK: f64 = 1e-12;
+
+/// By which a step grows that was short enough: F may be flatter elsewhere. It is refused once in 14 times, no more.
+const GROWTH: f64 = 1.05;
+/// How far above rounding the test must be to say anything about longer steps.
+const VISIBLE: f64 = 1e4;
 
 /// The step and the last point at which it was found short enough.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,40 +58,36 @@ impl Backtracking {
         self.loss = f64::INFINITY;
     }
 
-    /// Whether the step from x to y was short enough. If so, y becomes the point; if not, alpha is halved and y, F' and F are those at
-    /// x again.
+    /// Whether the step from x to y was short enough. If so, y becomes the point, and alpha a little longer; if not, alpha is halved and
+    /// y, F' and F are those at x again.
     pub(super) fn accepts(&mut self, y: &mut [f64], gradient: &mut [f64], loss: &mut f64) -> bool {
-        if !self.in_use()
-            || is_below_parabola(
-                (&self.point, self.loss, &self.gradient),
-                (y, *loss),
-                self.alpha,
-                &mut self.change,
-            )
-        {
-            self.point.copy_from_slice(y);
-            self.gradient.copy_from_slice(gradient);
-            self.loss = *loss;
-            return true;
+        let x = (&*self.point, self.loss, &*self.gradient);
+        if self.in_use() && !is_below_parabola(x, (y, *loss), self.alpha, &mut self.change) {
+            self.alpha *= 0.5;
+            y.copy_from_slice(&self.point);
+            gradient.copy_from_slice(&self.gradient);
+            *loss = self.loss;
+            return false;
         }
-        self.alpha *= 0.5;
-        y.copy_from_slice(&self.point);
-        gradient.copy_from_slice(&self.gradient);
-        *loss = self.loss;
-        false
+        let rise = norm_squared(&self.change) / (2.0 * self.alpha);
+        if self.in_use() && rise > VISIBLE * SLACK * self.loss.abs() {
+            self.alpha *= GROWTH;
+        }
+        self.point.copy_from_slice(y);
+        self.gradient.copy_from_slice(gradient);
+        self.loss = *loss;
+        true
     }
 }
 
-/// `F(y) <= F(x) + <F'(x), y - x> + |y - x|^2 / (2 alpha)`, up to rounding; `work` has the length of x. Not so where F(y) is not a
-/// number.
+/// `F(y) <= F(x) + <F'(x), y - x> + |y - x|^2 / (2 alpha)`, up to rounding; `change` becomes y - x. Not so where F(y) is not a number.
 pub(super) fn is_below_parabola(
     (x, loss_x, gradient): (&[f64], f64, &[f64]),
     (y, loss_y): (&[f64], f64),
     alpha: f64,
-    work: &mut [f64],
+    change: &mut [f64],
 ) -> bool {
-    work.fill(0.0);
-    axpy_of_difference(1.0, y, x, work);
-    let above = dot(gradient, work) + distance_squared(y, x) / (2.0 * alpha);
-    loss_y <= loss_x + above + SLACK * loss_x.abs()
+    update_with_both(change, y, x, |_, y, x| y - x);
+    let rise = dot(gradient, change) + norm_squared(change) / (2.0 * alpha);
+    loss_y <= loss_x + rise + SLACK * loss_x.abs()
 }

@@ -60,7 +60,7 @@ pub(super) const AHEAD: usize = 4;
 /// the estimate of L.
 ///
 /// Defazio et al. have the largest `L_i` for L, with which the paper's 18 portfolios take four times as many passes; there,
-/// steps twice as long are no faster, and four times as long diverge on some.
+/// steps twice as long are slower, and about three times as long diverge on some.
 pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
     let curvature = curvature::of_draws(problem, theta);

@@ -34,7 +34,7 @@ pub const INFO: MethodInfo = MethodInfo {
 /// Gradient descent with its step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradientDescent {
-    /// The step; the first one where f is not affine, halved whenever it proves too long.
+    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it proves too long.
     pub alpha_theta: f64,
 }
 

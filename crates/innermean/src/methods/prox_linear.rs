@@ -45,8 +45,6 @@ const ENOUGH: f64 = 0.1;
 const GOOD: f64 = 0.75;
 /// By which eta grows; a refused one is divided by it.
 const GROWTH: f64 = 4.0;
-/// By which the inner step grows at each linearisation: the curvature may have fallen.
-const STEP_GROWTH: f64 = 1.5;
 /// The least and the most inner steps by default.
 const INNER: (usize, usize) = (20, 100);
 
@@ -122,8 +120,7 @@ impl State {
         let slack = SLACK * (self.objective.abs() + self.loss.abs());
         let (expected, fallen) = (self.objective - predicted, self.objective - objective);
         let length = distance_squared(&self.theta, &self.inner.theta);
-        // Not so where P is not a number.
-        let enough = fallen >= -slack && fallen >= ENOUGH * expected - slack;
+        let enough = objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
         let lost = expected <= slack / SLACK.sqrt();
         if !enough || lost && length > self.length {
             self.eta /= GROWTH;
@@ -169,7 +166,6 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
                 s.inner.rest_at(&s.theta);
                 s.linearise(oracle);
             }
-            s.step.alpha *= STEP_GROWTH;
         }
     }
 

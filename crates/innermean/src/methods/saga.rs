@@ -104,7 +104,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
         let State { theta, table, mean, outer, component, .. } = s;
         *outer += 1;
         let first = *outer == 1;
-        if !first && !(*outer >= REFRESH && outer.is_power_of_two()) {
+        let due = *outer >= REFRESH && outer.is_power_of_two();
+        if !(first || due) {
             return;
         }
         mean.fill(0.0);

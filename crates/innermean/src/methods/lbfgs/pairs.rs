@@ -81,3 +81,61 @@ impl Pairs {
         update(q, |q| -q);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Differences of the gradient of `<x, A x> / 2` with `A = diag(1, 2, ..., d) + 0.1`.
+    fn pair(k: usize, s: &mut [f64], y: &mut [f64]) {
+        for (l, s) in s.iter_mut().enumerate() {
+            *s = ((7 * k + 3 * l) % 11) as f64 / 11.0 - 0.4;
+        }
+        let sum: f64 = s.iter().sum();
+        for (l, (y, s)) in y.iter_mut().zip(s).enumerate() {
+            *y = (l + 1) as f64 * *s + 0.1 * sum;
+        }
+    }
+
+    #[test]
+    fn the_last_pair_satisfies_the_secant_equation_and_old_ones_are_forgotten() {
+        let d = 6;
+        let mut ring = Pairs::new(3, d);
+        for k in 0..8 {
+            ring.add(|s, y| pair(k, s, y));
+            let (mut s, mut y) = (vec![0.0; d], vec![0.0; d]);
+            pair(k, &mut s, &mut y);
+            // -H y = -s
+            ring.descend(&mut y);
+            assert!(y.iter().zip(&s).all(|(hy, s)| (hy + s).abs() < 1e-12), "pair {k}");
+        }
+        // Only the last three matter.
+        let mut fresh = Pairs::new(3, d);
+        for k in 5..8 {
+            fresh.add(|s, y| pair(k, s, y));
+        }
+        let (mut a, mut b) = (vec![1.0; d], vec![1.0; d]);
+        ring.descend(&mut a);
+        fresh.descend(&mut b);
+        assert_eq!(a, b);
+        assert!(dot(&a, &vec![1.0; d]) < 0.0, "H is positive definite");
+    }
+
+    #[test]
+    fn a_pair_that_bends_the_wrong_way_changes_nothing() {
+        let d = 4;
+        let mut ring = Pairs::new(2, d);
+        for k in 0..5 {
+            ring.add(|s, y| pair(k, s, y));
+        }
+        let mut other = ring.clone();
+        other.add(|s, y| {
+            pair(9, s, y);
+            update(y, |y| -y);
+        });
+        let (mut a, mut b) = (vec![1.0; d], vec![1.0; d]);
+        ring.descend(&mut a);
+        other.descend(&mut b);
+        assert_eq!(a, b);
+    }
+}
