@@ -32,6 +32,9 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: SETTINGS,
 };
 
+/// `M / n_X` at least.
+const EPOCH: usize = 4;
+
 /// SVRPDA-II with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda2(pub Settings);
@@ -44,7 +47,14 @@ impl Listed for Svrpda2 {
         problem: &Problem<F, P, G>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        Ok(Svrpda2(Settings::choose(choice, problem, theta)?))
+        let mut settings = Settings::choose(choice, problem, theta)?;
+        if choice.inner_iterations.is_none() && choice.rule.is_none() {
+            // U follows single samples and drifts from the batch gradient as a random walk does, the faster the fewer terms there are: where
+            // a pass over the data would pay for a long epoch of SVRPDA-I, this one has the root of it.
+            let least = settings.inner_iterations.isqrt();
+            settings.inner_iterations = settings.inner_iterations.min(least.max(EPOCH * problem.inner.n_x()));
+        }
+        Ok(Svrpda2(settings))
     }
 }
 
