@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
-use innermean::{Inner, Merit, Problem, Regularizer, Status};
+use innermean::{AnyMethod, Inner, Merit, Problem, Regularizer, Status};
 use serde::Serialize;
 
-use self::contest::{Contest, Named};
+use self::contest::{Contest, Named, Runner};
 use self::report::Report;
 use crate::number;
 use crate::portfolio::ProblemFlags;
@@ -166,7 +166,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
                 inputs: file.iter().map(PathBuf::as_path).collect(),
                 paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers()),
             };
-            compare.run(&market.problem, &named)
+            compare.run(&market.problem, &named, AnyMethod::run_inlined)
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }
@@ -178,8 +178,9 @@ impl CompareFlags {
         &self,
         problem: &Problem<F, P, G>,
         named: &Named<'_>,
+        runner: Runner<F, P, G>,
     ) -> Result<Status> {
-        let contest = Contest::prepare(self, problem, named)?;
+        let contest = Contest::prepare(self, problem, named, runner)?;
         if !self.json {
             stdout::print(&contest.head())?;
         }

@@ -77,7 +77,8 @@ impl Plan {
             interrupt: Some(interrupt::listen()?),
         };
         let mut progress = Progress::new(&self.stop);
-        let solution = self.pool.install(|| self.method.run(&driver, problem, &self.start, &mut progress));
+        let solution =
+            self.pool.install(|| self.method.run_inlined(&driver, problem, &self.start, &mut progress));
         progress.clear();
         Ok(solution)
     }

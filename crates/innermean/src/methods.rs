@@ -7,7 +7,7 @@ use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
+use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
 use crate::run::{Driver, Observer, Solution};
 use crate::setting::InvalidSetting;
@@ -147,6 +147,15 @@ macro_rules! methods {
                 problem: &Problem<F, P, G>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
+                Self::named_erased(name, choice, &problem.erased(), theta)
+            }
+
+            fn named_erased(
+                name: &str,
+                choice: &Choice,
+                problem: &ErasedProblem<'_>,
+                theta: &[f64],
+            ) -> Result<Self, ChoiceError> {
                 $(if name == $given::INFO.name {
                     return Ok(AnyMethod::$Given($given::$Given::choose(choice, problem, theta)?));
                 })*
@@ -169,7 +178,32 @@ macro_rules! methods {
             }
 
             /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that form is part of the run.
+            ///
+            /// The problem's types are forgotten on the way, so that the methods are compiled once and not for every problem;
+            /// see [`Self::run_inlined`].
             pub fn run<F: Inner, P: Merit, G: Regularizer>(
+                &self,
+                driver: &Driver<'_>,
+                problem: &Problem<F, P, G>,
+                theta: &[f64],
+                observer: &mut dyn Observer,
+            ) -> Solution {
+                self.run_erased(driver, &problem.erased(), theta, observer)
+            }
+
+            fn run_erased(
+                &self,
+                driver: &Driver<'_>,
+                problem: &ErasedProblem<'_>,
+                theta: &[f64],
+                observer: &mut dyn Observer,
+            ) -> Solution {
+                self.run_inlined(driver, problem, theta, observer)
+            }
+
+            /// [`Self::run`] compiled for the problem's own types: faster steps, and a build that takes a second longer for each
+            /// method.
+            pub fn run_inlined<F: Inner, P: Merit, G: Regularizer>(
                 &self,
                 driver: &Driver<'_>,
                 problem: &Problem<F, P, G>,

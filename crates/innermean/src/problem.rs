@@ -4,7 +4,7 @@
 
 use crate::blocks::Blocks;
 use crate::inner::Inner;
-use crate::merit::Merit;
+use crate::merit::{Borrowed, Merit};
 use crate::regularizer::Regularizer;
 use crate::vector::norm_squared;
 
@@ -35,7 +35,16 @@ pub struct Constants {
     pub mu: f64,
 }
 
+/// A problem whose types are known at run time alone: what takes it is compiled once for all problems, and its steps cost a few calls
+/// through pointers more.
+pub type ErasedProblem<'p> = Problem<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer>;
+
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
+    /// This problem with its types forgotten.
+    pub fn erased(&self) -> ErasedProblem<'_> {
+        Problem { inner: &self.inner, merit: Borrowed(&self.merit), regularizer: &self.regularizer }
+    }
+
     /// `P(theta)`
     pub fn objective(&self, theta: &[f64]) -> f64 {
         let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow, bail};
 use innermean::optimum::{self, Optimum};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer, Solution,
-    Status, Stop, methods,
+    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Observer, Problem, Record, Regularizer,
+    Solution, Status, Stop, methods,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -40,6 +40,10 @@ pub(super) struct Named<'a> {
     pub(super) paper: &'a (dyn Fn(&str) -> Option<Choice> + Sync),
 }
 
+/// [`AnyMethod::run`] or [`AnyMethod::run_inlined`], which compiles every method for the problem's types.
+pub(super) type Runner<F, P, G> =
+    fn(&AnyMethod, &Driver<'_>, &Problem<F, P, G>, &[f64], &mut dyn Observer) -> Solution;
+
 /// Everything decided but the runs.
 pub(super) struct Contest<'a, F, P, G> {
     pub(super) flags: &'a CompareFlags,
@@ -53,6 +57,7 @@ pub(super) struct Contest<'a, F, P, G> {
     /// Those of the table that do not suit, with the reason.
     pub(super) unsuited: Vec<(&'static str, String)>,
     traces: Vec<Vec<TraceFile>>,
+    runner: Runner<F, P, G>,
     pool: ThreadPool,
 }
 
@@ -98,6 +103,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         flags: &'a CompareFlags,
         problem: &'a Problem<F, P, G>,
         named: &'a Named<'a>,
+        runner: Runner<F, P, G>,
     ) -> Result<Self> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(flags.threads)
@@ -130,7 +136,19 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         let optimum = pool.install(|| optimum::optimum(problem, &start)).ok_or_else(|| {
             anyhow!("there is no optimum to compare with: phi has a kink and f is not affine")
         })?;
-        Ok(Contest { flags, named, problem, start, at_start, optimum, entrants, unsuited, traces, pool })
+        Ok(Contest {
+            flags,
+            named,
+            problem,
+            start,
+            at_start,
+            optimum,
+            entrants,
+            unsuited,
+            traces,
+            runner,
+            pool,
+        })
     }
 
     /// What is known before the runs.
@@ -217,7 +235,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         let evaluate_every = NonZeroU64::new(self.problem.inner.n_x() as u64 / LOOKS);
         let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt) };
         line.begin(method.info().name, self.optimum.objective);
-        self.pool.install(|| method.run(&driver, self.problem, &self.start, line))
+        self.pool.install(|| (self.runner)(method, &driver, self.problem, &self.start, line))
     }
 
     /// What a gap of 1 means.

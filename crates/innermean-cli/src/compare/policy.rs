@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use innermean::problems::bellman::Bellman;
 use innermean::problems::mspbe::Mspbe;
-use innermean::{Choice, Inner, METHODS, Merit, Problem, Regularizer, Square, Status};
+use innermean::{AnyMethod, Choice, Inner, METHODS, Merit, Problem, Regularizer, Square, Status};
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
 use super::CompareFlags;
@@ -125,10 +125,10 @@ pub(super) fn run(PolicyArgs { process, compare }: &PolicyArgs) -> Result<Status
         inputs: Vec::new(),
         paper: &|name| papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice),
     };
-    compare.run(&problem, &named)
+    compare.run(&problem, &named, AnyMethod::run)
 }
 
-/// A problem of whatever kind. The methods are compiled once for all of them.
+/// A problem of either kind.
 type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
 
 fn boxed(
