@@ -31,7 +31,7 @@ fn gaps<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G> + Listed>(
     let mut means = [0.0; 3];
     for seed in 0..5 {
         let method = M::choose(&Choice { seed, ..choice }, problem, start).unwrap();
-        let stop = Stop { max_outer: Some(400), tolerance: None, ..Stop::default() };
+        let stop = Stop { max_outer: Some(400), tolerance: Some(1e-12), ..Stop::default() };
         let trace = Driver { stop, ..Driver::default() }.run(problem, &method, start, &mut ()).trace;
         for (mean, stretch) in means.iter_mut().zip(STRETCHES) {
             let count = (5 * stretch.len()) as f64;
@@ -96,7 +96,7 @@ fn alexr_and_spdg_take_kinks() {
     let start = [0.2; 5];
     let error = Alexr::choose(&with_mirror(Mirror::Conjugate, 1), &problem, &start).unwrap_err().to_string();
     assert!(error.starts_with("mirror = conjugate, expected euclidean"), "{error}");
-    let stop = Stop { max_outer: Some(400), tolerance: None, ..Stop::default() };
+    let stop = Stop { max_outer: Some(400), tolerance: Some(1e-12), ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };
     let task =
         support::market::Task::new(support::market::Risk::Absolute(1.0), support::market::Limits::LongOnly);
@@ -126,10 +126,11 @@ fn calls_are_those_of_the_documentation() {
     let problem = small();
     let (nothing, start) = (Calls::default(), [0.0; 3]);
     let spdg = Spdg::choose(&Choice::seeded(1), &problem, &start).unwrap();
-    assert_eq!(calls(&problem, &spdg), (nothing, vec![(nothing, counted(12, 12, 0)); 3]));
+    assert_eq!(calls(&problem, &spdg), (nothing, vec![(nothing, counted(48, 48, 0)); 3]));
     for (outer_batch, batch) in [(1, 1), (5, 3)] {
         let choice = Choice { outer_batch: Some(outer_batch), batch: Some(batch), ..Choice::seeded(1) };
-        let steps = 12_usize.div_ceil(outer_batch);
+        // 12 terms of 4 samples.
+        let steps = 48_usize.div_ceil(batch).max(12).div_ceil(outer_batch);
         let (terms, samples) = (steps * outer_batch, steps * outer_batch * batch);
         let once = counted(12 * batch, 0, 0);
         let passes = |f, merit| vec![(nothing, counted(f, samples, merit)); 3];

@@ -35,9 +35,9 @@ impl Batches {
         })
     }
 
-    /// Steps in which as many samples are drawn as a pass over the data has.
+    /// Steps in which as many terms are drawn as there are and as many samples as a pass over the data has.
     pub(super) fn pass<F: Inner>(&self, f: &F) -> usize {
-        pieces(f).div_ceil(self.outer_batch * self.batch)
+        f.n_x().max(pieces(f).div_ceil(self.batch)).div_ceil(self.outer_batch)
     }
 }
 
