@@ -72,7 +72,8 @@ pub(super) fn best<F: Inner, P: Merit, G: Regularizer>(
         }
     }
     let Some((score, choice, factors)) = best else { return Ok((entrant, None)) };
-    let text = sentence(&grid, alpha_w.is_some(), factors, score);
+    let base = if entrant.origin == Origin::Paper { "the paper's" } else { "its own" };
+    let text = sentence(&grid, alpha_w.is_some(), factors, score, base);
     Ok((Entrant { choice, origin: Origin::Tuned, ..entrant }, Some(text)))
 }
 
@@ -84,12 +85,12 @@ fn score<F: Inner, P: Merit, G: Regularizer>(contest: &Contest<'_, F, P, G>, run
     }
 }
 
-fn sentence(grid: &[(f64, f64)], two: bool, (a, b): (f64, f64), score: Score) -> String {
+fn sentence(grid: &[(f64, f64)], two: bool, (a, b): (f64, f64), score: Score, base: &str) -> String {
     let times = |factor: f64| format!("{factor} times");
     let steps = if two {
-        format!("alpha_theta {} and alpha_w {} its own", times(a), times(b))
+        format!("alpha_theta {} and alpha_w {} {base}", times(a), times(b))
     } else {
-        format!("alpha_theta {} its own", times(a))
+        format!("alpha_theta {} {base}", times(a))
     };
     let judged = if score.missed {
         format!("by the last gap; none reached {JUDGED_AT:e}")
