@@ -10,17 +10,23 @@ pub(crate) fn advice(status: Status, plan: &Plan) -> String {
     format!("{} Flags: {}.", status.advice(), flags(status, plan))
 }
 
+/// Flags and settings of the steps that methods may have.
+const STEPS: [(&str, &str); 2] = [("--alpha-theta", "alpha_theta"), ("--alpha-w", "alpha_w")];
+
 fn flags(status: Status, plan: &Plan) -> String {
     let tenth = |step: f64| significant(step / 10.0, 2);
     match status {
         Status::Solved => "--tolerance".to_owned(),
         Status::TargetReached => "--target-objective".to_owned(),
-        Status::MaxOuter => "--max-outer, --alpha-theta, --alpha-w".to_owned(),
+        Status::MaxOuter => {
+            let steps = STEPS.iter().filter(|(_, name)| plan.settings.number(name).is_some());
+            ["--max-outer"].into_iter().chain(steps.map(|(flag, _)| *flag)).collect::<Vec<_>>().join(", ")
+        }
         Status::MaxCalls => "--max-calls, --tolerance".to_owned(),
         Status::MaxSeconds => "--max-seconds, --tolerance".to_owned(),
         Status::Diverged => {
-            let smaller = [("--alpha-theta", "alpha_theta"), ("--alpha-w", "alpha_w")]
-                .into_iter()
+            let smaller = STEPS
+                .iter()
                 .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
             format!("{}; --constraint, --l2", smaller.collect::<Vec<_>>().join(" "))
         }

@@ -9,8 +9,7 @@ use assert_cmd::Command;
 fn shown_and_printed(args: &str) -> (String, String) {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = fs::read_to_string(readme).expect("the README");
-    let (_, example) =
-        readme.split_once(&format!("cargo run --release -- {args}\n")).expect("the example");
+    let (_, example) = readme.split_once(&format!("cargo run --release -- {args}\n")).expect("the example");
     let (_, block) = example.split_once("```text\n").expect("its output");
     let (shown, _) = block.split_once("```").expect("the end of it");
     let mut command = Command::cargo_bin("innermean").expect("the program");
@@ -33,7 +32,8 @@ fn the_example_is_what_the_program_prints() {
 
 #[test]
 fn the_comparison_begins_as_shown() {
-    let (shown, printed) = shown_and_printed("compare portfolio --methods svrpda1,svrpda2,comp-svrg2,gd,lbfgs,spdc");
+    let (shown, printed) =
+        shown_and_printed("compare portfolio --methods svrpda1,svrpda2,comp-svrg2,gd,lbfgs,spdc");
     let head = shown.split_once("...\n").expect("what follows is left out").0;
     assert_eq!(printed.get(..head.len()), Some(head), "{printed}");
 }

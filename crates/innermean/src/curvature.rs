@@ -21,7 +21,7 @@ pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, t
     if jacobians == 0.0 { 0.0 } else { jacobians / problem.merit.gamma() }
 }
 
-/// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, from above, by power iterations.
+/// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power iterations and with a margin for what they leave out.
 pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);

@@ -55,7 +55,7 @@ pub use info::{Ask, Family, Form, MethodInfo, Rate};
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
 /// Settings live in the method, everything that changes lives in the state, and the state is plain data: clone it
-/// or serialise it between two calls, and the run goes on bit for bit.
+/// or serialise it (in a binary format: some hold infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
 pub trait Method<F, P, G> {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;

@@ -344,6 +344,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         out: &mut [f64],
     ) -> f64 {
         self.calls.merit += self.n_x as u64;
+        self.rows += self.n_x as u64;
         let merit = &self.problem.merit;
         let mut loss = 0.0;
         let mut small = [0.0; MOST_PICKED];
@@ -366,6 +367,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// The loss of a linear model at theta: `n_X` calls of phi.
     pub fn model_loss(&mut self, model: &Collapsed, theta: &[f64]) -> f64 {
         self.calls.merit += self.n_x as u64;
+        self.rows += self.n_x as u64;
         let mut f_bar = vec![0.0; self.n_x * self.ell];
         model.means(theta, &mut f_bar);
         self.problem.loss(&f_bar)

@@ -4,7 +4,7 @@
 //! `F_theta(y_j)` in `R^L` holds what all terms need, and term i picks its part, `f_theta(x_i, y_ij) = B_i F_theta(y_j)` with
 //! a linear `B_i`, so that `phi_i(fbar_i) = phi_i(B_i Fbar)`. [`SharedForm`] is such an F with its `B_i`.
 
-use crate::inner::{Bounds, Inner, Sample, Structure};
+use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
 use crate::merit::Merit;
 use crate::vector::axpy;
 
@@ -20,8 +20,11 @@ pub trait SharedForm: Inner {
 /// The largest ell of a problem that has a shared form: the parts picked live on the stack.
 pub const MOST_PICKED: usize = 16;
 
-/// The shared form of f: its own, or all terms stacked, if they have as many samples each.
+/// The shared form of f: its own, or all terms stacked, if they have as many samples each. None if `ell` is above [`MOST_PICKED`].
 pub fn shared_form<F: Inner>(f: &F) -> Option<Box<dyn SharedForm + '_>> {
+    if f.ell() > MOST_PICKED {
+        return None;
+    }
     f.shared_form().or_else(|| Some(Box::new(Stacked::new(f)?)))
 }
 
@@ -66,8 +69,13 @@ impl<F: Inner + ?Sized> Inner for Stacked<'_, F> {
         Bounds { b_f: scaled(b_f), b_theta: scaled(b_theta), mean_jacobian: scaled(mean_jacobian) }
     }
 
+    fn rows(&self) -> Rows {
+        let Rows { pair, all, merit } = self.0.rows();
+        Rows { pair: pair * self.0.n_x() as u64, all, merit }
+    }
+
     fn calls_per_query(&self) -> u64 {
-        self.0.n_x() as u64
+        self.0.n_x() as u64 * self.0.calls_per_query()
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {

@@ -61,7 +61,7 @@ impl Status {
                 "This is the best point so far: allow more time, or accept a larger tolerance."
             }
             Status::Diverged => {
-                "This is the best point before the iterates blew up: divide alpha_theta and alpha_w by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
+                "This is the best point before the iterates blew up: divide the steps by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
             }
             Status::StartNotFinite => {
                 "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."

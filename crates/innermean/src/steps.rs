@@ -97,6 +97,19 @@ impl Settings {
 /// mean, their spread is added to `R^2`.
 pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Steps {
     let f = &problem.inner;
+    let steps = scaled_for_averages(problem, theta, SPREAD * jacobian_spread(f, &problem.allowed(theta)));
+    // Where a pass over the data costs more than that, as many steps as cost the same.
+    let snapshot = snapshot_calls(f).total() as usize / CALLS_PER_STEP;
+    Steps { inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
+}
+
+/// [`scaled`] where the averages themselves are at hand: nothing scatters, up to what is given, and no snapshot is taken.
+pub(crate) fn scaled_for_averages<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    scatter: f64,
+) -> Steps {
+    let f = &problem.inner;
     let n_x = f.n_x();
     let start = problem.allowed(theta);
     let r = mean_jacobian_norm(f, &start).max(f64::MIN_POSITIVE);
@@ -116,10 +129,8 @@ pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, th
     } else {
         (1.0, COUPLING, EPOCH)
     };
-    let size_squared = r * r + SPREAD * jacobian_spread(f, &start);
-    // Where a pass over the data costs more than that, as many steps as cost the same.
-    let inner_iterations = (epoch * n_x).max(snapshot_calls(f).total() as usize / CALLS_PER_STEP);
-    Steps { alpha_theta: coupling / (alpha_w * size_squared), alpha_w, inner_iterations }
+    let size_squared = r * r + scatter;
+    Steps { alpha_theta: coupling / (alpha_w * size_squared), alpha_w, inner_iterations: epoch * n_x }
 }
 
 /// The weight of [`jacobian_spread`] beside `R^2`. SVRPDA-II, whose U follows single samples, diverges for 8 and not for 16 where

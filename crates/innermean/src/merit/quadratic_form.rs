@@ -153,12 +153,23 @@ impl QuadraticForm {
     }
 }
 
+/// Dimensions up to which a value takes no memory.
+const SMALL: usize = 64;
+
 impl Merit for QuadraticForm {
     /// `|L^-1 u|^2 / 2`
     fn value(&self, _: usize, u: &[f64]) -> f64 {
-        let mut x = u.to_vec();
-        self.factor.solve_lower(&mut x);
-        0.5 * norm_squared(&x)
+        // On the stack where there is room: it is asked for in steps.
+        let (mut small, mut large) = ([0.0; SMALL], Vec::new());
+        let x = if u.len() <= SMALL {
+            &mut small[..u.len()]
+        } else {
+            large.resize(u.len(), 0.0);
+            &mut large[..]
+        };
+        x.copy_from_slice(u);
+        self.factor.solve_lower(x);
+        0.5 * norm_squared(x)
     }
 
     #[inline(always)]

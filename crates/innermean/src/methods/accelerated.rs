@@ -5,6 +5,9 @@
 //! Asks of the problem: a smooth phi and a prox of g. Where P is strongly convex the rate is linear, about `1 - sqrt(mu/L)` for each
 //! step, without knowing mu.
 //! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals.
+//!
+//! Differs: where f is not affine, a step is judged by the loss at the next point where the gradient is taken, which is at hand, and not
+//! by that at the iterate, which FISTA would ask for.
 
 use serde::{Deserialize, Serialize};
 

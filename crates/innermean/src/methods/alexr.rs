@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
-use super::estimates::{Batches, Tracking, sampled_curvature};
+use super::estimates::{Batches, Estimates, sampled_curvature};
 use super::{Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob, Mirror};
 use crate::inner::Inner;
@@ -67,7 +67,7 @@ pub struct Alexr {
 /// Theta and, for each term, its dual or estimate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
-    at: Tracking,
+    at: Estimates,
     /// With the Euclidean mirror
     w: Vec<f64>,
     /// With the conjugate mirror, the `u_i` with `w_i = phi_i'(u_i)`
@@ -124,7 +124,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
-        let mut at = Tracking::new(theta, oracle.ell(), self.seed);
+        let mut at = Estimates::new(theta, oracle.ell(), self.seed);
         let zeros = vec![0.0; oracle.n_x() * oracle.ell()];
         match self.mirror {
             Mirror::Euclidean => State { at, w: zeros, u: Vec::new() },

@@ -6,7 +6,7 @@
 //! Per step: `2 A f + 2 B f' + 2 phi`, no f' for affine f; time O((A + B) d ell). A snapshot is a whole gradient. Storage: `n_X d ell` for
 //! the mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the averages.
 //!
-//! Differs: loops stop growing at `4 n_X` steps. A loop without end would have no linear rate; on portfolios, where it matters, it needs 1.5 times
+//! Differs: loops stop growing at `4 n_X` steps (200 at least). A loop without end would have no linear rate; on portfolios, where it matters, it needs 1.5 times
 //! the calls to a gap of 1e-8. And N, the number of planned steps, which nobody knows beforehand, is that up to the end of the current loop.
 //!
 //! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code divides the step by n once more and
@@ -14,7 +14,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, STEP, smoothness};
+use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -63,7 +63,7 @@ impl Listed for Ascvrg {
     ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
-        let longest = choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(50));
+        let longest = choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(SHORTEST));
         Ok(Ascvrg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             inner_iterations: at_least_one("inner_iterations", longest)?,

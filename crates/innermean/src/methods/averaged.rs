@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
-use super::estimates::{Batches, Tracking, averaging, sampled_curvature};
+use super::estimates::{Batches, Estimates, averaging, sampled_curvature};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -40,7 +40,7 @@ pub struct Averaged {
 /// Theta and the estimates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
-    pub(super) at: Tracking,
+    pub(super) at: Estimates,
     /// `u_i`, an estimate of `fbar_i(theta)`
     u: Vec<f64>,
 }
@@ -85,7 +85,7 @@ impl Averaged {
         oracle: &mut Oracle<'_, F, P, G>,
         theta: &[f64],
     ) -> State {
-        let mut at = Tracking::new(theta, oracle.ell(), self.seed);
+        let mut at = Estimates::new(theta, oracle.ell(), self.seed);
         let mut u = vec![0.0; oracle.n_x() * oracle.ell()];
         at.estimate_all(oracle, self.batches.batch, &mut u);
         State { at, u }

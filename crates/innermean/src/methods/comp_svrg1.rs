@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, STEP, smoothness};
+use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -48,7 +48,7 @@ pub struct CompSvrg1 {
 impl Listed for CompSvrg1 {
     const INFO: MethodInfo = INFO;
 
-    /// `K = n_X` and `A = 6`, as in the paper's experiments; the step from the smoothness, for an f' from a single sample.
+    /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the smoothness, for an f' from a single sample.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
@@ -65,9 +65,6 @@ impl Listed for CompSvrg1 {
         })
     }
 }
-
-/// K where there are only a few outer terms: a loop that is worth its snapshot.
-const SHORTEST: usize = 50;
 
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
     type State = Composition;

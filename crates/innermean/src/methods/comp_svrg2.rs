@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::composition::{Composition, Keeps, STEP, smoothness};
+use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
@@ -50,7 +50,7 @@ pub struct CompSvrg2 {
 impl Listed for CompSvrg2 {
     const INFO: MethodInfo = INFO;
 
-    /// `K = n_X` and `A = B = 3`, as in the paper's experiments; the step from the smoothness.
+    /// `K = n_X` (50 at least) and `A = B = 3`, as in the paper's experiments; the step from the smoothness.
     fn settings<F: Inner, P: Merit, G: Regularizer>(
         choice: &Choice,
         problem: &Problem<F, P, G>,
@@ -68,9 +68,6 @@ impl Listed for CompSvrg2 {
         })
     }
 }
-
-/// K where there are only a few outer terms: a loop that is worth its snapshot.
-const SHORTEST: usize = 50;
 
 impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
     type State = Composition;

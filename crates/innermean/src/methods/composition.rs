@@ -26,6 +26,9 @@ use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::vector::{Aligned, axpy, update, update_with};
 
+/// The steps of a loop where there are only a few outer terms: a loop that is worth its snapshot.
+pub(super) const SHORTEST: usize = 50;
+
 /// The state of the four methods.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Composition {

@@ -51,7 +51,7 @@ pub(super) fn averaging(weight: f64) -> Result<f64, InvalidSetting> {
 }
 
 /// The curvature of a term as single samples show it: what the first steps on theta are measured by. `(R^2 + spread of f') / gamma` with `R^2`
-/// the largest `|fbar_i'|` times the typical one, as in `spdc.rs`.
+/// the largest `|fbar_i'|` times the typical one, as in [`crate::steps::accelerated`].
 pub(super) fn sampled_curvature<F: Inner, P: Merit, G: Regularizer>(
     problem: &Problem<F, P, G>,
     theta: &[f64],
@@ -63,7 +63,7 @@ pub(super) fn sampled_curvature<F: Inner, P: Merit, G: Regularizer>(
 
 /// Theta, the direction in which it moves, and the draws.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Tracking {
+pub struct Estimates {
     pub(super) theta: Aligned,
     pub(super) theta_before: Aligned,
     /// v, the running average of [`Self::gradient`]
@@ -83,10 +83,10 @@ pub struct Tracking {
     draws: [Stream; 3],
 }
 
-impl Tracking {
+impl Estimates {
     pub(super) fn new(theta: &[f64], ell: usize, seed: u64) -> Self {
         let d = theta.len();
-        Tracking {
+        Estimates {
             theta: theta.into(),
             theta_before: theta.into(),
             direction: Aligned::zeros(d),

@@ -58,13 +58,10 @@ impl FieldSteps {
                 (DUAL / form.largest_sample(), COUPLING, single)
             }
         };
-        let alpha_w = choice.alpha_w.unwrap_or(dual);
+        let alpha_w = positive("alpha_w", choice.alpha_w.unwrap_or(dual))?;
         let alpha_theta =
             choice.alpha_theta.unwrap_or(coupling / (alpha_w * a_squared.max(f64::MIN_POSITIVE)));
-        Ok(FieldSteps {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            alpha_w: positive("alpha_w", alpha_w)?,
-        })
+        Ok(FieldSteps { alpha_theta: positive("alpha_theta", alpha_theta)?, alpha_w })
     }
 }
 
@@ -135,7 +132,7 @@ impl Saddle {
         oracle.add_jac_t(&self.theta, 0, t, &self.w, 1.0, &mut self.descent);
     }
 
-    /// `ascent = fbar(theta) - C w`: T calls. The old ascent serves as scratch.
+    /// `ascent = fbar(theta) - C w`: T calls.
     #[inline(always)]
     pub(super) fn mean_ascent<F: Inner, P: Merit, G: Regularizer>(
         &mut self,

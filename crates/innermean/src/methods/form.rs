@@ -13,14 +13,12 @@ use crate::run::{Driver, Observer, Solution, Spent};
 use crate::shared::{Picked, SharedForm, shared_form};
 
 /// A problem with a shared inner sample, made from another.
-#[allow(dead_code, reason = "the methods that ask for it come next")]
 type SharedProblem<'p, P, G> = Problem<&'p dyn SharedForm, Picked<'p, P>, &'p G>;
 /// A problem of linear predictors, made from another.
 type CollapsedProblem<'p, P, G> = Problem<Collapsed, Borrowed<'p, P>, &'p G>;
 
 /// Runs on the problem itself if its sample is shared, and otherwise on its shared form, whose making costs nothing: it holds
 /// the same data.
-#[allow(dead_code, reason = "the methods that ask for it come next")]
 pub(super) fn run_shared<F, P, G, M>(
     driver: &Driver<'_>,
     problem: &Problem<F, P, G>,

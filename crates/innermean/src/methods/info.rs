@@ -7,7 +7,7 @@ use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::InvalidSetting;
-use crate::shared::shared_form;
+use crate::shared::{MOST_PICKED, shared_form};
 
 /// One row of the table from which command line, documentation and tests take their lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,8 +111,9 @@ impl Ask {
         match self {
             Ask::SmoothMerit => (problem.merit.gamma() <= 0.0).then_some("phi has a kink"),
             Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
-            Ask::SharedSample => (f.structure().sample != Sample::Shared && shared_form(f).is_none())
-                .then_some("the outer terms have different numbers of inner samples"),
+            Ask::SharedSample if f.structure().sample == Sample::Shared || shared_form(f).is_some() => None,
+            Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),
+            Ask::SharedSample => Some("the outer terms have different numbers of inner samples"),
             Ask::QuadraticForm => {
                 let form = problem.merit.quadratic_form();
                 if f.n_x() != 1 {

@@ -7,6 +7,9 @@
 //! Every accumulation point is stationary; the rate is linear and often better.
 //! Per step: one whole gradient for each trial point, which is the next point in most steps. Storage: `2 n_X ell` for averages
 //! and duals, `2 memory d` for pairs.
+//!
+//! Differs: where f is not affine, gamma is tested between a point and the next trial point, whose loss is at hand, and not at the
+//! prox-gradient point between them.
 
 use std::mem;
 

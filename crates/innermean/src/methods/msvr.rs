@@ -17,6 +17,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
+use crate::setting::InvalidSetting;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -51,6 +52,10 @@ impl Listed for Msvr {
     ) -> Result<Self, ChoiceError> {
         let n_x = problem.inner.n_x() as f64;
         let primal = |batches: Batches| PRIMAL * (batches.outer_batch as f64 / n_x).min(1.0);
+        if choice.averaging == Some(1.0) {
+            // What is carried on is divided by 1 - beta.
+            return Err(InvalidSetting::new("averaging", "1.0", "a number above 0 and below 1").into());
+        }
         Ok(Msvr(Averaged::choose(choice, problem, theta, primal)?))
     }
 }

@@ -18,7 +18,7 @@ use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, non_negative, positive};
-use crate::steps::{Steps, accelerated, scaled};
+use crate::steps::{Steps, accelerated, scaled_for_averages};
 use crate::vector::{Aligned, axpy, update_with_both};
 
 /// The table's row.
@@ -93,7 +93,7 @@ impl Listed for Spdc {
         }
         let kink = problem.merit.gamma() == 0.0;
         let (steps, extrapolation) = if kink {
-            let steps = scaled(problem, theta);
+            let steps = scaled_for_averages(problem, theta, 0.0);
             (Steps { inner_iterations: steps.inner_iterations / batch, ..steps }, 1.0)
         } else {
             accelerated(problem, theta, batch)

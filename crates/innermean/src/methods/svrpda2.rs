@@ -17,6 +17,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
+use crate::steps::StepRule;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -48,11 +49,11 @@ impl Listed for Svrpda2 {
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
         let mut settings = Settings::choose(choice, problem, theta)?;
-        if choice.inner_iterations.is_none() && choice.rule.is_none() {
+        if choice.inner_iterations.is_none() && choice.rule.unwrap_or_default() == StepRule::Scaled {
             // U follows single samples and drifts from the batch gradient as a random walk does, the faster the fewer terms there are: where
             // a pass over the data would pay for a long epoch of SVRPDA-I, this one has the root of it.
-            let least = settings.inner_iterations.isqrt();
-            settings.inner_iterations = settings.inner_iterations.min(least.max(EPOCH * problem.inner.n_x()));
+            let root = settings.inner_iterations.isqrt();
+            settings.inner_iterations = settings.inner_iterations.min(root.max(EPOCH * problem.inner.n_x()));
         }
         Ok(Svrpda2(settings))
     }

@@ -10,6 +10,7 @@
 //!
 //! Differs: the paper's batches of order `n^(2/3)` average over a sample that all terms share. In problem (1) each term has its own
 //! average, so that the same number of samples is split into A for each of b terms. A loop then costs about as much as its snapshot.
+//! The reference is the average of a loop, and the next loop goes on from its last iterate.
 
 use serde::Serialize;
 

@@ -44,7 +44,7 @@ pub(super) fn run<F: Inner, P: Merit, G: Regularizer>(
             let risen = problem.loss(&f_bar) - loss - dot_of_differences(&next, &y, &gradient, &zeros);
             // F(next) <= F(y) + <F'(y), next - y> + (L/2) |next - y|^2, or L is too small.
             let allowed = 0.5 * smoothness * distance_squared(&next, &y) + SLACK * loss.abs();
-            if risen <= allowed || !risen.is_finite() {
+            if risen <= allowed || risen.is_nan() || !smoothness.is_finite() {
                 break;
             }
             smoothness *= 2.0;
