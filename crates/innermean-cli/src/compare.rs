@@ -97,8 +97,8 @@ pub(crate) struct CompareFlags {
     #[arg(allow_hyphen_values = true)]
     max_calls: u64,
 
-    /// End each run after so many seconds of the method's own time
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = number::positive)]
+    /// End each run after so many seconds of the method's own time; evaluations come on top, and with --tune the trials, a fifth of that each
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     max_seconds: f64,
 
@@ -138,10 +138,10 @@ const LONG_ABOUT: &str = "\
 Compare methods on one problem: who needs how many calls for how small a gap.
 
 All run from the same start with the same seed, and oracle calls, seconds and rows of data read are counted alike: the tables say what \
-each method has used up when its gap first falls to 1e-1, 1e-2, and so on. The gap is the objective minus the optimum; the output says where \
+each method has used up when its gap first falls to 1e-1, 1e-2, and so on (in a narrow terminal, every other one). The gap is the objective minus the optimum; the output says where \
 the optimum comes from. Objectives are evaluated with the clock stopped and are not counted.
 
-A method takes the settings that the paper gives for the problem, if it gives some, and otherwise its own. A comparison is fair only where \
+A method takes the settings that the paper gives for the problem, if it gives some (for portfolios: mean and variance of returns in percent), and otherwise its own. A comparison is fair only where \
 all are tuned: see --tune.";
 
 const AFTER_HELP: &str = "\
@@ -161,10 +161,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
             let named = Named {
                 problem: "portfolio",
                 title: format!("portfolio of {} assets over {} periods", f.d(), f.n_x()),
+                objective: problem.formula(),
                 source: market.returns.source.clone(),
                 coordinates: &market.returns.names,
                 inputs: file.iter().map(PathBuf::as_path).collect(),
-                paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers()),
+                paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale()),
             };
             compare.run(&market.problem, &named, AnyMethod::run_inlined)
         }

@@ -105,10 +105,7 @@ fn one(info: &MethodInfo) -> String {
         },
     );
     let asks: Vec<&str> = info.asks.iter().map(|ask| ask.words()).collect();
-    facts.line("asks for", if asks.is_empty() { "nothing special" } else { "" });
-    for ask in asks {
-        facts.line("", ask);
-    }
+    facts.line("asks for", &if asks.is_empty() { "nothing special".to_owned() } else { asks.join("; ") });
     facts.line("works on", works_on(info.form));
     facts.line("stores", &format!("{} numbers beside the data and theta", info.storage));
     let flags: Vec<String> = info.settings.iter().map(|knob| format!("--{}", flag(knob.name()))).collect();

@@ -133,6 +133,30 @@ impl ProblemFlags {
             && l2 == 0.0
     }
 
+    /// The objective in words.
+    pub(crate) fn formula(&self) -> String {
+        let ProblemFlags { risk, regularizer, .. } = self;
+        let measure = match risk.risk {
+            Risk::Absolute => "absolute deviation",
+            other => other.title(),
+        };
+        let weight =
+            if risk.risk_aversion == 1.0 { String::new() } else { format!("{} ", risk.risk_aversion) };
+        let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
+        if regularizer.l1 > 0.0 && regularizer.constraint != Constraint::LongOnly {
+            terms.push(format!("{} |theta|_1", regularizer.l1));
+        }
+        if regularizer.l2 > 0.0 {
+            terms.push(format!("{}/2 |theta|^2", regularizer.l2));
+        }
+        let formula = terms.join(" + ");
+        match regularizer.constraint {
+            Constraint::None => formula,
+            Constraint::LongOnly => formula + ", theta >= 0, sum 1",
+            Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
+        }
+    }
+
     /// Reads the file, or generates a market.
     pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
         if !self.regularizer.holds_theta() {

@@ -149,6 +149,7 @@ fn gaps_may_be_relative() {
 #[test]
 fn bad_input_is_refused_in_words() {
     let desk = on_small();
+    desk.file("two.csv", "a,b\n1,2\n2,1\n");
     for (args, words) in [
         (
             "small.csv --methods newton",
@@ -159,6 +160,10 @@ fn bad_input_is_refused_in_words() {
             "small.csv --methods gd --risk absolute --constraint long-only",
             vec!["gd does not suit", "phi has a kink", "svrpda1"],
         ),
+        ("small.csv --methods all,gd", vec!["--methods all,gd", "expected it alone"]),
+        ("small.csv --methods svrpda1,,gd", vec!["a name is missing"]),
+        // Two days of two assets: some portfolio has no risk, and the objective falls for ever.
+        ("two.csv --methods gd", vec!["no optimum was found", "--constraint, or --l2"]),
         ("none.csv --methods gd", vec!["none.csv", "no such file"]),
         ("small.csv --repeat 0", vec!["--repeat", "above 0"]),
         (
@@ -174,7 +179,52 @@ fn bad_input_is_refused_in_words() {
             assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
         }
     }
-    assert_eq!(desk.names(), ["small.csv"]);
+    assert_eq!(desk.names(), ["small.csv", "two.csv"]);
+}
+
+#[test]
+fn processes_that_cannot_be_are_refused_in_words() {
+    let desk = Desk::at("compare policy");
+    for (args, words) in [
+        ("--discount 1", "--discount 1: expected a number from 0 up to but without 1"),
+        ("--states 1e10", "--states 10000000000: expected at most 50000"),
+        ("--transitions 50", "--transitions does nothing with --objective bellman"),
+        ("--objective projected --features 12", "linearly dependent"),
+        ("--objective projected --methods gtd2 --constraint long-only --states 0", "a whole number above 0"),
+    ] {
+        let run = desk.run(args);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert!(run.err.contains(words), "{args}: {}", run.err);
+    }
+    let projected = desk.json("--objective projected --methods mspbe-saga,mspbe-svrg,pdbg,lbfgs", 0);
+    for name in ["mspbe-saga", "mspbe-svrg", "pdbg", "lbfgs"] {
+        assert_eq!(calls(method(&projected, name)).len(), 10, "{name}");
+    }
+}
+
+#[test]
+fn the_papers_settings_are_for_returns_in_percent() {
+    let desk = on_small();
+    let mut returns = small();
+    returns.values.iter_mut().for_each(|x| *x *= 0.01);
+    desk.file("fractions.csv", &csv(&returns));
+    for (file, from) in [("small.csv", "paper"), ("fractions.csv", "default")] {
+        let answer = desk.json(&format!("{file} --methods svrpda1 --gap relative"), 0);
+        assert_eq!(method(&answer, "svrpda1")["settings_from"], from, "{file}");
+        assert_eq!(method(&answer, "svrpda1")["runs"][0]["status"], "target_reached", "{file}");
+    }
+    let other = desk.json("small.csv --methods svrpda1 --risk semivariance", 0);
+    assert_eq!(method(&other, "svrpda1")["settings_from"], "default");
+    assert_eq!(other["objective"], "-return + semivariance");
+}
+
+#[test]
+fn columns_end_where_runs_do() {
+    let desk = on_small();
+    let answer = desk.json("small.csv --methods lbfgs --until 1e-4", 0);
+    assert_eq!(method(&answer, "lbfgs")["reached"].as_array().map(Vec::len), Some(4));
+    let people = desk.run("small.csv --methods lbfgs --until 1e-3");
+    assert!(people.out.contains("1e-3") && !people.out.contains("1e-4 "), "{}", people.out);
 }
 
 #[test]

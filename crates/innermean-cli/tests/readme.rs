@@ -33,7 +33,7 @@ fn the_example_is_what_the_program_prints() {
 #[test]
 fn the_comparison_begins_as_shown() {
     let (shown, printed) =
-        shown_and_printed("compare portfolio --methods svrpda1,svrpda2,comp-svrg2,gd,lbfgs,spdc");
+        shown_and_printed("compare portfolio --methods svrpda1,svrpda2,comp-svrg2,lbfgs,saga,spdc");
     let head = shown.split_once("...\n").expect("what follows is left out").0;
     assert_eq!(printed.get(..head.len()), Some(head), "{printed}");
 }

@@ -48,6 +48,16 @@ pub struct Reached {
     pub residual: f64,
 }
 
+impl Source {
+    /// What a long run has left of its first residual; none for a direct solve.
+    pub fn residual(&self) -> Option<f64> {
+        match self {
+            Source::Direct => None,
+            Source::AcceleratedGradient(reached) | Source::PrimalDual(reached) => Some(reached.residual),
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, Reached { iterations, residual }) = match self {

@@ -92,8 +92,8 @@ pub struct Oracle<'p, F, P, G> {
     problem: &'p Problem<F, P, G>,
     /// Calls made so far.
     pub calls: Calls,
-    /// Rows of data read so far: by a query at a pair those of the pair, unless the query before has read them too; by a pass
-    /// over all pairs all of them.
+    /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product that follows the value; by
+    /// a pass over all pairs all of them.
     pub rows: u64,
     /// The pair whose rows have been read last.
     last: (usize, usize),
@@ -174,18 +174,18 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.sample
     }
 
-    /// Counts the rows of a pair.
+    /// Counts the rows of a pair for a value.
     #[inline(always)]
     fn read(&mut self, i: usize, j: usize) {
-        self.rows += self.rows_of.pair * u64::from(self.last != (i, j));
+        self.rows += self.rows_of.pair;
         self.last = (i, j);
     }
 
-    /// Counts the rows of a term's `n_y` samples.
+    /// Counts the rows of a pair for a product, unless its value has just been asked for.
     #[inline(always)]
-    fn read_term(&mut self, i: usize, n_y: u64) {
-        self.rows += n_y * self.rows_of.pair * u64::from(self.last != (i, usize::MAX));
-        self.last = (i, usize::MAX);
+    fn read_again(&mut self, i: usize, j: usize) {
+        self.rows += self.rows_of.pair * u64::from(self.last != (i, j));
+        self.last = (i, j);
     }
 
     /// `out = f_theta(x_i, y_ij)`: one call.
@@ -216,7 +216,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn add_jac_t(&mut self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.calls.jacobian += self.weight;
-        self.read(i, j);
+        self.read_again(i, j);
         self.problem.inner.add_jac_t(theta, i, j, w, c, out);
     }
 
@@ -232,7 +232,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         out: &mut [f64],
     ) {
         self.calls.jacobian += 2 * self.weight;
-        self.read(i, j);
+        self.read_again(i, j);
         self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
@@ -240,7 +240,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn jacobian(&mut self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
         self.calls.jacobian += self.weight;
-        self.read(i, j);
+        self.read_again(i, j);
         self.problem.inner.jacobian(theta, i, j, work, out);
     }
 
@@ -305,7 +305,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn mean(&mut self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
         let n_y = self.n_y(i) as u64;
         self.calls.f += n_y * self.weight;
-        self.read_term(i, n_y);
+        self.rows += n_y * self.rows_of.pair;
+        self.last = (i, usize::MAX);
         self.problem.inner.mean(theta, i, work, out);
     }
 
@@ -314,7 +315,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn add_mean_jac_t(&mut self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let n_y = self.n_y(i) as u64;
         self.calls.jacobian += n_y * self.weight;
-        self.read_term(i, n_y);
+        self.rows += n_y * self.rows_of.pair * u64::from(self.last != (i, usize::MAX));
+        self.last = (i, usize::MAX);
         self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
     }
 

@@ -20,10 +20,14 @@ use crate::interrupt;
 use crate::settings::Settings;
 use crate::trace::TraceFile;
 
-/// The gaps that the tables show.
-pub(super) const DECADES: std::ops::RangeInclusive<i32> = 1..=10;
-/// Evaluations for each pass of single-index steps.
+/// Evaluations for each pass of single-index steps,
 const LOOKS: u64 = 4;
+/// but no more often than every so many steps.
+const STEPS_BETWEEN: u64 = 25;
+/// Of its first residual; a long run that has left more of it has found no optimum.
+const NO_OPTIMUM: f64 = 1e-2;
+/// Gaps below this part of the objective are rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// A problem as a comparison names it.
 pub(super) struct Named<'a> {
@@ -31,6 +35,8 @@ pub(super) struct Named<'a> {
     pub(super) problem: &'static str,
     /// In words.
     pub(super) title: String,
+    /// As a formula in words.
+    pub(super) objective: String,
     pub(super) source: String,
     /// One name for each coordinate of theta.
     pub(super) coordinates: &'a [String],
@@ -93,7 +99,11 @@ pub(super) struct Outcome<'a> {
     pub(super) entries: Vec<Entry>,
     /// The optimum that gaps are measured from: that of the contest, or what a run has found below it.
     pub(super) optimum: f64,
+    /// Gaps below this cannot be told apart: by as much a run has ended below the optimum of the contest.
+    pub(super) resolution: f64,
     pub(super) status: Status,
+    /// Those that an interrupt left out.
+    pub(super) not_run: Vec<&'static str>,
     traces: &'a [Vec<TraceFile>],
 }
 
@@ -136,6 +146,12 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         let optimum = pool.install(|| optimum::optimum(problem, &start)).ok_or_else(|| {
             anyhow!("there is no optimum to compare with: phi has a kink and f is not affine")
         })?;
+        if !optimum.objective.is_finite() || optimum.source.residual().is_some_and(|left| left > NO_OPTIMUM) {
+            bail!(
+                "no optimum was found to compare with ({}): the objective may have no minimum; give a --constraint, or --l2",
+                optimum.source
+            );
+        }
         Ok(Contest {
             flags,
             named,
@@ -154,10 +170,17 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
     /// What is known before the runs.
     pub(super) fn head(&self) -> String {
         let mut text = format!("Comparison on a {}\n{}\n", self.named.title, self.named.source);
+        text.push_str(&paragraph(
+            "objective:",
+            &format!("{}, start {}", self.named.objective, self.flags.start),
+        ));
         let Optimum { objective, source, .. } = &self.optimum;
         text.push_str(&paragraph("optimum:", &format!("{objective:.12}, by {source}.")));
-        for (name, reason) in &self.unsuited {
-            text.push_str(&paragraph("left out:", &format!("{name}, {reason}.")));
+        for group in self.unsuited.chunk_by(|a, b| a.1 == b.1) {
+            let names: Vec<&str> = group.iter().map(|(name, _)| *name).collect();
+            let each = if names.len() > 1 { " each" } else { "" };
+            let reason = group[0].1.replacen("it needs", &format!("which{each} needs"), 1);
+            text.push_str(&paragraph("left out:", &format!("{}, {reason}.", names.join(", "))));
         }
         text + "\n"
     }
@@ -175,9 +198,12 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         line.clear();
         let best = entries.iter().flat_map(|entry| &entry.runs).map(|run| run.objective);
         let optimum = best.fold(self.optimum.objective, f64::min);
+        let below = (self.optimum.objective - optimum) / self.scale(optimum);
+        let resolution = if below > ROUNDING * optimum.abs() { below } else { 0.0 };
+        let not_run = self.entrants[entries.len()..].iter().map(|entrant| entrant.info.name).collect();
         let status =
             if interrupt.load(Ordering::Relaxed) { Status::Interrupted } else { Status::TargetReached };
-        Ok(Outcome { entries, optimum, status, traces: &self.traces })
+        Ok(Outcome { entries, optimum, resolution, status, not_run, traces: &self.traces })
     }
 
     fn entry(&self, entrant: Entrant, interrupt: &AtomicBool, line: &mut Line) -> Result<Entry> {
@@ -232,7 +258,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             target_objective: Some(self.optimum.objective + above),
             tolerance: None,
         };
-        let evaluate_every = NonZeroU64::new(self.problem.inner.n_x() as u64 / LOOKS);
+        let evaluate_every = NonZeroU64::new((self.problem.inner.n_x() as u64 / LOOKS).max(STEPS_BETWEEN));
         let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt) };
         line.begin(method.info().name, self.optimum.objective);
         self.pool.install(|| (self.runner)(method, &driver, self.problem, &self.start, line))
@@ -254,6 +280,12 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
     /// The first record of a run with a gap of at most `gap`.
     pub(super) fn reached<'r>(&self, run: &'r Solution, optimum: f64, gap: f64) -> Option<&'r Record> {
         run.trace.iter().find(|record| self.gap(record.objective, optimum) <= gap)
+    }
+
+    /// The decades of the gap down to where runs end: k for 1e-k.
+    pub(super) fn decades(&self) -> std::ops::RangeInclusive<i32> {
+        let last = (-self.flags.until.log10() - 1e-9).ceil();
+        1..=(last as i32).clamp(1, 15)
     }
 
     /// Threads of the runs.
@@ -290,9 +322,18 @@ fn participants<F: Inner, P: Merit, G: Regularizer>(
                 Some(missing) => unsuited.push((row.name, missing)),
             }
         }
+        unsuited.sort_by(|a, b| a.1.cmp(&b.1));
         return Ok((rows, unsuited));
     }
     for name in names.split(',').map(str::trim) {
+        if name.is_empty() {
+            bail!(
+                "--methods '{names}': a name is missing; expected names with one comma between them, or all"
+            );
+        }
+        if name == "all" {
+            bail!("--methods {names}: all takes every method that suits; expected it alone, or names");
+        }
         let row = methods::info(name).map_err(|error| {
             anyhow!("--methods {name}: there is no such method; expected {}, or all", error.expected())
         })?;

@@ -1,6 +1,6 @@
 //! A random Markov decision process, on which methods for policy evaluation are compared.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use innermean::problems::bellman::Bellman;
 use innermean::problems::mspbe::Mspbe;
@@ -52,10 +52,9 @@ struct ProcessFlags {
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = Objective::Bellman)]
     objective: Objective,
 
-    /// T, the transitions of a walk from which --objective projected is built
-    #[arg(long, value_name = "T", default_value = "1000", value_parser = number::positive_size)]
-    #[arg(allow_hyphen_values = true)]
-    transitions: usize,
+    /// T, the transitions of a walk from which --objective projected is built [default: 1000]
+    #[arg(long, value_name = "T", value_parser = number::positive_size, allow_hyphen_values = true)]
+    transitions: Option<usize>,
 
     #[command(flatten)]
     regularizer: RegularizerFlags,
@@ -68,6 +67,34 @@ enum Objective {
     Bellman,
     /// The mean squared projected Bellman error (MSPBE), from a walk through the process
     Projected,
+}
+
+/// Of a walk, where nothing is said.
+const TRANSITIONS: usize = 1000;
+/// P and the rewards are dense: this many states take 40 GB.
+const MOST_STATES: usize = 50_000;
+const MOST_FEATURES: usize = 10_000;
+const MOST_TRANSITIONS: usize = 100_000_000;
+
+impl ProcessFlags {
+    /// Sizes that fit into memory, and nothing that would be ignored.
+    fn check(&self) -> Result<()> {
+        let sizes = [
+            ("states", self.states, MOST_STATES),
+            ("features", self.features, MOST_FEATURES),
+            ("transitions", self.transitions.unwrap_or(0), MOST_TRANSITIONS),
+        ];
+        if let Some((flag, given, most)) = sizes.into_iter().find(|(_, given, most)| given > most) {
+            bail!("--{flag} {given}: expected at most {most}, for all of it is kept in memory");
+        }
+        if self.discount >= 1.0 {
+            bail!("--discount {}: expected a number from 0 up to but without 1", self.discount);
+        }
+        if self.transitions.is_some() && self.objective != Objective::Projected {
+            bail!("--transitions does nothing with --objective bellman; expected --objective projected");
+        }
+        Ok(())
+    }
 }
 
 /// [`Features`] as a flag.
@@ -83,6 +110,7 @@ enum FeatureKind {
 
 /// Generates the process and compares.
 pub(super) fn run(PolicyArgs { process, compare }: &PolicyArgs) -> Result<Status> {
+    process.check()?;
     let mdp = generate_mdp(&MdpOptions {
         states: process.states,
         d: process.features,
@@ -105,21 +133,28 @@ pub(super) fn run(PolicyArgs { process, compare }: &PolicyArgs) -> Result<Status
             ("mean squared Bellman error".to_owned(), problem, papers)
         }
         Objective::Projected => {
-            let walk = mdp.walk(process.transitions, process.data_seed);
+            let transitions = process.transitions.unwrap_or(TRANSITIONS);
+            let walk = mdp.walk(transitions, process.data_seed);
             let inner = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount)?;
-            let Problem { inner, merit, .. } = inner.problem(0.0)?;
+            let Problem { inner, merit, .. } = inner.problem(0.0).map_err(|_| {
+                anyhow!(
+                    "--features {}: the features on a walk of {transitions} transitions through {} states are linearly dependent; \
+                     expected fewer features, or more --states or --transitions",
+                    process.features, process.states
+                )
+            })?;
             let problem = boxed(inner, merit, process)?;
-            let objective =
-                format!("mean squared projected Bellman error of {} transitions", process.transitions);
+            let objective = format!("mean squared projected Bellman error of {transitions} transitions");
             (objective, problem, Vec::new())
         }
     };
     let named = Named {
         problem: "policy",
         title: format!(
-            "Markov decision process of {} states with {} features, discount {}: {objective}",
+            "Markov decision process of {} states with {} features, discount {}",
             process.states, process.features, process.discount
         ),
+        objective,
         source,
         coordinates: &coordinates,
         inputs: Vec::new(),

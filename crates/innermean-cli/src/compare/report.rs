@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use innermean::{Inner, Merit, Record, Regularizer, Status};
 use serde::Serialize;
 
-use super::contest::{Contest, DECADES, Entry, Outcome, seeds};
+use super::contest::{Contest, Entry, Outcome, seeds};
 use super::{GapKind, Origin};
 use crate::human::{self, paragraph, rounded_count, significant};
 use crate::settings::Settings;
@@ -83,17 +83,27 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
         for entry in &self.outcome.entries {
             text.push_str(&settings(entry));
         }
-        if self.outcome.optimum < self.contest.optimum.objective {
+        for note in self.notes() {
             text.push('\n');
-            let below = self.contest.optimum.objective - self.outcome.optimum;
-            text.push_str(&paragraph(
-                "note:",
-                &format!(
-                    "a run ended {below:.1e} below the optimum named above; gaps are measured from there."
-                ),
-            ));
+            text.push_str(&paragraph("note:", &note));
         }
         text
+    }
+
+    /// What a reader must know of the tables.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let Outcome { resolution, status, not_run, .. } = self.outcome;
+        if *resolution > 0.0 {
+            notes.push(format!(
+                "A run ended {resolution:.1e} below the optimum named above. Gaps are measured from there, and smaller ones than that cannot be told apart."
+            ));
+        }
+        if *status == Status::Interrupted {
+            let rest = if not_run.is_empty() { "nothing".to_owned() } else { not_run.join(", ") };
+            notes.push(format!("Interrupted: what was running was cut short, and {rest} was not run."));
+        }
+        notes
     }
 
     fn table(&self, count: Count) -> String {
@@ -101,9 +111,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
         let several = runs > 1;
         // Ten decades take some hundred columns; a narrow terminal shows every other one.
         let decades: Vec<i32> = if human::width() >= 120 {
-            DECADES.collect()
+            self.contest.decades().collect()
         } else {
-            DECADES.filter(|k| *k == 1 || k % 2 == 0).collect()
+            self.contest
+                .decades()
+                .filter(|k| *k == 1 || k % 2 == 0 || k == self.contest.decades().end())
+                .collect()
         };
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
@@ -146,6 +159,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
     }
 
     fn spread(&self, entry: &Entry, count: Count, gap: f64) -> Option<Spread> {
+        if gap < self.outcome.resolution {
+            return None;
+        }
         let reached = entry.runs.iter().filter_map(|run| {
             self.contest.reached(run, self.outcome.optimum, gap).map(|record| count.of(record))
         });
@@ -156,8 +172,15 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
     fn ended(&self, entry: &Entry) -> String {
         let gap = Spread::of(self.last_gaps(entry), entry.runs.len()).map_or(f64::NAN, |s| s.median);
         let diverged = entry.runs.iter().filter(|run| run.status == Status::Diverged).count();
+        let limit = match entry.runs.first().map(|run| run.status) {
+            Some(Status::MaxSeconds) => ", time limit",
+            Some(Status::MaxCalls) => ", call limit",
+            Some(Status::Interrupted) => ", interrupted",
+            _ => "",
+        };
         match (diverged, entry.runs.len()) {
-            (0, _) => format!("{gap:.0e}"),
+            (0, _) if gap == 0.0 => format!("0{limit}"),
+            (0, _) => format!("{gap:.0e}{limit}"),
             (_, 1) => format!("{gap:.0e}, diverged"),
             (some, all) => format!("{gap:.0e}, {some} of {all} diverged"),
         }
@@ -176,7 +199,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
             settings: &entry.settings,
             settings_from: entry.entrant.origin,
             tuning: entry.tuning.as_deref(),
-            reached: DECADES.map(|k| self.reached(entry, 10_f64.powi(-k))).collect(),
+            reached: contest.decades().map(|k| self.reached(entry, 10_f64.powi(-k))).collect(),
             runs: entry
                 .runs
                 .iter()
@@ -198,6 +221,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
             problem: contest.named.problem,
             title: &contest.named.title,
             source: &contest.named.source,
+            objective: &contest.named.objective,
             n_x: contest.problem.inner.n_x(),
             d: contest.problem.inner.d(),
             optimum: self.outcome.optimum,
@@ -205,6 +229,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
             objective_at_start: contest.at_start,
             start: contest.flags.start.to_string(),
             gap: contest.flags.gap,
+            resolution: self.outcome.resolution,
+            seed: contest.flags.seed,
+            repeat: contest.flags.repeat,
+            tuned: contest.flags.tune,
+            interrupted: self.outcome.status == Status::Interrupted,
+            not_run: &self.outcome.not_run,
+            notes: self.notes(),
             until: contest.flags.until,
             max_calls: contest.flags.max_calls,
             max_seconds: contest.flags.max_seconds,
@@ -243,6 +274,7 @@ struct Document<'a> {
     problem: &'static str,
     title: &'a str,
     source: &'a str,
+    objective: &'a str,
     n_x: usize,
     d: usize,
     optimum: f64,
@@ -250,6 +282,13 @@ struct Document<'a> {
     objective_at_start: f64,
     start: String,
     gap: GapKind,
+    resolution: f64,
+    seed: u64,
+    repeat: u64,
+    tuned: bool,
+    interrupted: bool,
+    not_run: &'a [&'static str],
+    notes: Vec<String>,
     until: f64,
     max_calls: u64,
     max_seconds: f64,

@@ -72,6 +72,9 @@ pub(super) fn best<F: Inner, P: Merit, G: Regularizer>(
         }
     }
     let Some((score, choice, factors)) = best else { return Ok((entrant, None)) };
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok((entrant, Some("the search was interrupted".to_owned())));
+    }
     let base = if entrant.origin == Origin::Paper { "the paper's" } else { "its own" };
     let text = sentence(&grid, alpha_w.is_some(), factors, score, base);
     Ok((Entrant { choice, origin: Origin::Tuned, ..entrant }, Some(text)))
@@ -97,5 +100,8 @@ fn sentence(grid: &[(f64, f64)], two: bool, (a, b): (f64, f64), score: Score, ba
     } else {
         format!("by calls to {JUDGED_AT:e}")
     };
-    format!("{steps}, best of {} {judged}", grid.len())
+    let most = grid.iter().fold(1.0_f64, |most, (a, _)| most.max(*a));
+    let on_edge = [a, b].into_iter().any(|factor| factor >= most || factor <= 1.01 / most);
+    let edge = if on_edge { ", at the edge of the grid" } else { "" };
+    format!("{steps}, best of {} {judged}{edge}", grid.len())
 }

@@ -10,7 +10,6 @@ use super::{MissingChoice, PortfolioProblem, ProblemFlags};
 use crate::human::{self, grouped, significant};
 use crate::json;
 use crate::plan::Plan;
-use crate::regularizer_flags::Constraint;
 use crate::start::Start;
 use crate::weights;
 
@@ -93,7 +92,8 @@ impl Report<'_> {
         });
         let risk = self.flags.risk.risk;
         facts.line(risk.title(), &format!("{}{deviation}", significant(numbers.risk, 6)));
-        facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
+        facts
+            .line("objective", &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()));
         facts.run(self.plan, solution);
         Ok(text + &facts.text())
     }
@@ -137,30 +137,6 @@ impl Report<'_> {
             dropped: Dropped { rows: dropped.rows, assets: &dropped.assets },
             notes: self.notes(),
         })
-    }
-
-    /// The objective in words.
-    fn formula(&self) -> String {
-        let ProblemFlags { risk, regularizer, .. } = self.flags;
-        let measure = match risk.risk {
-            Risk::Absolute => "absolute deviation",
-            other => other.title(),
-        };
-        let weight =
-            if risk.risk_aversion == 1.0 { String::new() } else { format!("{} ", risk.risk_aversion) };
-        let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
-        if regularizer.l1 > 0.0 && regularizer.constraint != Constraint::LongOnly {
-            terms.push(format!("{} |theta|_1", regularizer.l1));
-        }
-        if regularizer.l2 > 0.0 {
-            terms.push(format!("{}/2 |theta|^2", regularizer.l2));
-        }
-        let formula = terms.join(" + ");
-        match regularizer.constraint {
-            Constraint::None => formula,
-            Constraint::LongOnly => formula + ", theta >= 0, sum 1",
-            Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
-        }
     }
 
     /// What was decided without being asked, in whole sentences.

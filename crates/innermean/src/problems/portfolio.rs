@@ -122,6 +122,17 @@ impl Portfolio {
         }
     }
 
+    /// Whether returns deviate from their mean by about one, as daily returns in percent do: only then do the steps of
+    /// [`Self::paper_choice`] make sense. Within a factor of 5.
+    pub fn is_of_papers_scale(&self) -> bool {
+        let sum = Blocks::new(self.n, self.d).sum(
+            #[inline(always)]
+            |i| distance_squared(self.row(i), &self.mean),
+        );
+        let deviation = (sum / self.returns.len() as f64).sqrt();
+        (0.2..5.0).contains(&deviation)
+    }
+
     fn blocks(&self) -> Blocks {
         Blocks::new(self.n, self.d)
     }
