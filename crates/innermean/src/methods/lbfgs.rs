@@ -11,13 +11,10 @@
 //! Differs: where f is not affine, gamma is tested between a point and the next trial point, whose loss is at hand, and not at the
 //! prox-gradient point between them.
 
-use std::mem;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::pairs::Pairs;
 use self::point::Point;
-use super::backtracking::{SLACK, is_below_parabola};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
@@ -27,10 +24,12 @@ use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::{at_least_one, positive};
-use crate::vector::{distance_squared, norm_squared, update_with_both};
 
 mod pairs;
 mod point;
+mod state;
+
+pub use state::State;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -51,10 +50,7 @@ pub const INFO: MethodInfo = MethodInfo {
 const MEMORY: usize = 10;
 /// gamma times L: below 1, as the envelope asks.
 const GAMMA: f64 = 0.95;
-/// The part of `gamma |r|^2 / 2` by which the envelope must fall; below `1 - gamma L`.
-const SIGMA: f64 = 0.02;
-/// gamma may grow where gamma times the curvature seen stays below this, for so many moves at first.
-const FLAT: f64 = 0.1;
+/// How many moves must pass before gamma may grow, at first.
 const PATIENCE: usize = 10;
 /// The shortest part of a quasi-Newton step that is tried before the prox-gradient step.
 const SHORTEST: f64 = 0.1;
@@ -66,98 +62,6 @@ pub struct Lbfgs {
     pub alpha_theta: f64,
     /// Pairs of differences that are kept.
     pub memory: usize,
-}
-
-/// The current point, the one on trial, and the line between them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
-    here: Point,
-    trial: Point,
-    gamma: f64,
-    pairs: Pairs,
-    /// `-H r`
-    direction: Vec<f64>,
-    tau: f64,
-    /// Whether the start has been left
-    moved: bool,
-    /// Moves since curvature was last judged, the largest `|F'(x^+) - F'(x)| / |x^+ - x|` in them, and how many must pass before gamma may grow
-    quiet: usize,
-    steepest: f64,
-    patience: usize,
-    f_bar: Vec<f64>,
-    w: Vec<f64>,
-    work: Vec<f64>,
-}
-
-impl State {
-    /// Whether gamma has proved short enough between the two points. For affine f it is by choice.
-    fn gamma_holds<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) -> bool {
-        let State { here, trial, gamma, work, .. } = self;
-        oracle.affine()
-            || is_below_parabola((&here.x, here.loss, &here.gradient), (&trial.x, trial.loss), *gamma, work)
-    }
-
-    /// Whether the envelope has fallen by `sigma |r|^2`. Where that is lost in rounding, whether r has become shorter.
-    fn falls(&self) -> bool {
-        let State { here, trial, gamma, .. } = self;
-        let square = norm_squared(&here.residual);
-        let asked = 0.5 * SIGMA * gamma * square;
-        let slack = SLACK * here.magnitude();
-        trial.envelope <= here.envelope - asked
-            || trial.envelope <= here.envelope + slack && norm_squared(&trial.residual) <= square
-    }
-
-    /// To the trial point, with a new direction.
-    fn move_on(&mut self, first: bool) {
-        let State { here, trial, pairs, direction, .. } = self;
-        if !first {
-            pairs.add(|s, y| {
-                update_with_both(s, &trial.x, &here.x, |_, next, x| next - x);
-                update_with_both(y, &trial.residual, &here.residual, |_, next, r| next - r);
-            });
-        }
-        self.moved = !first;
-        mem::swap(here, trial);
-        direction.copy_from_slice(&here.residual);
-        pairs.descend(direction);
-        self.tau = if pairs.is_empty() { 0.0 } else { 1.0 };
-    }
-
-    /// Another gamma, for which the residuals are others.
-    fn set_gamma<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>, gamma: f64) {
-        self.gamma = gamma;
-        self.here.forward_backward(oracle, gamma);
-        self.pairs.clear();
-        self.tau = 0.0;
-        (self.quiet, self.steepest) = (0, 0.0);
-    }
-
-    /// Differs: where f is not affine and F has been far flatter than gamma supposes for a while, gamma grows; the residual of a tiny
-    /// gamma is lost in rounding. As this may be a mistake, every time takes twice the patience of the last.
-    fn grow<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) {
-        let State { here, trial, .. } = self;
-        // After the move, the trial point is the last one.
-        let change = distance_squared(&here.gradient, &trial.gradient) / distance_squared(&here.x, &trial.x);
-        self.steepest = self.steepest.max(change.sqrt());
-        self.quiet += 1;
-        if self.quiet < self.patience {
-            return;
-        }
-        if self.steepest > 0.0 && self.gamma * self.steepest < FLAT {
-            self.patience *= 2;
-            self.set_gamma(oracle, 0.5 / self.steepest);
-        }
-        (self.quiet, self.steepest) = (0, 0.0);
-    }
-
-    /// `x^+ = (1 - tau) x_bar + tau (x - H r)`
-    fn look_ahead(&mut self) {
-        let State { here, trial, direction, tau, .. } = self;
-        trial.x.copy_from_slice(&here.x_bar);
-        if *tau > 0.0 {
-            update_with_both(&mut trial.x, &here.x, direction, |x_bar, x, v| x_bar + *tau * (x + v - x_bar));
-        }
-    }
 }
 
 impl Listed for Lbfgs {

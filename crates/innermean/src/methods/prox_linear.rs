@@ -7,10 +7,10 @@
 //! points become stationary. With affine f the model is exact, eta infinite and one linearisation enough.
 //! Per outer iteration: a snapshot, and `n_X` phi for each inner step, at a point of its own. Storage: `n_X d ell`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::accelerated::Momentum;
-use super::backtracking::{Backtracking, SLACK};
+use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::collapse::Collapsed;
@@ -21,7 +21,11 @@ use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::{at_least_one, positive};
-use crate::vector::{distance_squared, update_with_both};
+use crate::vector::update_with_both;
+
+mod state;
+
+pub use state::State;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -39,12 +43,6 @@ pub const INFO: MethodInfo = MethodInfo {
 
 /// The first eta over the first inner step.
 const FIRST_ETA: f64 = 10.0;
-/// A candidate is accepted if P falls by this part of what the model said.
-const ENOUGH: f64 = 0.1;
-/// Where P falls by this part of it, the model is good and eta grows.
-const GOOD: f64 = 0.75;
-/// By which eta grows; a refused one is divided by it.
-const GROWTH: f64 = 4.0;
 /// The least and the most inner steps by default.
 const INNER: (usize, usize) = (20, 100);
 
@@ -55,27 +53,6 @@ pub struct ProxLinear {
     pub alpha_theta: f64,
     /// Inner steps on one linear model.
     pub inner_iterations: usize,
-}
-
-/// The linear model at `theta_t` and where the inner steps on it have come.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
-    /// `theta_t`
-    theta: Vec<f64>,
-    /// `P(theta_t)`; infinite before the first linearisation
-    objective: f64,
-    eta: f64,
-    /// `|theta_t - theta_{t-1}|^2`
-    length: f64,
-    model: Collapsed,
-    inner: Momentum,
-    step: Backtracking,
-    /// The model's loss and its gradient at y
-    loss: f64,
-    gradient: Vec<f64>,
-    /// `phi_i'` at the model's averages
-    w: Vec<f64>,
-    direction: Vec<f64>,
 }
 
 impl Listed for ProxLinear {
@@ -95,40 +72,6 @@ impl Listed for ProxLinear {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
         })
-    }
-}
-
-impl State {
-    /// The model's loss and gradient at y, the point from which the next inner step starts.
-    #[inline(always)]
-    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
-        self.loss = oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
-    }
-
-    /// Linearises at the point where the inner steps are, which then rest. Returns P there, where the model is exact.
-    fn linearise<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) -> f64 {
-        oracle.linearise(&self.inner.theta, &mut self.model);
-        self.inner.rest();
-        self.step.forget();
-        self.look(oracle);
-        self.loss + oracle.regularizer_value(&self.inner.theta)
-    }
-
-    /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it. Where the fall is lost in rounding,
-    /// it learns from the length of the step, which must become shorter.
-    fn judge(&mut self, predicted: f64, objective: f64) -> bool {
-        let slack = SLACK * (self.objective.abs() + self.loss.abs());
-        let (expected, fallen) = (self.objective - predicted, self.objective - objective);
-        let length = distance_squared(&self.theta, &self.inner.theta);
-        let enough = objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
-        let lost = expected <= slack / SLACK.sqrt();
-        if !enough || lost && length > self.length {
-            self.eta /= GROWTH;
-        } else if !lost && fallen >= GOOD * expected {
-            self.eta *= GROWTH;
-        }
-        self.length = length;
-        enough
     }
 }
 

@@ -6,7 +6,7 @@
 //! Per step with a batch of m: m values of f and m products with f', time `O(m d ell)`. Storage: `n_X ell` for the duals and a few
 //! vectors of length d, beside the averaged rows.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::reference::{NextReference, Reference};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
@@ -20,6 +20,10 @@ use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, non_negative, positive};
 use crate::steps::{Steps, accelerated, scaled_for_averages};
 use crate::vector::{Aligned, axpy, update_with_both};
+
+mod state;
+
+pub use state::State;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -52,28 +56,6 @@ pub struct Spdc {
     pub inner_iterations: usize,
     /// The seed of the draws.
     pub seed: u64,
-}
-
-/// Theta, the duals, and u.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
-    theta: Aligned,
-    theta_before: Aligned,
-    theta_bar: Aligned,
-    w: Vec<f64>,
-    /// `u = (1/n_X) sum_i Abar_i' w_i`
-    u: Aligned,
-    /// `u + (1/m) sum_{k in K} Abar_k' dw_k`
-    direction: Aligned,
-    /// `Abar_i' dw_i`
-    product: Aligned,
-    /// Where averages are taken, that of u.
-    u_mean: Vec<f64>,
-    next_reference: NextReference,
-    k: usize,
-    /// Two vectors of length ell
-    scratch: Vec<f64>,
-    draws: Stream,
 }
 
 impl Listed for Spdc {
@@ -178,38 +160,3 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
         Some(&s.w)
     }
 }
-
-impl State {
-    /// Draws k and updates `w_k <- prox_{sigma phi_k*}(w_k + sigma fbar_k(theta-bar))`, u and the direction. Differs: the m draws of
-    /// a batch are independent, so that one dual may move twice.
-    #[inline(always)]
-    fn dual_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Spdc,
-    ) {
-        let (n_x, ell) = (oracle.n_x(), oracle.ell());
-        oracle.prefetch(self.draws.ahead(AHEAD, n_x), 0);
-        let i = self.draws.index(n_x);
-        let w_i = &mut self.w[i * ell..(i + 1) * ell];
-        let (new, change) = self.scratch.split_at_mut(ell);
-        oracle.value(&self.theta_bar, i, 0, new);
-        for (new, w) in new.iter_mut().zip(&*w_i) {
-            *new = w + settings.alpha_w * *new;
-        }
-        oracle.prox_conjugate(i, settings.alpha_w, new);
-        for ((change, w), new) in change.iter_mut().zip(w_i).zip(new) {
-            *change = *new - *w;
-            *w = *new;
-        }
-        self.next_reference.dual_changed(self.k, i, change);
-        // Both along the same product: u += (1/n) Abar_i' dw_i, direction += (1/m) Abar_i' dw_i.
-        self.product.fill(0.0);
-        oracle.add_jac_t(&self.theta_bar, i, 0, change, 1.0, &mut self.product);
-        axpy(oracle.one_over_n_x(), &self.product, &mut self.u);
-        axpy(1.0 / settings.batch as f64, &self.product, &mut self.direction);
-    }
-}
-
-/// Draws between the asking for a row and its use.
-const AHEAD: usize = 4;
