@@ -177,7 +177,7 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let start = solver.start.point(&returns.names, solver.seed)?;
     let plan = Plan::new(solver, output.trace_every, &problem, &start)?;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(solver.start.file()).collect();
-    let trace = output.trace.as_deref().map(|path| TraceFile::check(path, &inputs)).transpose()?;
+    let trace = output.trace.as_deref().map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
 
     let report = Report {
         returns: &returns,

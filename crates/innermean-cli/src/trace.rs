@@ -14,11 +14,12 @@ use tempfile::{Builder, NamedTempFile};
 
 /// Where the trace goes.
 #[derive(Debug)]
-pub(crate) enum TraceFile {
-    /// A regular file, there already or not.
-    Regular(PathBuf),
+pub(crate) struct TraceFile {
+    /// The flag that asked for it, for messages.
+    flag: &'static str,
+    path: PathBuf,
     /// A pipe or a device, which must be written to and never replaced.
-    Special(PathBuf),
+    special: bool,
 }
 
 /// One line; the sum of the calls is what the paper's figures count.
@@ -38,50 +39,51 @@ struct Line {
 
 impl TraceFile {
     /// Looks whether `path` can be written without touching what is there. `inputs` are the files that must survive.
-    pub(crate) fn check(path: &Path, inputs: &[&Path]) -> Result<Self> {
+    pub(crate) fn check(flag: &'static str, path: &Path, inputs: &[&Path]) -> Result<Self> {
+        let regular = |path: PathBuf| TraceFile { flag, path, special: false };
         let Ok(there) = fs::metadata(path) else {
-            temporary_beside(path).map_err(|error| refused(path, &error))?;
-            return Ok(TraceFile::Regular(path.to_owned()));
+            temporary_beside(path).map_err(|error| refused(flag, path, &error))?;
+            return Ok(regular(path.to_owned()));
         };
         if there.is_dir() {
-            bail!("--trace {}: is a directory; expected the path of a file", path.display());
+            bail!("{flag} {}: is a directory; expected the path of a file", path.display());
         }
         if !there.is_file() {
-            return Ok(TraceFile::Special(path.to_owned()));
+            return Ok(TraceFile { flag, path: path.to_owned(), special: true });
         }
         // Through a link to the file itself, so that the link survives the rename.
-        let target = fs::canonicalize(path).map_err(|error| refused(path, &error))?;
+        let target = fs::canonicalize(path).map_err(|error| refused(flag, path, &error))?;
         if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == target)) {
             bail!(
-                "--trace {}: is a file that is being read; expected another path, for it would be overwritten",
+                "{flag} {}: is a file that is being read; expected another path, for it would be overwritten",
                 path.display()
             );
         }
         let writable = OpenOptions::new().append(true).open(&target);
-        writable.and_then(|_| temporary_beside(&target)).map_err(|error| refused(path, &error))?;
-        Ok(TraceFile::Regular(target))
+        writable.and_then(|_| temporary_beside(&target)).map_err(|error| refused(flag, path, &error))?;
+        Ok(regular(target))
     }
 
     /// Writes the whole trace, with gaps if the optimum is known.
     pub(crate) fn write(&self, trace: &[Record], optimum: Option<f64>) -> Result<()> {
-        let (path, written) = match self {
-            TraceFile::Regular(path) => (path, replace(path, trace, optimum)),
-            TraceFile::Special(path) => {
-                let file = OpenOptions::new().write(true).open(path);
-                (path, file.and_then(|mut file| write_lines(&mut file, trace, optimum)))
-            }
+        let TraceFile { flag, path, special } = self;
+        let written = if *special {
+            let file = OpenOptions::new().write(true).open(path);
+            file.and_then(|mut file| write_lines(&mut file, trace, optimum))
+        } else {
+            replace(path, trace, optimum)
         };
-        written.map_err(|error| refused(path, &error))
+        written.map_err(|error| refused(flag, path, &error))
     }
 }
 
 /// The kind of the error alone: its text would name a temporary file that the user has never heard of.
-fn refused(path: &Path, error: &io::Error) -> anyhow::Error {
+fn refused(flag: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     let reason = match error.kind() {
         io::ErrorKind::NotFound => "there is no such folder".to_owned(),
         kind => kind.to_string(),
     };
-    anyhow!("--trace {}: cannot be written ({reason}); check the folder and its permissions", path.display())
+    anyhow!("{flag} {}: cannot be written ({reason}); check the folder and its permissions", path.display())
 }
 
 fn replace(path: &Path, trace: &[Record], optimum: Option<f64>) -> io::Result<()> {

@@ -222,7 +222,7 @@ pub enum ReadError {
         second: usize,
     },
     /// A start point of the wrong length.
-    #[error("{file}: found {found} {}, expected {expected}, one per asset in the order of the returns", plural(*found, "number"))]
+    #[error("{file}: found {found} {}, expected {expected}, one for each coordinate in its order", plural(*found, "number"))]
     WrongLength {
         /// The file's name.
         file: String,
@@ -246,7 +246,7 @@ pub enum ReadError {
         example: String,
     },
     /// A start point gives no value for some assets.
-    #[error("{file}: {} no value; give one line per asset", listed(names, "has", "have"))]
+    #[error("{file}: {} no value; give one line for each", listed(names, "has", "have"))]
     AbsentNames {
         /// The file's name.
         file: String,

@@ -6,7 +6,7 @@
 
 use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
 use crate::merit::Merit;
-use crate::vector::axpy;
+use crate::vector::{axpy, norm_squared};
 
 /// F of the identification, an [`Inner`] whose sample is [`Sample::Shared`], and the `B_i`.
 pub trait SharedForm: Inner {
@@ -15,6 +15,9 @@ pub trait SharedForm: Inner {
 
     /// `out += c B_i' w`
     fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]);
+
+    /// The `s_i` with `B_i B_i' = s_i I`: parts are picked alike, each by coordinates of its own.
+    fn pick_scale(&self, i: usize) -> f64;
 }
 
 /// The largest ell of a problem that has a shared form: the parts picked live on the stack.
@@ -122,13 +125,26 @@ impl<F: Inner + ?Sized> SharedForm for Stacked<'_, F> {
     fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(c, w, &mut out[i * w.len()..(i + 1) * w.len()]);
     }
+
+    fn pick_scale(&self, _: usize) -> f64 {
+        1.0
+    }
 }
 
-/// `u -> phi_i(B_i u)`: the merit of a shared form. It has values and gradients; no method asks for its conjugate.
+/// `h_i(u) = phi_i(B_i u)`: the merit of a shared form. With `B_i B_i' = s I`,
+///
+/// ```text
+/// h_i*(v)               = phi_i*(B_i v / s)  if v = B_i' w for some w,  inf otherwise
+/// prox_{alpha h_i*}(v)  = B_i' prox_{(alpha/s) phi_i*}(B_i v / s)
+/// ```
+///
+/// The prox follows from `argmin over w of phi_i*(w) + |B_i' w - v|^2 / (2 alpha)`.
 pub struct Picked<'f, P> {
     form: &'f dyn SharedForm,
     merit: &'f P,
     ell: usize,
+    /// `max_i s_i`
+    scale: f64,
 }
 
 impl<'f, P: Merit> Picked<'f, P> {
@@ -138,7 +154,8 @@ impl<'f, P: Merit> Picked<'f, P> {
     /// If `ell` is above [`MOST_PICKED`].
     pub fn new(form: &'f dyn SharedForm, merit: &'f P, ell: usize) -> Self {
         assert!(ell <= MOST_PICKED, "a shared form has at most {MOST_PICKED} numbers for each term");
-        Picked { form, merit, ell }
+        let scale = (0..form.n_x()).map(|i| form.pick_scale(i)).fold(0.0, f64::max);
+        Picked { form, merit, ell, scale }
     }
 
     /// `B_i u`, in the first ell numbers.
@@ -147,7 +164,16 @@ impl<'f, P: Merit> Picked<'f, P> {
         self.form.pick(i, u, &mut part[..self.ell]);
         part
     }
+
+    /// `B_i v / s_i`, the w with `v = B_i' w` if there is one.
+    fn dual(&self, i: usize, v: &[f64]) -> [f64; MOST_PICKED] {
+        let scale = self.form.pick_scale(i);
+        self.picked(i, v).map(|part| part / scale)
+    }
 }
+
+/// Of `|v|^2`: what rounding may leave of `v - B_i' w`.
+const ROUNDING: f64 = 1e-24;
 
 impl<P: Merit> Merit for Picked<'_, P> {
     fn value(&self, i: usize, u: &[f64]) -> f64 {
@@ -166,20 +192,26 @@ impl<P: Merit> Merit for Picked<'_, P> {
         self.form.add_pick_t(i, &slope[..self.ell], c, out);
     }
 
-    fn conjugate(&self, _: usize, _: &[f64]) -> f64 {
-        unimplemented!("the conjugate of a picked merit")
+    fn conjugate(&self, i: usize, v: &[f64]) -> f64 {
+        let w = self.dual(i, v);
+        let mut lifted = v.to_vec();
+        self.form.add_pick_t(i, &w[..self.ell], -1.0, &mut lifted);
+        let within = norm_squared(&lifted) <= ROUNDING * norm_squared(v);
+        if within { self.merit.conjugate(i, &w[..self.ell]) } else { f64::INFINITY }
     }
 
-    fn prox_conjugate(&self, _: usize, _: f64, _: &mut [f64]) {
-        unimplemented!("the conjugate of a picked merit")
+    fn prox_conjugate(&self, i: usize, alpha: f64, v: &mut [f64]) {
+        let mut w = self.dual(i, v);
+        self.merit.prox_conjugate(i, alpha / self.form.pick_scale(i), &mut w[..self.ell]);
+        v.fill(0.0);
+        self.form.add_pick_t(i, &w[..self.ell], 1.0, v);
     }
 
-    /// Of phi itself; `|B_i|` is left to the caller.
     fn gamma(&self) -> f64 {
-        self.merit.gamma()
+        self.merit.gamma() / self.scale
     }
 
     fn lipschitz(&self, _: usize) -> f64 {
-        self.merit.lipschitz(self.ell)
+        self.merit.lipschitz(self.ell) * self.scale.sqrt()
     }
 }

@@ -1,12 +1,10 @@
 //! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser; and a state is as large as
 //! the paper's Table 2 says.
-#![expect(unsafe_code, reason = "a counting allocator")]
 
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocations::{allocations, bytes};
 use innermean::{
     Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Method,
     Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1,
@@ -14,37 +12,6 @@ use innermean::{
 };
 use innermean_data::generate_factor_model;
 use support::toy::{Affine, SoftplusUnits};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    static BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        BYTES.with(|bytes| bytes.set(bytes.get() + layout.size()));
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
 
 fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     name: &str,
@@ -129,9 +96,9 @@ fn numbers_held<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
 ) -> usize {
     let mut oracle = Oracle::new(problem);
     let start = vec![0.1; problem.inner.d()];
-    let before = BYTES.with(Cell::get);
+    let before = bytes();
     let mut state = method.init(&mut oracle, &start);
-    let held = BYTES.with(Cell::get) - before;
+    let held = bytes() - before;
     method.outer(&mut oracle, &mut state);
     method.inner(&mut oracle, &mut state);
     held / size_of::<f64>()

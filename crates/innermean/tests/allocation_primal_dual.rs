@@ -1,11 +1,9 @@
 //! Nothing is allocated in an inner step of the primal-dual and averaging methods.
-#![expect(unsafe_code, reason = "a counting allocator")]
 
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocations::allocations;
 use innermean::choice::Mirror;
 use innermean::methods::alexr::Alexr;
 use innermean::methods::gtd2::Gtd2;
@@ -23,29 +21,6 @@ use innermean::{
 use support::chain::Chain;
 use support::toy::Affine;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     name: &str,
     problem: &Problem<F, P, G>,
@@ -55,11 +30,11 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..3 {
         method.outer(&mut oracle, &mut state);
-        let before = ALLOCATIONS.with(Cell::get);
-        for _ in 0..method.inner_iterations(&state) {
-            method.inner(&mut oracle, &mut state);
-        }
-        let count = ALLOCATIONS.with(Cell::get) - before;
+        let count = allocations(|| {
+            for _ in 0..method.inner_iterations(&state) {
+                method.inner(&mut oracle, &mut state);
+            }
+        });
         assert_eq!(count, 0, "{name}, outer iteration {outer}");
     }
 }

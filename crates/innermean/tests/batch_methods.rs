@@ -1,12 +1,10 @@
 //! Whole-gradient methods, SAGA, SVRG and prox-linear: exact counts of calls, no allocation in a step, and states that
 //! continue bit for bit.
-#![expect(unsafe_code, reason = "a counting allocator")]
 
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocations::allocations;
 use innermean::methods::accelerated::Accelerated;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::methods::lbfgs::Lbfgs;
@@ -19,29 +17,6 @@ use innermean::{
 };
 use innermean_data::generate_factor_model;
 use support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// The calls of each outer iteration: (before the steps, in the steps).
 fn calls<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
@@ -177,7 +152,7 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     let run = |through_files: bool| {
         let mut oracle = Oracle::new(problem);
         let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
-        let mut allocations = 0;
+        let mut count = 0;
         let again = |state: &mut M::State| {
             if through_files {
                 let bytes = postcard::to_stdvec(state).expect("a state serialises");
@@ -189,12 +164,10 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
             method.outer(&mut oracle, &mut state);
             for _ in 0..method.inner_iterations(&state) {
                 again(&mut state);
-                let before = ALLOCATIONS.with(Cell::get);
-                method.inner(&mut oracle, &mut state);
-                allocations += ALLOCATIONS.with(Cell::get) - before;
+                count += allocations(|| method.inner(&mut oracle, &mut state));
             }
         }
-        (allocations, method.theta(&state).to_vec(), oracle.calls)
+        (count, method.theta(&state).to_vec(), oracle.calls)
     };
     let (allocations, theta, counts) = run(false);
     assert_eq!(allocations, 0, "{name}: allocations in steps");

@@ -5,8 +5,10 @@ mod support;
 use std::num::NonZeroU64;
 
 use innermean::oracle::snapshot_calls;
-use innermean::shared::shared_form;
-use innermean::{AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Portfolio, Sample, Stop};
+use innermean::shared::{Picked, SharedForm, shared_form};
+use innermean::{
+    AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Merit, Portfolio, Sample, Square, Stop,
+};
 use innermean_data::{Features, Mdp, MdpOptions, Rewards, generate_factor_model, generate_mdp};
 use support::dense::dot;
 use support::process::{bellman, normal_equations, problem, reward};
@@ -64,6 +66,38 @@ fn a_snapshot_counts_every_pair_twice() {
     assert_eq!(snapshot_calls(&&*form), Calls { f: 24 * 12, jacobian: 24 * 12, merit: 0 });
 }
 
+/// `h_i(u) = phi_i(B_i u)` is a merit: Fenchel's equality at its gradients, infinity where no gradient lies, and for
+/// `p = prox_{alpha h*}(v)` that p is the gradient of h at `(v - p) / alpha`.
+fn check_picked(name: &str, form: &dyn SharedForm, ell: usize) {
+    let (phi, n) = (Square::new(0.7).expect("a weight"), form.ell());
+    let h = Picked::new(form, &phi, ell);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    for i in 0..form.n_x() {
+        let u: Vec<f64> = (0..n).map(|l| (0.9 * l as f64 + i as f64).cos()).collect();
+        let mut slope = vec![0.0; n];
+        h.gradient(i, &u, &mut slope);
+        let sum = h.value(i, &u) + h.conjugate(i, &slope);
+        assert!((sum - dot(&u, &slope)).abs() <= 1e-12 * (1.0 + sum.abs()), "{name}: {sum}");
+        assert!(n == ell || h.conjugate(i, &u) == f64::INFINITY, "{name}");
+        let alpha = 0.3;
+        let mut p = u.clone();
+        h.prox_conjugate(i, alpha, &mut p);
+        let at: Vec<f64> = u.iter().zip(&p).map(|(u, p)| (u - p) / alpha).collect();
+        h.gradient(i, &at, &mut slope);
+        assert!(
+            slope.iter().zip(&p).all(|(s, p)| (s - p).abs() <= 1e-11 * (1.0 + p.abs())),
+            "{name}: {slope:?} {p:?}"
+        );
+        // 1/gamma bounds the curvature along B_i'.
+        let moved: Vec<f64> = u.iter().zip(&p).map(|(u, p)| u + p).collect();
+        let mut there = vec![0.0; n];
+        h.gradient(i, &moved, &mut there);
+        h.gradient(i, &u, &mut slope);
+        let change: f64 = there.iter().zip(&slope).map(|(a, b)| (a - b) * (a - b)).sum();
+        assert!(change.sqrt() <= (1.0 + 1e-12) * dot(&p, &p).sqrt() / h.gamma(), "{name}");
+    }
+}
+
 /// `B_i F_theta(y_j) = f_theta(x_i, y_ij)`, likewise for products, and averages are what they are defined to be.
 fn check_shared_form<F: Inner>(name: &str, f: &F) {
     let form = shared_form(f).expect("a shared form");
@@ -95,6 +129,7 @@ fn check_shared_form<F: Inner>(name: &str, f: &F) {
             assert!(close(&by_form, &by_f), "{name}: {by_form:?} {by_f:?}");
         }
     }
+    check_picked(name, &*form, f.ell());
     let mut got = vec![9.0; form.ell()];
     form.mean(&theta, 0, &mut vec![0.0; form.ell()], &mut got);
     assert!(close(&got, &mean), "{name}: {got:?} {mean:?}");

@@ -1,12 +1,10 @@
 //! The states of the methods that step along gradients of the composition: no inner step allocates, and one that went through a file
 //! continues bit for bit.
-#![expect(unsafe_code, reason = "a counting allocator")]
 
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocations::allocations;
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
@@ -16,33 +14,6 @@ use innermean::{
 use innermean::{Merit, Regularizer};
 use innermean_data::generate_factor_model;
 use support::toy::{Affine, SoftplusUnits};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    ALLOCATIONS.with(Cell::get)
-}
 
 const OUTER: usize = 4;
 
@@ -62,9 +33,8 @@ fn run<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
                 let bytes = postcard::to_stdvec(&state).expect("a state serialises");
                 state = postcard::from_bytes(&bytes).expect("and comes back");
             }
-            let before = allocations();
-            method.inner(&mut oracle, &mut state);
-            assert_eq!(allocations() - before, 0, "{name}: allocations in step {k} of loop {outer}");
+            let count = allocations(|| method.inner(&mut oracle, &mut state));
+            assert_eq!(count, 0, "{name}: allocations in step {k} of loop {outer}");
         }
     }
     let bits = method.theta(&state).iter().map(|t| t.to_bits());

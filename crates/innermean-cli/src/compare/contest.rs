@@ -364,7 +364,7 @@ fn trace_files(flags: &CompareFlags, named: &Named<'_>, entrants: &[Entrant]) ->
                 .map(|k| {
                     let seed = flags.seed.wrapping_add(k);
                     let file = folder.join(format!("{}-seed{seed}.jsonl", entrant.info.name));
-                    TraceFile::check(&file, &inputs)
+                    TraceFile::check("--trace-dir", &file, &inputs)
                 })
                 .collect()
         })

@@ -88,4 +88,8 @@ impl SharedForm for SharedBellman<'_> {
         out[2 * i] += c * w[0];
         out[2 * i + 1] -= c * w[0];
     }
+
+    fn pick_scale(&self, _: usize) -> f64 {
+        2.0
+    }
 }

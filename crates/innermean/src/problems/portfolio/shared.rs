@@ -9,7 +9,7 @@
 use super::Portfolio;
 use crate::inner::{Inner, Rows, Sample, Structure};
 use crate::shared::SharedForm;
-use crate::vector::{axpy, dot};
+use crate::vector::{axpy, dot, norm_squared};
 
 #[derive(Debug)]
 pub(super) struct SharedPortfolio<'p>(pub(super) &'p Portfolio);
@@ -68,5 +68,9 @@ impl SharedForm for SharedPortfolio<'_> {
     fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(c * w[0], self.0.row(i), &mut out[..self.0.d]);
         out[self.0.d] += c * w[0];
+    }
+
+    fn pick_scale(&self, i: usize) -> f64 {
+        norm_squared(self.0.row(i)) + 1.0
     }
 }
