@@ -35,6 +35,7 @@
 //! | `text` | its lines, read in pieces |
 //! | `line` | delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
+//! | `number` | decimal numbers, exactly and quickly |
 //! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
 //! | `index` | whether the first column labels the rows of returns |
 //! | `table` | the rows of either table |
@@ -71,6 +72,7 @@ mod matrix;
 mod missing;
 mod npy;
 mod npz;
+mod number;
 mod out_file;
 mod out_table;
 #[cfg(feature = "parquet")]
