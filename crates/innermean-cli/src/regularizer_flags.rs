@@ -15,7 +15,14 @@ pub(crate) struct RegularizerFlags {
     #[arg(long, value_name = "none|long-only|box=LO,HI", default_value = "none")]
     pub(crate) constraint: Constraint,
 
-    /// The weight of |theta|_1, which makes weights exactly zero
+    #[command(flatten)]
+    pub(crate) penalty: PenaltyFlags,
+}
+
+/// Norms of theta.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct PenaltyFlags {
+    /// The weight of |theta|_1, which makes coordinates exactly zero
     #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) l1: f64,
@@ -29,13 +36,13 @@ pub(crate) struct RegularizerFlags {
 impl RegularizerFlags {
     /// g as the library has it.
     pub(crate) fn regularizer(&self) -> Result<Ridged<AnyRegularizer>, InvalidSetting> {
+        let PenaltyFlags { l1, l2 } = self.penalty;
         let g: AnyRegularizer = match self.constraint {
-            Constraint::None if self.l1 > 0.0 => L1::new(self.l1)?.into(),
-            Constraint::None => Unregularized.into(),
+            Constraint::None => return self.penalty.regularizer(),
             Constraint::LongOnly => Simplex.into(),
-            Constraint::Box { lo, hi } => BoxConstraint::new(lo, hi)?.with_l1(self.l1)?.into(),
+            Constraint::Box { lo, hi } => BoxConstraint::new(lo, hi)?.with_l1(l1)?.into(),
         };
-        Ridged::new(g, self.l2)
+        Ridged::new(g, l2)
     }
 
     /// Whether an objective that falls at most linearly has a minimum under this g for sure.
@@ -45,15 +52,35 @@ impl RegularizerFlags {
             Constraint::LongOnly => true,
             Constraint::Box { lo, hi } => lo.is_finite() && hi.is_finite(),
         };
-        bounded || self.l2 > 0.0
+        bounded || self.penalty.l2 > 0.0
     }
 
     /// A sentence where a flag does nothing.
     pub(crate) fn note(&self) -> Option<String> {
-        (self.constraint == Constraint::LongOnly && self.l1 > 0.0).then(|| {
+        (self.constraint == Constraint::LongOnly && self.penalty.l1 > 0.0).then(|| {
             "--l1 changes nothing with --constraint long-only: the l1 norm of such weights is always 1. It is left out."
                 .to_owned()
         })
+    }
+}
+
+impl PenaltyFlags {
+    /// g as the library has it.
+    pub(crate) fn regularizer(self) -> Result<Ridged<AnyRegularizer>, InvalidSetting> {
+        let g = if self.l1 > 0.0 { L1::new(self.l1)?.into() } else { Unregularized.into() };
+        Ridged::new(g, self.l2)
+    }
+
+    /// The terms that it adds to an objective in words, where they are not zero; `theta` is the word for what is penalised.
+    pub(crate) fn terms(self, theta: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        if self.l1 > 0.0 {
+            terms.push(format!("{} |{theta}|_1", self.l1));
+        }
+        if self.l2 > 0.0 {
+            terms.push(format!("{}/2 |{theta}|^2", self.l2));
+        }
+        terms
     }
 }
 
