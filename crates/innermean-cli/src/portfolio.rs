@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Portfolio, Problem, Ridged, Status, Tilted};
+use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
 use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_returns};
 use serde::Serialize;
 
@@ -149,6 +149,8 @@ impl ProblemFlags {
         match regularizer.constraint {
             Constraint::None => formula,
             Constraint::LongOnly => formula + ", theta >= 0, sum 1",
+            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => formula + ", sum 1",
+            Constraint::SumToOne { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}, sum 1"),
             Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
         }
     }
@@ -160,8 +162,9 @@ impl ProblemFlags {
         }
         let mut returns = returns(file, self.missing)?;
         let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
+        let d = portfolio.d();
         let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;
-        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer()?)?;
+        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer(d)?)?;
         Ok(Market { returns, width, problem })
     }
 }
