@@ -47,7 +47,7 @@ fn files_that_cannot_be_opened() {
 fn bytes_that_are_no_text() {
     says(b"a,b\n0.1,0.2\n\xff,1\n", &["table.csv, line 3", "not UTF-8", "save the file"]);
     says(b"PK\x03\x04\x00\x00", &["is a zip archive", "unpack"]);
-    says(b"\x1f\x8b\x08", &["is a gzip archive"]);
+    says(b"\x1f\x8b\x08", &["is damaged", "ends too early"]);
 }
 
 #[test]
@@ -132,15 +132,15 @@ fn missing_values() {
         "an empty cell",
         "first of 3",
         "`--missing drop-rows`",
-        "drop-assets`",
+        "drop-columns`",
     ];
     says(text, &parts);
     says("a,b\n0.1,0.2\n-99.99,3\n", &["line 3, column 1 (a): '-99.99' is a missing value"]);
     says("a,b\nNA,NA\nNA,NA\n", &["line 2, column 1 (a)", "first of 4"]);
-    let parts = ["1 of 3 rows and 2 of 2 assets", "at least 2 rows", "`--missing drop-assets`"];
+    let parts = ["1 of 3 rows and 2 of 2 assets", "at least 2 rows", "`--missing drop-columns`"];
     assert_says(&error_with(text, Missing::DropRows), &parts);
     assert_says(
-        &error_with(text, Missing::DropAssets),
+        &error_with(text, Missing::DropColumns),
         &["3 of 3 rows and 0 of 2 assets", "`--missing drop-rows`"],
     );
 }

@@ -6,8 +6,9 @@ use innermean_data::Returns;
 use serde::Serialize;
 
 use super::risk::Risk;
-use super::{MissingChoice, PortfolioProblem, ProblemFlags};
+use super::{PortfolioProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
+use crate::columns::MissingChoice;
 use crate::human::{self, grouped, significant};
 use crate::named_numbers::{Heading, table};
 use crate::start::Start;
@@ -88,7 +89,7 @@ impl Application for PortfolioApplication<'_> {
             risk,
             risk_measure,
             standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
-            dropped: Dropped { rows: dropped.rows, assets: &dropped.assets },
+            dropped: Dropped { rows: dropped.rows, assets: &dropped.columns },
         })
     }
 
@@ -102,7 +103,7 @@ impl Application for PortfolioApplication<'_> {
             l1: regularizer.penalty.l1,
             l2: regularizer.penalty.l2,
             start: self.start.to_string(),
-            missing: *missing,
+            missing: missing.missing,
         }
     }
 
@@ -126,8 +127,8 @@ impl Application for PortfolioApplication<'_> {
         if dropped.rows > 0 {
             notes.push(format!("Rows left out because of missing values: {}.", grouped(dropped.rows as u64)));
         }
-        if !dropped.assets.is_empty() {
-            notes.push(format!("Assets left out because of missing values: {}.", dropped.assets.join(", ")));
+        if !dropped.columns.is_empty() {
+            notes.push(format!("Assets left out because of missing values: {}.", dropped.columns.join(", ")));
         }
         if let Some(width) = self.width {
             notes.push(format!("The Huber function bends at {} (--huber-width).", significant(width, 4)));
