@@ -39,12 +39,21 @@
 //! | `index` | whether the first column labels the rows of returns |
 //! | `table` | the rows of either table |
 //! | `row_lines` | the line each row stands on |
+//! | `arrays` | columns that are numbers already, in the roles of a table |
+//! | `npy`, `npz` | arrays of numpy, one or several in a file |
+//! | `parquet` | tables in Parquet files (feature `parquet`) |
+//! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
+//! | `matrix` | [`Matrix`] and [`read_matrix`] |
+//! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
+//! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
+//! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
+mod arrays;
 mod cell;
 mod columns;
 mod error;
@@ -54,8 +63,18 @@ mod frame_layout;
 mod index;
 mod keys;
 mod layout;
+mod libsvm;
 mod line;
+#[cfg(feature = "mat")]
+mod mat;
+mod matrix;
 mod missing;
+mod npy;
+mod npz;
+mod out_file;
+mod out_table;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod random_mdp;
 mod read;
 mod returns;
@@ -70,7 +89,11 @@ pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
 pub use keys::Keys;
+pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
+pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
+pub use out_file::{OutFile, WriteError};
+pub use out_table::{OutColumn, OutTable};
 pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
 pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
