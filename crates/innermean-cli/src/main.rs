@@ -16,7 +16,6 @@ mod json;
 mod methods;
 mod named_numbers;
 mod number;
-mod output_file;
 mod output_flags;
 mod plan;
 mod portfolio;
