@@ -24,15 +24,15 @@ pub(crate) struct PredictionFile<'a>(&'a Path);
 impl<'a> PredictionFile<'a> {
     /// Looks whether `path` can be written; `texts` is a column of texts that will be in it, `inputs` are the files that must survive.
     pub(crate) fn check(path: &'a Path, texts: Option<&str>, inputs: &[&Path]) -> Result<Self> {
-        OutTable::check(path, texts, inputs).map(|()| PredictionFile(path)).map_err(refused)
+        OutTable::check(path, texts, inputs).map(|()| PredictionFile(path)).map_err(|error| refused(&error))
     }
 
     /// Writes all of it.
     pub(crate) fn write(&self, table: &OutTable) -> Result<()> {
-        table.write(self.0).map_err(refused)
+        table.write(self.0).map_err(|error| refused(&error))
     }
 }
 
-fn refused(error: WriteError) -> anyhow::Error {
+fn refused(error: &WriteError) -> anyhow::Error {
     anyhow!("--predictions {error}")
 }
