@@ -45,7 +45,7 @@ pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(Stri
         return Err(unsuitable(&file, "has no numbers", "expected at least one row"));
     }
     let (rows, columns) = (rows as usize, columns as usize);
-    let count = rows.checked_mul(columns).unwrap_or(usize::MAX);
+    let count = rows.saturating_mul(columns);
     let mut values = zeros(count, &file)?;
     let block = (BLOCK / rows).max(1);
     for from in (0..columns).step_by(block) {

@@ -35,7 +35,7 @@ const RECIPROCALS: [(u64, i32); 39] = {
             }
             bit += 1;
         }
-        all[p] = (quotient, digits as i32);
+        all[p] = (quotient, digits.cast_signed());
         p += 1;
     }
     all
@@ -110,7 +110,7 @@ fn long_or_last_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, 
     if count > 19 && significant(&bytes[start..], decimal) > 19 {
         return long_number(&bytes[..at], decimal).map(|value| (value, at));
     }
-    let power = exponent - places as i32;
+    let power = exponent - (places as u32).cast_signed();
     let size = if mantissa <= 1 << 53 && (-22..=22).contains(&power) {
         let (whole, ten) = (mantissa.cast_signed() as f64, POWERS[power.unsigned_abs() as usize]);
         if power < 0 { whole / ten } else { whole * ten }
@@ -201,7 +201,7 @@ fn scaled(mantissa: u64, power: i32) -> Option<f64> {
         return None;
     }
     let kept = (upper >> dropped) + u64::from(tail > half);
-    let exponent = dropped as i32 + 1 - zeros as i32 - binary_digits;
+    let exponent = dropped.cast_signed() + 1 - zeros.cast_signed() - binary_digits;
     // A power of two far from the ends of a double's range: the product is exact.
     Some(kept as f64 * f64::from_bits(((1023 + exponent) as u64) << 52))
 }

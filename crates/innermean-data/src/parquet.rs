@@ -28,6 +28,9 @@ const GROUP: usize = 1 << 20;
 /// Whole numbers up to this size are doubles.
 const EXACT: u64 = 1 << 53;
 
+/// What is done with a row went well, or ends the reading.
+type Done = Result<(), ReadError>;
+
 /// The columns of a file.
 pub(crate) struct ParquetColumns<R: ChunkReader + 'static> {
     file: String,
@@ -100,7 +103,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
     fn for_each(
         &self,
         column: usize,
-        each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<(), ReadError>,
+        each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Done,
     ) -> Result<(), ReadError> {
         let failed = |error: &ParquetError| damaged(&self.file, error);
         let levels = self.descriptor(column).max_def_level();
@@ -140,7 +143,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         mut reader: ColumnReaderImpl<T>,
         full: i16,
         row: &mut usize,
-        each: &mut dyn FnMut(usize, Option<&T::T>) -> Result<(), ReadError>,
+        each: &mut dyn FnMut(usize, Option<&T::T>) -> Done,
     ) -> Result<(), ReadError> {
         let (mut levels, mut values) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         loop {
@@ -275,7 +278,7 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                     keys.push(&value.cast_unsigned().to_string());
                 }
                 Some(Value::Int64(value)) if !matches!(sense, Sense::Decimal(_)) => {
-                    keys.push(&value.to_string())
+                    keys.push(&value.to_string());
                 }
                 Some(value) => match value.number(sense) {
                     Some(number) if number.is_nan() => keys.push_missing(),
