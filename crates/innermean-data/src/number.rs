@@ -48,15 +48,17 @@ const RECIPROCALS: [(u64, i32); 39] = {
 pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
     let negative = bytes.first() == Some(&b'-');
     let start = usize::from(negative);
-    if let Some((size, end)) = short_number(bytes, start, decimal) {
-        // Signs come in no order that a processor could foresee.
-        return Some((f64::from_bits(size.to_bits() | u64::from(negative) << 63), end));
+    if let Some(short) = short_number(bytes, start, decimal) {
+        return Some(short);
     }
     long_or_last_number(bytes, start, decimal)
 }
 
-/// A number of at most seven digits with eight bytes behind its sign, read without looking at one byte after the other: its
-/// size and where it ends.
+/// Of a number without and with a minus sign.
+const SIGNS: [f64; 2] = [1.0, -1.0];
+
+/// A number of at most seven digits with eight bytes behind its sign, if any, in front of `start`, read without looking at one byte after
+/// the other: its value and where it ends.
 #[inline(always)]
 fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -85,7 +87,8 @@ fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)>
         return None;
     }
     let number = joined((digits << (64 - 8 * count)) & 0x0f0f_0f0f_0f0f_0f0f) as u32;
-    Some((f64::from(number) / POWERS[places as usize & 7], end))
+    // Signs come in no order that a processor could foresee, so they are multiplied with; -0 keeps its own.
+    Some((f64::from(number) * SIGNS[start & 1] / POWERS[places as usize & 7], end))
 }
 
 fn long_or_last_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)> {
