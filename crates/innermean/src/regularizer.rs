@@ -6,6 +6,7 @@ use crate::vector;
 
 mod any;
 mod boxed;
+mod budget;
 mod coordinate;
 mod free_tail;
 mod l1;
@@ -16,6 +17,7 @@ mod unregularized;
 
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
+pub use budget::Budget;
 pub use coordinate::Coordinate;
 pub use free_tail::FreeTail;
 pub use l1::L1;

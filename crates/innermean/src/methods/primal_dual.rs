@@ -103,7 +103,7 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
         let settings = self.settings();
-        if s.lagged.is_on() {
+        if s.lagged.is_on(oracle) {
             return s.lagged_step::<F, P, G, V>(oracle, settings);
         }
         if s.warming_up(settings) {

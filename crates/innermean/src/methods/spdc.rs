@@ -135,7 +135,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        if s.lagged.is_on() {
+        if s.lagged.is_on(oracle) {
             return s.lagged_step(oracle, self);
         }
         s.direction.copy_from_slice(&s.u);

@@ -65,7 +65,7 @@ impl UpdateU for Svrpda1 {
         change: &[f64],
     ) {
         let d = oracle.d();
-        if s.jac_bar.is_empty() {
+        if s.jac_bar.is_empty() && oracle.support(i).is_some() {
             return Self::update_u_sparsely(s, oracle, i, change);
         }
         for (c, change_c) in change.iter().enumerate() {
