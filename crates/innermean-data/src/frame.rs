@@ -118,7 +118,7 @@ fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Re
         file: &file,
         names: &found.layout.names,
         named: found.layout.header.is_some(),
-        counts: found.counts,
+        labels: found.counts.then_some(0),
     };
     header.check(found.layout.header.unwrap_or(found.layout.first_row))?;
     let mut chosen = columns.choose(header)?;

@@ -41,6 +41,8 @@
 //! | `row_lines` | the line each row stands on |
 //! | `arrays` | columns that are numbers already, in the roles of a table |
 //! | `npy`, `npz` | arrays of numpy, one or several in a file |
+//! | `parquet` | tables in Parquet files (feature `parquet`) |
+//! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
 //! | `matrix` | [`Matrix`] and [`read_matrix`] |
 //! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
 //! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
@@ -63,12 +65,16 @@ mod keys;
 mod layout;
 mod libsvm;
 mod line;
+#[cfg(feature = "mat")]
+mod mat;
 mod matrix;
 mod missing;
 mod npy;
 mod npz;
 mod out_file;
 mod out_table;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod random_mdp;
 mod read;
 mod returns;
