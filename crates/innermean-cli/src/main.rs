@@ -13,6 +13,7 @@ mod compare;
 mod human;
 mod interrupt;
 mod json;
+mod linear;
 mod methods;
 mod named_numbers;
 mod number;
@@ -41,6 +42,7 @@ struct Cli {
 #[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
+    Linear(linear::LinearArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     };
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Linear(args) => linear::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

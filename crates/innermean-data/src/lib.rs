@@ -50,6 +50,7 @@
 //! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `linear_model` | [`LinearModel`]: rows with targets without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
@@ -66,6 +67,7 @@ mod keys;
 mod layout;
 mod libsvm;
 mod line;
+mod linear_model;
 #[cfg(feature = "mat")]
 mod mat;
 mod matrix;
@@ -91,7 +93,8 @@ pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
 pub use keys::Keys;
-pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
+pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
+pub use linear_model::{LinearModel, TargetedRows};
 pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
