@@ -22,7 +22,9 @@
 //! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
-//! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
+//! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
+//! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
+//! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in [`Returns::notes`].
 
@@ -32,15 +34,19 @@ mod factor_model;
 mod index;
 mod layout;
 mod line;
+mod process;
 mod random_mdp;
 mod read;
 mod returns;
 mod table;
+mod textbook;
 mod vector;
 
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
-pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
+pub use process::{END, FeatureRows, Log, Process};
+pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp};
 pub use read::{Missing, ReadOptions, parse_returns, read_returns};
 pub use returns::{Dropped, Returns};
+pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
 pub use vector::{parse_vector, read_vector};
