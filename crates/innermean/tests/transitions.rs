@@ -23,7 +23,11 @@ fn task(inner: Transitions) -> Task {
 /// The transitions of a process, between its states that are not terminal.
 fn moves(process: &Process) -> (Vec<String>, Moves) {
     let kept: Vec<usize> = (0..process.states.len()).filter(|&s| !process.terminal[s]).collect();
-    let place = |s: u32| kept.iter().position(|&k| k == s as usize).map_or(END, |place| place as u32);
+    let mut places = vec![END; process.states.len()];
+    for (place, &s) in kept.iter().enumerate() {
+        places[s] = place as u32;
+    }
+    let place = |s: u32| places[s as usize];
     let moves = Moves {
         from: process.from.iter().map(|&s| place(s)).collect(),
         next: process.next.iter().map(|&s| if s == END { END } else { place(s) }).collect(),
