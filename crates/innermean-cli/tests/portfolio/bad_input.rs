@@ -100,7 +100,16 @@ fn unknown_names_are_answered_with_the_known_ones() {
     assert_refused(&desk, "--reference first", &["last", "random"]);
     assert_refused(&desk, "--risk beta", &["variance", "semivariance", "absolute", "huber"]);
     assert_refused(&desk, "--missing ignore", &["error", "drop-rows", "drop-assets"]);
-    assert_refused(&desk, "--constraint short", &["none, long-only or box=LO,HI"]);
+    assert_refused(
+        &desk,
+        "--constraint short",
+        &["none, long-only, sum-to-one, sum-to-one=LO,HI or box=LO,HI"],
+    );
+    assert_refused(
+        &desk,
+        "small.csv --constraint sum-to-one=0,0.2",
+        &["--constraint sum-to-one=0,0.2", "hi = 0.2, expected at least 0.25", "4 numbers"],
+    );
     assert_refused(&desk, "--start ones", &["--start ones", "zeros, uniform"]);
     assert_refused(&desk, "--frobnicate", &["--frobnicate"]);
 }
