@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cell::{Meaning, meaning};
 use crate::error::{Place, ReadError};
 use crate::line::{Delimiter, Line, Lines};
-use crate::read::{read_bytes, text_of};
+use crate::source::Source;
 
 /// Reads one number per asset, in any of these forms:
 ///
@@ -24,8 +24,7 @@ use crate::read::{read_bytes, text_of};
 ///
 /// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than `names`.
 pub fn read_vector(path: &Path, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
-    let file = path.display().to_string();
-    parse_vector(&read_bytes(path)?, &file, expected_len, names)
+    vector_of(Source::open(path)?, expected_len, names)
 }
 
 /// [`read_vector`] from bytes; `name` stands for the file in messages.
@@ -39,7 +38,12 @@ pub fn parse_vector(
     expected_len: usize,
     names: &[String],
 ) -> Result<Vec<f64>, ReadError> {
-    let text = text_of(bytes, name)?;
+    vector_of(Source::of_bytes(bytes, name)?, expected_len, names)
+}
+
+fn vector_of(source: Source<'_>, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
+    let name = &source.file.clone();
+    let text = &source.whole_text()?;
     let numbers = if text.trim_start().starts_with(['[', '{']) {
         from_json(text, name, names)?
     } else {
