@@ -121,8 +121,7 @@ impl Columns {
             };
             asks.iter().map(find).collect::<Result<Vec<_>, _>>()
         };
-        let keys =
-            find_all(&self.keys, |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) })?;
+        let keys = find_all(&self.keys, |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) })?;
         let numbers = find_all(&self.numbers, |_, k| Role::Number(k))?;
         let mut notes = Vec::new();
         match &self.features {

@@ -14,11 +14,14 @@ pub struct Place {
     pub column: usize,
     /// The column's name, if there is one.
     pub name: Option<String>,
+    /// The file has no lines, and `line` is a row of its table, from 1.
+    pub by_row: bool,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}, column {}", self.file, self.line, self.column)?;
+        let row = if self.by_row { "row" } else { "line" };
+        write!(f, "{}, {row} {}, column {}", self.file, self.line, self.column)?;
         match &self.name {
             Some(name) if !name.is_empty() => write!(f, " ({})", shorten(name)),
             _ => Ok(()),
@@ -51,7 +54,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// A zip archive.
-    #[error("{file}: is a zip archive; unpack it and give the text file inside")]
+    #[error("{file}: is a zip archive without arrays; unpack it and give the file inside")]
     Zip {
         /// The file's name.
         file: String,
@@ -63,6 +66,16 @@ pub enum ReadError {
         file: String,
         /// What does not fit.
         reason: String,
+    },
+    /// The file is sound, but holds what is not read.
+    #[error("{file}: {reason}; {advice}")]
+    Unsuitable {
+        /// The file's name.
+        file: String,
+        /// What it holds.
+        reason: String,
+        /// What to do about it.
+        advice: String,
     },
     /// The bytes are not UTF-8 text.
     #[error("{file}, line {line}: is not UTF-8 text; save the file as plain text or CSV in UTF-8")]
@@ -144,6 +157,38 @@ pub enum ReadError {
         place: Place,
         /// Its text.
         text: String,
+    },
+    /// A row of sparse text that does not begin with a number.
+    #[error(
+        "{place}: {} is not a label; expected a number, then entries such as 3:0.5 apart by blanks",
+        quote(text)
+    )]
+    NotALabel {
+        /// The word.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// A word of sparse text that is no entry.
+    #[error(
+        "{place}: {} is not an entry; expected an index, a colon and a number, such as 3:0.5",
+        quote(text)
+    )]
+    NotAnEntry {
+        /// The word.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// Entries of a sparse row that do not rise.
+    #[error("{place}: index {index} follows index {before}; expected rising indices, so sort the row")]
+    UnsortedIndex {
+        /// The second of the two.
+        place: Place,
+        /// Its index.
+        index: u32,
+        /// The index before it.
+        before: u32,
     },
     /// An infinity, or a number too large for a double.
     #[error(
@@ -227,6 +272,16 @@ pub enum ReadError {
         columns: Vec<String>,
         /// Whether the names come from a header.
         header: bool,
+    },
+    /// An array that is asked for and not there.
+    #[error("{file}: has no array {}; its arrays are {}", quote(name), enumerated(names))]
+    UnknownArray {
+        /// The file's name.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// All names.
+        names: Vec<String>,
     },
     /// A name that differs from several columns by its case only.
     #[error(

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use crate::columns::{Columns, Header};
+use crate::arrays::{header_of, table_of};
+use crate::columns::{Chosen, Columns, Header};
 use crate::error::ReadError;
 use crate::frame_layout::detect;
 use crate::keys::Keys;
 use crate::layout::SAMPLE;
 use crate::missing::{Dropped, Missing};
 use crate::row_lines::RowLines;
-use crate::source::Source;
+use crate::source::{Content, Source};
 use crate::table::{Role, Table, read_table};
+use crate::text::Text;
 
 /// The columns of a file that were asked for. No key is missing, and every number is finite.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,12 +34,15 @@ pub struct Frame {
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
     pub notes: Vec<String>,
     pub(crate) lines: RowLines,
+    /// The file has no lines, only rows.
+    pub(crate) by_row: bool,
 }
 
 impl Frame {
-    /// Where row `row`, from 0, stands, for messages: `file, line 17`.
+    /// Where row `row`, from 0, stands, for messages: `file, line 17`, or `file, row 17` where there are no lines.
     pub fn place(&self, row: usize) -> String {
-        format!("{}, line {}", self.source, self.lines.line(row))
+        let unit = if self.by_row { "row" } else { "line" };
+        format!("{}, {unit} {}", self.source, self.lines.line(row))
     }
 
     /// The features of row `row`.
@@ -60,6 +65,8 @@ impl Frame {
 /// - Missing numbers are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.` and `-`; missing keys are empty cells and
 ///   `NA`, `N/A`, `NaN`, `null` without quotes. `missing` says what to do with them: only features can be dropped by
 ///   the column.
+/// - Arrays of numpy (`.npy`) have columns `c1`, `c2`, ...; of several in an `.npz` of equally many rows, a vector is a column of its
+///   name, and a matrix `X` gives columns `X1`, `X2`, ...; `file.npz:X` is one of them. NaN is a missing value.
 /// - Columns that are not asked for are not looked at.
 ///
 /// # Errors
@@ -85,8 +92,26 @@ pub fn parse_frame(
 }
 
 fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
-    let file = source.file.clone();
-    let mut text = source.text()?;
+    match source.content()? {
+        Content::Text(mut text) => frame_of_text(&mut text, columns, missing),
+        Content::Columns(mut source) => {
+            let chosen = columns.choose(header_of(&*source))?;
+            let table = table_of(&mut *source, &chosen)?;
+            let mut frame = assemble(table, chosen, missing, source.file())?;
+            frame.by_row = true;
+            if !source.named() {
+                frame.notes.insert(
+                    0,
+                    format!("The columns have no names and are called {}.", numbered(source.names())),
+                );
+            }
+            Ok(frame)
+        }
+    }
+}
+
+fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+    let file = text.file().to_owned();
     let sample = text.first_lines(SAMPLE)?;
     let mut found = detect(&sample, columns, &file)?;
     let header = Header {
@@ -100,24 +125,30 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
     let is_number =
         |j: usize| matches!(chosen.roles.get(j), Some(Role::Number(_) | Role::Value | Role::Other));
     found.find_decimal_mark(&sample, is_number);
-    let layout = found.layout;
+    let mut layout = found.layout;
     let keys: Vec<&str> = chosen.keys.iter().flatten().map(|&j| layout.names[j].as_str()).collect();
     let numbers = chosen.numbers.iter().flatten().count();
-    let mut table = read_table(&mut text, &layout, &chosen.roles, &keys, numbers)?;
+    let table = read_table(text, &layout, &chosen.roles, &keys, numbers)?;
     if table.rows == 0 {
         let line = layout.header.unwrap_or(layout.first_row);
         return Err(ReadError::NoData { file, line, expected: "at least one row" });
     }
-    let dropped = drop_missing(&mut table, &mut chosen.features, missing, &file)?;
+    layout.notes.append(&mut chosen.notes);
+    chosen.notes = layout.notes;
+    assemble(table, chosen, missing, &file)
+}
+
+/// The table without what is missing.
+fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) -> Result<Frame, ReadError> {
+    let dropped = drop_missing(&mut table, &mut chosen.features, missing, file)?;
     // Vectors grow by doubling; the table may live as long as the program.
     table.values.shrink_to_fit();
-    let mut notes = layout.notes;
-    notes.extend(chosen.notes);
+    let mut notes = chosen.notes;
     notes.extend(table.notes);
     let mut key_columns = table.keys.into_iter().map(|column| column.keys);
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
-        source: file,
+        source: file.to_owned(),
         rows: table.rows,
         keys: chosen.keys.iter().map(|there| there.and_then(|_| key_columns.next())).collect(),
         numbers: chosen.numbers.iter().map(|there| there.and_then(|_| number_columns.next())).collect(),
@@ -126,7 +157,16 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
         dropped,
         notes,
         lines: table.lines,
+        by_row: false,
     })
+}
+
+/// `c1 to c5`.
+fn numbered(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        _ => format!("c1 to c{}", names.len()),
+    }
 }
 
 fn drop_missing(

@@ -328,15 +328,22 @@ impl Layout {
     /// Takes the header's names, or numbers the assets.
     fn set_names(&mut self, names: Option<Vec<Cow<'_, str>>>) {
         let assets = self.fields - usize::from(self.index_column);
-        let width = assets.to_string().len().max(2);
-        let numbered = |j: usize| format!("a{:0width$}", j + 1);
+        let numbered = numbered_assets(assets);
         self.names = match names {
             Some(names) => names[names.len() - assets.min(names.len())..]
                 .iter()
                 .enumerate()
-                .map(|(j, name)| if name.is_empty() { numbered(j) } else { name.clone().into_owned() })
+                .map(
+                    |(j, name)| if name.is_empty() { numbered[j].clone() } else { name.clone().into_owned() },
+                )
                 .collect(),
-            None => (0..assets).map(numbered).collect(),
+            None => numbered,
         };
     }
+}
+
+/// `a01`, `a02`, ...
+pub(crate) fn numbered_assets(count: usize) -> Vec<String> {
+    let width = count.to_string().len().max(2);
+    (1..=count).map(|j| format!("a{j:0width$}")).collect()
 }

@@ -39,6 +39,12 @@
 //! | `index` | whether the first column labels the rows of returns |
 //! | `table` | the rows of either table |
 //! | `row_lines` | the line each row stands on |
+//! | `arrays` | columns that are numbers already, in the roles of a table |
+//! | `npy`, `npz` | arrays of numpy, one or several in a file |
+//! | `matrix` | [`Matrix`] and [`read_matrix`] |
+//! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
+//! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
+//! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
 //! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
@@ -47,6 +53,7 @@
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
+mod arrays;
 mod cell;
 mod columns;
 mod error;
@@ -56,8 +63,14 @@ mod frame_layout;
 mod index;
 mod keys;
 mod layout;
+mod libsvm;
 mod line;
+mod matrix;
 mod missing;
+mod npy;
+mod npz;
+mod out_file;
+mod out_table;
 mod process;
 mod random_mdp;
 mod read;
@@ -74,7 +87,11 @@ pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
 pub use keys::Keys;
+pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
+pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
+pub use out_file::{OutFile, WriteError};
+pub use out_table::{OutColumn, OutTable};
 pub use process::{END, FeatureRows, Log, Process};
 pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp};
 pub use read::{ReadOptions, parse_returns, read_returns};

@@ -184,7 +184,7 @@ pub fn generate_sparse_mdp(states: usize, successors: usize, discount: f64, seed
     let mut draws = stream(4);
     let next = (0..count).map(|_| index(&mut draws, states) as u32).collect();
     Process {
-        states: (1..=states).map(|s| s.to_string()).collect(),
+        states: (0..states).map(|s| s.to_string()).collect(),
         terminal: vec![false; states],
         from: (0..count).map(|k| (k / successors) as u32).collect(),
         next,

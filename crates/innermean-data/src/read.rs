@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::arrays::{ColumnSource, header_of, table_of};
+use crate::columns::{Columns, FeatureColumns};
 use crate::error::ReadError;
-use crate::layout::{Layout, SAMPLE, TWO_ROWS, detect};
+use crate::layout::{Layout, SAMPLE, TWO_ROWS, detect, numbered_assets};
 use crate::missing::{Dropped, Missing};
+use crate::npy::unsuitable;
 use crate::returns::Returns;
-use crate::source::Source;
+use crate::source::{Content, Source};
 use crate::table::{Role, Table, read_table};
+use crate::text::Text;
 
 /// How to read a table of returns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub struct ReadOptions {
 /// - Missing values are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.`, `-`, and the codes -99.99 and -999 in any
 ///   spelling. [`ReadOptions::missing`] says what to do with them.
 /// - Numbers may carry a percent sign if all of them do; `1.2%` is 1.2, the unit of French's files, not 0.012.
+/// - The text may be packed by gzip. Arrays of numpy (`.npy`, `.npz`, `file.npz:name`) are read, too: NaN is a missing value, and assets
+///   without a name are called `a01`, `a02`, ...
 ///
 /// # Errors
 ///
@@ -49,26 +55,46 @@ pub fn parse_returns(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
 
 fn returns_of(source: Source<'_>, options: ReadOptions) -> Result<Returns, ReadError> {
     let name = source.file.clone();
-    let mut text = source.text()?;
-    let layout = detect(&text.first_lines(SAMPLE)?, &name)?;
-    check_names(&layout, &name)?;
-    let mut roles = vec![Role::Value; layout.fields];
-    if layout.index_column {
-        roles[0] = Role::Label;
-    }
-    let table = read_table(&mut text, &layout, &roles, &[], 0)?;
-    let line = table.lines.last;
-    if table.rows == 0 {
-        return Err(ReadError::NoData { file: name, line, expected: TWO_ROWS });
-    }
-    if table.rows == 1 {
-        return Err(ReadError::OneRow { file: name, line });
-    }
-    let mut returns = assemble(layout, table, &name, options.missing)?;
+    let (names, table, notes) = match source.content()? {
+        Content::Text(mut text) => table_of_text(&mut text, &name)?,
+        Content::Columns(mut source) => table_of_columns(&mut *source)?,
+    };
+    let mut returns = assemble(names, table, notes, &name, options.missing)?;
     // Vectors grow by doubling; the table may live as long as the program.
     returns.values.shrink_to_fit();
     check_constant(&returns)?;
     Ok(returns)
+}
+
+/// The names of the assets, the rows, and notes.
+type Read = (Vec<String>, Table, Vec<String>);
+
+fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
+    let layout = detect(&text.first_lines(SAMPLE)?, name)?;
+    check_names(&layout, name)?;
+    let mut roles = vec![Role::Value; layout.fields];
+    if layout.index_column {
+        roles[0] = Role::Label;
+    }
+    let table = read_table(text, &layout, &roles, &[], 0)?;
+    let (file, line) = (name.to_owned(), table.lines.last);
+    match table.rows {
+        0 => Err(ReadError::NoData { file, line, expected: TWO_ROWS }),
+        1 => Err(ReadError::OneRow { file, line }),
+        _ => Ok((layout.names, table, layout.notes)),
+    }
+}
+
+fn table_of_columns(source: &mut dyn ColumnSource) -> Result<Read, ReadError> {
+    if source.rows() < 2 {
+        let advice = "at least two rows are needed to measure risk";
+        return Err(unsuitable(source.file(), "has a single row", advice));
+    }
+    let features = FeatureColumns::Others { except: Vec::new() };
+    let chosen = Columns { features, ..Columns::default() }.choose(header_of(source))?;
+    let table = table_of(source, &chosen)?;
+    let names = if source.named() { chosen.features } else { numbered_assets(chosen.features.len()) };
+    Ok((names, table, chosen.notes))
 }
 
 fn check_names(layout: &Layout, file: &str) -> Result<(), ReadError> {
@@ -90,19 +116,19 @@ fn check_names(layout: &Layout, file: &str) -> Result<(), ReadError> {
 
 /// The table without what is missing.
 fn assemble(
-    mut layout: Layout,
+    mut names: Vec<String>,
     mut table: Table,
-    name: &str,
+    mut notes: Vec<String>,
+    source: &str,
     missing: Missing,
 ) -> Result<Returns, ReadError> {
-    let mut notes = layout.notes;
     notes.append(&mut table.notes);
     if table.percent {
         notes.push("All values carry a percent sign and are kept in percent: 1.2% is 1.2.".to_owned());
     }
     let mut dropped = Dropped::default();
     if let Some((place, text)) = table.gaps.first.take() {
-        let (all_rows, all_assets) = (table.rows, layout.names.len());
+        let (all_rows, all_assets) = (table.rows, names.len());
         let advice = match missing {
             Missing::Error => {
                 let advice = "use `--missing drop-rows` or `--missing drop-assets` to leave them out";
@@ -113,21 +139,21 @@ fn assemble(
                 "try `--missing drop-assets`, or fill the gaps in the file"
             }
             Missing::DropColumns => {
-                dropped.columns = table.drop_columns(&mut layout.names);
+                dropped.columns = table.drop_columns(&mut names);
                 "try `--missing drop-rows`, or fill the gaps in the file"
             }
         };
-        let (rows, assets) = (table.rows, layout.names.len());
+        let (rows, assets) = (table.rows, names.len());
         if rows < 2 || assets < 1 {
-            let file = name.to_owned();
+            let file = source.to_owned();
             return Err(ReadError::NothingLeft { file, rows, all_rows, assets, all_assets, advice });
         }
     }
     Ok(Returns {
-        names: layout.names,
-        dates: layout.index_column.then_some(table.labels),
+        names,
+        dates: (!table.labels.is_empty()).then_some(table.labels),
         values: table.values,
-        source: name.to_owned(),
+        source: source.to_owned(),
         dropped,
         notes,
     })

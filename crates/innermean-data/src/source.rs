@@ -1,20 +1,31 @@
 //! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need be.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use crate::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::error::ReadError;
+use crate::npy;
+use crate::npz::Archive;
 use crate::text::Text;
+
+/// Bytes in order, or from any place on.
+pub(crate) trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
 
 /// A file or bytes at hand, nothing of which has been used.
 pub(crate) struct Source<'a> {
     /// The name in messages.
     pub(crate) file: String,
     pub(crate) kind: Kind,
-    input: Box<dyn Read + 'a>,
+    /// The part behind the colon of `file.npz:name`.
+    member: Option<String>,
+    /// The first bytes, which have been taken from `input`.
+    head: Vec<u8>,
+    input: Box<dyn ReadSeek + 'a>,
 }
 
 /// What the first bytes say.
@@ -23,48 +34,86 @@ pub(crate) enum Kind {
     Text,
     Gzip,
     Zip,
+    Npy,
 }
 
 impl Kind {
     fn of(head: &[u8]) -> Self {
-        const KINDS: [(&[u8], Kind); 2] = [(b"\x1f\x8b", Kind::Gzip), (b"PK\x03\x04", Kind::Zip)];
+        const KINDS: [(&[u8], Kind); 3] =
+            [(b"\x1f\x8b", Kind::Gzip), (b"PK\x03\x04", Kind::Zip), (npy::MAGIC, Kind::Npy)];
         KINDS.into_iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Text, |(_, kind)| kind)
     }
 }
 
+/// Text, or columns that are numbers already.
+pub(crate) enum Content<'a> {
+    Text(Text<'a>),
+    Columns(Box<dyn ColumnSource + 'a>),
+}
+
 impl<'a> Source<'a> {
     pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let (path, member) = with_member(path);
         let file = || path.display().to_string();
         if path.is_dir() {
             return Err(ReadError::Directory { file: file() });
         }
-        let opened = File::open(path).map_err(|source| match source.kind() {
+        let opened = File::open(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ReadError::NotFound { file: file() },
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
         })?;
-        Self::new(Box::new(opened), file())
+        Self::new(Box::new(opened), file(), member)
     }
 
     pub(crate) fn of_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
-        Self::new(Box::new(bytes), name.to_owned())
+        Self::new(Box::new(Cursor::new(bytes)), name.to_owned(), None)
     }
 
-    fn new(mut input: Box<dyn Read + 'a>, file: String) -> Result<Self, ReadError> {
+    fn new(
+        mut input: Box<dyn ReadSeek + 'a>,
+        file: String,
+        member: Option<String>,
+    ) -> Result<Self, ReadError> {
         let mut head = Vec::new();
         let read = input.by_ref().take(8).read_to_end(&mut head);
         read.map_err(|source| ReadError::Unreadable { file: file.clone(), source })?;
         let kind = Kind::of(&head);
-        Ok(Self { file, kind, input: Box::new(io::Cursor::new(head).chain(input)) })
+        Ok(Self { file, kind, member, head, input })
     }
 
-    /// The bytes, unpacked.
-    fn unpacked(self) -> Result<Box<dyn Read + 'a>, ReadError> {
+    /// A table in whatever form the file has it.
+    pub(crate) fn content(self) -> Result<Content<'a>, ReadError> {
         match self.kind {
-            Kind::Text => Ok(self.input),
-            Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(self.input))),
+            Kind::Text | Kind::Gzip => Ok(Content::Text(self.text()?)),
+            Kind::Npy => {
+                let array = npy::read(&mut Cursor::new(self.head).chain(self.input), &self.file)?;
+                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None))))
+            }
+            Kind::Zip => {
+                let Some(mut archive) = Archive::open(self.input, &self.file)? else {
+                    return Err(ReadError::Zip { file: self.file });
+                };
+                Ok(Content::Columns(match archive.only(self.member.as_deref())? {
+                    Some(index) => {
+                        let (file, name) = archive.name_of(index);
+                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name)))
+                    }
+                    None => Box::new(ArchiveColumns::new(archive)?),
+                }))
+            }
+        }
+    }
+
+    /// The bytes of a text, unpacked.
+    fn unpacked(self) -> Result<Box<dyn Read + 'a>, ReadError> {
+        let bytes = Cursor::new(self.head).chain(self.input);
+        match self.kind {
+            Kind::Text => Ok(Box::new(bytes)),
+            Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(bytes))),
             // French's library hands out zip files; their bytes would otherwise be reported as broken text.
             Kind::Zip => Err(ReadError::Zip { file: self.file }),
+            Kind::Npy => Err(npy::unsuitable(&self.file, "is an array of numpy", "expected a text file")),
         }
     }
 
@@ -86,6 +135,17 @@ impl<'a> Source<'a> {
         })?;
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
+}
+
+/// `file.npz:name` as a path and a name, unless there is a file that is called so.
+fn with_member(path: &Path) -> (PathBuf, Option<String>) {
+    if let Some((file, member)) = path.to_str().and_then(|text| text.rsplit_once(':'))
+        && !path.exists()
+        && Path::new(file).is_file()
+    {
+        return (PathBuf::from(file), Some(member.to_owned()));
+    }
+    (path.to_owned(), None)
 }
 
 /// Why reading stopped half way: the system, or bytes that do not unpack.

@@ -382,7 +382,7 @@ impl Reader<'_> {
         let named = column.checked_sub(usize::from(self.layout.index_column));
         let name =
             named.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
-        Place { file: self.file.to_owned(), line: line.number, column: column + 1, name }
+        Place { file: self.file.to_owned(), line: line.number, column: column + 1, name, by_row: false }
     }
 
     fn ragged(&self, line: Line<'_>, found: usize) -> ReadError {

@@ -104,8 +104,13 @@ fn first_word(name: &str) -> &str {
 fn from_pairs(pairs: &[Pair<'_>], file: &str, names: &[String]) -> Result<Vec<f64>, ReadError> {
     let mut values = Vec::with_capacity(pairs.len());
     for Pair { line, name, value } in pairs {
-        let place =
-            || Place { file: file.to_owned(), line: line.number, column: 2, name: Some(name.clone()) };
+        let place = || Place {
+            file: file.to_owned(),
+            line: line.number,
+            column: 2,
+            name: Some(name.clone()),
+            by_row: false,
+        };
         values.push((name.as_str(), number(value, place)?));
     }
     by_name(&values, file, names)
@@ -140,7 +145,13 @@ fn from_numbers(lines: &[Line<'_>], file: &str) -> Result<Vec<f64>, ReadError> {
     for line in lines {
         let words = line.text.split(|c: char| matches!(c, ',' | ';') || c.is_whitespace());
         for (column, word) in words.filter(|word| !word.is_empty()).enumerate() {
-            let place = || Place { file: file.to_owned(), line: line.number, column: column + 1, name: None };
+            let place = || Place {
+                file: file.to_owned(),
+                line: line.number,
+                column: column + 1,
+                name: None,
+                by_row: false,
+            };
             numbers.push(number(word, place)?);
         }
     }

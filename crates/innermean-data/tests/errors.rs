@@ -46,7 +46,7 @@ fn files_that_cannot_be_opened() {
 #[test]
 fn bytes_that_are_no_text() {
     says(b"a,b\n0.1,0.2\n\xff,1\n", &["table.csv, line 3", "not UTF-8", "save the file"]);
-    says(b"PK\x03\x04\x00\x00", &["is a zip archive", "unpack"]);
+    says(b"PK\x03\x04\x00\x00", &["is damaged", "ends too early"]);
     says(b"\x1f\x8b\x08", &["is damaged", "ends too early"]);
 }
 
