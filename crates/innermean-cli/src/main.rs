@@ -18,6 +18,7 @@ mod number;
 mod output_file;
 mod output_flags;
 mod plan;
+mod policy;
 mod portfolio;
 mod predictions;
 mod progress;
@@ -41,6 +42,7 @@ struct Cli {
 #[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
+    Policy(policy::PolicyArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     };
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -93,7 +93,9 @@ pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
 pub use out_table::{OutColumn, OutTable};
 pub use process::{END, FeatureRows, Log, Process};
-pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp};
+pub use random_mdp::{
+    Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp, random_features,
+};
 pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
 pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};

@@ -83,7 +83,7 @@ pub struct Mdp {
 /// Draws a process. Transitions, rewards and features come from streams of their own: asking for others of one leaves the
 /// rest as it is.
 pub fn generate_mdp(options: &MdpOptions) -> Mdp {
-    let MdpOptions { states, d, discount, features, rewards, seed } = *options;
+    let MdpOptions { states, d, discount, rewards, seed, .. } = *options;
     let stream = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number);
@@ -104,15 +104,21 @@ pub fn generate_mdp(options: &MdpOptions) -> Mdp {
     let mut draws = stream(1);
     let count = if rewards == Rewards::PerState { states } else { states * states };
     let rewards = (0..count).map(|_| unit(&mut draws)).collect();
-    let mut draws = stream(2);
-    let mut feature = || match features {
+    let features = random_features(options);
+    let source = format!("generated: random MDP, {states} states, {d} features, seed {seed}");
+    Mdp { states, d, discount, transitions, rewards, features, source }
+}
+
+/// The features of such a process alone, rows of d.
+pub fn random_features(options: &MdpOptions) -> Vec<f64> {
+    let mut draws = ChaCha8Rng::seed_from_u64(options.seed);
+    draws.set_stream(2);
+    let mut feature = || match options.features {
         Features::Uniform => unit(&mut draws),
         Features::Gaussian => normal(&mut draws),
         Features::MixedSign => 2.0 * unit(&mut draws) - 1.0,
     };
-    let features = (0..states * d).map(|_| feature()).collect();
-    let source = format!("generated: random MDP, {states} states, {d} features, seed {seed}");
-    Mdp { states, d, discount, transitions, rewards, features, source }
+    (0..options.states * options.d).map(|_| feature()).collect()
 }
 
 /// What was seen on a walk through a process: row t of the features, the reward, and the features of the next state.
