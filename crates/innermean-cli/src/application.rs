@@ -1,7 +1,9 @@
 //! What every solving command does once its problem stands: it checks what could go wrong, says what is known, runs, and reports.
 //!
 //! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words about that problem and about the
-//! answer. [`solve`] does the rest, so that all commands feel the same.
+//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags` (a command with
+//! another method by default says so by `#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]`), `OutputFlags`,
+//! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
 use std::path::Path;
 

@@ -8,6 +8,7 @@ use innermean::Status;
 
 mod advice;
 mod application;
+mod columns;
 mod compare;
 mod human;
 mod interrupt;

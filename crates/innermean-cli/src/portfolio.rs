@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
-use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_returns};
-use serde::Serialize;
+use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
 
 use self::report::PortfolioApplication;
 use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
 use crate::application::{Request, solve};
+use crate::columns::{MissingChoice, MissingFlags};
 use crate::output_flags::OutputFlags;
 use crate::regularizer_flags::{Constraint, PenaltyFlags, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
@@ -52,31 +52,8 @@ pub(crate) struct ProblemFlags {
     #[command(flatten)]
     regularizer: RegularizerFlags,
 
-    /// What to do about missing values in the file
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = MissingChoice::Error)]
-    missing: MissingChoice,
-}
-
-/// [`Missing`] as a flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum MissingChoice {
-    /// Refuse the file
-    Error,
-    /// Leave out every row that has one
-    DropRows,
-    /// Leave out every asset that has one
-    DropAssets,
-}
-
-impl From<MissingChoice> for Missing {
-    fn from(choice: MissingChoice) -> Self {
-        match choice {
-            MissingChoice::Error => Missing::Error,
-            MissingChoice::DropRows => Missing::DropRows,
-            MissingChoice::DropAssets => Missing::DropColumns,
-        }
-    }
+    #[command(flatten)]
+    missing: MissingFlags,
 }
 
 /// A paragraph a line: clap breaks lines at the terminal's width.
@@ -160,7 +137,7 @@ impl ProblemFlags {
         if !self.regularizer.holds_theta() {
             self.risk.refuse_without_bounds()?;
         }
-        let mut returns = returns(file, self.missing)?;
+        let mut returns = returns(file, self.missing.missing)?;
         let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
         let d = portfolio.d();
         let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;

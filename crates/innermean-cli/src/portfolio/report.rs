@@ -6,8 +6,9 @@ use innermean_data::Returns;
 use serde::Serialize;
 
 use super::risk::Risk;
-use super::{MissingChoice, PortfolioProblem, ProblemFlags};
+use super::{PortfolioProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
+use crate::columns::MissingChoice;
 use crate::human::{self, grouped, significant};
 use crate::named_numbers::{Heading, table};
 use crate::start::Start;
@@ -102,7 +103,7 @@ impl Application for PortfolioApplication<'_> {
             l1: regularizer.penalty.l1,
             l2: regularizer.penalty.l2,
             start: self.start.to_string(),
-            missing: *missing,
+            missing: missing.missing,
         }
     }
 
