@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use innermean::StateFeatures;
-use innermean_data::{Ask, Columns, FeatureColumns, FeatureRows, Frame, read_frame, read_matrix};
+use innermean_data::{Ask, Columns, FeatureRows, Frame, read_frame, read_matrix};
 
 use super::flags::{FeatureChoice, NeverLeft, PolicyFlags};
 use super::known::{END, Known, KnownMoves};
@@ -95,10 +95,10 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
     let key = flags.columns.feature_key.as_ref().unwrap_or(&flags.columns.state_column);
     let columns = Columns {
         keys: vec![Ask::required(key)],
-        features: FeatureColumns::Others { except: Vec::new() },
+        features: flags.columns.features.features(&[]),
         ..Columns::default()
     };
-    let mut frame = read_frame(path, &columns, flags.columns.missing.into())?;
+    let mut frame = read_frame(path, &columns, flags.columns.features.missing().into())?;
     let d = frame.feature_names.len();
     if d == 0 {
         bail!("{}: has no column beside {key}; expected at least one of numbers", frame.source);

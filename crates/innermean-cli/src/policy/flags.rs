@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_data::Missing;
 use serde::Serialize;
 
+use crate::columns::FeatureFlags;
 use crate::number;
 use crate::regularizer_flags::RegularizerFlags;
 
@@ -122,31 +122,9 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) feature_key: Option<String>,
 
-    /// What to do about missing values in files
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = MissingChoice::Error)]
-    pub(crate) missing: MissingChoice,
-}
-
-/// [`Missing`] as a flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum MissingChoice {
-    /// Refuse the file
-    Error,
-    /// Leave out every row that has one
-    DropRows,
-    /// Leave out every feature that has one
-    DropColumns,
-}
-
-impl From<MissingChoice> for Missing {
-    fn from(choice: MissingChoice) -> Self {
-        match choice {
-            MissingChoice::Error => Missing::Error,
-            MissingChoice::DropRows => Missing::DropRows,
-            MissingChoice::DropColumns => Missing::DropColumns,
-        }
-    }
+    /// Those of the file of features.
+    #[command(flatten)]
+    pub(crate) features: FeatureFlags,
 }
 
 /// What policy evaluation minimises.

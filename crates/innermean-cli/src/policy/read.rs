@@ -17,7 +17,7 @@ const ROW_SUM: f64 = 1e-9;
 fn read(path: &Path, flags: &PolicyFlags, numbers: Vec<Ask>) -> Result<Frame, ReadError> {
     let columns = &flags.columns;
     let keys = vec![Ask::required(&columns.state_column), Ask::required(&columns.next_column).or_blank()];
-    read_frame(path, &Columns { keys, numbers, ..Columns::default() }, columns.missing.into())
+    read_frame(path, &Columns { keys, numbers, ..Columns::default() }, columns.features.missing().into())
 }
 
 impl Known {

@@ -49,17 +49,6 @@ pub(super) struct Settings<'a> {
     start: String,
 }
 
-impl PolicyApplication<'_> {
-    fn formula(&self) -> String {
-        let mut terms = vec![self.flags.objective.title().to_owned()];
-        if self.flags.objective == Objective::Projected {
-            terms[0] += " / 2";
-        }
-        terms.extend(self.flags.regularizer.penalty.terms("theta"));
-        terms.join(" + ")
-    }
-}
-
 impl Application for PolicyApplication<'_> {
     const NAME: &'static str = "policy";
     type Answer<'a>
@@ -152,7 +141,10 @@ impl Application for PolicyApplication<'_> {
                 _ => source.clone(),
             },
         );
-        facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
+        facts.line(
+            "objective",
+            &format!("{} = {}", significant(solution.objective, 8), self.task.formula(self.flags)),
+        );
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {

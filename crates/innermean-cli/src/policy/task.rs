@@ -108,6 +108,14 @@ impl Task {
         )
     }
 
+    /// The objective in words.
+    pub(crate) fn formula(&self, flags: &PolicyFlags) -> String {
+        let half = if self.projected().is_some() { " / 2" } else { "" };
+        let mut terms = vec![flags.objective.title().to_owned() + half];
+        terms.extend(flags.regularizer.penalty.terms("theta"));
+        terms.join(" + ")
+    }
+
     /// f, phi and g.
     pub(crate) fn problem(&self) -> PolicyProblem<'_> {
         let (inner, merit): (&dyn Inner, &dyn Merit) = match &self.model {
