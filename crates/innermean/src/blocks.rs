@@ -28,7 +28,12 @@ pub struct Blocks {
 impl Blocks {
     /// Cuts `0..n`, where the work of one index touches about `cost` numbers.
     pub fn new(n: usize, cost: usize) -> Self {
-        let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.div_ceil(cost.max(1)));
+        Self::with_least(n, cost, 0)
+    }
+
+    /// [`Self::new`] with at least so many numbers touched in a block, as is right where every block brings a vector of that length.
+    pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
+        let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
         Blocks { n, len: len.min(n.max(1)) }
     }
 

@@ -58,7 +58,8 @@ pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, Square,
+    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, SmoothedHinge,
+    Square, SquaredHinge, Weighted,
 };
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
@@ -73,8 +74,8 @@ pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
-    Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
+    Tilted, Unregularized,
 };
 pub use run::{Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;

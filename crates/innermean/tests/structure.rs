@@ -12,6 +12,7 @@ use innermean::{
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
 use support::process;
+use support::sparse::{Sparse, SparseData};
 use support::toy::{Affine, SoftplusUnits};
 
 /// What a problem must say about itself, and nothing more: no structure, no fused calls.
@@ -114,6 +115,8 @@ fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("transitions, one-hot", &transitions(None));
     let rows = numbers(7 * 19, 5);
     check("linear", &predictors(7, rows, numbers(19, 6)).expect("finite rows"));
+    check("linear, sparse", &SparseData::random(19, 30, 3, true, 4).sparse());
+    check("affine, sparse, ragged", &Sparse::new(17, 11, true));
     check("softplus, ragged", &SoftplusUnits::random(6, 9, |i| 2 + i % 3, 2));
     check("shared", &Shared(vec![1.0, -2.0, 4.5]));
     check("boxed", &(Box::new(portfolio(20, 3)) as Box<dyn Inner>));
@@ -223,6 +226,28 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
         // Hints may be given for any pair and change nothing that can be seen.
         f.prefetch(i, j);
     });
+}
+
+/// Where f tells what a term looks at, it looks at nothing else.
+#[test]
+fn supports_hold_all_that_a_term_looks_at() {
+    let mut told = 0;
+    each_inner(|name, f| {
+        let theta = numbers(f.d(), 4);
+        for i in 0..f.n_x() {
+            assert_eq!(f.support(i).is_some(), f.support(0).is_some(), "{name}: for every term or for none");
+            let Some(support) = f.support(i) else { continue };
+            told += 1;
+            assert!(support.is_sorted_by(|a, b| a < b) && support.iter().all(|&l| (l as usize) < f.d()));
+            for j in 0..f.n_y(i) {
+                let mut row = vec![0.0; f.d()];
+                f.add_jac_t(&theta, i, j, &numbers(f.ell(), 5), 1.0, &mut row);
+                let outside = (0..f.d()).filter(|&l| !support.contains(&(l as u32)));
+                assert!(outside.into_iter().all(|l| row[l] == 0.0), "{name}, pair {i}, {j}");
+            }
+        }
+    });
+    assert!(told > 0);
 }
 
 #[test]
