@@ -7,8 +7,12 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use innermean::methods::lbfgs::Lbfgs;
 use innermean::vector::{dispatch, sum};
-use innermean::{Bellman, Inner, Moves, StateFeatures, Transitions};
+use innermean::{
+    Bellman, Choice, Driver, Inner, Listed, Method, Moves, Oracle, Problem, Settings, Square, StateFeatures,
+    Stop, Svrpda1, Svrpda2, Transitions, Unregularized,
+};
 use innermean_data::{MdpOptions, Process, Rewards, generate_mdp, generate_sparse_mdp};
 use rayon::prelude::*;
 
@@ -104,16 +108,47 @@ fn sparse(states: usize, successors: usize) {
     let Process { from, next, probabilities, rewards, .. } = generate_sparse_mdp(states, successors, 0.9, 1);
     let moves = Moves { from, next, rewards, weights: Some(probabilities) };
     println!("sparse P, {states} states with {successors} successors each, one-hot features");
-    let (time, f) =
+    let (time, inner) =
         timed(|| Transitions::new(StateFeatures::OneHot { states }, moves, 0.9).expect("a process"));
     row("  Transitions::new", time, None);
     let (theta, w) = (vec![0.5; states], vec![1.0; states]);
     let (mut f_bar, mut u) = (vec![0.0; states], vec![0.0; states]);
-    let time = (0..ROUNDS)
-        .map(|_| timed(|| f.snapshot(&theta, &w, &mut f_bar, &mut u)).0)
-        .fold(Time::NONE, Time::least);
-    black_box((&f_bar, &u));
-    row("  snapshot", time, None);
+    let snapshot = |_| timed(|| inner.snapshot(&theta, &w, &mut f_bar, &mut u)).0;
+    row("  snapshot", (0..ROUNDS).map(snapshot).fold(Time::NONE, Time::least), None);
+    let merit = Square::new(1.0).expect("a weight");
+    let problem = Problem { inner, merit, regularizer: Unregularized };
+    let start = vec![0.0; states];
+    let settings = Settings::choose(&Choice::seeded(1), &problem, &start).expect("the default steps");
+    steps("SVRPDA-I", &Svrpda1(settings.clone()), &problem, &start);
+    steps("SVRPDA-II", &Svrpda2(settings), &problem, &start);
+    let lbfgs = Lbfgs::choose(&Choice::default(), &problem, &start).expect("it suits");
+    let stop = Stop { tolerance: Some(1e-10), ..Stop::default() };
+    let (time, solution) =
+        timed(|| Driver { stop, ..Driver::default() }.run(&problem, &lbfgs, &start, &mut ()));
+    row(&format!("  L-BFGS to 1e-10, {} passes", solution.outer), time, None);
+}
+
+/// A snapshot with what a method keeps, and a million steps.
+fn steps<M: Method<Transitions, Square, Unregularized>>(
+    name: &str,
+    method: &M,
+    problem: &Problem<Transitions, Square, Unregularized>,
+    start: &[f64],
+) {
+    let mut oracle = Oracle::new(problem);
+    let (time, mut state) = timed(|| {
+        let mut state = method.init(&mut oracle, start);
+        method.outer(&mut oracle, &mut state);
+        state
+    });
+    row(&format!("  {name}, first snapshot"), time, None);
+    let (time, ()) = timed(|| {
+        dispatch(
+            #[inline(always)]
+            || (0..1_000_000).for_each(|_| method.inner(&mut oracle, &mut state)),
+        );
+    });
+    row(&format!("  {name}, 10^6 steps"), time, None);
 }
 
 fn main() -> ExitCode {

@@ -14,9 +14,6 @@ const MOST_BLOCKS: usize = 128;
 /// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
 const LEAST_WORK: usize = 1 << 15;
 
-/// At most so many numbers in all partial sums together, 32 MB.
-const MOST_PARTIALS: usize = 1 << 22;
-
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
 /// `#[inline(always)]`.
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +32,6 @@ impl Blocks {
     pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
         Blocks { n, len: len.min(n.max(1)) }
-    }
-
-    /// Cuts `0..n` for [`Self::add`] into a vector of `width` numbers: into fewer blocks where that is long, each of which takes as many.
-    pub fn summing(n: usize, cost: usize, width: usize) -> Self {
-        let most = (MOST_PARTIALS / width.max(1)).clamp(1, MOST_BLOCKS);
-        let Blocks { len, .. } = Self::new(n, cost);
-        Blocks { n, len: len.max(n.div_ceil(most)).max(1) }
     }
 
     fn range(&self, block: usize) -> Range<usize> {

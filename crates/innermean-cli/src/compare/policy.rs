@@ -1,6 +1,6 @@
 //! The evaluation of a policy, on which methods are compared.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use innermean::{AnyMethod, Choice, METHODS, Status};
 
@@ -19,19 +19,10 @@ pub(super) struct PolicyArgs {
     compare: CompareFlags,
 }
 
-/// Gaps are measured from an optimum that is found on dense averages, 1.6 GB of them.
-const MOST_NUMBERS: usize = 200_000_000;
-
 /// Builds the problem and compares.
 pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result<Status> {
     let task = Task::new(flags)?;
     let problem = task.problem();
-    let (n_x, d) = (problem.inner.n_x(), problem.inner.d());
-    if n_x.saturating_mul(d) > MOST_NUMBERS {
-        bail!(
-            "compare policy: {n_x} states that are left and {d} coordinates are more than the reference optimum is found for; expected fewer states, or features (--features)"
-        );
-    }
     let paper = |name: &str| task.bellman().and_then(|f| f.paper_choice(name));
     let papers: Vec<(&str, Option<Choice>)> = METHODS.iter().map(|row| (row.name, paper(row.name))).collect();
     let named = Named {

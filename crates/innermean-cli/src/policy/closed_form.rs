@@ -20,8 +20,6 @@ pub(super) struct ClosedForm {
 
 /// Beyond this many features a closed form takes longer than the run.
 const MOST_COORDINATES: usize = 1000;
-/// Beyond this many numbers in the averages, too.
-const MOST_NUMBERS: usize = 20_000_000;
 
 impl ClosedForm {
     /// Solves, if that is possible and not too long.
@@ -32,11 +30,9 @@ impl ClosedForm {
             return none("none with --l1 or --constraint".to_owned());
         }
         let problem = task.problem();
-        let (n_x, d) = (problem.inner.n_x(), problem.inner.d());
-        if d > MOST_COORDINATES || n_x.saturating_mul(d) > MOST_NUMBERS {
-            return none(format!(
-                "not computed for {n_x} states that are left and {d} coordinates (at most {MOST_COORDINATES} coordinates, and {MOST_NUMBERS} numbers in all)"
-            ));
+        let d = problem.inner.d();
+        if d > MOST_COORDINATES {
+            return none(format!("not computed for {d} coordinates, but for at most {MOST_COORDINATES}"));
         }
         let (name, exact) = match task.projected() {
             Some((f, form)) => ("LSTD", f.minimiser(form, penalty.l2)),

@@ -165,7 +165,8 @@ impl Mspbe {
 fn moments(d: usize, features: &[f64], differences: &[f64], rewards: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let t = rewards.len();
     let mut a = vec![0.0; d * (d + 1)];
-    Blocks::summing(t, d * d, d * (d + 1)).add(
+    // So few blocks that their sums take at most 32 MB together.
+    Blocks::with_least(t, 1, (t * d * (d + 1)) >> 22).add(
         1.0 / t as f64,
         &mut a,
         #[inline(always)]

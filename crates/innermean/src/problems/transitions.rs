@@ -14,6 +14,7 @@
 //! once, as rows of d numbers or, for one-hot features, as sparse rows. With one-hot features theta holds the values themselves, d is the number of states,
 //! and a query takes a few operations, whatever d is.
 
+use crate::collapse::Collapsed;
 use crate::inner::{Bounds, Inner, Rows, Structure};
 use crate::setting::InvalidSetting;
 use crate::vector::{axpy, dot, prefetch};
@@ -22,7 +23,6 @@ mod averages;
 mod check;
 mod features;
 
-use averages::Averages;
 pub use features::StateFeatures;
 
 /// What stands for the next state where an episode ends: the value after it is zero.
@@ -57,7 +57,7 @@ pub struct Transitions {
     /// `r_ij`
     rewards: Vec<f64>,
     /// `fbar_i`
-    averages: Averages,
+    averages: Collapsed,
     /// A bound on `|f'_ij|`
     b_f: f64,
 }
@@ -91,10 +91,10 @@ impl Transitions {
             next,
             odds,
             rewards,
-            averages: Averages::default(),
+            averages: Collapsed::empty(1, 1, 0),
             b_f: 0.0,
         };
-        transitions.averages = Averages::new(&transitions);
+        transitions.averages = transitions.average();
         transitions.b_f = transitions.reach();
         Ok(transitions)
     }
@@ -261,7 +261,12 @@ impl Inner for Transitions {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.b_f), b_theta: Some(0.0), mean_jacobian: Some(self.averages.reach()) }
+        Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
+    }
+
+    #[inline(always)]
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        self.averages.support(i)
     }
 
     #[inline(always)]
@@ -305,12 +310,12 @@ impl Inner for Transitions {
         out[0] = change(self.states[i]) - self.odds(at) * self.discount * change(self.next[at]);
     }
 
-    fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
-        out[0] = self.averages.mean(theta, i);
+    fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+        self.averages.mean(theta, i, work, out);
     }
 
-    fn add_mean_jac_t(&self, _: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        self.averages.add_mean_jac_t(i, c * w[0], out);
+    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.averages.add_mean_jac_t(theta, i, w, c, out);
     }
 
     fn means(&self, theta: &[f64], out: &mut [f64]) {

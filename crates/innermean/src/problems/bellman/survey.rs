@@ -1,7 +1,9 @@
 //! One pass over P: the averages, the sums of its rows and whether all of it are probabilities, and how far single pairs reach.
 
 use crate::blocks::Blocks;
-use crate::vector::{LANES, add_four_weighted_rows, add_weighted_rows, norm_squared, prefetch};
+use crate::vector::{
+    LANES, add_three_weighted_rows, add_weighted_rows, norm_squared, prefetch, weight_facts,
+};
 
 /// What a pass over P finds.
 pub(super) struct Survey {
@@ -16,8 +18,8 @@ pub(super) struct Survey {
 /// How far the sum of a row of probabilities may lie from 1: rounding, also of numbers written in decimals.
 pub(super) const ROW_SUM: f64 = 1e-9;
 
-/// Rows of P that go together, in fours.
-const ROWS: usize = 16;
+/// Rows of P that go together, in threes.
+const ROWS: usize = 15;
 /// Numbers of features that stay near while these rows pass, 16 kB.
 const NEAR: usize = 2048;
 
@@ -68,69 +70,32 @@ fn several(
     let (states, width) = (lengths.len(), d + FACTS);
     let count = found.len() / width;
     let mut sums = vec![0.0; count * d];
-    let mut facts = [Facts::NONE; ROWS];
+    let mut facts = [[0.0, f64::INFINITY, 0.0]; ROWS];
     for begin in (0..states).step_by(tile) {
         let columns = begin..(begin + tile).min(states);
         let start = |r: usize| (first + r) * states + columns.start;
         let piece = |r: usize| &transitions[start(r)..start(r) + columns.len()];
         let near = &features[columns.start * d..columns.end * d];
         for (r, facts) in facts[..count].iter_mut().enumerate() {
-            facts.take(piece(r), &lengths[columns.clone()]);
             // The next piece of the row comes from far away while this one is worked on.
             for line in (0..tile).step_by(LANES) {
                 prefetch(transitions, start(r) + tile + line, 1);
             }
+            let [sum, least, most] = weight_facts(piece(r), &lengths[columns.clone()]);
+            *facts = [facts[0] + sum, facts[1].min(least), facts[2].max(most)];
         }
-        for (four, sums) in sums.chunks_mut(4 * d).enumerate() {
-            if sums.len() == 4 * d {
-                add_four_weighted_rows(near, d, std::array::from_fn(|k| piece(4 * four + k)), sums);
+        for (three, sums) in sums.chunks_mut(3 * d).enumerate() {
+            if sums.len() == 3 * d {
+                add_three_weighted_rows(near, d, std::array::from_fn(|k| piece(3 * three + k)), sums);
             } else {
                 for (k, sums) in sums.chunks_exact_mut(d).enumerate() {
-                    add_weighted_rows(near, piece(4 * four + k), sums);
+                    add_weighted_rows(near, piece(3 * three + k), sums);
                 }
             }
         }
     }
     for ((found, sums), facts) in found.chunks_exact_mut(width).zip(sums.chunks_exact(d)).zip(&facts) {
         found[..d].copy_from_slice(sums);
-        found[d..].copy_from_slice(&facts.all());
-    }
-}
-
-/// In lanes, so that they go side by side.
-#[derive(Clone, Copy)]
-struct Facts {
-    sum: [f64; LANES],
-    least: [f64; LANES],
-    most: [f64; LANES],
-}
-
-impl Facts {
-    const NONE: Facts = Facts { sum: [0.0; LANES], least: [f64::INFINITY; LANES], most: [0.0; LANES] };
-
-    #[inline(always)]
-    fn take(&mut self, p: &[f64], lengths: &[f64]) {
-        let (p, p_rest) = p.as_chunks::<LANES>();
-        let (lengths, lengths_rest) = lengths.as_chunks::<LANES>();
-        let Facts { mut sum, mut least, mut most } = *self;
-        for (p, lengths) in p.iter().zip(lengths) {
-            for l in 0..LANES {
-                let reach = p[l] * lengths[l];
-                sum[l] += p[l];
-                least[l] = if p[l] < least[l] { p[l] } else { least[l] };
-                most[l] = if reach > most[l] { reach } else { most[l] };
-            }
-        }
-        for (l, (p, length)) in p_rest.iter().zip(lengths_rest).enumerate() {
-            sum[l] += p;
-            least[l] = least[l].min(*p);
-            most[l] = most[l].max(p * length);
-        }
-        *self = Facts { sum, least, most };
-    }
-
-    fn all(&self) -> [f64; FACTS] {
-        let least = self.least.iter().copied().fold(f64::INFINITY, f64::min);
-        [self.sum.iter().sum(), least, self.most.iter().copied().fold(0.0, f64::max)]
+        found[d..].copy_from_slice(facts);
     }
 }
