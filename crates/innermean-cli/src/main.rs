@@ -19,6 +19,7 @@ mod named_numbers;
 mod number;
 mod output_flags;
 mod plan;
+mod policy;
 mod portfolio;
 mod predictions;
 mod progress;
@@ -43,6 +44,7 @@ struct Cli {
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
+    Policy(policy::PolicyArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
         Command::Linear(args) => linear::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -51,7 +51,9 @@
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
 //! | `linear_model` | [`LinearModel`]: rows with targets without a file |
-//! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
+//! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
+//! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
+//! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
@@ -79,6 +81,7 @@ mod out_file;
 mod out_table;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod process;
 mod random_mdp;
 mod read;
 mod returns;
@@ -86,6 +89,7 @@ mod row_lines;
 mod source;
 mod table;
 mod text;
+mod textbook;
 mod vector;
 
 pub use columns::{Ask, Columns, FeatureColumns};
@@ -99,7 +103,11 @@ pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
 pub use out_table::{OutColumn, OutTable};
-pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
+pub use process::{END, FeatureRows, Log, Process};
+pub use random_mdp::{
+    Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp, random_features,
+};
 pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
+pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
 pub use vector::{parse_vector, read_vector};

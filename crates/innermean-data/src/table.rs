@@ -18,6 +18,8 @@ pub(crate) enum Role {
     Label,
     /// The text column of this number.
     Key(usize),
+    /// The text column of this number, where a missing text is the empty one.
+    KeyOrBlank(usize),
     /// The number column of this number.
     Number(usize),
     /// A number of the matrix, in a column that somebody asked for.
@@ -335,7 +337,10 @@ impl Reader<'_> {
                 self.table.needed_gaps.add(|| place, &cell.text);
                 self.table.keys[k].push_missing();
             }
-            Role::Key(k) => self.table.keys[k].push(&cell.text),
+            Role::KeyOrBlank(k) if !cell.quoted && is_missing_key(&cell.text) => {
+                self.table.keys[k].push("");
+            }
+            Role::Key(k) | Role::KeyOrBlank(k) => self.table.keys[k].push(&cell.text),
             Role::Number(_) | Role::Value | Role::Other => {
                 let value = self.value(&cell.text, role, line, column)?;
                 self.push(role, value);

@@ -72,6 +72,7 @@ pub use problem::{Constants, Problem};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
     Tilted, Unregularized,
