@@ -58,7 +58,8 @@ pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, Square,
+    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, NegativeLog, QuadraticForm, ScalarMerit,
+    Square,
 };
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
