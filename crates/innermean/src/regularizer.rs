@@ -6,6 +6,7 @@ use crate::vector;
 
 mod any;
 mod boxed;
+mod free_tail;
 mod l1;
 mod ridged;
 mod simplex;
@@ -14,6 +15,7 @@ mod unregularized;
 
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
+pub use free_tail::FreeTail;
 pub use l1::L1;
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use simplex::Simplex;

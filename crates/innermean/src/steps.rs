@@ -196,7 +196,7 @@ impl Condition {
         let Constants { b_f, b_theta, b_w, gamma, mu } = *constants;
         if mu <= 0.0 {
             return Err(unmet(
-                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) or give the steps",
+                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) on all coordinates or give the steps",
             ));
         }
         if gamma <= 0.0 {

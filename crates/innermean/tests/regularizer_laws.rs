@@ -1,7 +1,8 @@
 //! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
+    Unregularized,
 };
 use proptest::prelude::*;
 
@@ -32,12 +33,19 @@ struct Case {
     /// edge has no slack.
     domain: (f64, f64),
     tilt: Vec<f64>,
+    /// So many coordinates at the end are free: g* is finite only if they equal the tilt.
+    free: usize,
 }
 
 impl Case {
     /// The point of the domain of g* nearest to s.
     fn nearest_in_domain(&self, s: &[f64]) -> Vec<f64> {
-        s.iter().zip(&self.tilt).map(|(s, t)| t + (s - t).clamp(self.domain.0, self.domain.1)).collect()
+        let penalised = self.tilt.len() - self.free;
+        let nearest = |(l, (s, t)): (usize, (&f64, &f64))| {
+            let (lo, hi) = if l < penalised { self.domain } else { (0.0, 0.0) };
+            t + (s - t).clamp(lo, hi)
+        };
+        s.iter().zip(&self.tilt).enumerate().map(nearest).collect()
     }
 
     fn prox(&self, alpha: f64, v: &[f64]) -> Vec<f64> {
@@ -51,7 +59,11 @@ impl Case {
 fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, g: Box<dyn Regularizer>, domain, tilt: Option<&[f64]>, d: usize| {
-        cases.push(Case { name, g, domain, tilt: tilt.map_or(vec![0.0; d], <[f64]>::to_vec) });
+        let mut whole = vec![0.0; d];
+        let tilt = tilt.unwrap_or(&[]);
+        whole[..tilt.len()].copy_from_slice(tilt);
+        let free = if name.contains("free tail") { d / 2 } else { 0 };
+        cases.push(Case { name, g, domain, tilt: whole, free });
     };
     let d = tilt.len();
     let edge = lambda * (1.0 - 1e-9);
@@ -84,6 +96,14 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         add(format!("{name}, tilted, ridged"), Box::new(both), everywhere, None, d);
         let both = Tilted::new(ridged, tilt.to_vec()).unwrap();
         add(format!("{name}, ridged, tilted"), Box::new(both), everywhere, Some(tilt), d);
+        let head = &tilt[..d - d / 2];
+        add(format!("{name}, free tail"), Box::new(FreeTail::new(g, head.len())), domain, None, d);
+        let both = FreeTail::new(Ridged::new(g, ridge).unwrap(), head.len());
+        add(format!("{name}, ridged, free tail"), Box::new(both), everywhere, None, d);
+        let both = FreeTail::new(Tilted::new(g, head.to_vec()).unwrap(), head.len());
+        add(format!("{name}, tilted, free tail"), Box::new(both), domain, Some(head), d);
+        let both = Tilted::new(FreeTail::new(g, head.len()), tilt.to_vec()).unwrap();
+        add(format!("{name}, free tail, tilted"), Box::new(both), domain, Some(tilt), d);
     }
     cases
 }
@@ -404,6 +424,11 @@ fn constraints_are_infinite_outside() {
     assert_eq!((Simplex.value(&[-0.25, 1.25]), Simplex.value(&[1.0 + 1e-10, 0.0])), (INF, 0.0));
     assert_eq!(Simplex.conjugate(&[-3.0, -1.0, -2.0]), -1.0);
     assert_eq!((Unregularized.conjugate(&[0.0, -0.0]), Unregularized.conjugate(&[0.0, 1e-300])), (0.0, INF));
+    let free = FreeTail::new(Simplex, 2);
+    assert_eq!((free.value(&[0.25, 0.75, 9.0]), free.value(&[0.25, 0.25, 0.5])), (0.0, INF));
+    assert_eq!((free.conjugate(&[1.0, 2.0, 0.0]), free.conjugate(&[1.0, 2.0, 1e-300])), (2.0, 2.0));
+    assert_eq!((free.conjugate(&[1.0, 2.0, 1e-11]), free.conjugate(&[0.0, 0.0, 1e-100])), (INF, INF));
+    assert_eq!(FreeTail::new(Ridge::from_weight(1.0).unwrap(), 2).mu(), 0.0);
     assert_eq!(
         (L1::new(1.0).unwrap().conjugate(&[1.0, -1.0]), L1::new(1.0).unwrap().conjugate(&[-1.1])),
         (0.0, INF)
