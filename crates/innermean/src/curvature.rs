@@ -18,7 +18,7 @@ const STREAM: u64 = 2000;
 /// where f is constant. What the curvature of f itself adds is left out.
 pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let jacobians = of_jacobians(&problem.inner, theta);
-    if jacobians == 0.0 { 0.0 } else { jacobians / problem.merit.gamma() }
+    if jacobians == 0.0 { 0.0 } else { jacobians / problem.gamma_at(theta) }
 }
 
 /// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power iterations and with a margin for what they leave out.
@@ -62,7 +62,7 @@ pub fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, thet
 /// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,
 /// `max_i |fbar_i'|^2 / gamma`.
 pub fn of_terms<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    mean_jacobian_norm(&problem.inner, theta).powi(2) / problem.merit.gamma()
+    mean_jacobian_norm(&problem.inner, theta).powi(2) / problem.gamma_at(theta)
 }
 
 /// Directions in which [`of_draws`] looks.
@@ -124,5 +124,5 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
         },
     );
     let along = sums.chunks_exact(2).filter(|sums| sums[0] > 0.0).map(|sums| sums[1] / sums[0]);
-    along.fold(0.0, f64::max) / problem.merit.gamma()
+    along.fold(0.0, f64::max) / problem.gamma_at(theta)
 }

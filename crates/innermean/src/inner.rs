@@ -300,10 +300,10 @@ pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
     samples.max(f.n_x())
 }
 
-/// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
+/// The outer indices in blocks of about equally many samples, for a pass over all pairs.
 pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
-    let n_y = if f.n_x() > 0 { f.n_y(0) } else { 1 };
-    Blocks::new(f.n_x(), f.d() * f.ell() * n_y)
+    let size = f.d() * f.ell();
+    Blocks::balanced(f.n_x(), |i| size * f.n_y(i))
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
