@@ -22,6 +22,7 @@
 //! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `groups` | [`generate_groups`]: groups of rows with one label each without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in [`Returns::notes`].
@@ -29,6 +30,7 @@
 mod cell;
 mod error;
 mod factor_model;
+mod groups;
 mod index;
 mod layout;
 mod line;
@@ -40,6 +42,7 @@ mod vector;
 
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
+pub use groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
 pub use read::{Missing, ReadOptions, parse_returns, read_returns};
 pub use returns::{Dropped, Returns};

@@ -101,6 +101,7 @@ fn root(q: f64, alpha: f64, w: f64) -> f64 {
     let (mut lo, mut hi) = (w - alpha, w);
     // The tangent at u = q, where v = 0 and phi'' = 1 / (q (1 - q)).
     let mut v = clamp((w - alpha * q) / (1.0 + alpha * q * (1.0 - q)), lo, hi);
+    let mut last = f64::INFINITY;
     for _ in 0..MOST_STEPS {
         let (u, rest) = averages(q, v);
         let excess = v + alpha * u - w;
@@ -115,8 +116,12 @@ fn root(q: f64, alpha: f64, w: f64) -> f64 {
         }
         // 1/phi''(u) = u^2 (1-u)^2 / (q (1-u)^2 + (1-q) u^2)
         let slope = (u * rest).powi(2) / (q * rest * rest + (1.0 - q) * u * u);
-        let newton = v - excess / (1.0 + alpha * slope);
-        v = if lo <= newton && newton <= hi { newton } else { 0.5 * (lo + hi) };
+        let newton = excess / (1.0 + alpha * slope);
+        // u bends sharply where q is small: a step that does not halve the one before it is of no use either.
+        let useful = lo <= v - newton && v - newton <= hi && 2.0 * newton.abs() <= last;
+        let step = if useful { newton } else { v - 0.5 * (lo + hi) };
+        last = step.abs();
+        v -= step;
     }
     v
 }
