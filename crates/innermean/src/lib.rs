@@ -75,11 +75,7 @@ pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use regularizer::{
-<<<<<<< HEAD
-    AnyRegularizer, BoxConstraint, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
-=======
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
->>>>>>> main
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
     Unregularized,
 };
 pub use run::{Driver, Observer, Record, Solution, Stop};
