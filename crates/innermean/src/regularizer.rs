@@ -6,11 +6,8 @@ use crate::vector;
 
 mod any;
 mod boxed;
-<<<<<<< HEAD
-mod free_tail;
-=======
 mod budget;
->>>>>>> main
+mod free_tail;
 mod l1;
 mod ridged;
 mod simplex;
@@ -19,11 +16,8 @@ mod unregularized;
 
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
-<<<<<<< HEAD
-pub use free_tail::FreeTail;
-=======
 pub use budget::Budget;
->>>>>>> main
+pub use free_tail::FreeTail;
 pub use l1::L1;
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use simplex::Simplex;
