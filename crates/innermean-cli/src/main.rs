@@ -8,6 +8,7 @@ use innermean::Status;
 
 mod advice;
 mod application;
+mod bags;
 mod columns;
 mod compare;
 mod human;
@@ -39,8 +40,9 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
+    Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
+        Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
