@@ -8,6 +8,7 @@ use innermean::Status;
 
 mod advice;
 mod application;
+mod bags;
 mod columns;
 mod compare;
 mod human;
@@ -40,8 +41,9 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
+    Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
     Policy(policy::PolicyArgs),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
+        Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
         Command::Linear(args) => linear::run(args),
         Command::Policy(args) => policy::run(args),

@@ -54,6 +54,7 @@
 //! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
 //! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
 //! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
+//! | `groups` | [`generate_groups`]: groups of rows with one label each without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
@@ -64,6 +65,7 @@ mod error;
 mod factor_model;
 mod frame;
 mod frame_layout;
+mod groups;
 mod index;
 mod keys;
 mod layout;
@@ -96,6 +98,7 @@ pub use columns::{Ask, Columns, FeatureColumns};
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
+pub use groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 pub use keys::Keys;
 pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
 pub use linear_model::{LinearModel, TargetedRows};

@@ -314,16 +314,14 @@ pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
     samples.max(f.n_x())
 }
 
-/// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
+/// The outer indices in blocks of about equally many samples, for a pass over all pairs.
 pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
-    if f.n_x() == 0 {
-        return Blocks::new(0, 1);
-    }
-    match f.support(0) {
+    let (n_x, ell, d) = (f.n_x(), f.ell(), f.d());
+    if n_x > 0 && f.support(0).is_some() {
         // A block that brings a vector of length d, to add up or to work in, is worth it if it looks at as many numbers.
-        Some(support) => Blocks::with_least(f.n_x(), support.len() * f.ell(), f.d()),
-        None => Blocks::new(f.n_x(), f.d() * f.ell() * f.n_y(0)),
+        return Blocks::balanced(n_x, d, |i| ell * f.support(i).map_or(d, <[u32]>::len));
     }
+    Blocks::balanced(n_x, 0, |i| d * ell * f.n_y(i))
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.

@@ -36,6 +36,7 @@ pub mod curvature;
 pub mod draws;
 pub mod elimination;
 pub mod evaluate;
+mod exponential;
 pub mod inner;
 pub mod merit;
 pub mod methods;
@@ -58,8 +59,8 @@ pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, SmoothedHinge,
-    Square, SquaredHinge, Weighted,
+    Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
+    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
@@ -69,6 +70,7 @@ pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
+pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;

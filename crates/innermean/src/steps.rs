@@ -75,7 +75,7 @@ impl Settings {
             inner_iterations: choice.inner_iterations.unwrap_or(steps.inner_iterations),
             reference: choice.reference.unwrap_or(match rule {
                 StepRule::Theorem2 => Reference::Random,
-                StepRule::Scaled if constants.gamma == 0.0 => Reference::Average,
+                StepRule::Scaled if problem.merit.has_kinks() => Reference::Average,
                 _ => Reference::Last,
             }),
             warmup_epochs: choice.warmup_epochs.unwrap_or(0),
@@ -113,7 +113,7 @@ pub(crate) fn scaled_for_averages<F: Inner, P: Merit, G: Regularizer>(
     let n_x = f.n_x();
     let start = problem.allowed(theta);
     let r = mean_jacobian_norm(f, &start).max(f64::MIN_POSITIVE);
-    let Constants { gamma, b_w, .. } = problem.constants();
+    let (gamma, b_w) = (problem.gamma_at(&start), problem.merit.lipschitz(f.ell()));
     let (alpha_w, coupling, epoch) = if gamma > 0.0 {
         (DUAL / gamma, COUPLING, EPOCH)
     } else if b_w.is_finite() {
@@ -167,8 +167,8 @@ pub fn accelerated<F: Inner, P: Merit, G: Regularizer>(
 ) -> (Steps, f64) {
     let f = &problem.inner;
     let n = f.n_x() as f64 / batch as f64;
-    let gamma = problem.merit.gamma();
     let start = problem.allowed(theta);
+    let gamma = problem.gamma_at(&start);
     let r_squared = mean_jacobian_norm(f, &start) * typical_mean_jacobian(f, &start);
     let r_squared = r_squared.max(f64::MIN_POSITIVE);
     let mu = problem.regularizer.mu().max(r_squared / (n * gamma));

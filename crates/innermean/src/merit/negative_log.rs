@@ -1,0 +1,166 @@
+//! `-sum_c q_ic log u_c`
+
+use super::Merit;
+use crate::scalar::clamp;
+use crate::setting::{self, InvalidSetting};
+
+/// The cross-entropy of averaged probabilities u against targets `q_i`, with a weight for each coordinate of each term.
+///
+/// Coordinate by coordinate, with `q >= 0` and a floor `e >= 0`:
+///
+/// ```text
+/// phi(u)               = -q log u                        if u >= e
+///                      = -q log e - q (u - e) / e        otherwise;  +inf if e = 0 and u <= 0
+/// phi'(u)              = -q / max(u, e)
+/// phi*(w)              = -q - q log(-w/q)                if -q/e <= w < 0;  inf otherwise
+/// prox_{alpha phi*}(w) = max(v, -q/e)  for the negative root v of  v^2 - w v - alpha q = 0
+/// gamma                = e^2 / max q
+/// B_w                  = max_i |q_i| / e
+/// ```
+///
+/// and for `q = 0`: `phi = 0`, `phi* = 0` at 0 and inf elsewhere, a prox of 0.
+///
+/// The curvature `q / u^2` of a logarithm grows without bound towards zero: with `e = 0` there is no `gamma` above 0, and methods go by
+/// the curvature where they start. [`NegativeLog::with_floor`] goes on along the tangent below e. That changes nothing for averages of e and
+/// above, so that a solution whose averages all lie there is one of the logarithm itself; see [`NegativeLog::is_exact_at`].
+/// Below e the slope is the one at e: an average that is too small, or a linear model of it that is negative, is still driven up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NegativeLog {
+    ell: usize,
+    /// `q_ic`, ell for each i
+    weights: Vec<f64>,
+    /// e
+    floor: f64,
+    /// The largest q
+    most: f64,
+    /// `max_i |q_i|`
+    longest: f64,
+}
+
+impl NegativeLog {
+    /// Weights `q_ic`, `ell` for each outer term; the logarithm itself, with no floor.
+    ///
+    /// # Errors
+    /// Unless there are `ell` weights for each of one or more terms, all finite and 0 or above, and one above 0.
+    pub fn new(ell: usize, weights: Vec<f64>) -> Result<Self, InvalidSetting> {
+        if ell == 0 || weights.is_empty() || !weights.len().is_multiple_of(ell) {
+            let given = format!("{} numbers in rows of {ell}", weights.len());
+            return Err(InvalidSetting::new("weights", given, "at least one whole row"));
+        }
+        for (k, &q) in weights.iter().enumerate() {
+            setting::non_negative(&format!("weights[{k}]"), q)?;
+        }
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        if most == 0.0 {
+            return Err(InvalidSetting::new("weights", "all 0", "at least one above 0"));
+        }
+        let longest = weights.chunks_exact(ell).map(|q| q.iter().map(|q| q * q).sum::<f64>().sqrt());
+        let longest = longest.fold(0.0, f64::max);
+        Ok(NegativeLog { ell, weights, floor: 0.0, most, longest })
+    }
+
+    /// The same, continued by its tangent below `floor`.
+    ///
+    /// # Errors
+    /// Unless it is finite and above 0.
+    pub fn with_floor(self, floor: f64) -> Result<Self, InvalidSetting> {
+        Ok(NegativeLog { floor: setting::positive("floor", floor)?, ..self })
+    }
+
+    /// `q_ic`, ell for each i.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// e
+    pub fn floor(&self) -> f64 {
+        self.floor
+    }
+
+    /// Whether no average that counts lies below the floor: then phi is the negative logarithm at all of them.
+    pub fn is_exact_at(&self, f_bar: &[f64]) -> bool {
+        self.weights.iter().zip(f_bar).all(|(&q, &u)| q == 0.0 || u >= self.floor)
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f64] {
+        &self.weights[i * self.ell..(i + 1) * self.ell]
+    }
+}
+
+impl Merit for NegativeLog {
+    #[inline(always)]
+    fn value(&self, i: usize, u: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (&q, &u) in self.row(i).iter().zip(u) {
+            sum += if q == 0.0 {
+                // A NaN stays one.
+                0.0 * u
+            } else if u < self.floor {
+                -q * (self.floor.ln() + (u - self.floor) / self.floor)
+            } else {
+                -q * u.ln()
+            };
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        for ((out, &q), &u) in out.iter_mut().zip(self.row(i)).zip(u) {
+            *out = if q == 0.0 { 0.0 * u } else { -q / if u < self.floor { self.floor } else { u } };
+        }
+    }
+
+    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (&q, &w) in self.row(i).iter().zip(w) {
+            let within = if q == 0.0 { w == 0.0 } else { w < 0.0 && -w * self.floor <= q * (1.0 + ROUNDING) };
+            sum += match (within, q == 0.0) {
+                (false, _) => f64::INFINITY,
+                (true, true) => 0.0,
+                (true, false) => -q - q * (-w / q).ln(),
+            };
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+        for (&q, w) in self.row(i).iter().zip(w) {
+            *w = if q == 0.0 {
+                0.0 * *w
+            } else {
+                let reach = (*w * *w + 4.0 * alpha * q).sqrt();
+                // Of the two ways to write the root the one in which nothing cancels.
+                let root = if *w > 0.0 { -2.0 * alpha * q / (*w + reach) } else { 0.5 * (*w - reach) };
+                clamp(root, -q / self.floor, 0.0)
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn gamma(&self) -> f64 {
+        self.floor * self.floor / self.most
+    }
+
+    /// None: where the tangent begins, the slope is that of the logarithm.
+    #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        false
+    }
+
+    /// `max_c q_ic / max(u_c, e)^2`
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        let curvature = |(&q, &u): (&f64, &f64)| if q == 0.0 { 0.0 } else { q / u.max(self.floor).powi(2) };
+        Some(self.row(i).iter().zip(u).map(curvature).fold(0.0, f64::max))
+    }
+
+    #[inline(always)]
+    fn lipschitz(&self, _: usize) -> f64 {
+        self.longest / self.floor
+    }
+}
+
+/// Of `-q/e`, by which a dual that stands there may have passed it.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
