@@ -31,6 +31,7 @@
 //! | `read` | [`read_returns`] |
 //! | `missing` | [`Missing`]: what to do about missing values |
 //! | `error` | [`ReadError`]: what was wrong, where, and what to do about it |
+//! | `wording` | texts of any length in its sentences |
 //! | `source` | a file as it is opened: what it holds, unpacked |
 //! | `text` | its lines, read in pieces |
 //! | `line` | delimiters, cells, quotes |
@@ -38,7 +39,8 @@
 //! | `number` | decimal numbers, exactly and quickly |
 //! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
 //! | `index` | whether the first column labels the rows of returns |
-//! | `table` | the rows of either table |
+//! | `rows` | the rows of either table, read from text |
+//! | `table` | its columns in their roles, and what is missing in them |
 //! | `row_lines` | the line each row stands on |
 //! | `arrays` | columns that are numbers already, in the roles of a table |
 //! | `npy`, `npz` | arrays of numpy, one or several in a file |
@@ -88,11 +90,13 @@ mod random_mdp;
 mod read;
 mod returns;
 mod row_lines;
+mod rows;
 mod source;
 mod table;
 mod text;
 mod textbook;
 mod vector;
+mod wording;
 
 pub use columns::{Ask, Columns, FeatureColumns};
 pub use error::{Place, ReadError};
