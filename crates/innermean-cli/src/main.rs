@@ -13,10 +13,10 @@ mod compare;
 mod human;
 mod interrupt;
 mod json;
+mod linear;
 mod methods;
 mod named_numbers;
 mod number;
-mod output_file;
 mod output_flags;
 mod plan;
 mod policy;
@@ -43,6 +43,7 @@ struct Cli {
 #[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
+    Linear(linear::LinearArgs),
     Policy(policy::PolicyArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
     };
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Linear(args) => linear::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),

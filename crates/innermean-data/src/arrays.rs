@@ -19,6 +19,11 @@ pub(crate) trait ColumnSource {
     fn named(&self) -> bool;
     fn rows(&self) -> usize;
 
+    /// A column without a name of its own that only labels the rows.
+    fn labels(&self) -> Option<usize> {
+        None
+    }
+
     /// A column of numbers; NaN where one is missing.
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError>;
 
@@ -45,7 +50,7 @@ pub(crate) trait ColumnSource {
 
 /// The header of a source, for choosing columns.
 pub(crate) fn header_of(source: &dyn ColumnSource) -> Header<'_> {
-    Header { file: source.file(), names: source.names(), named: source.named(), counts: false }
+    Header { file: source.file(), names: source.names(), named: source.named(), labels: source.labels() }
 }
 
 /// The columns of a source in their roles.
@@ -66,7 +71,13 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     } else {
         table.values = vec![0.0; rows * d];
         for (k, column) in features.enumerate() {
-            for (row, value) in source.numbers(column)?.into_iter().enumerate() {
+            let numbers = source.numbers(column).map_err(|error| match error {
+                ReadError::NotANumber { place, text } if chosen.roles[column] == Role::Other => {
+                    ReadError::TextAmongFeatures { place, text }
+                }
+                error => error,
+            })?;
+            for (row, value) in numbers.into_iter().enumerate() {
                 look_at(value, &mut gaps, || place(source, row, column))?;
                 table.values[row * d + k] = value;
             }

@@ -68,8 +68,8 @@ pub(crate) struct Header<'a> {
     pub(crate) names: &'a [String],
     /// Whether the file gives the names.
     pub(crate) named: bool,
-    /// The first column only counts the rows.
-    pub(crate) counts: bool,
+    /// A column without a name of its own that only counts or labels the rows.
+    pub(crate) labels: Option<usize>,
 }
 
 /// What becomes of each column of a file.
@@ -134,10 +134,15 @@ impl Columns {
             FeatureColumns::Others { except } => {
                 let mut except =
                     except.iter().map(|name| header.required(name)).collect::<Result<Vec<_>, _>>()?;
-                if header.counts && roles[0] == Role::Skip && !except.contains(&0) {
-                    except.push(0);
-                    notes
-                        .push("The first column has no name and counts the rows; it is left out.".to_owned());
+                if let Some(labels) = header.labels
+                    && roles[labels] == Role::Skip
+                    && !except.contains(&labels)
+                {
+                    except.push(labels);
+                    notes.push(format!(
+                        "Column {} has no name and labels the rows; it is left out.",
+                        labels + 1
+                    ));
                 }
                 for (column, role) in roles.iter_mut().enumerate() {
                     if *role == Role::Skip && !except.contains(&column) {

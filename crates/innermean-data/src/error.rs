@@ -67,6 +67,18 @@ pub enum ReadError {
         /// What does not fit.
         reason: String,
     },
+    /// A format that this program was built without.
+    #[error(
+        "{file}: is a {what} file, which is not built in; build with --features {feature}, or save it as .csv or .npy"
+    )]
+    NotBuiltIn {
+        /// The file's name.
+        file: String,
+        /// The format.
+        what: &'static str,
+        /// The feature that has it.
+        feature: &'static str,
+    },
     /// The file is sound, but holds what is not read.
     #[error("{file}: {reason}; {advice}")]
     Unsuitable {

@@ -6,7 +6,7 @@ use crate::arrays::{header_of, table_of};
 use crate::columns::{Chosen, Columns, Header};
 use crate::error::ReadError;
 use crate::frame_layout::detect;
-use crate::keys::Keys;
+use crate::keys::{KeyColumn, Keys};
 use crate::layout::SAMPLE;
 use crate::missing::{Dropped, Missing};
 use crate::row_lines::RowLines;
@@ -118,7 +118,7 @@ fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Re
         file: &file,
         names: &found.layout.names,
         named: found.layout.header.is_some(),
-        counts: found.counts,
+        labels: found.counts.then_some(0),
     };
     header.check(found.layout.header.unwrap_or(found.layout.first_row))?;
     let mut chosen = columns.choose(header)?;
@@ -145,7 +145,7 @@ fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) 
     table.values.shrink_to_fit();
     let mut notes = chosen.notes;
     notes.extend(table.notes);
-    let mut key_columns = table.keys.into_iter().map(|column| column.keys);
+    let mut key_columns = table.keys.into_iter().map(KeyColumn::finish);
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
         source: file.to_owned(),

@@ -35,18 +35,22 @@
 //! | `text` | its lines, read in pieces |
 //! | `line` | delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
+//! | `number` | decimal numbers, exactly and quickly |
 //! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
 //! | `index` | whether the first column labels the rows of returns |
 //! | `table` | the rows of either table |
 //! | `row_lines` | the line each row stands on |
 //! | `arrays` | columns that are numbers already, in the roles of a table |
 //! | `npy`, `npz` | arrays of numpy, one or several in a file |
+//! | `parquet` | tables in Parquet files (feature `parquet`) |
+//! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
 //! | `matrix` | [`Matrix`] and [`read_matrix`] |
 //! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
 //! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
 //! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `linear_model` | [`LinearModel`]: rows with targets without a file |
 //! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
 //! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
 //! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
@@ -65,12 +69,18 @@ mod keys;
 mod layout;
 mod libsvm;
 mod line;
+mod linear_model;
+#[cfg(feature = "mat")]
+mod mat;
 mod matrix;
 mod missing;
 mod npy;
 mod npz;
+mod number;
 mod out_file;
 mod out_table;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod process;
 mod random_mdp;
 mod read;
@@ -87,7 +97,8 @@ pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
 pub use keys::Keys;
-pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
+pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
+pub use linear_model::{LinearModel, TargetedRows};
 pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};

@@ -120,7 +120,7 @@ impl OutTable {
             Format::Json => self.write_json(out),
             Format::Npy => self.write_npy(out),
             #[cfg(feature = "parquet")]
-            Format::Parquet => self.write_parquet(out),
+            Format::Parquet => crate::parquet::write(self, rows, out),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
         })

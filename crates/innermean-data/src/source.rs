@@ -20,27 +20,47 @@ impl<T: Read + Seek> ReadSeek for T {}
 pub(crate) struct Source<'a> {
     /// The name in messages.
     pub(crate) file: String,
-    pub(crate) kind: Kind,
+    kind: Kind,
     /// The part behind the colon of `file.npz:name`.
     member: Option<String>,
     /// The first bytes, which have been taken from `input`.
     head: Vec<u8>,
     input: Box<dyn ReadSeek + 'a>,
+    #[cfg_attr(not(any(feature = "parquet", feature = "mat")), allow(dead_code))]
+    origin: Origin<'a>,
+}
+
+/// Where the bytes are, for readers that open files by themselves.
+#[cfg_attr(not(any(feature = "parquet", feature = "mat")), allow(dead_code))]
+enum Origin<'a> {
+    Path(PathBuf),
+    Bytes(&'a [u8]),
 }
 
 /// What the first bytes say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     Text,
     Gzip,
     Zip,
     Npy,
+    Parquet,
+    Mat,
+    OldMat,
+    Hdf5,
 }
 
 impl Kind {
     fn of(head: &[u8]) -> Self {
-        const KINDS: [(&[u8], Kind); 3] =
-            [(b"\x1f\x8b", Kind::Gzip), (b"PK\x03\x04", Kind::Zip), (npy::MAGIC, Kind::Npy)];
+        const KINDS: [(&[u8], Kind); 7] = [
+            (b"\x1f\x8b", Kind::Gzip),
+            (b"PK\x03\x04", Kind::Zip),
+            (npy::MAGIC, Kind::Npy),
+            (b"PAR1", Kind::Parquet),
+            (b"MATLAB 7.3 MAT", Kind::Mat),
+            (b"MATLAB 5.0 MAT", Kind::OldMat),
+            (b"\x89HDF\r\n", Kind::Hdf5),
+        ];
         KINDS.into_iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Text, |(_, kind)| kind)
     }
 }
@@ -63,23 +83,24 @@ impl<'a> Source<'a> {
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
         })?;
-        Self::new(Box::new(opened), file(), member)
+        Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()))
     }
 
     pub(crate) fn of_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
-        Self::new(Box::new(Cursor::new(bytes)), name.to_owned(), None)
+        Self::new(Box::new(Cursor::new(bytes)), name.to_owned(), None, Origin::Bytes(bytes))
     }
 
     fn new(
         mut input: Box<dyn ReadSeek + 'a>,
         file: String,
         member: Option<String>,
+        origin: Origin<'a>,
     ) -> Result<Self, ReadError> {
         let mut head = Vec::new();
-        let read = input.by_ref().take(8).read_to_end(&mut head);
+        let read = input.by_ref().take(16).read_to_end(&mut head);
         read.map_err(|source| ReadError::Unreadable { file: file.clone(), source })?;
         let kind = Kind::of(&head);
-        Ok(Self { file, kind, member, head, input })
+        Ok(Self { file, kind, member, head, input, origin })
     }
 
     /// A table in whatever form the file has it.
@@ -102,7 +123,53 @@ impl<'a> Source<'a> {
                     None => Box::new(ArchiveColumns::new(archive)?),
                 }))
             }
+            Kind::Parquet => self.parquet(),
+            Kind::Mat => self.mat(),
+            Kind::OldMat => {
+                let advice = "save it with save(..., '-v7.3')";
+                Err(npy::unsuitable(&self.file, "is a MATLAB file of a version before 7.3", advice))
+            }
+            Kind::Hdf5 => {
+                let reason = "is an HDF5 file that was not written by MATLAB";
+                Err(npy::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
+            }
         }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet(self) -> Result<Content<'a>, ReadError> {
+        use crate::parquet::ParquetColumns;
+        Ok(Content::Columns(match self.origin {
+            Origin::Path(path) => {
+                let opened = File::open(path).map_err(|source| unreadable(&self.file, source))?;
+                Box::new(ParquetColumns::open(opened, &self.file)?)
+            }
+            Origin::Bytes(bytes) => {
+                Box::new(ParquetColumns::open(bytes::Bytes::copy_from_slice(bytes), &self.file)?)
+            }
+        }))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(self) -> Result<Content<'a>, ReadError> {
+        Err(ReadError::NotBuiltIn { file: self.file, what: "Parquet", feature: "parquet" })
+    }
+
+    #[cfg(feature = "mat")]
+    fn mat(self) -> Result<Content<'a>, ReadError> {
+        let opened = match self.origin {
+            Origin::Path(path) => hdf5_pure::File::open_streaming(path),
+            Origin::Bytes(bytes) => hdf5_pure::File::from_bytes(bytes.to_vec()),
+        };
+        let opened = opened.map_err(|error| crate::mat::damaged(&self.file, &error))?;
+        let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref())?;
+        let file = format!("{}:{name}", self.file);
+        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name)))))
+    }
+
+    #[cfg(not(feature = "mat"))]
+    fn mat(self) -> Result<Content<'a>, ReadError> {
+        Err(ReadError::NotBuiltIn { file: self.file, what: "MATLAB 7.3", feature: "mat" })
     }
 
     /// The bytes of a text, unpacked.
@@ -113,7 +180,14 @@ impl<'a> Source<'a> {
             Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(bytes))),
             // French's library hands out zip files; their bytes would otherwise be reported as broken text.
             Kind::Zip => Err(ReadError::Zip { file: self.file }),
-            Kind::Npy => Err(npy::unsuitable(&self.file, "is an array of numpy", "expected a text file")),
+            kind => {
+                let what = match kind {
+                    Kind::Npy => "is an array of numpy",
+                    Kind::Parquet => "is a Parquet file",
+                    _ => "is a MATLAB or HDF5 file",
+                };
+                Err(npy::unsuitable(&self.file, what, "expected a text file"))
+            }
         }
     }
 

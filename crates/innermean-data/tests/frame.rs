@@ -153,7 +153,7 @@ fn an_unnamed_column_that_counts_rows_is_left_out_of_all_others() {
     for text in [",y,x\n0,1,5\n1,2,6\n", "Unnamed: 0,y,x\n1,1,5\n2,2,6\n", "y x\n1 1 5\n2 2 6\n"] {
         let frame = read(text, &columns(&[], &["y"], others(&[])));
         assert_eq!((&frame.feature_names[..], &frame.features[..]), (&["x".to_owned()][..], &[5.0, 6.0][..]));
-        assert!(frame.notes[0].contains("counts the rows"), "{:?}", frame.notes);
+        assert!(frame.notes[0].contains("labels the rows"), "{:?}", frame.notes);
         let frame = read(text, &columns(&["1"], &["y"], others(&[])));
         assert_eq!(
             (frame.keys[0].as_ref().unwrap().names.len(), frame.notes.len()),
