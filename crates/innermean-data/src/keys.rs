@@ -57,9 +57,9 @@ impl KeyColumn {
 
     /// Texts that are missing become `text`.
     pub(crate) fn fill_missing(&mut self, text: &str) {
-        if self.keys.codes.contains(&NONE) {
+        if self.codes.contains(&NONE) {
             let code = self.code(text);
-            self.keys.codes.iter_mut().filter(|found| **found == NONE).for_each(|found| *found = code);
+            self.codes.iter_mut().filter(|found| **found == NONE).for_each(|found| *found = code);
         }
     }
 

@@ -147,6 +147,10 @@ impl Application for PolicyApplication<'_> {
         );
     }
 
+    fn predicts_texts(&self) -> Option<&str> {
+        Some("state")
+    }
+
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
         let residuals = answer.residuals.iter().map(|r| r.unwrap_or(f64::NAN)).collect();
         let count = if self.task.seen { "visits" } else { "successors" };
