@@ -61,7 +61,7 @@ impl Application for PolicyApplication<'_> {
         Self: 'a;
 
     fn title(&self) -> String {
-        self.task.title()
+        format!("Policy evaluation of {}", self.task.size())
     }
 
     fn source(&self) -> Source<'_> {
