@@ -50,6 +50,11 @@ pub(crate) trait Application {
     /// A name for each coordinate of theta; `--start FILE` may use them.
     fn coordinates(&self) -> &[String];
 
+    /// The start in the units of the problem, if these are not those of the answer.
+    fn start(&self, theta: Vec<f64>) -> Vec<f64> {
+        theta
+    }
+
     /// What `solution` means.
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
 
@@ -112,7 +117,7 @@ where
     G: Regularizer,
 {
     let Request { solver, output, inputs, predictions } = request;
-    let start = solver.start.point(application.coordinates(), solver.seed)?;
+    let start = application.start(solver.start.point(application.coordinates(), solver.seed)?);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
     let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();
