@@ -50,6 +50,11 @@ pub(crate) trait Application {
     /// A name for each coordinate of theta; `--start FILE` may use them.
     fn coordinates(&self) -> &[String];
 
+    /// Where `--start auto` begins, for a problem that knows a good place.
+    fn start(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// What `solution` means.
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
 
@@ -107,7 +112,7 @@ where
     G: Regularizer,
 {
     let Request { solver, output, inputs, predictions } = request;
-    let start = solver.start.point(application.coordinates(), solver.seed)?;
+    let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
     let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();
