@@ -64,6 +64,11 @@ pub(crate) trait Application {
     /// The answer for people; the lines about the run follow by themselves.
     fn describe(&self, answer: &Self::Answer<'_>, solution: &Solution, page: &mut Page);
 
+    /// A column of texts in what `--predictions` writes, if there is one.
+    fn predicts_texts(&self) -> Option<&str> {
+        None
+    }
+
     /// What `--predictions` writes; asked for only where the command has that flag.
     fn predictions(&self, answer: &Self::Answer<'_>, solution: &Solution) -> Result<OutTable> {
         let _ = (answer, solution);
@@ -122,7 +127,9 @@ where
     {
         bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
     }
-    let predictions = predictions.map(|path| PredictionFile::check(path, &inputs)).transpose()?;
+    let predictions = predictions
+        .map(|path| PredictionFile::check(path, application.predicts_texts(), &inputs))
+        .transpose()?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {

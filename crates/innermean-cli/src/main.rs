@@ -14,12 +14,13 @@ mod compare;
 mod human;
 mod interrupt;
 mod json;
+mod linear;
 mod methods;
 mod named_numbers;
 mod number;
-mod output_file;
 mod output_flags;
 mod plan;
+mod policy;
 mod portfolio;
 mod predictions;
 mod progress;
@@ -44,6 +45,8 @@ struct Cli {
 enum Command {
     Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
+    Linear(linear::LinearArgs),
+    Policy(policy::PolicyArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -67,6 +70,8 @@ fn main() -> ExitCode {
     let ended = match &command {
         Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Linear(args) => linear::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

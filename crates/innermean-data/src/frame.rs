@@ -6,7 +6,7 @@ use crate::arrays::{header_of, table_of};
 use crate::columns::{Chosen, Columns, Header};
 use crate::error::ReadError;
 use crate::frame_layout::detect;
-use crate::keys::Keys;
+use crate::keys::{KeyColumn, Keys};
 use crate::layout::SAMPLE;
 use crate::missing::{Dropped, Missing};
 use crate::row_lines::RowLines;
@@ -145,7 +145,7 @@ fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) 
     table.values.shrink_to_fit();
     let mut notes = chosen.notes;
     notes.extend(table.notes);
-    let mut key_columns = table.keys.into_iter().map(|column| column.keys);
+    let mut key_columns = table.keys.into_iter().map(KeyColumn::finish);
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
         source: file.to_owned(),

@@ -35,6 +35,7 @@
 //! | `text` | its lines, read in pieces |
 //! | `line` | delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
+//! | `number` | decimal numbers, exactly and quickly |
 //! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
 //! | `index` | whether the first column labels the rows of returns |
 //! | `table` | the rows of either table |
@@ -49,8 +50,11 @@
 //! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `linear_model` | [`LinearModel`]: rows with targets without a file |
+//! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
+//! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
+//! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
 //! | `groups` | [`generate_groups`]: groups of rows with one label each without a file |
-//! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
@@ -67,16 +71,19 @@ mod keys;
 mod layout;
 mod libsvm;
 mod line;
+mod linear_model;
 #[cfg(feature = "mat")]
 mod mat;
 mod matrix;
 mod missing;
 mod npy;
 mod npz;
+mod number;
 mod out_file;
 mod out_table;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod process;
 mod random_mdp;
 mod read;
 mod returns;
@@ -84,6 +91,7 @@ mod row_lines;
 mod source;
 mod table;
 mod text;
+mod textbook;
 mod vector;
 
 pub use columns::{Ask, Columns, FeatureColumns};
@@ -92,12 +100,17 @@ pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};
 pub use groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 pub use keys::Keys;
-pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
+pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
+pub use linear_model::{LinearModel, TargetedRows};
 pub use matrix::{Matrix, read_matrix};
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
 pub use out_table::{OutColumn, OutTable};
-pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
+pub use process::{END, FeatureRows, Log, Process};
+pub use random_mdp::{
+    Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp, random_features,
+};
 pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
+pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
 pub use vector::{parse_vector, read_vector};

@@ -96,10 +96,7 @@ fn numbers(dataset: &Dataset, from: u64, count: u64, file: &str) -> Result<Vec<f
 /// The class of a variable, and whether it is empty.
 fn class(dataset: &Dataset) -> (Option<String>, bool) {
     let attributes = dataset.attrs().unwrap_or_default();
-    let class = match attributes.get("MATLAB_class") {
-        Some(AttrValue::String(class) | AttrValue::AsciiString(class)) => Some(class.clone()),
-        _ => None,
-    };
+    let class = attributes.get("MATLAB_class").and_then(AttrValue::as_str).map(str::to_owned);
     (class, attributes.contains_key("MATLAB_empty"))
 }
 

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -70,7 +70,7 @@ impl Sense {
                 (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _) => {
                     Self::Time
                 }
-                (Some(LogicalType::Integer { is_signed: false, .. }), _)
+                (Some(LogicalType::Integer(IntType { is_signed: false, .. })), _)
                 | (_, ConvertedType::UINT_32 | ConvertedType::UINT_64) => Self::Unsigned,
                 _ => Self::Plain,
             },
@@ -305,9 +305,7 @@ fn write_groups(table: &OutTable, rows: usize, out: &mut (impl Write + Send)) ->
         let (physical, logical) = match column {
             OutColumn::Numbers(_) => (Physical::DOUBLE, None),
             OutColumn::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            OutColumn::Whole(_) => {
-                (Physical::INT64, Some(LogicalType::Integer { bit_width: 64, is_signed: false }))
-            }
+            OutColumn::Whole(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
         };
         let built = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)

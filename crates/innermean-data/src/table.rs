@@ -1,12 +1,11 @@
 //! The rows of a table: from text straight into vectors of numbers and texts.
 
-use crate::cell::{
-    Manner, Meaning, general_meaning, is_date, is_missing_code, is_missing_key, meaning, plain_number,
-};
+use crate::cell::{Manner, Meaning, general_meaning, is_date, is_missing_code, is_missing_key, meaning};
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
 use crate::layout::Layout;
 use crate::line::{Cells, Line};
+use crate::number::plain_number;
 use crate::row_lines::RowLines;
 use crate::text::Text;
 
@@ -19,6 +18,8 @@ pub(crate) enum Role {
     Label,
     /// The text column of this number.
     Key(usize),
+    /// The text column of this number, where a missing text is the empty one.
+    KeyOrBlank(usize),
     /// The number column of this number.
     Number(usize),
     /// A number of the matrix, in a column that somebody asked for.
@@ -283,7 +284,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, role: Role, value: f64) {
         match role {
             Role::Number(k) => self.table.numbers[k].push(value),
@@ -292,18 +293,27 @@ impl Reader<'_> {
     }
 
     /// The common case: a plain number that fills the cell, with its length; no percent sign, no missing value.
-    #[inline]
+    #[inline(always)]
     fn plain(&self, rest: &[u8]) -> Option<(f64, usize)> {
         let delimiter = self.layout.delimiter;
-        let start = rest.iter().take_while(|&&b| delimiter.is_padding(b)).count();
-        let (value, length) = plain_number(&rest[start..], self.layout.decimal)?;
-        let mut end = start + length;
-        while end < rest.len() && !delimiter.is_at(rest[end]) && delimiter.is_padding(rest[end]) {
-            end += 1;
-        }
-        let fills = end == rest.len() || delimiter.is_at(rest[end]);
+        let (value, end) = match plain_number(rest, self.layout.decimal) {
+            Some((value, end)) if rest.get(end).is_none_or(|&b| delimiter.is_at(b)) => (value, end),
+            _ => self.padded(rest)?,
+        };
         let is_code = self.layout.manner == Manner::Returns && is_missing_code(value);
-        (fills && !is_code && self.percent == Some(false)).then_some((value, end))
+        (!is_code && self.percent == Some(false)).then_some((value, end))
+    }
+
+    /// Such a number with blanks around it.
+    #[cold]
+    fn padded(&self, rest: &[u8]) -> Option<(f64, usize)> {
+        let delimiter = self.layout.delimiter;
+        let blanks = |rest: &[u8]| rest.iter().take_while(|&&b| delimiter.is_padding(b)).count();
+        let start = blanks(rest);
+        let (value, length) = plain_number(&rest[start..], self.layout.decimal)?;
+        let end = start + length;
+        let end = end + blanks(&rest[end..]);
+        rest.get(end).is_none_or(|&b| delimiter.is_at(b)).then_some((value, end))
     }
 
     /// Any cell, read at leisure.
@@ -327,7 +337,10 @@ impl Reader<'_> {
                 self.table.needed_gaps.add(|| place, &cell.text);
                 self.table.keys[k].push_missing();
             }
-            Role::Key(k) => self.table.keys[k].push(&cell.text),
+            Role::KeyOrBlank(k) if !cell.quoted && is_missing_key(&cell.text) => {
+                self.table.keys[k].push("");
+            }
+            Role::Key(k) | Role::KeyOrBlank(k) => self.table.keys[k].push(&cell.text),
             Role::Number(_) | Role::Value | Role::Other => {
                 let value = self.value(&cell.text, role, line, column)?;
                 self.push(role, value);

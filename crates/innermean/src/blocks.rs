@@ -34,19 +34,24 @@ enum Cuts {
 impl Blocks {
     /// Cuts `0..n`, where the work of one index touches about `cost` numbers.
     pub fn new(n: usize, cost: usize) -> Self {
-        let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.div_ceil(cost.max(1)));
+        Self::with_least(n, cost, 0)
+    }
+
+    /// [`Self::new`] with at least so many numbers touched in a block, as is right where every block brings a vector of that length.
+    pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
+        let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
         Blocks { n, cuts: Cuts::Every(len.min(n.max(1))) }
     }
 
-    /// Cuts `0..n`, where the work of index i touches about `cost(i)` numbers, into blocks of about equal work. An index is never
+    /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of about equal work. An index is never
     /// cut: one that costs more than all others is a block of its own.
-    pub fn balanced(n: usize, cost: impl Fn(usize) -> usize) -> Self {
+    pub fn balanced(n: usize, least: usize, cost: impl Fn(usize) -> usize) -> Self {
         let first = if n > 0 { cost(0) } else { 1 };
         if (1..n).all(|i| cost(i) == first) {
-            return Self::new(n, first);
+            return Self::with_least(n, first, least);
         }
         let total: usize = (0..n).map(|i| cost(i).max(1)).sum();
-        let share = total.div_ceil(MOST_BLOCKS).max(LEAST_WORK);
+        let share = total.div_ceil(MOST_BLOCKS).max(LEAST_WORK).max(least);
         let (mut ends, mut work) = (Vec::new(), 0);
         for i in 0..n {
             // A long index does not take the short ones before it along.
@@ -187,8 +192,8 @@ mod tests {
     fn blocks_cover_the_range_once_and_do_not_depend_on_threads() {
         for (n, cost) in [(0, 1), (1, 1), (31, 1000), (4096, 100), (4097, 25), (7240, 25), (100_000, 1)] {
             check(&Blocks::new(n, cost), n);
-            check(&Blocks::balanced(n, |_| cost), n);
-            check(&Blocks::balanced(n, |i| if i % 100 == 7 { 300 * cost } else { cost }), n);
+            check(&Blocks::balanced(n, 0, |_| cost), n);
+            check(&Blocks::balanced(n, 0, |i| if i % 100 == 7 { 300 * cost } else { cost }), n);
         }
         assert_eq!(Blocks::new(0, 1).max(|| (), |(), _| 0.0), f64::NEG_INFINITY);
         assert_eq!(Blocks::new(1000, 100).max(|| (), |(), i| -(i as f64 - 700.0).abs()), 0.0);
@@ -198,7 +203,7 @@ mod tests {
     #[test]
     fn blocks_are_balanced_by_cost_and_not_by_number() {
         let cost = |i: usize| if i == 500 { 1_000_000 } else { 1000 };
-        let blocks = Blocks::balanced(1001, cost);
+        let blocks = Blocks::balanced(1001, 0, cost);
         let work = |b: usize| blocks.range(b).map(cost).sum::<usize>();
         assert!((0..blocks.count()).any(|b| blocks.range(b) == (500..501)));
         assert!((0..blocks.count()).all(|b| blocks.range(b) == (500..501) || work(b) <= LEAST_WORK));

@@ -1,11 +1,11 @@
 //! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of gradient methods are made of.
 
 use crate::draws::Stream;
-use crate::inner::{Inner, blocks, mean_jacobian, mean_jacobian_norm};
+use crate::inner::{Inner, Jacobians, blocks, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{axpy, dot, norm_squared};
+use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
 
 /// Enough for a few percent; the largest eigenvalue of real data stands alone.
 const ITERATIONS: usize = 20;
@@ -81,17 +81,16 @@ const DIRECTIONS: usize = 8;
 /// largest terms.
 pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let f = &problem.inner;
-    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    let (d, n_x) = (f.d(), f.n_x());
     let mut sizes = vec![0.0; n_x];
     blocks(f).fill(
         1,
         &mut sizes,
         #[inline(always)]
         |range, sizes| {
-            let mut jacobian = vec![0.0; ell * d];
+            let mut jacobians = Jacobians::new(f, theta);
             for (i, size) in range.zip(sizes) {
-                mean_jacobian(f, theta, i, &mut jacobian);
-                *size = norm_squared(&jacobian);
+                *size = norm_squared(jacobians.mean(i));
             }
         },
     );
@@ -99,15 +98,14 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
     largest.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     largest.truncate(DIRECTIONS);
     let mut directions = vec![0.0; largest.len() * d];
-    let mut jacobian = vec![0.0; ell * d];
+    let mut jacobians = Jacobians::new(f, theta);
     for (i, v) in largest.into_iter().zip(directions.chunks_exact_mut(d)) {
-        mean_jacobian(f, theta, i, &mut jacobian);
         // Its longest row.
         let mut most = 0.0;
-        for row in jacobian.chunks_exact(d) {
+        for row in rows(jacobians.mean(i), f, i) {
             if norm_squared(row) > most {
                 most = norm_squared(row);
-                v.copy_from_slice(row);
+                scatter(f, i, row, v);
             }
         }
     }
@@ -118,11 +116,11 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
         &mut sums,
         #[inline(always)]
         |range, sums| {
-            let mut jacobian = vec![0.0; ell * d];
+            let mut jacobians = Jacobians::new(f, theta);
             for i in range {
-                mean_jacobian(f, theta, i, &mut jacobian);
+                let jacobian = jacobians.mean(i);
                 for (v, sums) in directions.chunks_exact(d).zip(sums.chunks_exact_mut(2)) {
-                    let along: f64 = jacobian.chunks_exact(d).map(|row| dot(row, v).powi(2)).sum();
+                    let along: f64 = rows(jacobian, f, i).map(|row| along(f, i, row, v).powi(2)).sum();
                     sums[0] += along;
                     sums[1] += sizes[i] * along;
                 }
@@ -131,4 +129,29 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
     );
     let along = sums.chunks_exact(2).filter(|sums| sums[0] > 0.0).map(|sums| sums[1] / sums[0]);
     along.fold(0.0, f64::max) / problem.gamma_at(theta)
+}
+
+/// The rows of a Jacobian of term i, which hold the coordinates that it looks at.
+fn rows<'j, F: Inner>(jacobian: &'j [f64], f: &F, i: usize) -> impl Iterator<Item = &'j [f64]> {
+    jacobian.chunks(f.support(i).map_or(f.d(), <[u32]>::len).max(1))
+}
+
+/// `<row, v>`
+#[inline(always)]
+fn along<F: Inner>(f: &F, i: usize, row: &[f64], v: &[f64]) -> f64 {
+    match f.support(i) {
+        Some(support) => sparse_dot(support, row, v),
+        None => dot(row, v),
+    }
+}
+
+/// `v = row`, zeros elsewhere.
+fn scatter<F: Inner>(f: &F, i: usize, row: &[f64], v: &mut [f64]) {
+    match f.support(i) {
+        Some(support) => {
+            v.fill(0.0);
+            sparse_axpy(1.0, support, row, v);
+        }
+        None => v.copy_from_slice(row),
+    }
 }

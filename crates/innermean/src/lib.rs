@@ -62,7 +62,7 @@ pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
-    QuadraticForm, ScalarMerit, Square,
+    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
@@ -76,6 +76,7 @@ pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
     Tilted, Unregularized,

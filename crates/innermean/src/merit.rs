@@ -14,12 +14,16 @@ mod any;
 mod bernoulli;
 mod downside_square;
 mod huber;
+mod labels;
 mod logistic;
 mod negative_log;
 mod poisson;
 mod quadratic_form;
 mod scalar_merit;
+mod smoothed_hinge;
 mod square;
+mod squared_hinge;
+mod weighted;
 
 pub use absolute::Absolute;
 pub use any::AnyMerit;
@@ -31,7 +35,10 @@ pub use negative_log::NegativeLog;
 pub use poisson::Poisson;
 pub use quadratic_form::QuadraticForm;
 pub use scalar_merit::ScalarMerit;
+pub use smoothed_hinge::SmoothedHinge;
 pub use square::Square;
+pub use squared_hinge::SquaredHinge;
+pub use weighted::Weighted;
 
 /// A family of convex functions `phi_i` on `R^ell`, one for each outer index `i`.
 ///

@@ -91,6 +91,15 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
     Some(Optimum { objective: problem.objective(&theta), theta, source })
 }
 
+/// The minimiser by the normal equations; None where f is not affine, phi or g not quadratic, P without curvature in some direction, or d above 2000.
+pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Option<Vec<f64>> {
+    if !problem.inner.structure().affine || problem.merit.square_weight().is_none() {
+        return None;
+    }
+    let inner = Collapsed::new(&problem.inner, &vec![0.0; problem.inner.d()]);
+    gram::solve(&Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer })
+}
+
 fn of_predictors<P: Merit, G: Regularizer>(
     problem: &Problem<Collapsed, P, G>,
     theta: &[f64],

@@ -105,7 +105,7 @@ impl Groups {
             let cut = |k: usize| ends[0] + k * (ends[1] - ends[0]) / pieces;
             segments.extend((0..pieces).map(|k| Segment { group, rows: cut(k)..cut(k + 1) }));
         }
-        let blocks = Blocks::balanced(segments.len(), |s| segments[s].rows.len() * width);
+        let blocks = Blocks::balanced(segments.len(), 0, |s| segments[s].rows.len() * width);
         let squares =
             Blocks::new(count, width).max(|| (), |(), r| norm_squared(&rows[r * width..(r + 1) * width]));
         let longest = (squares + f64::from(u8::from(intercept))).sqrt();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 use crate::vector;
 
 /// A regulariser g of the first m coordinates, `theta = (head, tail)`: an intercept, or whatever else stands at the end of theta, is
@@ -80,5 +80,17 @@ impl<G: Regularizer> Regularizer for FreeTail<G> {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        if l < self.penalised {
+            return self.g.coordinate(l);
+        }
+        // For every l or for none: as it is with the head, if there is one.
+        if self.penalised > 0 {
+            self.g.coordinate(0)?;
+        }
+        Some(Coordinate::FREE)
     }
 }

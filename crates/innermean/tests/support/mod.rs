@@ -10,6 +10,7 @@ pub(crate) mod market;
 pub(crate) mod newton;
 pub(crate) mod process;
 pub(crate) mod regression;
+pub(crate) mod sparse;
 pub(crate) mod toy;
 
 pub(crate) fn geometric_mean(values: &[f64]) -> f64 {
