@@ -26,6 +26,7 @@ mod table;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 #[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]
+#[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct BagsArgs {
     /// The rows: a column that names each row's group, and columns of features [default: generated groups, see --groups]
     #[arg(value_name = "ROWS")]
@@ -138,6 +139,10 @@ mean size of groups
 
 Every group counts the same, but with exp, where every row does. g is an l1 norm and a ridge on the coefficients. Features are taken \
 as they are: those of very different size are better brought to one scale before.";
+
+const START: &str = "\
+Where to begin: auto (no coefficients, and the intercept that predicts the mean of the labels), zeros, uniform (each coordinate \
+uniform in [0, 1), by the seed), or a file with one number for each coordinate; what --json prints is such a file";
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -26,9 +26,10 @@
 //!
 //! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
 //! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`steps`] the rules for
-//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
+//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver. [`check`] tests an f, phi or g of your own.
 
 pub mod blocks;
+pub mod check;
 pub mod choice;
 pub mod cholesky;
 pub mod collapse;
@@ -54,6 +55,7 @@ pub mod steps;
 pub mod tridiagonal;
 pub mod vector;
 
+pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 pub use evaluate::Measure;

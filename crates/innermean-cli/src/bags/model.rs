@@ -149,6 +149,20 @@ impl Model {
         }
     }
 
+    /// No coefficients, and the intercepts that predict the mean of the labels; of counts, that of all rows.
+    pub(crate) fn start(&self, data: &Data) -> Vec<f64> {
+        let ell = data.label_names.len();
+        let count = data.labels.len() as f64 / ell as f64;
+        let mean = |c: usize| data.labels.iter().skip(c).step_by(ell).sum::<f64>() / count;
+        match self {
+            Model::Scalar(bags) if bags.link() == Link::Exp => {
+                bags.start(data.labels.iter().sum::<f64>() / bags.groups().rows() as f64)
+            }
+            Model::Scalar(bags) => bags.start(mean(0)),
+            Model::Softmax(bags) => bags.start(&(0..ell).map(mean).collect::<Vec<_>>()),
+        }
+    }
+
     /// The average prediction of every labelled group, one number or one for each class.
     pub(crate) fn fitted(&self, data: &Data, loss: Loss, theta: &[f64]) -> Vec<f64> {
         let f = self.inner();

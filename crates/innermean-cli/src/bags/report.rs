@@ -126,6 +126,10 @@ impl Application for BagsApplication<'_> {
         &self.names
     }
 
+    fn start(&self) -> Option<Vec<f64>> {
+        Some(self.model.start(self.data))
+    }
+
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
         let (data, theta) = (self.data, &solution.theta);
         let fitted = self.model.fitted(data, self.loss, theta);
