@@ -22,6 +22,7 @@
 //! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
+//! | `markov_language` | [`generate_language`]: sequences in a random language without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in [`Returns::notes`].
@@ -32,6 +33,7 @@ mod factor_model;
 mod index;
 mod layout;
 mod line;
+mod markov_language;
 mod random_mdp;
 mod read;
 mod returns;
@@ -40,6 +42,7 @@ mod vector;
 
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
+pub use markov_language::{LanguageOptions, SpokenLanguage, generate_language};
 pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
 pub use read::{Missing, ReadOptions, parse_returns, read_returns};
 pub use returns::{Dropped, Returns};

@@ -72,6 +72,7 @@ pub use problem::{Constants, Problem};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::sequences::{LanguageModel, Sequences};
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,
 };

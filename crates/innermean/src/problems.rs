@@ -4,3 +4,4 @@ pub mod bellman;
 pub mod linear;
 pub mod mspbe;
 pub mod portfolio;
+pub mod sequences;
