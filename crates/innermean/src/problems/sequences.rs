@@ -33,10 +33,12 @@ use crate::problem::Problem;
 use crate::setting::InvalidSetting;
 use crate::vector::{axpy, dot, prefetch, update_with};
 
+mod labelled;
 mod language_model;
 mod passes;
 mod softmax;
 
+pub use labelled::Labelled;
 pub use language_model::{LanguageModel, MOST_ORDER};
 use softmax::exp_of_negative;
 
