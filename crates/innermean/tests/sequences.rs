@@ -54,7 +54,7 @@ fn textbook(f: &Sequences, theta: &[f64], row: impl Fn(usize) -> Vec<f64>, i: us
             .collect();
         odds[class as usize] / odds.iter().sum::<f64>()
     });
-    factors.product::<f64>() / f.language().probabilities()[i]
+    factors.product::<f64>() * (f.n_x() as f64 / f.language().probabilities()[i]).sqrt()
 }
 
 #[test]
@@ -181,6 +181,15 @@ fn a_perfect_classifier_has_no_cost() {
     let entropy = problem.inner.language().entropy();
     assert!((problem.objective(&[0.0; 4]) - (4.0_f64.ln() - entropy)).abs() < 1e-14);
     assert!(problem.merit.gamma() > 0.0 && problem.merit.is_exact_at(&[1.0, 1.0]));
+    // At best all phi are equally curved, with slopes -s_i.
+    let units = [8.0_f64 / 7.0, 6.0 / 7.0].map(f64::sqrt);
+    for (i, s) in units.into_iter().enumerate() {
+        let mut slope = [0.0; 3];
+        for (slope, u) in slope.iter_mut().zip([s - 1e-6, s, s + 1e-6]) {
+            problem.merit.gradient(i, &[u], std::slice::from_mut(slope));
+        }
+        assert!((slope[1] + s).abs() < 1e-12 && ((slope[2] - slope[0]) / 2e-6 - 1.0).abs() < 1e-6);
+    }
 }
 
 #[test]

@@ -12,13 +12,14 @@
 //! weight for each feature and an intercept, so `d = C (F + 1)`. Here
 //!
 //! ```text
-//! f_theta(x_i, y_t) = (1/p_i) prod_k P_theta(c_ik | x_{t+k}),  n_X = n-grams above zero,  n_Y = T,  ell = 1
-//! phi_i(u)          = -n_X p_i log u
+//! f_theta(x_i, y_t) = (s_i/p_i) prod_k P_theta(c_ik | x_{t+k}),  n_X = n-grams above zero,  n_Y = T,  ell = 1
+//! phi_i(u)          = -n_X p_i log(u/s_i),  s_i = sqrt(n_X p_i)
 //! ```
 //!
-//! Differs: the paper's f is not divided by `p_i`. That takes the entropy of the language model off the cost, which becomes the
-//! Kullback-Leibler divergence from the language model to the predictions, 0 at best; and it makes every average 1 there, so that one dual step
-//! suits all terms.
+//! Differs: the paper's f is the product alone and its phi `-p_i log u`. Dividing by `p_i` takes the entropy of the language model off the
+//! cost, which becomes the Kullback-Leibler divergence from the language model to the predictions, 0 at best. The factor `s_i` changes
+//! nothing of it: with `u = s_i` at best, it makes all phi equally curved there, `n_X p_i / s_i^2 = 1`, so that one step suits all duals and the
+//! largest curvature and the largest Jacobian say together how curved the cost is, however rare the rarest n-gram.
 //!
 //! f is not affine and the cost is not convex. Its samples are the same windows for all n-grams, yet f depends on both: its structure is that of
 //! samples of each term's own, and a snapshot counts `n_X T` values. What it takes is far less: class probabilities are found once for each
@@ -33,22 +34,28 @@ use crate::problem::Problem;
 use crate::setting::InvalidSetting;
 use crate::vector::{axpy, dot, prefetch, update_with};
 
+mod clusters;
 mod labelled;
 mod language_model;
 mod passes;
+mod relabel;
+mod sample;
+pub mod search;
 mod softmax;
 
 pub use labelled::Labelled;
 pub use language_model::{LanguageModel, MOST_ORDER};
 use softmax::exp_of_negative;
 
-/// Averages below this share of their `p_i` are continued along the tangent; see [`NegativeLog`].
-pub const FLOOR: f64 = 1e-4;
+/// The logarithm of an average below this share of what it should be is continued along its tangent; see [`NegativeLog`].
+pub const FLOOR: f64 = 1e-2;
 
 /// The f of sequence classification.
 #[derive(Debug, Clone)]
 pub struct Sequences {
     language: LanguageModel,
+    /// `s_i / p_i = sqrt(n_X / p_i)`
+    scales: Vec<f64>,
     /// F + 1
     width: usize,
     /// The features of each step, and a 1 for the intercept
@@ -95,7 +102,9 @@ impl Sequences {
             with_one.extend_from_slice(row);
             with_one.push(1.0);
         }
-        Ok(Sequences { language, width: features + 1, rows: with_one, opens, windows })
+        let n_x = language.len() as f64;
+        let scales = language.probabilities().iter().map(|p| (n_x / p).sqrt()).collect();
+        Ok(Sequences { language, scales, width: features + 1, rows: with_one, opens, windows })
     }
 
     /// The whole problem, with g for whatever is asked of theta.
@@ -104,8 +113,9 @@ impl Sequences {
     /// Never, for probabilities of a language model.
     pub fn problem<G>(self, regularizer: G) -> Result<Problem<Sequences, NegativeLog, G>, InvalidSetting> {
         let n_x = self.language.len() as f64;
-        let weights = self.language.probabilities().iter().map(|p| n_x * p).collect();
-        let merit = NegativeLog::new(1, weights)?.with_floor(FLOOR)?;
+        let weights: Vec<f64> = self.language.probabilities().iter().map(|p| n_x * p).collect();
+        let units = weights.iter().map(|q| q.sqrt()).collect();
+        let merit = NegativeLog::new(1, weights)?.with_units(units)?.with_floor(FLOOR)?;
         Ok(Problem { inner: self, merit, regularizer })
     }
 
@@ -202,7 +212,7 @@ impl Inner for Sequences {
 
     #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        let mut product = 1.0 / self.language.probabilities()[i];
+        let mut product = self.scales[i];
         for (k, &class) in self.language.ngram(i).iter().enumerate() {
             let step = self.windows[j] + k;
             product *= self.probability(theta, step, class, self.odds(theta, step));
@@ -230,11 +240,11 @@ impl Inner for Sequences {
 
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
         let sum = self.product(theta, 0..self.steps(), i);
-        out[0] = sum / (self.language.probabilities()[i] * self.windows.len() as f64);
+        out[0] = sum * self.scales[i] / self.windows.len() as f64;
     }
 
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let share = c * w[0] / (self.language.probabilities()[i] * self.windows.len() as f64);
+        let share = c * w[0] * self.scales[i] / self.windows.len() as f64;
         self.add_each_jac_t(
             theta,
             i..i + 1,
@@ -252,25 +262,24 @@ impl Inner for Sequences {
             #[inline(always)]
             |steps, partial| self.add_products(theta, steps, partial),
         );
-        update_with(out, self.language.probabilities(), |mean, p| mean / p);
+        update_with(out, &self.scales, |mean, scale| mean * scale);
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
         out.fill(0.0);
-        let p = self.language.probabilities();
         Blocks::new(self.n_x(), self.d() * self.steps()).fill(
             self.d(),
             out,
             #[inline(always)]
             |ngrams, rows| {
-                let share = |i: usize| 1.0 / (p[i] * self.windows.len() as f64);
+                let share = |i: usize| self.scales[i] / self.windows.len() as f64;
                 self.add_each_jac_t(theta, ngrams, share, rows);
             },
         );
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
-        let v: Vec<f64> = w.iter().zip(self.language.probabilities()).map(|(w, p)| w / p).collect();
+        let v: Vec<f64> = w.iter().zip(&self.scales).map(|(w, scale)| w * scale).collect();
         self.blocks().add(
             1.0 / (self.n_x() as f64 * self.windows.len() as f64),
             out,
