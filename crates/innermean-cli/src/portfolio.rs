@@ -76,7 +76,7 @@ impl From<MissingChoice> for Missing {
         match choice {
             MissingChoice::Error => Missing::Error,
             MissingChoice::DropRows => Missing::DropRows,
-            MissingChoice::DropAssets => Missing::DropAssets,
+            MissingChoice::DropAssets => Missing::DropColumns,
         }
     }
 }

@@ -17,6 +17,15 @@ impl Meaning {
     }
 }
 
+/// What a table is about, which decides what its cells may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Returns: codes for missing values, and percent signs if every value has one.
+    Returns,
+    /// Any table: no codes, no percent signs, but `true` and `false`.
+    General,
+}
+
 /// Codes for a missing value in Kenneth French's library. A percent return of -99.99 would be a portfolio that
 /// lost everything in a day, and one of -999 is impossible, so both are always read as missing.
 pub(crate) fn is_missing_code(value: f64) -> bool {
@@ -72,8 +81,25 @@ fn long_number(bytes: &[u8], decimal: u8) -> Option<f64> {
     value.ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Reads a trimmed cell.
+/// Reads a trimmed cell of a table of returns.
 pub(crate) fn meaning(text: &str, decimal: u8) -> Meaning {
+    match spelled(text, decimal) {
+        Meaning::Number(value) | Meaning::Percent(value) if is_missing_code(value) => Meaning::Missing,
+        meaning => meaning,
+    }
+}
+
+/// Reads a trimmed cell of any table.
+pub(crate) fn general_meaning(text: &str, decimal: u8) -> Meaning {
+    match spelled(text, decimal) {
+        Meaning::Text if text.eq_ignore_ascii_case("true") => Meaning::Number(1.0),
+        Meaning::Text if text.eq_ignore_ascii_case("false") => Meaning::Number(0.0),
+        Meaning::Percent(_) => Meaning::Text,
+        meaning => meaning,
+    }
+}
+
+fn spelled(text: &str, decimal: u8) -> Meaning {
     if !text.ends_with(|c: char| c.is_ascii_digit()) && is_missing_word(text) {
         return Meaning::Missing;
     }
@@ -84,8 +110,6 @@ pub(crate) fn meaning(text: &str, decimal: u8) -> Meaning {
     let Some(value) = number_of(number, decimal) else { return Meaning::Text };
     if !value.is_finite() {
         Meaning::Infinite
-    } else if is_missing_code(value) {
-        Meaning::Missing
     } else if percent {
         Meaning::Percent(value)
     } else {
@@ -96,6 +120,13 @@ pub(crate) fn meaning(text: &str, decimal: u8) -> Meaning {
 fn is_missing_word(text: &str) -> bool {
     const WORDS: [&str; 9] = ["", ".", "-", "NA", "N/A", "#N/A", "NaN", "null", "None"];
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a trimmed cell without quotes names nothing. A point, a dash or `None` may well be a name.
+pub(crate) fn is_missing_key(text: &str) -> bool {
+    const WORDS: [&str; 6] = ["", "NA", "N/A", "#N/A", "NaN", "null"];
+    // All words are short, and most names are not.
+    text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 fn number_of(text: &str, decimal: u8) -> Option<f64> {

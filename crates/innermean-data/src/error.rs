@@ -14,11 +14,14 @@ pub struct Place {
     pub column: usize,
     /// The column's name, if there is one.
     pub name: Option<String>,
+    /// The file has no lines, and `line` is a row of its table, from 1.
+    pub by_row: bool,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}, column {}", self.file, self.line, self.column)?;
+        let row = if self.by_row { "row" } else { "line" };
+        write!(f, "{}, {row} {}, column {}", self.file, self.line, self.column)?;
         match &self.name {
             Some(name) if !name.is_empty() => write!(f, " ({})", shorten(name)),
             _ => Ok(()),
@@ -50,13 +53,41 @@ pub enum ReadError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A zip or gzip archive.
-    #[error("{file}: is a {kind} archive; unpack it and give the text file inside")]
-    Compressed {
+    /// A zip archive.
+    #[error("{file}: is a zip archive without arrays; unpack it and give the file inside")]
+    Zip {
         /// The file's name.
         file: String,
-        /// `zip` or `gzip`.
-        kind: &'static str,
+    },
+    /// The bytes do not unpack, or are not what their beginning promises.
+    #[error("{file}: is damaged ({reason}); get or make the file anew")]
+    Damaged {
+        /// The file's name.
+        file: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A format that this program was built without.
+    #[error(
+        "{file}: is a {what} file, which is not built in; build with --features {feature}, or save it as .csv or .npy"
+    )]
+    NotBuiltIn {
+        /// The file's name.
+        file: String,
+        /// The format.
+        what: &'static str,
+        /// The feature that has it.
+        feature: &'static str,
+    },
+    /// The file is sound, but holds what is not read.
+    #[error("{file}: {reason}; {advice}")]
+    Unsuitable {
+        /// The file's name.
+        file: String,
+        /// What it holds.
+        reason: String,
+        /// What to do about it.
+        advice: String,
     },
     /// The bytes are not UTF-8 text.
     #[error("{file}, line {line}: is not UTF-8 text; save the file as plain text or CSV in UTF-8")]
@@ -67,18 +98,22 @@ pub enum ReadError {
         line: usize,
     },
     /// Nothing but blank lines and comments.
-    #[error("{file}: is empty; expected a table with one row per period and one column per asset")]
+    #[error("{file}: is empty; expected {expected}")]
     Empty {
         /// The file's name.
         file: String,
+        /// What should stand there.
+        expected: &'static str,
     },
     /// A header and nothing below it.
-    #[error("{file}: has no rows of data after line {line}; expected at least two rows of numbers")]
+    #[error("{file}: has no rows of data after line {line}; expected {expected}")]
     NoData {
         /// The file's name.
         file: String,
         /// The last line that is not data.
         line: usize,
+        /// What should stand there.
+        expected: &'static str,
     },
     /// A single row of data.
     #[error("{file}, line {line}: is the only row of data; at least two are needed to measure risk")]
@@ -135,6 +170,38 @@ pub enum ReadError {
         /// Its text.
         text: String,
     },
+    /// A row of sparse text that does not begin with a number.
+    #[error(
+        "{place}: {} is not a label; expected a number, then entries such as 3:0.5 apart by blanks",
+        quote(text)
+    )]
+    NotALabel {
+        /// The word.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// A word of sparse text that is no entry.
+    #[error(
+        "{place}: {} is not an entry; expected an index, a colon and a number, such as 3:0.5",
+        quote(text)
+    )]
+    NotAnEntry {
+        /// The word.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// Entries of a sparse row that do not rise.
+    #[error("{place}: index {index} follows index {before}; expected rising indices, so sort the row")]
+    UnsortedIndex {
+        /// The second of the two.
+        place: Place,
+        /// Its index.
+        index: u32,
+        /// The index before it.
+        before: u32,
+    },
     /// An infinity, or a number too large for a double.
     #[error(
         "{place}: {} is not a finite number; correct it, or leave the cell empty to mark it missing",
@@ -159,11 +226,7 @@ pub enum ReadError {
         text: String,
     },
     /// Missing values, and no leave to drop anything.
-    #[error(
-        "{place}: {} is a missing value, the first of {count} in the table; \
-         use `--missing drop-rows` or `--missing drop-assets` to leave them out",
-        quote(text)
-    )]
+    #[error("{place}: {} is a missing value, the first of {count} in the table; {advice}", quote(text))]
     Missing {
         /// The first one.
         place: Place,
@@ -171,6 +234,8 @@ pub enum ReadError {
         text: String,
         /// How many there are in the whole table.
         count: usize,
+        /// How to leave them out.
+        advice: &'static str,
     },
     /// Too little is left once missing values are dropped.
     #[error(
@@ -190,6 +255,82 @@ pub enum ReadError {
         all_assets: usize,
         /// What to try instead.
         advice: &'static str,
+    },
+    /// Every row, or every feature, has a missing value.
+    #[error("{file}: each of its {count} {what} has a missing value; {advice}")]
+    AllMissing {
+        /// The file's name.
+        file: String,
+        /// How many there are.
+        count: usize,
+        /// `rows` or `features`.
+        what: &'static str,
+        /// What to try instead.
+        advice: &'static str,
+    },
+    /// A column that is asked for and not there.
+    #[error(
+        "{file}: has no column {}; {} {}",
+        quote(name),
+        if *header { "its columns are" } else { "it has no header, and its columns are called" },
+        enumerated(columns)
+    )]
+    UnknownColumn {
+        /// The file's name.
+        file: String,
+        /// The name or number asked for.
+        name: String,
+        /// All names.
+        columns: Vec<String>,
+        /// Whether the names come from a header.
+        header: bool,
+    },
+    /// An array that is asked for and not there.
+    #[error("{file}: has no array {}; its arrays are {}", quote(name), enumerated(names))]
+    UnknownArray {
+        /// The file's name.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// All names.
+        names: Vec<String>,
+    },
+    /// A name that differs from several columns by its case only.
+    #[error(
+        "{file}: {} could be column {} or column {}; write the name as it stands in the header",
+        quote(name),
+        quote(first),
+        quote(second)
+    )]
+    AmbiguousColumn {
+        /// The file's name.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// One that fits.
+        first: String,
+        /// Another one.
+        second: String,
+    },
+    /// A column that is asked for in two roles.
+    #[error("{file}: column {} is asked for twice; name another column for one of the two", quote(name))]
+    ColumnTwice {
+        /// The file's name.
+        file: String,
+        /// The column.
+        name: String,
+    },
+    /// A column of text among those taken for features because they are there.
+    #[error(
+        "{place}: {} is not a number, but all columns without another role are features; \
+         name the features, or leave the column out",
+        quote(text)
+    )]
+    TextAmongFeatures {
+        /// The first such cell.
+        place: Place,
+        /// Its text.
+        text: String,
     },
     /// Columns whose values are all equal.
     #[error(
@@ -300,6 +441,16 @@ fn listed(names: &[String], one: &str, many: &str) -> String {
         0 => format!("{} {verb}", shown.join(", ")),
         1 => format!("{} and 1 other {verb}", shown.join(", ")),
         more => format!("{} and {more} others {verb}", shown.join(", ")),
+    }
+}
+
+/// `a, b, c and 7 others`.
+fn enumerated(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| shorten(name)).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

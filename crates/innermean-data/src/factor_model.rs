@@ -17,7 +17,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::returns::{Dropped, Returns};
+use crate::missing::Dropped;
+use crate::returns::Returns;
 
 /// Standard deviations of the factors, in percent a day.
 const FACTOR_DEVIATION: [f64; 3] = [1.05, 0.55, 0.45];

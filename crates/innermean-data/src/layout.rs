@@ -8,17 +8,21 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::cell::{Meaning, is_date, meaning};
+use crate::cell::{Manner, Meaning, is_date, meaning};
 use crate::error::ReadError;
 use crate::index::{are_ordered, has_index, is_index_name, is_numbered_header};
-use crate::line::{Cell, DELIMITERS, Delimiter, Line, Lines};
+use crate::line::{Cell, DELIMITERS, Delimiter, Line};
+
+/// What a table of returns must have.
+pub(crate) const TWO_ROWS: &str = "at least two rows of numbers";
 
 /// How many lines that are neither blank nor comments are looked at.
-const SAMPLE: usize = 100;
+pub(crate) const SAMPLE: usize = 100;
 
-/// How to read the rows of a table.
+/// How to read the rows of a table: of returns, or of any columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
+    pub(crate) manner: Manner,
     pub(crate) delimiter: Delimiter,
     /// The decimal mark, point or comma.
     pub(crate) decimal: u8,
@@ -48,14 +52,13 @@ struct Sample<'a> {
     cells: Vec<Vec<Cell<'a>>>,
 }
 
-/// Finds out how to read `text`.
-pub(crate) fn detect(text: &str, file: &str) -> Result<Layout, ReadError> {
-    let lines: Vec<Line<'_>> =
-        Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).take(SAMPLE).collect();
+/// Finds out how to read a table of returns from its first lines.
+pub(crate) fn detect(lines: &[Line<'_>], file: &str) -> Result<Layout, ReadError> {
     if lines.is_empty() {
-        return Err(ReadError::Empty { file: file.to_owned() });
+        let expected = "a table with one row per period and one column per asset";
+        return Err(ReadError::Empty { file: file.to_owned(), expected });
     }
-    let samples = DELIMITERS.map(|delimiter| Sample::cut(delimiter, &lines));
+    let samples = DELIMITERS.map(|delimiter| Sample::cut(delimiter, lines));
     let best = |strict: bool| {
         let scored = samples.iter().map(|sample| (sample.score(strict), sample));
         // `rev`: of several best, `max_by_key` takes the last, and the first delimiter is to win.
@@ -173,6 +176,7 @@ impl<'a> Sample<'a> {
             fields -= 1;
         }
         let mut layout = Layout {
+            manner: Manner::Returns,
             delimiter: self.delimiter,
             decimal: self.decimal(&self.cells[rows.clone()]),
             fields,
@@ -215,7 +219,8 @@ impl<'a> Sample<'a> {
     fn layout_without_rows(&self, file: &str) -> Result<Layout, ReadError> {
         let first = usize::from(!self.is_broken_row(0));
         if self.cells.len() <= first {
-            return Err(ReadError::NoData { file: file.to_owned(), line: self.lines[0].number });
+            let (file, line) = (file.to_owned(), self.lines[0].number);
+            return Err(ReadError::NoData { file, line, expected: TWO_ROWS });
         }
         let fields = self.cells[first].len();
         let names = (first == 1 && self.cells[0].len() == fields)
@@ -224,6 +229,7 @@ impl<'a> Sample<'a> {
             self.cells[first..].iter().map(|row| row.first().map_or("", |c| &c.text)).collect();
         let index_name = names.as_ref().map(|names| names[0].as_ref());
         let mut layout = Layout {
+            manner: Manner::Returns,
             delimiter: self.delimiter,
             decimal: b'.',
             fields,
@@ -322,15 +328,22 @@ impl Layout {
     /// Takes the header's names, or numbers the assets.
     fn set_names(&mut self, names: Option<Vec<Cow<'_, str>>>) {
         let assets = self.fields - usize::from(self.index_column);
-        let width = assets.to_string().len().max(2);
-        let numbered = |j: usize| format!("a{:0width$}", j + 1);
+        let numbered = numbered_assets(assets);
         self.names = match names {
             Some(names) => names[names.len() - assets.min(names.len())..]
                 .iter()
                 .enumerate()
-                .map(|(j, name)| if name.is_empty() { numbered(j) } else { name.clone().into_owned() })
+                .map(
+                    |(j, name)| if name.is_empty() { numbered[j].clone() } else { name.clone().into_owned() },
+                )
                 .collect(),
-            None => (0..assets).map(numbered).collect(),
+            None => numbered,
         };
     }
+}
+
+/// `a01`, `a02`, ...
+pub(crate) fn numbered_assets(count: usize) -> Vec<String> {
+    let width = count.to_string().len().max(2);
+    (1..=count).map(|j| format!("a{j:0width$}")).collect()
 }

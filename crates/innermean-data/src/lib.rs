@@ -1,7 +1,19 @@
-//! Files to arrays: tables of returns, start points, and seeded markets and decision processes for trying things out.
+//! Files to arrays and back: tables of any columns, returns, start points, and seeded markets and decision processes for
+//! trying things out.
 //!
 //! ```
-//! use innermean_data::{ReadOptions, parse_returns};
+//! use innermean_data::{Ask, Columns, FeatureColumns, Missing, ReadOptions, parse_frame, parse_returns};
+//!
+//! let text = "user,stars,x1,x2\nann,5,0.5,1\nbob,3,-0.25,2\n";
+//! let columns = Columns {
+//!     keys: vec![Ask::required("user"), Ask::optional("group")],
+//!     numbers: vec![Ask::required("stars")],
+//!     features: FeatureColumns::Others { except: Vec::new() },
+//! };
+//! let frame = parse_frame(text.as_bytes(), "two rows", &columns, Missing::Error)?;
+//! assert_eq!((frame.rows, frame.keys[1].is_none()), (2, true));
+//! assert_eq!(frame.feature_names, ["x1", "x2"]);
+//! assert_eq!(frame.row(1), [-0.25, 2.0]);
 //!
 //! let text = "date,small,big\n2024-01-02,0.31,-0.12\n2024-01-03,-0.25,0.40\n";
 //! let returns = parse_returns(text.as_bytes(), "two days", &ReadOptions::default())?;
@@ -12,38 +24,80 @@
 //!
 //! | room | what stands there |
 //! |---|---|
-//! | `returns` | [`Returns`], the table every reader and generator hands over |
+//! | `frame` | [`Frame`], a table of any columns, and [`read_frame`] |
+//! | `columns` | [`Columns`]: which of them are wanted, and which those are in a file |
+//! | `keys` | [`Keys`]: a column of texts, each kept once |
+//! | `returns` | [`Returns`], the table of a portfolio's assets |
+//! | `read` | [`read_returns`] |
+//! | `missing` | [`Missing`]: what to do about missing values |
 //! | `error` | [`ReadError`]: what was wrong, where, and what to do about it |
-//! | `line` | physical lines, delimiters, cells, quotes |
+//! | `source` | a file as it is opened: what it holds, unpacked |
+//! | `text` | its lines, read in pieces |
+//! | `line` | delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
-//! | `layout` | what kind of table a file holds, judged from its first lines |
-//! | `index` | whether the first column labels the rows |
-//! | `table` | the rows of the table, and where it ends |
-//! | `read` | [`read_returns`]: the pieces above in order, then missing values and checks |
+//! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
+//! | `index` | whether the first column labels the rows of returns |
+//! | `table` | the rows of either table |
+//! | `row_lines` | the line each row stands on |
+//! | `arrays` | columns that are numbers already, in the roles of a table |
+//! | `npy`, `npz` | arrays of numpy, one or several in a file |
+//! | `parquet` | tables in Parquet files (feature `parquet`) |
+//! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
+//! | `matrix` | [`Matrix`] and [`read_matrix`] |
+//! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
+//! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
+//! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
 //! | `markov_language` | [`generate_language`]: sequences in a random language without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
 //!
-//! The crate knows no method and prints nothing. What a reader decided on its own is told in [`Returns::notes`].
+//! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
+mod arrays;
 mod cell;
+mod columns;
 mod error;
 mod factor_model;
+mod frame;
+mod frame_layout;
 mod index;
+mod keys;
 mod layout;
+mod libsvm;
 mod line;
 mod markov_language;
+#[cfg(feature = "mat")]
+mod mat;
+mod matrix;
+mod missing;
+mod npy;
+mod npz;
+mod out_file;
+mod out_table;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod random_mdp;
 mod read;
 mod returns;
+mod row_lines;
+mod source;
 mod table;
+mod text;
 mod vector;
 
+pub use columns::{Ask, Columns, FeatureColumns};
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
+pub use frame::{Frame, parse_frame, read_frame};
+pub use keys::Keys;
+pub use libsvm::{SparseTable, parse_libsvm, read_libsvm};
 pub use markov_language::{LanguageOptions, SpokenLanguage, generate_language};
+pub use matrix::{Matrix, read_matrix};
+pub use missing::{Dropped, Missing};
+pub use out_file::{OutFile, WriteError};
+pub use out_table::{OutColumn, OutTable};
 pub use random_mdp::{Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp};
-pub use read::{Missing, ReadOptions, parse_returns, read_returns};
-pub use returns::{Dropped, Returns};
+pub use read::{ReadOptions, parse_returns, read_returns};
+pub use returns::Returns;
 pub use vector::{parse_vector, read_vector};

@@ -110,6 +110,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) text: Cow<'a, str>,
     /// A quote was opened and not closed on the line.
     pub(crate) unclosed: bool,
+    pub(crate) quoted: bool,
 }
 
 /// The cells of a line one after the other.
@@ -160,7 +161,7 @@ impl<'a> Iterator for Cells<'a> {
         }
         let end = bytes.iter().position(|&b| self.delimiter.is_at(b)).unwrap_or(bytes.len());
         self.skip_cell(end);
-        Some(Cell { text: Cow::Borrowed(rest[..end].trim()), unclosed: false })
+        Some(Cell { text: Cow::Borrowed(rest[..end].trim()), unclosed: false, quoted: false })
     }
 }
 
@@ -173,7 +174,7 @@ impl<'a> Cells<'a> {
         loop {
             let Some(close) = bytes[from..].iter().position(|&b| b == b'"').map(|k| from + k) else {
                 self.at = None;
-                return Cell { text: Cow::Borrowed(rest.trim()), unclosed: true };
+                return Cell { text: Cow::Borrowed(rest.trim()), unclosed: true, quoted: true };
             };
             text.push_str(&rest[from..close]);
             if bytes.get(close + 1) == Some(&b'"') {
@@ -186,7 +187,7 @@ impl<'a> Cells<'a> {
             let end = tail.map_or(bytes.len(), |k| close + 1 + k);
             text.push_str(rest[close + 1..end].trim());
             self.skip_cell(end);
-            return Cell { text: Cow::Owned(text.trim().to_owned()), unclosed: false };
+            return Cell { text: Cow::Owned(text.trim().to_owned()), unclosed: false, quoted: true };
         }
     }
 }

@@ -1,26 +1,18 @@
 //! Returns from a file: the layout, the rows, missing values, and the checks that spare a solver surprises.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 
+use crate::arrays::{ColumnSource, header_of, table_of};
+use crate::columns::{Columns, FeatureColumns};
 use crate::error::ReadError;
-use crate::layout::{Layout, detect};
-use crate::returns::{Dropped, Returns};
-use crate::table::{Table, read_table};
-
-/// What to do about missing values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Missing {
-    /// Refuse the file, counting them and naming the first.
-    #[default]
-    Error,
-    /// Leave out every row that has one.
-    DropRows,
-    /// Leave out every asset that has one.
-    DropAssets,
-}
+use crate::layout::{Layout, SAMPLE, TWO_ROWS, detect, numbered_assets};
+use crate::missing::{Dropped, Missing};
+use crate::npy::unsuitable;
+use crate::returns::Returns;
+use crate::source::{Content, Source};
+use crate::table::{Role, Table, read_table};
+use crate::text::Text;
 
 /// How to read a table of returns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,14 +33,15 @@ pub struct ReadOptions {
 /// - Missing values are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.`, `-`, and the codes -99.99 and -999 in any
 ///   spelling. [`ReadOptions::missing`] says what to do with them.
 /// - Numbers may carry a percent sign if all of them do; `1.2%` is 1.2, the unit of French's files, not 0.012.
+/// - The text may be packed by gzip. Arrays of numpy (`.npy`, `.npz`, `file.npz:name`) are read, too: NaN is a missing value, and assets
+///   without a name are called `a01`, `a02`, ...
 ///
 /// # Errors
 ///
 /// [`ReadError`], in one sentence with file, line and column: anything that is not such a table, fewer than two rows,
 /// values that are not finite, columns of one name, columns that never change.
 pub fn read_returns(path: &Path, options: &ReadOptions) -> Result<Returns, ReadError> {
-    let file = path.display().to_string();
-    parse_returns(&read_bytes(path)?, &file, options)
+    returns_of(Source::open(path)?, *options)
 }
 
 /// [`read_returns`] from bytes; `name` stands for the file in messages and in [`Returns::source`].
@@ -57,49 +50,51 @@ pub fn read_returns(path: &Path, options: &ReadOptions) -> Result<Returns, ReadE
 ///
 /// As [`read_returns`], but for those about opening a file.
 pub fn parse_returns(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Returns, ReadError> {
-    let text = text_of(bytes, name)?;
-    let layout = detect(text, name)?;
-    check_names(&layout, name)?;
-    let table = read_table(text, &layout, name)?;
-    if table.rows == 0 {
-        return Err(ReadError::NoData { file: name.to_owned(), line: table.last_line });
-    }
-    if table.rows == 1 {
-        return Err(ReadError::OneRow { file: name.to_owned(), line: table.last_line });
-    }
-    let mut returns = assemble(layout, table, name, options.missing)?;
-    // Room was made for the shortest numbers; the table may live as long as the program.
+    returns_of(Source::of_bytes(bytes, name)?, *options)
+}
+
+fn returns_of(source: Source<'_>, options: ReadOptions) -> Result<Returns, ReadError> {
+    let name = source.file.clone();
+    let (names, table, notes) = match source.content()? {
+        Content::Text(mut text) => table_of_text(&mut text, &name)?,
+        Content::Columns(mut source) => table_of_columns(&mut *source)?,
+    };
+    let mut returns = assemble(names, table, notes, &name, options.missing)?;
+    // Vectors grow by doubling; the table may live as long as the program.
     returns.values.shrink_to_fit();
     check_constant(&returns)?;
     Ok(returns)
 }
 
-/// All bytes of a file.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
-    let file = || path.display().to_string();
-    if path.is_dir() {
-        return Err(ReadError::Directory { file: file() });
+/// The names of the assets, the rows, and notes.
+type Read = (Vec<String>, Table, Vec<String>);
+
+fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
+    let layout = detect(&text.first_lines(SAMPLE)?, name)?;
+    check_names(&layout, name)?;
+    let mut roles = vec![Role::Value; layout.fields];
+    if layout.index_column {
+        roles[0] = Role::Label;
     }
-    fs::read(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => ReadError::NotFound { file: file() },
-        io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
-        _ => ReadError::Unreadable { file: file(), source },
-    })
+    let table = read_table(text, &layout, &roles, &[], 0)?;
+    let (file, line) = (name.to_owned(), table.lines.last);
+    match table.rows {
+        0 => Err(ReadError::NoData { file, line, expected: TWO_ROWS }),
+        1 => Err(ReadError::OneRow { file, line }),
+        _ => Ok((layout.names, table, layout.notes)),
+    }
 }
 
-/// The bytes as text, without a byte order mark.
-pub(crate) fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, ReadError> {
-    // French's library hands out zip files; their bytes would otherwise be reported as broken text.
-    for (magic, kind) in [(&b"PK\x03\x04"[..], "zip"), (&b"\x1f\x8b"[..], "gzip")] {
-        if bytes.starts_with(magic) {
-            return Err(ReadError::Compressed { file: name.to_owned(), kind });
-        }
+fn table_of_columns(source: &mut dyn ColumnSource) -> Result<Read, ReadError> {
+    if source.rows() < 2 {
+        let advice = "at least two rows are needed to measure risk";
+        return Err(unsuitable(source.file(), "has a single row", advice));
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].split(|&b| b == b'\n').count();
-        ReadError::NotUtf8 { file: name.to_owned(), line }
-    })
+    let features = FeatureColumns::Others { except: Vec::new() };
+    let chosen = Columns { features, ..Columns::default() }.choose(header_of(source))?;
+    let table = table_of(source, &chosen)?;
+    let names = if source.named() { chosen.features } else { numbered_assets(chosen.features.len()) };
+    Ok((names, table, chosen.notes))
 }
 
 fn check_names(layout: &Layout, file: &str) -> Result<(), ReadError> {
@@ -120,80 +115,48 @@ fn check_names(layout: &Layout, file: &str) -> Result<(), ReadError> {
 }
 
 /// The table without what is missing.
-fn assemble(layout: Layout, table: Table, name: &str, missing: Missing) -> Result<Returns, ReadError> {
-    let mut notes = layout.notes;
-    notes.extend(table.notes);
+fn assemble(
+    mut names: Vec<String>,
+    mut table: Table,
+    mut notes: Vec<String>,
+    source: &str,
+    missing: Missing,
+) -> Result<Returns, ReadError> {
+    notes.append(&mut table.notes);
     if table.percent {
         notes.push("All values carry a percent sign and are kept in percent: 1.2% is 1.2.".to_owned());
     }
-    let mut returns = Returns {
-        names: layout.names,
-        dates: layout.index_column.then_some(table.labels),
+    let mut dropped = Dropped::default();
+    if let Some((place, text)) = table.gaps.first.take() {
+        let (all_rows, all_assets) = (table.rows, names.len());
+        let advice = match missing {
+            Missing::Error => {
+                let advice = "use `--missing drop-rows` or `--missing drop-assets` to leave them out";
+                return Err(ReadError::Missing { place, text, count: table.gaps.count, advice });
+            }
+            Missing::DropRows => {
+                dropped.rows = table.drop_rows();
+                "try `--missing drop-assets`, or fill the gaps in the file"
+            }
+            Missing::DropColumns => {
+                dropped.columns = table.drop_columns(&mut names);
+                "try `--missing drop-rows`, or fill the gaps in the file"
+            }
+        };
+        let (rows, assets) = (table.rows, names.len());
+        if rows < 2 || assets < 1 {
+            let file = source.to_owned();
+            return Err(ReadError::NothingLeft { file, rows, all_rows, assets, all_assets, advice });
+        }
+    }
+    Ok(Returns {
+        names,
+        dates: (!table.labels.is_empty()).then_some(table.labels),
         values: table.values,
-        source: name.to_owned(),
-        dropped: Dropped::default(),
+        source: source.to_owned(),
+        dropped,
         notes,
-    };
-    let Some((place, text)) = table.first_missing else { return Ok(returns) };
-    let (all_rows, all_assets) = (returns.rows(), returns.assets());
-    let advice = match missing {
-        Missing::Error => return Err(ReadError::Missing { place, text, count: table.missing }),
-        Missing::DropRows => {
-            drop_rows(&mut returns);
-            "try `--missing drop-assets`, or fill the gaps in the file"
-        }
-        Missing::DropAssets => {
-            drop_assets(&mut returns);
-            "try `--missing drop-rows`, or fill the gaps in the file"
-        }
-    };
-    let (rows, assets) = (all_rows - returns.dropped.rows, returns.assets());
-    if rows < 2 || assets < 1 {
-        return Err(ReadError::NothingLeft {
-            file: name.to_owned(),
-            rows,
-            all_rows,
-            assets,
-            all_assets,
-            advice,
-        });
-    }
-    Ok(returns)
-}
-
-fn drop_rows(returns: &mut Returns) {
-    let kept: Vec<bool> = returns.values.chunks_exact(returns.assets()).map(|row| !has_nan(row)).collect();
-    returns.dropped.rows = kept.iter().filter(|&&keep| !keep).count();
-    returns.values = returns
-        .values
-        .chunks_exact(returns.names.len())
-        .filter(|row| !has_nan(row))
-        .flatten()
-        .copied()
-        .collect();
-    if let Some(dates) = &mut returns.dates {
-        let mut keep = kept.iter();
-        dates.retain(|_| keep.next().copied().unwrap_or(true));
-    }
-}
-
-fn has_nan(row: &[f64]) -> bool {
-    row.iter().any(|value| value.is_nan())
-}
-
-fn drop_assets(returns: &mut Returns) {
-    let mut kept = vec![true; returns.assets()];
-    for row in returns.values.chunks_exact(returns.assets()) {
-        for (keep, value) in kept.iter_mut().zip(row) {
-            *keep &= !value.is_nan();
-        }
-    }
-    let mut keep = kept.iter().cycle();
-    returns.values.retain(|_| keep.next().copied().unwrap_or(true));
-    let names = std::mem::take(&mut returns.names);
-    for (name, keep) in names.into_iter().zip(kept) {
-        if keep { returns.names.push(name) } else { returns.dropped.assets.push(name) }
-    }
+    })
 }
 
 fn check_constant(returns: &Returns) -> Result<(), ReadError> {

@@ -1,5 +1,7 @@
 //! The table of returns.
 
+use crate::missing::Dropped;
+
 /// Returns of some assets over some periods, in the unit of the file (percent in Kenneth French's files).
 ///
 /// Every value is finite, and `values.len() == rows() * assets()`.
@@ -17,15 +19,6 @@ pub struct Returns {
     pub dropped: Dropped,
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
     pub notes: Vec<String>,
-}
-
-/// What was left out because of missing values.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dropped {
-    /// The number of rows left out.
-    pub rows: usize,
-    /// The names of the assets left out.
-    pub assets: Vec<String>,
 }
 
 impl Returns {

@@ -1,74 +1,210 @@
-//! The rows of a table: from text straight into one vector of numbers.
+//! The rows of a table: from text straight into vectors of numbers and texts.
 
-use crate::cell::{Meaning, is_date, is_missing_code, meaning, plain_number};
+use crate::cell::{
+    Manner, Meaning, general_meaning, is_date, is_missing_code, is_missing_key, meaning, plain_number,
+};
 use crate::error::{Place, ReadError};
+use crate::keys::KeyColumn;
 use crate::layout::Layout;
-use crate::line::{Cells, Line, Lines};
+use crate::line::{Cells, Line};
+use crate::row_lines::RowLines;
+use crate::text::Text;
+
+/// What becomes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is not looked at.
+    Skip,
+    /// It labels the rows.
+    Label,
+    /// The text column of this number.
+    Key(usize),
+    /// The number column of this number.
+    Number(usize),
+    /// A number of the matrix, in a column that somebody asked for.
+    Value,
+    /// A number of the matrix, in a column that is there.
+    Other,
+}
 
 /// The rows as they stand in the file; a missing value is NaN.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// The columns of the matrix, row after row.
     pub(crate) values: Vec<f64>,
+    pub(crate) numbers: Vec<Vec<f64>>,
+    pub(crate) keys: Vec<KeyColumn>,
     pub(crate) labels: Vec<String>,
     pub(crate) rows: usize,
-    pub(crate) last_line: usize,
-    /// The first missing value and the text it was written as.
-    pub(crate) first_missing: Option<(Place, String)>,
-    pub(crate) missing: usize,
+    pub(crate) lines: RowLines,
+    /// Missing values in the matrix.
+    pub(crate) gaps: Gaps,
+    /// Missing values in the columns of numbers and texts, which cannot be done without.
+    pub(crate) needed_gaps: Gaps,
     /// Whether all values carry a percent sign.
     pub(crate) percent: bool,
     pub(crate) notes: Vec<String>,
 }
 
+/// Missing values of some columns.
+#[derive(Debug, Default)]
+pub(crate) struct Gaps {
+    pub(crate) count: usize,
+    /// The first one and the text it was written as.
+    pub(crate) first: Option<(Place, String)>,
+}
+
+impl Gaps {
+    pub(crate) fn add(&mut self, place: impl FnOnce() -> Place, text: &str) {
+        if self.count == 0 {
+            self.first = Some((place(), text.to_owned()));
+        }
+        self.count += 1;
+    }
+}
+
+impl Table {
+    /// Which rows have no missing value.
+    fn complete_rows(&self) -> Vec<bool> {
+        let mut kept = vec![true; self.rows];
+        let width = self.values.len().checked_div(self.rows).unwrap_or(0);
+        if width > 0 {
+            for (keep, row) in kept.iter_mut().zip(self.values.chunks_exact(width)) {
+                *keep = !row.iter().any(|value| value.is_nan());
+            }
+        }
+        for column in &self.numbers {
+            for (keep, value) in kept.iter_mut().zip(column) {
+                *keep &= !value.is_nan();
+            }
+        }
+        for column in &self.keys {
+            for (row, keep) in kept.iter_mut().enumerate() {
+                *keep &= !column.is_missing(row);
+            }
+        }
+        kept
+    }
+
+    /// Leaves out rows with missing values, and says how many.
+    pub(crate) fn drop_rows(&mut self) -> usize {
+        let kept = self.complete_rows();
+        let dropped = kept.iter().filter(|&&keep| !keep).count();
+        let width = self.values.len().checked_div(self.rows).unwrap_or(0);
+        let mut to = 0;
+        for row in (0..self.rows).filter(|&row| kept[row]) {
+            self.values.copy_within(row * width..(row + 1) * width, to * width);
+            to += 1;
+        }
+        self.values.truncate(to * width);
+        let mut keep = kept.iter().cycle();
+        let mut next = |_: &f64| keep.next().copied().unwrap_or(true);
+        for column in &mut self.numbers {
+            column.retain(&mut next);
+        }
+        let mut keep = kept.iter();
+        self.labels.retain(|_| keep.next().copied().unwrap_or(true));
+        for column in &mut self.keys {
+            column.keep(&kept);
+        }
+        self.lines.keep(&kept);
+        self.rows -= dropped;
+        dropped
+    }
+
+    /// Leaves out columns of the matrix with missing values: `names` loses their names, which are handed back.
+    pub(crate) fn drop_columns(&mut self, names: &mut Vec<String>) -> Vec<String> {
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let mut kept = vec![true; names.len()];
+        for row in self.values.chunks_exact(names.len()) {
+            for (keep, value) in kept.iter_mut().zip(row) {
+                *keep &= !value.is_nan();
+            }
+        }
+        let mut keep = kept.iter().cycle();
+        self.values.retain(|_| keep.next().copied().unwrap_or(true));
+        let (left, dropped) = std::mem::take(names).into_iter().zip(kept).partition::<Vec<_>, _>(|(_, k)| *k);
+        *names = left.into_iter().map(|(name, _)| name).collect();
+        dropped.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
 struct Reader<'a> {
     file: &'a str,
     layout: &'a Layout,
+    roles: &'a [Role],
     table: Table,
     /// Whether the first value has a percent sign; all others must follow.
     percent: Option<bool>,
+    /// A comment stands among or below the rows.
+    comments: usize,
 }
 
-/// Reads all rows of the table that `layout` describes.
-pub(crate) fn read_table(text: &str, layout: &Layout, file: &str) -> Result<Table, ReadError> {
+/// Reads all rows of the table that `layout` describes. `roles` has one role for each column, `keys` the names of the text
+/// columns, and there are `numbers` columns of numbers beside the matrix.
+pub(crate) fn read_table(
+    text: &mut Text<'_>,
+    layout: &Layout,
+    roles: &[Role],
+    keys: &[&str],
+    numbers: usize,
+) -> Result<Table, ReadError> {
+    let file = text.file().to_owned();
     let table = Table {
-        // A short number and its delimiter take about five bytes.
-        values: Vec::with_capacity(text.len() / 6),
-        labels: Vec::new(),
-        rows: 0,
-        last_line: layout.first_row,
-        first_missing: None,
-        missing: 0,
-        percent: false,
-        notes: Vec::new(),
+        keys: keys.iter().map(|name| KeyColumn::new(name)).collect(),
+        numbers: vec![Vec::new(); numbers],
+        lines: RowLines::starting_at(layout.first_row),
+        ..Table::default()
     };
-    let mut reader = Reader { file, layout, table, percent: None };
-    let mut lines = Lines::of(without_empty_rows(text, layout));
+    let percent = (layout.manner == Manner::General).then_some(false);
+    let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0 };
     let mut after_blank = false;
-    while let Some(line) = lines.next() {
-        if line.number < layout.first_row || line.is_comment() {
+    // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write under a table.
+    let mut empty_rows: Vec<(usize, String)> = Vec::new();
+    let mut below = None;
+    while let Some(line) = text.next_line()? {
+        if line.number < layout.first_row {
+            continue;
+        }
+        if line.is_comment() {
+            reader.comments += 1;
             continue;
         }
         if line.is_blank() {
             after_blank = true;
             continue;
         }
+        if reader.is_empty_row(line) {
+            empty_rows.push((line.number, line.text.to_owned()));
+            continue;
+        }
+        for (number, text) in empty_rows.drain(..) {
+            reader.read_row(Line { number, text: &text })?;
+        }
         if reader.table.rows > 0 && reader.ends_before(line, after_blank) {
-            reader.note_end(line, lines);
+            below = Some(line.number);
             break;
         }
         after_blank = false;
         reader.read_row(line)?;
     }
+    if let Some(number) = below {
+        let mut further = false;
+        while let Some(line) = text.next_line()? {
+            further = further || (!line.is_blank() && !line.is_comment() && reader.is_numbers(line));
+        }
+        reader.note_end(number, further);
+    }
+    if layout.manner == Manner::General && reader.comments > 0 {
+        reader.table.notes.push(match reader.comments {
+            1 => "Skipped 1 line below the header that begins with '#'.".to_owned(),
+            count => format!("Skipped {count} lines below the header that begin with '#'."),
+        });
+    }
     reader.table.percent = reader.percent == Some(true);
     Ok(reader.table)
-}
-
-/// The text without lines of nothing but delimiters at its end, as spreadsheets write below a table.
-fn without_empty_rows<'a>(text: &'a str, layout: &Layout) -> &'a str {
-    let is_empty = |c: char| c.is_ascii_whitespace() || (c.is_ascii() && layout.delimiter.is_at(c as u8));
-    let last = text.trim_end_matches(is_empty).len();
-    // The last row itself may end in empty cells.
-    text[last..].find(['\n', '\r']).map_or(text, |end| &text[..last + end])
 }
 
 fn is_copyright(line: Line<'_>) -> bool {
@@ -76,11 +212,20 @@ fn is_copyright(line: Line<'_>) -> bool {
 }
 
 impl Reader<'_> {
+    /// Whether a line has several cells and all are empty.
+    fn is_empty_row(&self, line: Line<'_>) -> bool {
+        let is_empty = |b: &u8| b.is_ascii_whitespace() || self.layout.delimiter.is_at(*b);
+        let bytes = line.text.as_bytes();
+        bytes.first().is_some_and(is_empty) && bytes.iter().all(is_empty)
+    }
+
     /// Whether a line is a title, a header or a remark below the table: it begins with text, or with nothing, and few
     /// of its cells are numbers. Without a blank line before it, it may as well be a broken row; it is not if it claims
     /// copyright, or if there is prose in the file anyway and it has not as many cells as a row.
     fn ends_before(&self, line: Line<'_>, after_blank: bool) -> bool {
-        if !after_blank && !self.layout.preamble && !is_copyright(line) {
+        if self.layout.manner == Manner::General
+            || (!after_blank && !self.layout.preamble && !is_copyright(line))
+        {
             return false;
         }
         let cells = self.layout.delimiter.cells(line.text);
@@ -96,17 +241,17 @@ impl Reader<'_> {
         begins_with_text && 2 * numbers < cells.len().max(1)
     }
 
-    fn note_end(&mut self, line: Line<'_>, rest: Lines<'_>) {
-        let is_row = |l: Line<'_>| {
-            let cells = self.layout.delimiter.cells(l.text);
-            cells.len() > 1
-                && cells.iter().all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
-        };
-        let further = rest.into_iter().any(|l| !l.is_blank() && !l.is_comment() && is_row(l));
+    /// Whether a line below the table could be a row of another.
+    fn is_numbers(&self, line: Line<'_>) -> bool {
+        let cells = self.layout.delimiter.cells(line.text);
+        cells.len() > 1 && cells.iter().all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
+    }
+
+    fn note_end(&mut self, line: usize, further: bool) {
         self.table.notes.push(if further {
-            format!("Used the first table only; further tables from line {} on were ignored.", line.number)
+            format!("Used the first table only; further tables from line {line} on were ignored.")
         } else {
-            format!("Ignored the text below the table, from line {} on.", line.number)
+            format!("Ignored the text below the table, from line {line} on.")
         });
     }
 
@@ -114,53 +259,36 @@ impl Reader<'_> {
         let layout = self.layout;
         let text = if layout.trailing { layout.delimiter.without_trailing(line.text) } else { line.text };
         let mut cells = Cells::of(text, layout.delimiter);
-        let mut found = 0;
-        if layout.index_column
-            && let Some(cell) = cells.next()
-        {
-            if cell.unclosed {
-                return Err(ReadError::UnclosedQuote {
-                    place: self.place(line, 0),
-                    text: cell.text.into_owned(),
-                });
+        for (column, &role) in self.roles.iter().enumerate() {
+            let Some(rest) = cells.rest() else { return Err(self.ragged(line, column)) };
+            if matches!(role, Role::Value | Role::Other | Role::Number(_))
+                && let Some((value, length)) = self.plain(rest)
+            {
+                cells.skip_cell(length);
+                self.push(role, value);
+                continue;
             }
-            self.table.labels.push(cell.text.into_owned());
-            found = 1;
-        }
-        while let Some(rest) = cells.rest() {
-            if found == layout.fields {
-                return Err(self.ragged(line, found + cells.count()));
+            if let Err(error) = self.read_cell(&mut cells, role, line, column) {
+                // The number of cells is what to complain about first.
+                let all = column + 1 + cells.count();
+                let unclosed = matches!(error, ReadError::UnclosedQuote { .. });
+                return Err(if all == layout.fields || unclosed { error } else { self.ragged(line, all) });
             }
-            let value = match self.plain(rest) {
-                Some((value, length)) => {
-                    cells.skip_cell(length);
-                    value
-                }
-                None => match cells.next() {
-                    Some(cell) if cell.unclosed => {
-                        let text = cell.text.into_owned();
-                        return Err(ReadError::UnclosedQuote { place: self.place(line, found), text });
-                    }
-                    // The number of cells is what to complain about first.
-                    Some(cell) => match self.value(&cell.text, line, found) {
-                        Ok(value) => value,
-                        Err(error) => {
-                            let all = found + 1 + cells.count();
-                            return Err(if all == layout.fields { error } else { self.ragged(line, all) });
-                        }
-                    },
-                    None => break,
-                },
-            };
-            self.table.values.push(value);
-            found += 1;
         }
-        if found != layout.fields {
-            return Err(self.ragged(line, found));
+        if cells.rest().is_some() {
+            return Err(self.ragged(line, layout.fields + cells.count()));
         }
+        self.table.lines.push(self.table.rows, line.number);
         self.table.rows += 1;
-        self.table.last_line = line.number;
         Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, role: Role, value: f64) {
+        match role {
+            Role::Number(k) => self.table.numbers[k].push(value),
+            _ => self.table.values.push(value),
+        }
     }
 
     /// The common case: a plain number that fills the cell, with its length; no percent sign, no missing value.
@@ -174,26 +302,67 @@ impl Reader<'_> {
             end += 1;
         }
         let fills = end == rest.len() || delimiter.is_at(rest[end]);
-        (fills && !is_missing_code(value) && self.percent == Some(false)).then_some((value, end))
+        let is_code = self.layout.manner == Manner::Returns && is_missing_code(value);
+        (fills && !is_code && self.percent == Some(false)).then_some((value, end))
     }
 
     /// Any cell, read at leisure.
-    fn value(&mut self, text: &str, line: Line<'_>, column: usize) -> Result<f64, ReadError> {
-        let (value, percent) = match meaning(text, self.layout.decimal) {
+    fn read_cell(
+        &mut self,
+        cells: &mut Cells<'_>,
+        role: Role,
+        line: Line<'_>,
+        column: usize,
+    ) -> Result<(), ReadError> {
+        let Some(cell) = cells.next() else { return Err(self.ragged(line, column)) };
+        if cell.unclosed {
+            let text = cell.text.into_owned();
+            return Err(ReadError::UnclosedQuote { place: self.place(line, column), text });
+        }
+        match role {
+            Role::Skip => {}
+            Role::Label => self.table.labels.push(cell.text.into_owned()),
+            Role::Key(k) if cell.text.is_empty() || (!cell.quoted && is_missing_key(&cell.text)) => {
+                let place = self.place(line, column);
+                self.table.needed_gaps.add(|| place, &cell.text);
+                self.table.keys[k].push_missing();
+            }
+            Role::Key(k) => self.table.keys[k].push(&cell.text),
+            Role::Number(_) | Role::Value | Role::Other => {
+                let value = self.value(&cell.text, role, line, column)?;
+                self.push(role, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, text: &str, role: Role, line: Line<'_>, column: usize) -> Result<f64, ReadError> {
+        let decimal = self.layout.decimal;
+        let meaning = match self.layout.manner {
+            Manner::Returns => meaning(text, decimal),
+            Manner::General => general_meaning(text, decimal),
+        };
+        let (value, percent) = match meaning {
             Meaning::Number(value) => (value, false),
             Meaning::Percent(value) => (value, true),
             Meaning::Missing => {
-                if self.table.missing == 0 {
-                    self.table.first_missing = Some((self.place(line, column), text.to_owned()));
-                }
-                self.table.missing += 1;
+                let place = self.place(line, column);
+                let needed = matches!(role, Role::Number(_));
+                let gaps = if needed { &mut self.table.needed_gaps } else { &mut self.table.gaps };
+                gaps.add(|| place, text);
                 return Ok(f64::NAN);
             }
             Meaning::Infinite => {
                 return Err(ReadError::NotFinite { place: self.place(line, column), text: text.to_owned() });
             }
             Meaning::Text => {
-                return Err(ReadError::NotANumber { place: self.place(line, column), text: text.to_owned() });
+                let (place, text) = (self.place(line, column), text.to_owned());
+                return Err(match role {
+                    Role::Other if self.layout.manner == Manner::General => {
+                        ReadError::TextAmongFeatures { place, text }
+                    }
+                    _ => ReadError::NotANumber { place, text },
+                });
             }
         };
         if percent == *self.percent.get_or_insert(percent) {
@@ -205,10 +374,10 @@ impl Reader<'_> {
 
     /// The cell `column`, from 0.
     fn place(&self, line: Line<'_>, column: usize) -> Place {
-        let asset = column.checked_sub(usize::from(self.layout.index_column));
+        let named = column.checked_sub(usize::from(self.layout.index_column));
         let name =
-            asset.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
-        Place { file: self.file.to_owned(), line: line.number, column: column + 1, name }
+            named.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
+        Place { file: self.file.to_owned(), line: line.number, column: column + 1, name, by_row: false }
     }
 
     fn ragged(&self, line: Line<'_>, found: usize) -> ReadError {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cell::{Meaning, meaning};
 use crate::error::{Place, ReadError};
 use crate::line::{Delimiter, Line, Lines};
-use crate::read::{read_bytes, text_of};
+use crate::source::Source;
 
 /// Reads one number per asset, in any of these forms:
 ///
@@ -24,8 +24,7 @@ use crate::read::{read_bytes, text_of};
 ///
 /// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than `names`.
 pub fn read_vector(path: &Path, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
-    let file = path.display().to_string();
-    parse_vector(&read_bytes(path)?, &file, expected_len, names)
+    vector_of(Source::open(path)?, expected_len, names)
 }
 
 /// [`read_vector`] from bytes; `name` stands for the file in messages.
@@ -39,7 +38,12 @@ pub fn parse_vector(
     expected_len: usize,
     names: &[String],
 ) -> Result<Vec<f64>, ReadError> {
-    let text = text_of(bytes, name)?;
+    vector_of(Source::of_bytes(bytes, name)?, expected_len, names)
+}
+
+fn vector_of(source: Source<'_>, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
+    let name = &source.file.clone();
+    let text = &source.whole_text()?;
     let numbers = if text.trim_start().starts_with(['[', '{']) {
         from_json(text, name, names)?
     } else {
@@ -100,8 +104,13 @@ fn first_word(name: &str) -> &str {
 fn from_pairs(pairs: &[Pair<'_>], file: &str, names: &[String]) -> Result<Vec<f64>, ReadError> {
     let mut values = Vec::with_capacity(pairs.len());
     for Pair { line, name, value } in pairs {
-        let place =
-            || Place { file: file.to_owned(), line: line.number, column: 2, name: Some(name.clone()) };
+        let place = || Place {
+            file: file.to_owned(),
+            line: line.number,
+            column: 2,
+            name: Some(name.clone()),
+            by_row: false,
+        };
         values.push((name.as_str(), number(value, place)?));
     }
     by_name(&values, file, names)
@@ -136,7 +145,13 @@ fn from_numbers(lines: &[Line<'_>], file: &str) -> Result<Vec<f64>, ReadError> {
     for line in lines {
         let words = line.text.split(|c: char| matches!(c, ',' | ';') || c.is_whitespace());
         for (column, word) in words.filter(|word| !word.is_empty()).enumerate() {
-            let place = || Place { file: file.to_owned(), line: line.number, column: column + 1, name: None };
+            let place = || Place {
+                file: file.to_owned(),
+                line: line.number,
+                column: column + 1,
+                name: None,
+                by_row: false,
+            };
             numbers.push(number(word, place)?);
         }
     }

@@ -46,8 +46,8 @@ fn files_that_cannot_be_opened() {
 #[test]
 fn bytes_that_are_no_text() {
     says(b"a,b\n0.1,0.2\n\xff,1\n", &["table.csv, line 3", "not UTF-8", "save the file"]);
-    says(b"PK\x03\x04\x00\x00", &["is a zip archive", "unpack"]);
-    says(b"\x1f\x8b\x08", &["is a gzip archive"]);
+    says(b"PK\x03\x04\x00\x00", &["is damaged", "ends too early"]);
+    says(b"\x1f\x8b\x08", &["is damaged", "ends too early"]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn missing_values() {
     let parts = ["1 of 3 rows and 2 of 2 assets", "at least 2 rows", "`--missing drop-assets`"];
     assert_says(&error_with(text, Missing::DropRows), &parts);
     assert_says(
-        &error_with(text, Missing::DropAssets),
+        &error_with(text, Missing::DropColumns),
         &["3 of 3 rows and 0 of 2 assets", "`--missing drop-rows`"],
     );
 }

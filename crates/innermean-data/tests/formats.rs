@@ -159,11 +159,11 @@ fn missing_values_are_dropped_on_request() {
     let rows = read_with(text, Missing::DropRows);
     assert_eq!(rows.values, [1.0, 2.0, 3.0, 7.0, 8.0, 9.0]);
     assert_eq!(dates(&rows), ["2024-01-02", "2024-01-04"]);
-    assert_eq!((rows.dropped.rows, rows.dropped.assets.len()), (2, 0));
-    let assets = read_with(text, Missing::DropAssets);
+    assert_eq!((rows.dropped.rows, rows.dropped.columns.len()), (2, 0));
+    let assets = read_with(text, Missing::DropColumns);
     assert_eq!(assets.values, [2.0, 5.0, 8.0, 1.0]);
     assert_eq!(assets.names, ["b"]);
-    assert_eq!((assets.dropped.rows, assets.dropped.assets), (0, vec!["a".to_owned(), "c".to_owned()]));
+    assert_eq!((assets.dropped.rows, assets.dropped.columns), (0, vec!["a".to_owned(), "c".to_owned()]));
     for word in ["NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-999", "-999.0", "-999.00", "\"\""] {
         let text = format!("a,b\n0.1,-0.2\n{word},7\n0.3,0.4\n");
         let returns = read_with(&text, Missing::DropRows);

@@ -141,7 +141,7 @@ proptest! {
 
 /// Whatever is read keeps the promises of [`innermean_data::Returns`]; whatever is not has a message.
 fn read_all(bytes: &[u8]) -> Result<(), TestCaseError> {
-    for missing in [Missing::Error, Missing::DropRows, Missing::DropAssets] {
+    for missing in [Missing::Error, Missing::DropRows, Missing::DropColumns] {
         match parse_returns(bytes, "bytes", &ReadOptions { missing }) {
             Ok(returns) => {
                 prop_assert!(returns.rows() >= 2 && returns.assets() >= 1);

@@ -134,7 +134,7 @@ impl Report<'_> {
             standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
             source: &self.returns.source,
             generated: self.generated,
-            dropped: Dropped { rows: dropped.rows, assets: &dropped.assets },
+            dropped: Dropped { rows: dropped.rows, assets: &dropped.columns },
             notes: self.notes(),
         })
     }
@@ -146,8 +146,8 @@ impl Report<'_> {
         if dropped.rows > 0 {
             notes.push(format!("Rows left out because of missing values: {}.", grouped(dropped.rows as u64)));
         }
-        if !dropped.assets.is_empty() {
-            notes.push(format!("Assets left out because of missing values: {}.", dropped.assets.join(", ")));
+        if !dropped.columns.is_empty() {
+            notes.push(format!("Assets left out because of missing values: {}.", dropped.columns.join(", ")));
         }
         if let Some(width) = self.width {
             notes.push(format!("The Huber function bends at {} (--huber-width).", significant(width, 4)));

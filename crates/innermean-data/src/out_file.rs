@@ -1,0 +1,159 @@
+//! A file that appears whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// Why a file could not be written, in one sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The path is a directory.
+    #[error("{file}: is a directory; expected the path of a file")]
+    Directory {
+        /// The path as given.
+        file: String,
+    },
+    /// The path is one of the files the program reads.
+    #[error("{file}: is a file that is being read; expected another path, for it would be overwritten")]
+    Input {
+        /// The path as given.
+        file: String,
+    },
+    /// The operating system refused.
+    #[error("{file}: cannot be written ({reason}); check the folder and its permissions")]
+    Refused {
+        /// The path as given.
+        file: String,
+        /// What kind of refusal it was.
+        reason: String,
+    },
+    /// The name does not end in a way that says how to write.
+    #[error("{file}: does not say by its ending how to write it; expected one of {known}")]
+    UnknownEnding {
+        /// The path as given.
+        file: String,
+        /// The endings there are.
+        known: &'static str,
+    },
+    /// The format is known and not built in.
+    #[error("{file}: Parquet is not built in; build with --features parquet, or write a .csv")]
+    NoParquet {
+        /// The path as given.
+        file: String,
+    },
+    /// Texts for a format of numbers.
+    #[error("{file}: the column '{column}' holds texts, and .npy holds numbers only; write a .csv or .json")]
+    Texts {
+        /// The path as given.
+        file: String,
+        /// The first column of texts.
+        column: String,
+    },
+}
+
+impl WriteError {
+    /// The kind of the error alone: its text would name a temporary file that the user has never heard of.
+    fn refused(path: &Path, error: &io::Error) -> Self {
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+            // Only a few kinds have words of their own.
+            io::ErrorKind::Other => error.to_string(),
+            kind => kind.to_string(),
+        };
+        Self::Refused { file: path.display().to_string(), reason }
+    }
+}
+
+/// A file to be written, beside which nothing has been touched yet.
+///
+/// What is written goes to another file in the same folder, which takes the place of an older one at the end, by a
+/// rename. So a program that is refused, stopped or killed leaves the older one as it was.
+#[derive(Debug, Clone)]
+pub struct OutFile {
+    /// As it was given, for messages.
+    given: PathBuf,
+    /// What links lead to.
+    path: PathBuf,
+    /// A pipe or a device, which must be written to and never replaced.
+    special: bool,
+}
+
+impl OutFile {
+    /// Looks whether `path` can be written, without touching what is there. `inputs` are files that must survive.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] if it is a directory, one of `inputs`, or cannot be written.
+    pub fn check(path: &Path, inputs: &[&Path]) -> Result<Self, WriteError> {
+        let refused = |error| WriteError::refused(path, &error);
+        let file = || path.display().to_string();
+        let Ok(there) = fs::metadata(path) else {
+            temporary_beside(path).map_err(refused)?;
+            return Ok(Self { given: path.to_owned(), path: path.to_owned(), special: false });
+        };
+        if there.is_dir() {
+            return Err(WriteError::Directory { file: file() });
+        }
+        if !there.is_file() {
+            return Ok(Self { given: path.to_owned(), path: path.to_owned(), special: true });
+        }
+        // Through a link to the file itself, so that the link survives the rename.
+        let target = fs::canonicalize(path).map_err(refused)?;
+        if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == target)) {
+            return Err(WriteError::Input { file: file() });
+        }
+        let writable = OpenOptions::new().append(true).open(&target);
+        writable.and_then(|_| temporary_beside(&target)).map_err(refused)?;
+        Ok(Self { given: path.to_owned(), path: target, special: false })
+    }
+
+    /// Writes the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Refused`]; an older file is then as it was.
+    pub fn write(
+        &self,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), WriteError> {
+        let written = if self.special {
+            OpenOptions::new().write(true).open(&self.path).and_then(|file| {
+                let mut out = BufWriter::new(file);
+                content(&mut out)?;
+                out.flush()
+            })
+        } else {
+            self.replace(content)
+        };
+        written.map_err(|error| WriteError::refused(&self.given, &error))
+    }
+
+    fn replace(&self, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        let temporary = temporary_beside(&self.path)?;
+        let mut out = BufWriter::new(temporary.as_file().try_clone()?);
+        content(&mut out)?;
+        out.flush()?;
+        temporary.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+/// A file in the same folder, for a rename does not cross file systems; gone when dropped.
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = Builder::new();
+    builder.prefix(".innermean-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Temporary files are private by default; what is asked for is as public as any other file the user makes.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

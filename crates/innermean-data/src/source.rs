@@ -1,0 +1,235 @@
+//! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need be.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
+use crate::error::ReadError;
+use crate::npy;
+use crate::npz::Archive;
+use crate::text::Text;
+
+/// Bytes in order, or from any place on.
+pub(crate) trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+/// A file or bytes at hand, nothing of which has been used.
+pub(crate) struct Source<'a> {
+    /// The name in messages.
+    pub(crate) file: String,
+    kind: Kind,
+    /// The part behind the colon of `file.npz:name`.
+    member: Option<String>,
+    /// The first bytes, which have been taken from `input`.
+    head: Vec<u8>,
+    input: Box<dyn ReadSeek + 'a>,
+    #[cfg_attr(not(any(feature = "parquet", feature = "mat")), allow(dead_code))]
+    origin: Origin<'a>,
+}
+
+/// Where the bytes are, for readers that open files by themselves.
+#[cfg_attr(not(any(feature = "parquet", feature = "mat")), allow(dead_code))]
+enum Origin<'a> {
+    Path(PathBuf),
+    Bytes(&'a [u8]),
+}
+
+/// What the first bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Gzip,
+    Zip,
+    Npy,
+    Parquet,
+    Mat,
+    OldMat,
+    Hdf5,
+}
+
+impl Kind {
+    fn of(head: &[u8]) -> Self {
+        const KINDS: [(&[u8], Kind); 7] = [
+            (b"\x1f\x8b", Kind::Gzip),
+            (b"PK\x03\x04", Kind::Zip),
+            (npy::MAGIC, Kind::Npy),
+            (b"PAR1", Kind::Parquet),
+            (b"MATLAB 7.3 MAT", Kind::Mat),
+            (b"MATLAB 5.0 MAT", Kind::OldMat),
+            (b"\x89HDF\r\n", Kind::Hdf5),
+        ];
+        KINDS.into_iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Text, |(_, kind)| kind)
+    }
+}
+
+/// Text, or columns that are numbers already.
+pub(crate) enum Content<'a> {
+    Text(Text<'a>),
+    Columns(Box<dyn ColumnSource + 'a>),
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let (path, member) = with_member(path);
+        let file = || path.display().to_string();
+        if path.is_dir() {
+            return Err(ReadError::Directory { file: file() });
+        }
+        let opened = File::open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ReadError::NotFound { file: file() },
+            io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
+            _ => ReadError::Unreadable { file: file(), source },
+        })?;
+        Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()))
+    }
+
+    pub(crate) fn of_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
+        Self::new(Box::new(Cursor::new(bytes)), name.to_owned(), None, Origin::Bytes(bytes))
+    }
+
+    fn new(
+        mut input: Box<dyn ReadSeek + 'a>,
+        file: String,
+        member: Option<String>,
+        origin: Origin<'a>,
+    ) -> Result<Self, ReadError> {
+        let mut head = Vec::new();
+        let read = input.by_ref().take(16).read_to_end(&mut head);
+        read.map_err(|source| ReadError::Unreadable { file: file.clone(), source })?;
+        let kind = Kind::of(&head);
+        Ok(Self { file, kind, member, head, input, origin })
+    }
+
+    /// A table in whatever form the file has it.
+    pub(crate) fn content(self) -> Result<Content<'a>, ReadError> {
+        match self.kind {
+            Kind::Text | Kind::Gzip => Ok(Content::Text(self.text()?)),
+            Kind::Npy => {
+                let array = npy::read(&mut Cursor::new(self.head).chain(self.input), &self.file)?;
+                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None))))
+            }
+            Kind::Zip => {
+                let Some(mut archive) = Archive::open(self.input, &self.file)? else {
+                    return Err(ReadError::Zip { file: self.file });
+                };
+                Ok(Content::Columns(match archive.only(self.member.as_deref())? {
+                    Some(index) => {
+                        let (file, name) = archive.name_of(index);
+                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name)))
+                    }
+                    None => Box::new(ArchiveColumns::new(archive)?),
+                }))
+            }
+            Kind::Parquet => self.parquet(),
+            Kind::Mat => self.mat(),
+            Kind::OldMat => {
+                let advice = "save it with save(..., '-v7.3')";
+                Err(npy::unsuitable(&self.file, "is a MATLAB file of a version before 7.3", advice))
+            }
+            Kind::Hdf5 => {
+                let reason = "is an HDF5 file that was not written by MATLAB";
+                Err(npy::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
+            }
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet(self) -> Result<Content<'a>, ReadError> {
+        use crate::parquet::ParquetColumns;
+        Ok(Content::Columns(match self.origin {
+            Origin::Path(path) => {
+                let opened = File::open(path).map_err(|source| unreadable(&self.file, source))?;
+                Box::new(ParquetColumns::open(opened, &self.file)?)
+            }
+            Origin::Bytes(bytes) => {
+                Box::new(ParquetColumns::open(bytes::Bytes::copy_from_slice(bytes), &self.file)?)
+            }
+        }))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(self) -> Result<Content<'a>, ReadError> {
+        Err(ReadError::NotBuiltIn { file: self.file, what: "Parquet", feature: "parquet" })
+    }
+
+    #[cfg(feature = "mat")]
+    fn mat(self) -> Result<Content<'a>, ReadError> {
+        let opened = match self.origin {
+            Origin::Path(path) => hdf5_pure::File::open_streaming(path),
+            Origin::Bytes(bytes) => hdf5_pure::File::from_bytes(bytes.to_vec()),
+        };
+        let opened = opened.map_err(|error| crate::mat::damaged(&self.file, &error))?;
+        let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref())?;
+        let file = format!("{}:{name}", self.file);
+        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name)))))
+    }
+
+    #[cfg(not(feature = "mat"))]
+    fn mat(self) -> Result<Content<'a>, ReadError> {
+        Err(ReadError::NotBuiltIn { file: self.file, what: "MATLAB 7.3", feature: "mat" })
+    }
+
+    /// The bytes of a text, unpacked.
+    fn unpacked(self) -> Result<Box<dyn Read + 'a>, ReadError> {
+        let bytes = Cursor::new(self.head).chain(self.input);
+        match self.kind {
+            Kind::Text => Ok(Box::new(bytes)),
+            Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(bytes))),
+            // French's library hands out zip files; their bytes would otherwise be reported as broken text.
+            Kind::Zip => Err(ReadError::Zip { file: self.file }),
+            kind => {
+                let what = match kind {
+                    Kind::Npy => "is an array of numpy",
+                    Kind::Parquet => "is a Parquet file",
+                    _ => "is a MATLAB or HDF5 file",
+                };
+                Err(npy::unsuitable(&self.file, what, "expected a text file"))
+            }
+        }
+    }
+
+    /// The lines of a text.
+    pub(crate) fn text(self) -> Result<Text<'a>, ReadError> {
+        let file = self.file.clone();
+        Text::new(self.unpacked()?, &file)
+    }
+
+    /// A short text as a whole, without a byte order mark.
+    pub(crate) fn whole_text(self) -> Result<String, ReadError> {
+        let file = self.file.clone();
+        let mut bytes = Vec::new();
+        self.unpacked()?.read_to_end(&mut bytes).map_err(|source| unreadable(&file, source))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..valid].split(|&b| b == b'\n').count();
+            ReadError::NotUtf8 { file, line }
+        })?;
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+}
+
+/// `file.npz:name` as a path and a name, unless there is a file that is called so.
+fn with_member(path: &Path) -> (PathBuf, Option<String>) {
+    if let Some((file, member)) = path.to_str().and_then(|text| text.rsplit_once(':'))
+        && !path.exists()
+        && Path::new(file).is_file()
+    {
+        return (PathBuf::from(file), Some(member.to_owned()));
+    }
+    (path.to_owned(), None)
+}
+
+/// Why reading stopped half way: the system, or bytes that do not unpack.
+pub(crate) fn unreadable(file: &str, source: io::Error) -> ReadError {
+    let file = file.to_owned();
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => ReadError::Damaged { file, reason: "it ends too early".to_owned() },
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            ReadError::Damaged { file, reason: source.to_string() }
+        }
+        _ => ReadError::Unreadable { file, source },
+    }
+}
