@@ -28,7 +28,7 @@ fn flags(status: Status, plan: &Plan) -> String {
             let smaller = STEPS
                 .iter()
                 .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
-            format!("{}; --constraint, --l2", smaller.collect::<Vec<_>>().join(" "))
+            format!("{}; {}", smaller.collect::<Vec<_>>().join(" "), plan.holds)
         }
         Status::StartNotFinite => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),

@@ -7,9 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use innermean::{AnyMethod, Inner, Merit, Problem, Regularizer, Status};
 use serde::Serialize;
 
-use self::contest::{Contest, Named, Runner};
+use self::contest::{Contest, Named};
 use self::report::Report;
 use crate::number;
+use crate::plan::Runner;
 use crate::portfolio::ProblemFlags;
 use crate::start::Start;
 use crate::stdout;

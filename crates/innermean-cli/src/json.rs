@@ -3,24 +3,48 @@
 use std::num::NonZeroU64;
 
 use anyhow::Result;
-use innermean::{Measure, Solution, Status, Stop};
+use innermean::{Inner, Measure, Problem, Solution, Status, Stop};
 use serde::Serialize;
 
 use crate::advice::advice;
+use crate::application::{Application, Source};
 use crate::plan::Plan;
 
 /// What a command adds to the run's own numbers.
-pub(crate) struct Facts<A, S> {
-    /// The command's name.
-    pub(crate) problem: &'static str,
-    /// The number of outer terms.
-    pub(crate) n_x: usize,
-    /// The number of inner samples of each.
-    pub(crate) n_y: usize,
-    /// What theta means for this problem; stands beside theta.
-    pub(crate) answer: A,
-    /// How the problem was set up; stands in `settings`.
-    pub(crate) settings: S,
+pub(crate) struct Facts<'a, A, S> {
+    problem: &'static str,
+    n_x: usize,
+    /// The inner samples of each outer term, if all have as many.
+    n_y: Option<usize>,
+    names: &'a [String],
+    answer: &'a A,
+    source: Source<'a>,
+    notes: Vec<String>,
+    settings: S,
+}
+
+impl<'a, A, S> Facts<'a, A, S> {
+    /// Those of `application`.
+    pub(crate) fn of<T: Application, F: Inner, P, G>(
+        application: &'a T,
+        problem: &Problem<F, P, G>,
+        answer: &'a A,
+        settings: S,
+        notes: Vec<String>,
+    ) -> Self {
+        let f = &problem.inner;
+        let n_y = f.n_y(0);
+        Facts {
+            problem: T::NAME,
+            n_x: f.n_x(),
+            n_y: (1..f.n_x()).all(|i| f.n_y(i) == n_y).then_some(n_y),
+            names: application.coordinates(),
+            answer,
+            source: application.source(),
+            notes,
+            settings,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -31,14 +55,18 @@ struct Document<'a, A, S> {
     status: Status,
     advice: String,
     n_x: usize,
-    n_y: usize,
+    n_y: Option<usize>,
     d: usize,
+    names: &'a [String],
     theta: &'a [f64],
     objective: f64,
     optimality: Option<f64>,
     measure: Measure,
     #[serde(flatten)]
     answer: &'a A,
+    source: &'a str,
+    generated: bool,
+    notes: &'a [String],
     calls: Calls,
     outer: u64,
     inner: u64,
@@ -73,7 +101,7 @@ struct Settings<'a, S> {
 pub(crate) fn document<A: Serialize, S: Serialize>(
     plan: &Plan,
     solution: &Solution,
-    facts: &Facts<A, S>,
+    facts: &Facts<'_, A, S>,
 ) -> Result<String> {
     let calls = solution.calls;
     let document = Document {
@@ -85,11 +113,15 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         n_x: facts.n_x,
         n_y: facts.n_y,
         d: solution.theta.len(),
+        names: facts.names,
         theta: &solution.theta,
         objective: solution.objective,
         optimality: solution.optimality,
         measure: solution.measure,
-        answer: &facts.answer,
+        answer: facts.answer,
+        source: facts.source.text,
+        generated: facts.source.generated,
+        notes: &facts.notes,
         calls: Calls {
             f: calls.f,
             jacobian: calls.jacobian,

@@ -7,15 +7,20 @@ use clap::{Parser, Subcommand};
 use innermean::Status;
 
 mod advice;
+mod application;
+mod columns;
 mod compare;
 mod human;
 mod interrupt;
 mod json;
 mod methods;
+mod named_numbers;
 mod number;
+mod output_file;
 mod output_flags;
 mod plan;
 mod portfolio;
+mod predictions;
 mod progress;
 mod regularizer_flags;
 mod settings;
@@ -23,7 +28,6 @@ mod solver_flags;
 mod start;
 mod stdout;
 mod trace;
-mod weights;
 
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use anyhow::{Context, Result, anyhow};
 use innermean::methods::MethodInfo;
 use innermean::{
-    AnyMethod, ChoiceError, Driver, Inner, Merit, Problem, Regularizer, Solution, StepRule, Stop,
+    AnyMethod, ChoiceError, Driver, Inner, Merit, Observer, Problem, Regularizer, Solution, StepRule, Stop,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -13,6 +13,10 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
 use crate::solver_flags::SolverFlags;
+
+/// [`AnyMethod::run`] or [`AnyMethod::run_inlined`].
+pub(crate) type Runner<F, P, G> =
+    fn(&AnyMethod, &Driver<'_>, &Problem<F, P, G>, &[f64], &mut dyn Observer) -> Solution;
 
 /// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
 pub(crate) struct Plan {
@@ -28,6 +32,8 @@ pub(crate) struct Plan {
     pub(crate) start: Vec<f64>,
     /// Evaluations within an outer iteration.
     pub(crate) evaluate_every: Option<NonZeroU64>,
+    /// The flags that keep theta from running away, for advice.
+    pub(crate) holds: &'static str,
     method: AnyMethod,
     pool: ThreadPool,
 }
@@ -58,7 +64,7 @@ impl Plan {
             .map_err(|error| refused(&error, choice.rule))?;
         let settings = Settings::of(&method, choice.rule)?;
         let (info, seed, stop) = (method.info(), flags.seed, (&flags.stop).into());
-        Ok(Plan { info, settings, seed, stop, start, evaluate_every, method, pool })
+        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds: "--l2", method, pool })
     }
 
     /// The threads of the run.
@@ -66,10 +72,25 @@ impl Plan {
         self.pool.current_num_threads()
     }
 
+    /// The threads themselves, for work beside the run.
+    pub(crate) fn pool(&self) -> &ThreadPool {
+        &self.pool
+    }
+
     /// Runs, with a progress bar if it takes long, until a rule or the user says stop.
     pub(crate) fn run<F: Inner, P: Merit, G: Regularizer>(
         &self,
         problem: &Problem<F, P, G>,
+    ) -> Result<Solution> {
+        self.run_by(problem, AnyMethod::run)
+    }
+
+    /// [`Plan::run`] by [`AnyMethod::run`] or by [`AnyMethod::run_inlined`], which compiles every method for the problem's types:
+    /// faster steps, and half a minute more to build.
+    pub(crate) fn run_by<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        problem: &Problem<F, P, G>,
+        runner: Runner<F, P, G>,
     ) -> Result<Solution> {
         let driver = Driver {
             stop: self.stop.clone(),
@@ -78,7 +99,7 @@ impl Plan {
         };
         let mut progress = Progress::new(&self.stop);
         let solution =
-            self.pool.install(|| self.method.run_inlined(&driver, problem, &self.start, &mut progress));
+            self.pool.install(|| runner(&self.method, &driver, problem, &self.start, &mut progress));
         progress.clear();
         Ok(solution)
     }

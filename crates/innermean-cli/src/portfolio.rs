@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
-use innermean::{AnyMerit, AnyRegularizer, Portfolio, Problem, Ridged, Status, Tilted};
-use innermean_data::{Missing, ReadOptions, Returns, generate_factor_model, read_returns};
-use serde::Serialize;
+use clap::Args;
+use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
+use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
 
-use self::report::Report;
+use self::report::PortfolioApplication;
 use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
+use crate::application::{Request, solve};
+use crate::columns::{MissingChoice, MissingFlags};
 use crate::output_flags::OutputFlags;
-use crate::plan::Plan;
-use crate::regularizer_flags::{Constraint, RegularizerFlags};
+use crate::regularizer_flags::{Constraint, PenaltyFlags, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
-use crate::stdout;
-use crate::trace::TraceFile;
 
 mod report;
 mod risk;
@@ -54,31 +52,8 @@ pub(crate) struct ProblemFlags {
     #[command(flatten)]
     regularizer: RegularizerFlags,
 
-    /// What to do about missing values in the file
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = MissingChoice::Error)]
-    missing: MissingChoice,
-}
-
-/// [`Missing`] as a flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum MissingChoice {
-    /// Refuse the file
-    Error,
-    /// Leave out every row that has one
-    DropRows,
-    /// Leave out every asset that has one
-    DropAssets,
-}
-
-impl From<MissingChoice> for Missing {
-    fn from(choice: MissingChoice) -> Self {
-        match choice {
-            MissingChoice::Error => Missing::Error,
-            MissingChoice::DropRows => Missing::DropRows,
-            MissingChoice::DropAssets => Missing::DropColumns,
-        }
-    }
+    #[command(flatten)]
+    missing: MissingFlags,
 }
 
 /// A paragraph a line: clap breaks lines at the terminal's width.
@@ -125,7 +100,7 @@ pub(crate) struct Market {
 impl ProblemFlags {
     /// Whether it is the objective of the paper, for which it gives settings: mean and variance, alike in weight, and nothing else.
     pub(crate) fn is_papers(&self) -> bool {
-        let RegularizerFlags { constraint, l1, l2 } = self.regularizer;
+        let RegularizerFlags { constraint, penalty: PenaltyFlags { l1, l2 } } = self.regularizer;
         self.risk.risk == Risk::Variance
             && self.risk.risk_aversion == 1.0
             && constraint == Constraint::None
@@ -143,16 +118,16 @@ impl ProblemFlags {
         let weight =
             if risk.risk_aversion == 1.0 { String::new() } else { format!("{} ", risk.risk_aversion) };
         let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
-        if regularizer.l1 > 0.0 && regularizer.constraint != Constraint::LongOnly {
-            terms.push(format!("{} |theta|_1", regularizer.l1));
-        }
-        if regularizer.l2 > 0.0 {
-            terms.push(format!("{}/2 |theta|^2", regularizer.l2));
-        }
+        let PenaltyFlags { l1, l2 } = regularizer.penalty;
+        // The l1 norm of what is long-only is always 1.
+        let l1 = if regularizer.constraint == Constraint::LongOnly { 0.0 } else { l1 };
+        terms.extend(PenaltyFlags { l1, l2 }.terms("theta"));
         let formula = terms.join(" + ");
         match regularizer.constraint {
             Constraint::None => formula,
             Constraint::LongOnly => formula + ", theta >= 0, sum 1",
+            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => formula + ", sum 1",
+            Constraint::SumToOne { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}, sum 1"),
             Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
         }
     }
@@ -162,10 +137,11 @@ impl ProblemFlags {
         if !self.regularizer.holds_theta() {
             self.risk.refuse_without_bounds()?;
         }
-        let mut returns = returns(file, self.missing)?;
+        let mut returns = returns(file, self.missing.missing)?;
         let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
+        let d = portfolio.d();
         let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;
-        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer()?)?;
+        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer(d)?)?;
         Ok(Market { returns, width, problem })
     }
 }
@@ -174,31 +150,17 @@ impl ProblemFlags {
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
     let Market { returns, width, problem } = flags.market(file.as_deref())?;
-    let start = solver.start.point(&returns.names, solver.seed)?;
-    let plan = Plan::new(solver, output.trace_every, &problem, &start)?;
-    let inputs: Vec<&Path> = file.as_deref().into_iter().chain(solver.start.file()).collect();
-    let trace = output.trace.as_deref().map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
-
-    let report = Report {
+    let application = PortfolioApplication {
         returns: &returns,
         generated: file.is_none(),
         flags,
         width,
         start: &solver.start,
-        moved: solver.start.file().is_some() && start != plan.start,
         problem: &problem,
-        plan: &plan,
     };
-    if !output.json {
-        // Before the run: what is to be known while one waits.
-        stdout::print(&report.head())?;
-    }
-    let solution = plan.run(&problem)?;
-    // Whichever of the two cannot be written, the other one is.
-    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, None));
-    stdout::print(&if output.json { report.json(&solution)? } else { report.body(&solution)? })?;
-    traced?;
-    Ok(solution.status)
+    let request =
+        Request { solver, output, inputs: file.as_deref().into_iter().collect(), predictions: None };
+    solve(&application, &problem, &request, |plan, problem| plan.run_by(problem, AnyMethod::run_inlined))
 }
 
 fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {

@@ -131,12 +131,12 @@ fn assemble(
         let (all_rows, all_assets) = (table.rows, names.len());
         let advice = match missing {
             Missing::Error => {
-                let advice = "use `--missing drop-rows` or `--missing drop-assets` to leave them out";
+                let advice = "use `--missing drop-rows` or `--missing drop-columns` to leave them out";
                 return Err(ReadError::Missing { place, text, count: table.gaps.count, advice });
             }
             Missing::DropRows => {
                 dropped.rows = table.drop_rows();
-                "try `--missing drop-assets`, or fill the gaps in the file"
+                "try `--missing drop-columns`, or fill the gaps in the file"
             }
             Missing::DropColumns => {
                 dropped.columns = table.drop_columns(&mut names);

@@ -132,12 +132,12 @@ fn missing_values() {
         "an empty cell",
         "first of 3",
         "`--missing drop-rows`",
-        "drop-assets`",
+        "drop-columns`",
     ];
     says(text, &parts);
     says("a,b\n0.1,0.2\n-99.99,3\n", &["line 3, column 1 (a): '-99.99' is a missing value"]);
     says("a,b\nNA,NA\nNA,NA\n", &["line 2, column 1 (a)", "first of 4"]);
-    let parts = ["1 of 3 rows and 2 of 2 assets", "at least 2 rows", "`--missing drop-assets`"];
+    let parts = ["1 of 3 rows and 2 of 2 assets", "at least 2 rows", "`--missing drop-columns`"];
     assert_says(&error_with(text, Missing::DropRows), &parts);
     assert_says(
         &error_with(text, Missing::DropColumns),

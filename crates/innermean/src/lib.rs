@@ -74,7 +74,8 @@ pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};
 pub use regularizer::{
-    AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
+    Unregularized,
 };
 pub use run::{Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;

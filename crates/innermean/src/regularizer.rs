@@ -6,6 +6,7 @@ use crate::vector;
 
 mod any;
 mod boxed;
+mod budget;
 mod l1;
 mod ridged;
 mod simplex;
@@ -14,6 +15,7 @@ mod unregularized;
 
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
+pub use budget::Budget;
 pub use l1::L1;
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use simplex::Simplex;

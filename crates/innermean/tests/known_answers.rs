@@ -263,6 +263,9 @@ fn smooth_risks_agree_with_an_interior_point_solver() {
         ("elastic net", Task { l1: 0.01, l2: 0.1, ..free(variance) }),
         ("box", Task::new(variance, Limits::Between(-0.02, 0.02))),
         ("box with l1", Task { l1: 0.005, ..Task::new(variance, Limits::Between(-0.02, 0.05)) }),
+        ("fully invested", Task::new(variance, Limits::Invested(f64::NEG_INFINITY, f64::INFINITY))),
+        ("at most 0.3 each", Task::new(variance, Limits::Invested(0.0, 0.3))),
+        ("130/30", Task { l1: 0.02, ..Task::new(variance, Limits::Invested(-0.3, f64::INFINITY)) }),
     ];
     for market in markets() {
         for (name, task) in &tasks {

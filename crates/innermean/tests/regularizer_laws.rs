@@ -1,7 +1,8 @@
 //! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
+    Unregularized,
 };
 use proptest::prelude::*;
 
@@ -60,6 +61,11 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
     let above = BoxConstraint::new(bounds.0, INF).unwrap();
     let below = BoxConstraint::new(-INF, bounds.1).unwrap();
     let free = BoxConstraint::new(-INF, INF).unwrap();
+    // Around 1/d, so that the sum can be 1.
+    let share = 1.0 / d as f64;
+    let around = BoxConstraint::new(share - bounds.0.abs(), share + bounds.1.abs()).unwrap();
+    let budget = Budget::new(d, around).unwrap();
+    let budget_with_l1 = Budget::new(d, around.with_l1(lambda).unwrap()).unwrap();
     let bases: Vec<(&str, AnyRegularizer, (f64, f64))> = vec![
         ("unregularized", Unregularized.into(), (0.0, 0.0)),
         ("l1", L1::new(lambda).unwrap().into(), (-edge, edge)),
@@ -72,6 +78,8 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         ("non-negative", BoxConstraint::non_negative().into(), (-INF, 0.0)),
         ("no bounds with l1", free.with_l1(lambda).unwrap().into(), (-edge, edge)),
         ("simplex", Simplex.into(), everywhere),
+        ("budget", budget.into(), everywhere),
+        ("budget with l1", budget_with_l1.into(), everywhere),
     ];
     for (name, g, domain) in bases {
         let tilted = Tilted::new(g, tilt.to_vec()).unwrap();
@@ -266,6 +274,22 @@ proptest! {
         compare(L1::new(lambda).unwrap(), alpha, &v, &direction);
         compare(BoxConstraint::new(lo, lo + 1.0).unwrap().with_l1(lambda).unwrap(), alpha, &v, &direction);
         compare(Simplex, alpha, &v, &direction);
+        compare(Budget::new(v.len(), BoxConstraint::new(-INF, 2.0).unwrap()).unwrap(), alpha, &v, &direction);
+    }
+
+    #[test]
+    fn a_budget_from_zero_upwards_is_the_simplex(v in simplex_point()) {
+        let budget = Budget::new(v.len(), BoxConstraint::non_negative()).unwrap();
+        let (mut a, mut b) = (v.clone(), v.clone());
+        budget.prox(1.0, &mut a);
+        Simplex.prox(1.0, &mut b);
+        let size = v.iter().fold(1.0, |size: f64, v| size.max(v.abs()));
+        for (a, b) in a.iter().zip(&b) {
+            prop_assert!((a - b).abs() <= 1e-14 * size * v.len() as f64, "{a} and {b}");
+        }
+        prop_assert_eq!(budget.value(&a), 0.0);
+        let (c, s) = (budget.conjugate(&v), Simplex.conjugate(&v));
+        prop_assert!((c - s).abs() <= 1e-14 * size * v.len() as f64, "{} and {}", c, s);
     }
 
     #[test]
@@ -273,7 +297,8 @@ proptest! {
         lambda in magnitude(-2.0..1.0), lo in number(), tilt in prop::collection::vec(number(), 0..4),
     ) {
         let bounded = BoxConstraint::new(lo, INF).unwrap().with_l1(lambda).unwrap();
-        for g in [Unregularized.into(), L1::new(lambda).unwrap().into(), bounded.into(), Simplex.into()] {
+        let budget = Budget::new(3, BoxConstraint::new(-1.0, INF).unwrap()).unwrap();
+        for g in [Unregularized.into(), L1::new(lambda).unwrap().into(), bounded.into(), Simplex.into(), budget.into()] {
             let g: Ridged<Tilted<AnyRegularizer>> = Ridged::new(Tilted::new(g, tilt.clone()).unwrap(), lambda).unwrap();
             let bytes = postcard::to_stdvec(&g).unwrap();
             prop_assert_eq!(postcard::from_bytes::<Ridged<Tilted<AnyRegularizer>>>(&bytes).unwrap(), g);
@@ -410,6 +435,28 @@ fn constraints_are_infinite_outside() {
     );
 }
 
+/// Without bounds the projection shifts all alike; between 0 and infinity it is that onto the simplex.
+#[test]
+fn a_budget_is_spent() {
+    let free = Budget::new(3, BoxConstraint::new(-INF, INF).unwrap()).unwrap();
+    let mut theta = [5.0, -1.0, 2.0];
+    free.prox(1.0, &mut theta);
+    for (theta, expected) in theta.iter().zip([5.0 - 5.0 / 3.0, -1.0 - 5.0 / 3.0, 2.0 - 5.0 / 3.0]) {
+        assert!((theta - expected).abs() < 1e-14);
+    }
+    assert_eq!((free.conjugate(&[2.0; 3]), free.conjugate(&[2.0, 2.0, 3.0])), (2.0, INF));
+    // At most 0.4 each: the best two are full, the third takes the rest.
+    let capped = Budget::new(4, BoxConstraint::new(0.0, 0.4).unwrap()).unwrap();
+    assert!((capped.conjugate(&[3.0, 1.0, 2.0, -5.0]) - (0.4 * 3.0 + 0.4 * 2.0 + 0.2)).abs() < 1e-14);
+    assert_eq!(
+        (capped.value(&[0.25; 4]), capped.value(&[0.5, 0.5, 0.0, 0.0]), capped.value(&[0.4; 4])),
+        (0.0, INF, INF)
+    );
+    let message = |d, lo, hi| Budget::new(d, BoxConstraint::new(lo, hi).unwrap()).unwrap_err().to_string();
+    assert_eq!(message(4, 0.0, 0.1), "hi = 0.1, expected at least 0.25, so that 4 numbers can sum to 1");
+    assert_eq!(message(4, 0.5, 1.0), "lo = 0.5, expected at most 0.25, so that 4 numbers can sum to 1");
+}
+
 #[test]
 fn the_conjugate_of_a_half_line() {
     let g = BoxConstraint::non_negative();
@@ -427,9 +474,14 @@ fn the_conjugate_of_a_half_line() {
 #[test]
 fn a_nan_is_never_answered_with_a_number() {
     let bounded = BoxConstraint::new(0.0, 1.0).unwrap();
-    for g in
-        [Unregularized.into(), L1::new(1.0).unwrap().into(), bounded.into(), AnyRegularizer::from(Simplex)]
-    {
+    let budget = Budget::new(3, bounded).unwrap();
+    for g in [
+        Unregularized.into(),
+        L1::new(1.0).unwrap().into(),
+        bounded.into(),
+        budget.into(),
+        AnyRegularizer::from(Simplex),
+    ] {
         for v in [[0.5, f64::NAN, 0.5], [f64::NAN; 3], [f64::NAN, 0.5, 0.5]] {
             let mut theta = v;
             g.prox(1.0, &mut theta);

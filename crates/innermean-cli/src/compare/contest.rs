@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow, bail};
 use innermean::optimum::{self, Optimum};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Observer, Problem, Record, Regularizer,
-    Solution, Status, Stop, methods,
+    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer, Solution,
+    Status, Stop, methods,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -17,6 +17,7 @@ use super::progress::Line;
 use super::{CompareFlags, GapKind, Origin, tune};
 use crate::human::{grouped, paragraph, rounded_count};
 use crate::interrupt;
+use crate::plan::Runner;
 use crate::settings::Settings;
 use crate::trace::TraceFile;
 
@@ -45,10 +46,6 @@ pub(super) struct Named<'a> {
     /// The paper's settings of a method, if it gives some.
     pub(super) paper: &'a (dyn Fn(&str) -> Option<Choice> + Sync),
 }
-
-/// [`AnyMethod::run`] or [`AnyMethod::run_inlined`], which compiles every method for the problem's types.
-pub(super) type Runner<F, P, G> =
-    fn(&AnyMethod, &Driver<'_>, &Problem<F, P, G>, &[f64], &mut dyn Observer) -> Solution;
 
 /// Everything decided but the runs.
 pub(super) struct Contest<'a, F, P, G> {

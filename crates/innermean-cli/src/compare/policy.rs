@@ -171,6 +171,6 @@ fn boxed(
     merit: impl Merit + 'static,
     flags: &ProcessFlags,
 ) -> Result<AnyProblem> {
-    let regularizer = flags.regularizer.regularizer()?;
+    let regularizer = flags.regularizer.regularizer(inner.d())?;
     Ok(Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) })
 }

@@ -6,15 +6,15 @@ use innermean_data::Returns;
 use serde::Serialize;
 
 use super::risk::Risk;
-use super::{MissingChoice, PortfolioProblem, ProblemFlags};
+use super::{PortfolioProblem, ProblemFlags};
+use crate::application::{Application, Page, Source};
+use crate::columns::MissingChoice;
 use crate::human::{self, grouped, significant};
-use crate::json;
-use crate::plan::Plan;
+use crate::named_numbers::{Heading, table};
 use crate::start::Start;
-use crate::weights;
 
 /// All that the report draws on.
-pub(super) struct Report<'a> {
+pub(super) struct PortfolioApplication<'a> {
     /// Names, source and notes; the values are in the problem.
     pub(super) returns: &'a Returns,
     /// Whether nobody gave a file.
@@ -23,23 +23,16 @@ pub(super) struct Report<'a> {
     /// h of the Huber function.
     pub(super) width: Option<f64>,
     pub(super) start: &'a Start,
-    /// Whether the start given was not allowed by the constraint.
-    pub(super) moved: bool,
     pub(super) problem: &'a PortfolioProblem,
-    pub(super) plan: &'a Plan,
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
-    names: &'a [String],
+pub(super) struct Answer<'a> {
     expected_return: f64,
     risk: f64,
     risk_measure: Risk,
     standard_deviation: Option<f64>,
-    source: &'a str,
-    generated: bool,
     dropped: Dropped<'a>,
-    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -49,7 +42,7 @@ struct Dropped<'a> {
 }
 
 #[derive(Serialize)]
-struct Settings {
+pub(super) struct Settings {
     risk: Risk,
     risk_aversion: f64,
     huber_width: Option<f64>,
@@ -60,86 +53,74 @@ struct Settings {
     missing: MissingChoice,
 }
 
-impl Report<'_> {
-    /// What is known before the run.
-    pub(super) fn head(&self) -> String {
+impl Application for PortfolioApplication<'_> {
+    const NAME: &'static str = "portfolio";
+    const HOLDS: &'static str = "--constraint, --l2";
+    type Answer<'a>
+        = Answer<'a>
+    where
+        Self: 'a;
+    type Settings<'a>
+        = Settings
+    where
+        Self: 'a;
+
+    fn title(&self) -> String {
         let (n, d) = (self.problem.inner.n_x(), self.problem.inner.d());
-        let source = if self.generated {
-            format!("{} (no FILE was given)", self.returns.source)
-        } else {
-            self.returns.source.clone()
-        };
         let assets = if d == 1 { "asset" } else { "assets" };
-        let mut text =
-            format!("Portfolio of {} {assets} over {} periods\n", grouped(d as u64), grouped(n as u64));
-        text.push_str(&source);
-        text.push('\n');
-        for note in self.notes() {
-            text.push_str(&human::paragraph("note:", &note));
-        }
-        text + "\n"
+        format!("Portfolio of {} {assets} over {} periods", grouped(d as u64), grouped(n as u64))
     }
 
-    /// The answer for people.
-    pub(super) fn body(&self, solution: &Solution) -> Result<String> {
-        let numbers = self.numbers(solution)?;
-        let mut text = weights::table("asset", &self.returns.names, &solution.theta, human::width());
-        text.push('\n');
-        let mut facts = human::Facts::default();
-        facts.line("expected return", &format!("{} per period", significant(numbers.expected_return, 6)));
-        let deviation = numbers.standard_deviation.map_or(String::new(), |deviation| {
-            format!(" (standard deviation {})", significant(deviation, 6))
-        });
-        let risk = self.flags.risk.risk;
-        facts.line(risk.title(), &format!("{}{deviation}", significant(numbers.risk, 6)));
-        facts
-            .line("objective", &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()));
-        facts.run(self.plan, solution);
-        Ok(text + &facts.text())
+    fn source(&self) -> Source<'_> {
+        Source { text: &self.returns.source, generated: self.generated }
     }
 
-    /// The answer for programs.
-    pub(super) fn json(&self, solution: &Solution) -> Result<String> {
-        let n = self.problem.inner.n_x();
-        let ProblemFlags { risk, regularizer, .. } = self.flags;
-        let facts = json::Facts {
-            problem: "portfolio",
-            n_x: n,
-            n_y: n,
-            answer: self.numbers(solution)?,
-            settings: Settings {
-                risk: risk.risk,
-                risk_aversion: risk.risk_aversion,
-                huber_width: self.width,
-                constraint: regularizer.constraint.to_string(),
-                l1: regularizer.l1,
-                l2: regularizer.l2,
-                start: self.start.to_string(),
-                missing: self.flags.missing,
-            },
-        };
-        json::document(self.plan, solution, &facts)
+    fn coordinates(&self) -> &[String] {
+        &self.returns.names
     }
 
-    fn numbers(&self, solution: &Solution) -> Result<Answer<'_>> {
+    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
         let portfolio = &self.problem.inner;
         let risk_measure = self.flags.risk.risk;
         let risk = self.flags.risk.value(self.width, portfolio, &solution.theta)?;
         let dropped = &self.returns.dropped;
         Ok(Answer {
-            names: &self.returns.names,
             expected_return: portfolio.expected_return(&solution.theta),
             risk,
             risk_measure,
             standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
-            source: &self.returns.source,
-            generated: self.generated,
             dropped: Dropped { rows: dropped.rows, assets: &dropped.columns },
-            notes: self.notes(),
         })
     }
 
-    /// What was decided without being asked, in whole sentences.
+    fn settings(&self) -> Settings {
+        let ProblemFlags { risk, regularizer, missing } = self.flags;
+        Settings {
+            risk: risk.risk,
+            risk_aversion: risk.risk_aversion,
+            huber_width: self.width,
+            constraint: regularizer.constraint.to_string(),
+            l1: regularizer.penalty.l1,
+            l2: regularizer.penalty.l2,
+            start: self.start.to_string(),
+            missing: missing.missing,
+        }
+    }
+
+    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
+        let heading = Heading { name: "asset", number: "weight", sum: true };
+        page.tables = table(heading, &self.returns.names, &solution.theta, human::width()) + "\n";
+        let facts = &mut page.facts;
+        facts.line("expected return", &format!("{} per period", significant(answer.expected_return, 6)));
+        let deviation = answer.standard_deviation.map_or(String::new(), |deviation| {
+            format!(" (standard deviation {})", significant(deviation, 6))
+        });
+        let risk = self.flags.risk.risk;
+        facts.line(risk.title(), &format!("{}{deviation}", significant(answer.risk, 6)));
+        facts
+            .line("objective", &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()));
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.returns.notes.clone();
         let dropped = &self.returns.dropped;
@@ -165,12 +146,6 @@ impl Report<'_> {
             }
         }
         notes.extend(self.flags.regularizer.note());
-        if self.moved {
-            notes.push(
-                "The start given is not allowed by the constraint; the run begins at the allowed point next to it."
-                    .to_owned(),
-            );
-        }
         notes
     }
 }

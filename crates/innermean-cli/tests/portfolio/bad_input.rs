@@ -56,7 +56,7 @@ fn files_that_are_no_tables_of_returns() {
     assert_refused(&desk, ".", &["is a directory"]);
     assert_refused(&desk, "-", &["standard input"]);
     desk.file("gaps.csv", "a,b\n1,\n,2\n");
-    assert_refused(&desk, "gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-assets"]);
+    assert_refused(&desk, "gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-columns"]);
     desk.file("huge.csv", "a,b\n1e200,2e200\n-1e200,1e200\n3e200,-1e200\n");
     assert_refused(&desk, "huge.csv", &["alpha_theta", "scale the data"]);
 }
@@ -99,8 +99,17 @@ fn unknown_names_are_answered_with_the_known_ones() {
     assert_refused(&desk, "--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
     assert_refused(&desk, "--reference first", &["last", "random"]);
     assert_refused(&desk, "--risk beta", &["variance", "semivariance", "absolute", "huber"]);
-    assert_refused(&desk, "--missing ignore", &["error", "drop-rows", "drop-assets"]);
-    assert_refused(&desk, "--constraint short", &["none, long-only or box=LO,HI"]);
+    assert_refused(&desk, "--missing ignore", &["error", "drop-rows", "drop-columns"]);
+    assert_refused(
+        &desk,
+        "--constraint short",
+        &["none, long-only, sum-to-one, sum-to-one=LO,HI or box=LO,HI"],
+    );
+    assert_refused(
+        &desk,
+        "--constraint sum-to-one=0,0.01",
+        &["--constraint sum-to-one=0,0.01", "hi = 0.01, expected at least 0.04", "25 numbers"],
+    );
     assert_refused(&desk, "--start ones", &["--start ones", "zeros, uniform"]);
     assert_refused(&desk, "--frobnicate", &["--frobnicate"]);
 }

@@ -122,6 +122,22 @@ fn long_only_weights_are_shares() {
 }
 
 #[test]
+fn a_sum_of_one_allows_shorts_and_caps() {
+    let free = theta(&solve("--constraint sum-to-one --risk-aversion 0.02"));
+    assert_close(free.iter().sum(), 1.0, 1e-9);
+    assert!(free.iter().any(|&t| t < 0.0), "{free:?}");
+    let capped = theta(&solve("--constraint sum-to-one=0,0.4"));
+    assert_close(capped.iter().sum(), 1.0, 1e-9);
+    assert!(capped.iter().all(|t| (0.0..=0.4).contains(t)), "{capped:?}");
+    let long_only = theta(&solve("--constraint long-only"));
+    assert!(long_only.iter().any(|&t| t > 0.4), "{long_only:?}");
+    // Without a cap below 1 it is the simplex.
+    for (a, b) in theta(&solve("--constraint sum-to-one=0,1 --tolerance 1e-9")).iter().zip(long_only) {
+        assert_close(*a, b, 1e-4);
+    }
+}
+
+#[test]
 fn a_box_holds() {
     let free = theta(&solve(""));
     let answer = solve("--constraint box=-0.01,0.02");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxConstraint, L1, Regularizer, Simplex, Unregularized};
+use super::{BoxConstraint, Budget, L1, Regularizer, Simplex, Unregularized};
 
 /// One of the regularisers of this room, chosen at run time as by a command line: one `match` per call, so that it
 /// inlines where `Box<dyn Regularizer>` would not. It answers bit for bit like the regulariser it holds.
@@ -18,6 +18,8 @@ pub enum AnyRegularizer {
     Box(BoxConstraint),
     /// `theta >= 0, sum_l theta_l = 1`
     Simplex(Simplex),
+    /// `lo <= theta <= hi, sum_l theta_l = 1`
+    Budget(Budget),
 }
 
 /// Writes what depends on the list of variants, so that a new regulariser is one more pair at the bottom of this
@@ -66,4 +68,4 @@ macro_rules! variants {
     };
 }
 
-variants!(Unregularized(Unregularized) L1(L1) Box(BoxConstraint) Simplex(Simplex));
+variants!(Unregularized(Unregularized) L1(L1) Box(BoxConstraint) Simplex(Simplex) Budget(Budget));

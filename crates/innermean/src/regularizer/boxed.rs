@@ -92,7 +92,7 @@ impl BoxConstraint {
     }
 
     #[inline(always)]
-    fn prox_one(&self, threshold: f64, x: f64) -> f64 {
+    pub(super) fn prox_one(&self, threshold: f64, x: f64) -> f64 {
         clamp(soft_threshold(x, threshold), self.lo, self.hi)
     }
 

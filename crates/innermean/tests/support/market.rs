@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use innermean::{
-    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, L1, Portfolio, Problem, Ridged,
-    Simplex, Square, Tilted, Unregularized,
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, Budget, DownsideSquare, Huber, L1, Portfolio, Problem,
+    Ridged, Simplex, Square, Tilted, Unregularized,
 };
 use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
 
@@ -40,6 +40,8 @@ pub(crate) enum Limits {
     LongOnly,
     /// `lo <= theta <= hi`
     Between(f64, f64),
+    /// `lo <= theta <= hi`, sum 1
+    Invested(f64, f64),
 }
 
 /// `-<m, theta> + (1/n) sum_i risk(<x_i - m, theta>) + l1 |theta|_1 + (l2/2) |theta|^2` within limits.
@@ -131,6 +133,15 @@ impl Market {
                     program.at_most(vec![(v, -1.0)], 0.0);
                 }
             }
+            Limits::Invested(lo, hi) => {
+                program.equal(theta.iter().map(|&v| (v, 1.0)).collect(), 1.0);
+                for &v in theta.iter().filter(|_| lo.is_finite()) {
+                    program.at_most(vec![(v, -1.0)], -lo);
+                }
+                for &v in theta.iter().filter(|_| hi.is_finite()) {
+                    program.at_most(vec![(v, 1.0)], hi);
+                }
+            }
             Limits::Between(lo, hi) => {
                 for &v in &theta {
                     program.at_most(vec![(v, -1.0)], -lo);
@@ -198,6 +209,10 @@ impl Market {
             Limits::Free => Unregularized.into(),
             // On the simplex the l1 norm is 1.
             Limits::LongOnly => Simplex.into(),
+            Limits::Invested(lo, hi) => {
+                let bounds = BoxConstraint::new(lo, hi).unwrap().with_l1(task.l1).unwrap();
+                Budget::new(self.d, bounds).unwrap().into()
+            }
             Limits::Between(lo, hi) => BoxConstraint::new(lo, hi).unwrap().with_l1(task.l1).unwrap().into(),
         };
         self.portfolio().problem(merit, Ridged::new(g, task.l2).unwrap()).unwrap()
@@ -239,6 +254,7 @@ impl Task {
         match self.limits {
             Limits::Free => dot(&mean, &mean) / (2.0 * self.l2),
             Limits::LongOnly => mean.iter().fold(f64::NEG_INFINITY, |most, m| most.max(*m)).abs(),
+            Limits::Invested(..) => unimplemented!("no test asks for it"),
             Limits::Between(lo, hi) => mean.iter().map(|m| (m * lo).max(m * hi)).sum(),
         }
     }
@@ -250,6 +266,7 @@ impl Task {
         match self.limits {
             Limits::Free => 0.0,
             Limits::LongOnly => below(0.0).max((theta.iter().sum::<f64>() - 1.0).abs()),
+            Limits::Invested(lo, hi) => below(lo).max(above(hi)).max((theta.iter().sum::<f64>() - 1.0).abs()),
             Limits::Between(lo, hi) => below(lo).max(above(hi)),
         }
     }

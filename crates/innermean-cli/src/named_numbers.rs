@@ -1,4 +1,4 @@
-//! The table of weights: names, numbers and bars.
+//! A table of numbers with names: weights, coefficients, values; with bars that show their size.
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -17,8 +17,19 @@ const RIGHT_HALF: &str = "▐";
 const FULL: &str = "█";
 const AXIS: &str = "│";
 
-/// The table, with a last line for the sum; `coordinate` is the word for one.
-pub(crate) fn table(coordinate: &str, names: &[String], theta: &[f64], width: usize) -> String {
+/// What the columns are called, and how the table ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heading {
+    /// The word for one of the things that have a number.
+    pub(crate) name: &'static str,
+    /// The word for its number.
+    pub(crate) number: &'static str,
+    /// Whether a last line has the sum.
+    pub(crate) sum: bool,
+}
+
+/// The table; of very many numbers, the largest.
+pub(crate) fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> String {
     let mut shown: Vec<usize> = (0..theta.len()).collect();
     if theta.len() > MOST_ROWS {
         shown.sort_by(|&a, &b| theta[b].abs().total_cmp(&theta[a].abs()));
@@ -28,24 +39,27 @@ pub(crate) fn table(coordinate: &str, names: &[String], theta: &[f64], width: us
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         texts.map(|text| console::measure_text_width(&text)).max().unwrap_or(0)
     };
-    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max("weight".len());
+    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max(heading.number.len());
     let longest = width.saturating_sub(number_width + MARGINS).clamp(1, LONGEST_NAME);
     let name = |l: usize| console::truncate_str(&names[l], longest, "…").into_owned();
-    let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(coordinate.len());
+    let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(heading.name.len());
     let bars = Bars::new(theta, width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS));
 
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header([coordinate, "weight", ""]);
+    table.set_header([heading.name, heading.number, ""]);
     for &l in &shown {
         table.add_row([name(l), numbers.text(theta[l]), bars.bar(theta[l])]);
     }
     let hidden = theta.len() - shown.len();
     if hidden > 0 {
         let rest = theta.iter().sum::<f64>() - shown.iter().map(|&l| theta[l]).sum::<f64>();
-        table.add_row([format!("{hidden} smaller"), numbers.text(rest), "(--json has all)".to_owned()]);
+        let rest = if heading.sum { numbers.text(rest) } else { String::new() };
+        table.add_row([format!("{hidden} smaller"), rest, "(--json has all)".to_owned()]);
     }
-    table.add_row(["sum".to_owned(), numbers.text(theta.iter().sum()), String::new()]);
+    if heading.sum {
+        table.add_row(["sum".to_owned(), numbers.text(theta.iter().sum()), String::new()]);
+    }
     if let Some(column) = table.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -130,6 +144,8 @@ impl Bars {
 mod tests {
     use super::*;
 
+    const ASSETS: Heading = Heading { name: "asset", number: "weight", sum: true };
+
     fn names(d: usize) -> Vec<String> {
         (0..d).map(|l| format!("a{l}")).collect()
     }
@@ -137,7 +153,7 @@ mod tests {
     #[test]
     fn bars_grow_to_both_sides_of_one_axis() {
         let theta = [1.0, -0.5, 0.25, 0.0, -1e-9];
-        let text = table("asset", &names(5), &theta, 80);
+        let text = table(ASSETS, &names(5), &theta, 80);
         let axes: Vec<usize> = text.lines().filter_map(|line| line.chars().position(|c| c == '│')).collect();
         assert_eq!(axes.len(), 5, "{text}");
         assert!(axes.iter().all(|axis| *axis == axes[0]), "{text}");
@@ -151,7 +167,7 @@ mod tests {
 
     #[test]
     fn without_negative_weights_there_is_no_axis() {
-        let text = table("asset", &names(2), &[0.75, 0.25], 80);
+        let text = table(ASSETS, &names(2), &[0.75, 0.25], 80);
         assert!(!text.contains('│'), "{text}");
         assert!(text.contains("sum") && text.contains("1.0000"), "{text}");
     }
@@ -161,7 +177,7 @@ mod tests {
         let names = vec!["a portfolio with a name that goes on for ever and ever".to_owned(), "b".to_owned()];
         for theta in [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [-1.0, -2.0]] {
             for width in [40, 80, 300] {
-                let text = table("asset", &names, &theta, width);
+                let text = table(ASSETS, &names, &theta, width);
                 let fits = text.lines().all(|line| console::measure_text_width(line) <= width);
                 assert!(fits, "{theta:?} at {width}:\n{text}");
             }
@@ -172,9 +188,11 @@ mod tests {
     fn of_many_assets_the_largest_are_shown() {
         let mut theta = vec![0.001; 200];
         theta[150] = -3.0;
-        let text = table("asset", &names(200), &theta, 80);
+        let text = table(ASSETS, &names(200), &theta, 80);
         assert_eq!(text.lines().count(), 1 + MOST_ROWS + 2);
         assert!(text.lines().nth(1).is_some_and(|line| line.contains("a150")), "{text}");
         assert!(text.contains("150 smaller"), "{text}");
+        let text = table(Heading { sum: false, ..ASSETS }, &names(200), &theta, 80);
+        assert_eq!(text.lines().count(), 1 + MOST_ROWS + 1);
     }
 }

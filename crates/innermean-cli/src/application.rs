@@ -1,0 +1,162 @@
+//! What every solving command does once its problem stands: it checks what could go wrong, says what is known, runs, and reports.
+//!
+//! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words about that problem and about the
+//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags` (a command with
+//! another method by default says so by `#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]`), `OutputFlags`,
+//! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
+use serde::Serialize;
+
+use crate::human::{self, Facts};
+use crate::json;
+use crate::output_flags::OutputFlags;
+use crate::plan::Plan;
+use crate::predictions::{OutTable, PredictionFile};
+use crate::solver_flags::SolverFlags;
+use crate::stdout;
+use crate::trace::TraceFile;
+
+/// A command's words about its problem and its answer.
+pub(crate) trait Application {
+    /// The command's name.
+    const NAME: &'static str;
+
+    /// The flags that keep theta from running away, for advice.
+    const HOLDS: &'static str = "--l2";
+
+    /// What theta means for this problem: stands beside theta in what `--json` prints.
+    type Answer<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// How the problem was set up: stands in `settings` of what `--json` prints, and is enough to do it again.
+    type Settings<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// The first line: what is solved, and how large it is.
+    fn title(&self) -> String;
+
+    /// Where the data come from.
+    fn source(&self) -> Source<'_>;
+
+    /// What was decided without being asked, in whole sentences.
+    fn notes(&self) -> Vec<String>;
+
+    /// A name for each coordinate of theta; `--start FILE` may use them.
+    fn coordinates(&self) -> &[String];
+
+    /// What `solution` means.
+    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
+
+    /// How the problem was set up.
+    fn settings(&self) -> Self::Settings<'_>;
+
+    /// The answer for people; the lines about the run follow by themselves.
+    fn describe(&self, answer: &Self::Answer<'_>, solution: &Solution, page: &mut Page);
+
+    /// What `--predictions` writes; asked for only where the command has that flag.
+    fn predictions(&self, answer: &Self::Answer<'_>, solution: &Solution) -> Result<OutTable> {
+        let _ = (answer, solution);
+        Ok(OutTable::default())
+    }
+}
+
+/// Where data come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// The file or files, or how they were generated.
+    pub(crate) text: &'a str,
+    /// Whether nobody gave a file.
+    pub(crate) generated: bool,
+}
+
+/// The answer for people: tables first, then labelled lines.
+#[derive(Default)]
+pub(crate) struct Page {
+    /// Whole lines.
+    pub(crate) tables: String,
+    pub(crate) facts: Facts,
+}
+
+/// What was asked of the run and its output.
+pub(crate) struct Request<'a> {
+    pub(crate) solver: &'a SolverFlags,
+    pub(crate) output: &'a OutputFlags,
+    /// The files that are read, which must not be overwritten.
+    pub(crate) inputs: Vec<&'a Path>,
+    /// Where predictions go, for a command that has them.
+    pub(crate) predictions: Option<&'a Path>,
+}
+
+/// Runs the method that was asked for, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
+pub(crate) fn solve<A, F, P, G>(
+    application: &A,
+    problem: &Problem<F, P, G>,
+    request: &Request<'_>,
+    run: impl FnOnce(&Plan, &Problem<F, P, G>) -> Result<Solution>,
+) -> Result<Status>
+where
+    A: Application,
+    F: Inner,
+    P: Merit,
+    G: Regularizer,
+{
+    let Request { solver, output, inputs, predictions } = request;
+    let start = solver.start.point(application.coordinates(), solver.seed)?;
+    let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
+    plan.holds = A::HOLDS;
+    let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();
+    let trace = output.trace.as_deref().map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
+    if let (Some(path), Some(trace)) = (predictions, &output.trace)
+        && path == trace
+    {
+        bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
+    }
+    let predictions = predictions.map(|path| PredictionFile::check(path, &inputs)).transpose()?;
+
+    let mut notes = application.notes();
+    if solver.start.file().is_some() && start != plan.start {
+        notes.push(
+            "The start given is not allowed by the constraint; the run begins at the allowed point next to it."
+                .to_owned(),
+        );
+    }
+    if !output.json {
+        // Before the run: what is to be known while one waits.
+        stdout::print(&head(application, &notes))?;
+    }
+    let solution = run(&plan, problem)?;
+    let answer = application.answer(&solution)?;
+    // Whichever of the outputs cannot be written, the others are.
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, None));
+    let predicted =
+        predictions.map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
+    stdout::print(&if output.json {
+        let facts = json::Facts::of(application, problem, &answer, application.settings(), notes);
+        json::document(&plan, &solution, &facts)?
+    } else {
+        let mut page = Page::default();
+        application.describe(&answer, &solution, &mut page);
+        page.facts.run(&plan, &solution);
+        page.tables + &page.facts.text()
+    })?;
+    traced?;
+    predicted?;
+    Ok(solution.status)
+}
+
+/// What is known before the run.
+fn head<A: Application>(application: &A, notes: &[String]) -> String {
+    let Source { text, generated } = application.source();
+    let source = if generated { format!("{text} (no FILE was given)") } else { text.to_owned() };
+    let mut head = application.title() + "\n" + &source + "\n";
+    for note in notes {
+        head.push_str(&human::paragraph("note:", note));
+    }
+    head + "\n"
+}

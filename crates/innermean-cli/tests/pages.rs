@@ -1,0 +1,115 @@
+//! The examples in the README and in docs/ are what the program prints.
+//!
+//! An example is a block `sh` with one command, `innermean ...` or `cargo run --release -- ...`, and a block `text` below it with
+//! the output, where a line `...` stands for whatever is left out. A block such as `csv file=returns.csv` is a file that the commands of the page find in
+//! their folder. Lines about time are the machine's and not compared.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A fenced block of a page.
+struct Block<'a> {
+    /// What stands behind the fence.
+    kind: &'a str,
+    text: String,
+}
+
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = fs::read_dir(root.join("docs")).expect("the docs");
+    let docs =
+        docs.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let mut pages: Vec<PathBuf> = docs.chain([root.join("README.md")]).collect();
+    pages.sort();
+    pages
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(kind) = line.strip_prefix("```") {
+            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| line.to_owned() + "\n");
+            blocks.push(Block { kind, text: text.collect() });
+        }
+    }
+    blocks
+}
+
+/// The arguments of the one command in a block, if it is one.
+fn arguments(text: &str) -> Option<Vec<String>> {
+    let line = text.trim_end();
+    let command = line.split('#').next().unwrap_or(line).trim();
+    let args =
+        command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("innermean "))?;
+    (!line.contains('\n')).then(|| args.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Lines to compare.
+fn comparable(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_end).filter(|line| !line.starts_with("time ")).collect()
+}
+
+/// Whether `printed` is `shown`, in which a line `...` stands for any number of lines.
+fn agrees(printed: &[&str], shown: &[&str]) -> Result<(), String> {
+    let mut rest = printed;
+    for (k, part) in shown.split(|line| *line == "...").enumerate() {
+        let last = shown.iter().filter(|line| **line == "...").count() == k;
+        let at = match k {
+            0 if rest.starts_with(part) => Some(0),
+            0 => None,
+            _ if last => rest.len().checked_sub(part.len()).filter(|at| rest[*at..] == *part),
+            _ => (0..=rest.len().saturating_sub(part.len())).find(|at| rest[*at..].starts_with(part)),
+        };
+        let Some(at) = at else {
+            return Err(format!("shown:\n{}\nprinted:\n{}", part.join("\n"), rest.join("\n")));
+        };
+        rest = &rest[at + part.len()..];
+        if last && !rest.is_empty() {
+            return Err(format!("not shown:\n{}", rest.join("\n")));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn examples_are_what_the_program_prints() {
+    let mut examples = 0;
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let page = fs::read_to_string(&path).expect("a page");
+        let folder = TempDir::new().expect("a folder for the page");
+        let blocks = blocks(&page);
+        for (k, block) in blocks.iter().enumerate() {
+            if let Some((_, name)) = block.kind.split_once(" file=") {
+                fs::write(folder.path().join(name), &block.text).expect("a file of the page");
+            }
+            let Some(args) = arguments(&block.text).filter(|_| block.kind == "sh") else { continue };
+            let Some(shown) = blocks.get(k + 1).filter(|next| next.kind == "text") else { continue };
+            let mut command = Command::cargo_bin("innermean").expect("the program");
+            let output = command.args(&args).current_dir(folder.path()).output().expect("the program runs");
+            let printed = String::from_utf8(output.stdout).expect("text");
+            examples += 1;
+            if let Err(difference) = agrees(&comparable(&printed), &comparable(&shown.text)) {
+                let said = String::from_utf8_lossy(&output.stderr);
+                wrong.push(format!("{}: {}\n{difference}\n{said}", path.display(), args.join(" ")));
+            }
+        }
+    }
+    assert!(examples >= 2, "{examples} examples were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn what_is_left_out_may_be_anything() {
+    assert!(agrees(&["a", "b", "c"], &["a", "...", "c"]).is_ok());
+    assert!(agrees(&["a", "b", "c"], &["a", "..."]).is_ok());
+    assert!(agrees(&["a", "b", "c"], &["a", "b", "c"]).is_ok());
+    assert!(agrees(&["a", "b", "c"], &["a", "..", "c"]).is_err());
+    assert!(agrees(&["a", "b", "c"], &["a", "...", "b"]).is_err());
+    assert!(agrees(&["a", "b", "c"], &["b", "...", "c"]).is_err());
+    assert!(agrees(&["a", "b", "c"], &["a", "b"]).is_err());
+}
