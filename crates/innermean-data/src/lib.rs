@@ -48,6 +48,7 @@
 //! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
 //! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
 //! | `vector` | [`read_vector`]: a start point |
+//! | `corpus` | [`read_corpus`]: sequences of tokens, and their n-grams |
 //! | `factor_model` | [`generate_factor_model`]: returns without a file |
 //! | `markov_language` | [`generate_language`]: sequences in a random language without a file |
 //! | `random_mdp` | [`generate_mdp`]: a Markov decision process without a file |
@@ -57,6 +58,7 @@
 mod arrays;
 mod cell;
 mod columns;
+mod corpus;
 mod error;
 mod factor_model;
 mod frame;
@@ -87,6 +89,7 @@ mod text;
 mod vector;
 
 pub use columns::{Ask, Columns, FeatureColumns};
+pub use corpus::{Corpus, parse_corpus, read_corpus};
 pub use error::{Place, ReadError};
 pub use factor_model::generate_factor_model;
 pub use frame::{Frame, parse_frame, read_frame};

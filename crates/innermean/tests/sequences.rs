@@ -118,6 +118,10 @@ fn passes_are_the_sums_over_pairs() {
             f.mean(&theta, i, &mut [0.0], &mut out[i..=i]);
         }
         assert!(close(&out, &means, 1e-12), "case {case}");
+        let largest =
+            jacobians.chunks(d).map(|row| row.iter().map(|x| x * x).sum::<f64>()).fold(0.0, f64::max);
+        let estimate = f.mean_jacobian_size(&theta).unwrap();
+        assert!(estimate <= largest.sqrt() * 1.01 && estimate >= 0.5 * largest.sqrt(), "case {case}");
         let mut out = vec![7.0; n_x * d];
         f.mean_jacobians(&theta, &mut out);
         assert!(close(&out, &jacobians, 1e-11), "case {case}");
@@ -190,6 +194,22 @@ fn a_perfect_classifier_has_no_cost() {
         }
         assert!((slope[1] + s).abs() < 1e-12 && ((slope[2] - slope[0]) / 2e-6 - 1.0).abs() < 1e-6);
     }
+}
+
+/// Where the origin is stationary, stationarity is measured by the ordinary point.
+#[test]
+fn a_language_of_equal_classes_has_a_measure_too() {
+    use innermean::evaluate::Evaluator;
+    let language = LanguageModel::new(3, 2, &[0, 1, 1, 2, 2, 0], &[1.0 / 3.0; 3]).unwrap();
+    let rows: Vec<f64> = (0..300).map(|t| [1.0, 0.2, -1.2][t % 3]).collect();
+    let problem = Sequences::new(1, &rows, &[300], language).unwrap().problem(Unregularized).unwrap();
+    let mut gradient = vec![0.0; 6];
+    problem.gradient(&[0.0; 6], &mut gradient);
+    assert!(gradient.iter().all(|g| g.abs() < 1e-2), "{gradient:?}");
+    let mut evaluator = Evaluator::new(&problem);
+    let ordinary = problem.inner.ordinary_point().unwrap();
+    assert!((evaluator.evaluate(&ordinary, None).optimality.unwrap() - 1.0).abs() < 1e-9);
+    assert!(evaluator.evaluate(&[0.0; 6], None).optimality.unwrap() < 0.1);
 }
 
 #[test]

@@ -27,12 +27,15 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::blocks::Blocks;
+use crate::draws::Stream;
 use crate::inner::{Inner, Rows};
 use crate::merit::NegativeLog;
 use crate::problem::Problem;
 use crate::setting::InvalidSetting;
-use crate::vector::{axpy, dot, prefetch, update_with};
+use crate::vector::{axpy, dot, norm_squared, prefetch, update_with};
 
 mod clusters;
 mod labelled;
@@ -49,6 +52,11 @@ use softmax::exp_of_negative;
 
 /// The logarithm of an average below this share of what it should be is continued along its tangent; see [`NegativeLog`].
 pub const FLOOR: f64 = 1e-2;
+
+/// Steps and n-grams that the estimate of the largest mean Jacobian looks at.
+const ESTIMATE: (usize, usize) = (4096, 32);
+/// Seed and stream of the ordinary point.
+const ORDINARY: (u64, u64) = (1, 2999);
 
 /// The f of sequence classification.
 #[derive(Debug, Clone)]
@@ -203,6 +211,27 @@ impl Inner for Sequences {
     /// A pair reads the N steps of a window, a pass every step.
     fn rows(&self) -> Rows {
         Rows { pair: self.language.order() as u64, all: self.steps() as u64, merit: 0 }
+    }
+
+    /// From the n-grams with the largest averages on a part of the steps: the others have small Jacobians too.
+    fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
+        let part = self.sample(ESTIMATE.0);
+        let mut means = vec![0.0; self.n_x()];
+        part.means(theta, &mut means);
+        let mut largest: Vec<usize> = (0..self.n_x()).collect();
+        largest.sort_by(|&a, &b| means[b].total_cmp(&means[a]));
+        largest.truncate(ESTIMATE.1);
+        let sizes = largest.into_par_iter().map(|i| {
+            let mut jacobian = vec![0.0; self.d()];
+            part.add_mean_jac_t(theta, i, &[1.0], 1.0, &mut jacobian);
+            norm_squared(&jacobian).sqrt()
+        });
+        Some(sizes.reduce(|| 0.0, f64::max))
+    }
+
+    /// Random weights: with classes that are all equally frequent, the origin is stationary.
+    fn ordinary_point(&self) -> Option<Vec<f64>> {
+        Some(search::random_weights(self.d(), &mut Stream::new(ORDINARY.0, ORDINARY.1)))
     }
 
     #[inline(always)]
