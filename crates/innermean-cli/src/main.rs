@@ -23,6 +23,7 @@ mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod sequences;
 mod settings;
 mod solver_flags;
 mod start;
@@ -42,6 +43,7 @@ struct Cli {
 #[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
+    Sequences(sequences::SequencesArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     };
     let ended = match &command {
         Command::Portfolio(args) => portfolio::run(args),
+        Command::Sequences(args) => sequences::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -13,7 +13,7 @@ use innermean_data::{ReadError, read_vector};
 const START_STREAM: u64 = 1000;
 
 /// The start as given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Start {
     /// All zeros.
     Zeros,
@@ -21,6 +21,8 @@ pub(crate) enum Start {
     Uniform,
     /// From a file.
     File(PathBuf),
+    /// What a search has found.
+    Found(Vec<f64>),
 }
 
 impl FromStr for Start {
@@ -41,6 +43,7 @@ impl fmt::Display for Start {
             Start::Zeros => f.write_str("zeros"),
             Start::Uniform => f.write_str("uniform"),
             Start::File(path) => path.display().fmt(f),
+            Start::Found(_) => f.write_str("search"),
         }
     }
 }
@@ -51,6 +54,7 @@ impl Start {
         let d = names.len();
         match self {
             Start::Zeros => Ok(vec![0.0; d]),
+            Start::Found(point) => Ok(point.clone()),
             Start::Uniform => {
                 let mut stream = Stream::new(seed, START_STREAM);
                 Ok((0..d).map(|_| stream.unit()).collect())

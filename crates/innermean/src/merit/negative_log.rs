@@ -104,7 +104,12 @@ impl NegativeLog {
 
     /// Whether no average that counts lies below the floor: then phi is the negative logarithm at all of them.
     pub fn is_exact_at(&self, f_bar: &[f64]) -> bool {
-        (0..f_bar.len()).all(|k| self.weights[k] == 0.0 || f_bar[k] >= self.floor * self.unit(k))
+        (0..f_bar.len()).all(|k| self.is_exact_for(k, f_bar[k]))
+    }
+
+    /// Whether number k of the averages, u, does not count or does not lie below the floor.
+    pub fn is_exact_for(&self, k: usize, u: f64) -> bool {
+        self.weights[k] == 0.0 || u >= self.floor * self.unit(k)
     }
 
     #[inline(always)]

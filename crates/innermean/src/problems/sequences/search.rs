@@ -29,7 +29,7 @@ const SCALE: f64 = 0.3;
 const PART: usize = 4000;
 /// And for each n-gram: the divergence of T windows from their own language is about `n_X / (2 T)` by chance, which must be small beside the
 /// differences of local minima.
-const PART_PER_NGRAM: usize = 25;
+const PART_PER_NGRAM: usize = 10;
 /// Outer iterations of a start on the part, and of the best on all steps.
 const SHORT: u64 = 40;
 /// How many go on with all steps.
