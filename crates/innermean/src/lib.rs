@@ -76,6 +76,7 @@ pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
