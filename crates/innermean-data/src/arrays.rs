@@ -93,6 +93,9 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     for &column in chosen.keys.iter().flatten() {
         let mut keys = KeyColumn::new(&names[column]);
         source.keys(column, &mut keys)?;
+        if matches!(chosen.roles[column], Role::KeyOrBlank(_)) {
+            keys.fill_missing("");
+        }
         for row in (0..rows).filter(|&row| keys.is_missing(row)) {
             needed.add(|| place(source, row, column), "");
         }

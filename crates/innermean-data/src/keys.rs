@@ -55,6 +55,14 @@ impl KeyColumn {
         self.codes[row] == NONE
     }
 
+    /// Texts that are missing become `text`.
+    pub(crate) fn fill_missing(&mut self, text: &str) {
+        if self.codes.contains(&NONE) {
+            let code = self.code(text);
+            self.codes.iter_mut().filter(|found| **found == NONE).for_each(|found| *found = code);
+        }
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, text: &str) {
         let code = self.code(text);

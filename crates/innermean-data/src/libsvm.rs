@@ -125,6 +125,26 @@ pub fn parse_libsvm(bytes: &[u8], name: &str) -> Result<SparseTable, ReadError> 
     table_of(Source::of_bytes(bytes, name)?)
 }
 
+/// Whether a text file holds such rows: whether the second cell of its first row is an `index:value` or a `qid:7`.
+///
+/// # Errors
+///
+/// [`ReadError`] if it cannot be read, or is no text.
+pub fn looks_like_libsvm(path: &Path) -> Result<bool, ReadError> {
+    let mut text = Source::open(path)?.text()?;
+    while let Some(line) = text.next_line()? {
+        let bytes = line.text.as_bytes();
+        let start = skip_blanks(bytes, 0);
+        if is_end(bytes, start) {
+            continue;
+        }
+        let second = skip_blanks(bytes, word_end(bytes, start));
+        let entry = whole(bytes, second).is_some_and(|(_, end)| bytes.get(end) == Some(&b':'));
+        return Ok(entry || bytes[second..].starts_with(b"qid:"));
+    }
+    Ok(false)
+}
+
 fn table_of(source: Source<'_>) -> Result<SparseTable, ReadError> {
     let file = source.file.clone();
     let mut text: Text<'_> = source.text()?;

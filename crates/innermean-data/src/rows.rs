@@ -259,7 +259,10 @@ impl Reader<'_> {
                 self.table.needed_gaps.add(|| place, &cell.text);
                 self.table.keys[k].push_missing();
             }
-            Role::Key(k) => self.table.keys[k].push(&cell.text),
+            Role::KeyOrBlank(k) if !cell.quoted && is_missing_key(&cell.text) => {
+                self.table.keys[k].push("");
+            }
+            Role::Key(k) | Role::KeyOrBlank(k) => self.table.keys[k].push(&cell.text),
             Role::Number(_) | Role::Value | Role::Other => {
                 let value = self.value(&cell.text, role, line, column)?;
                 self.push(role, value);

@@ -13,6 +13,8 @@ pub(crate) enum Role {
     Label,
     /// The text column of this number.
     Key(usize),
+    /// The text column of this number, where a missing text is the empty one.
+    KeyOrBlank(usize),
     /// The number column of this number.
     Number(usize),
     /// A number of the matrix, in a column that somebody asked for.
