@@ -50,6 +50,16 @@ pub(crate) trait Application {
     /// A name for each coordinate of theta; `--start FILE` may use them.
     fn coordinates(&self) -> &[String];
 
+    /// Where `--start auto` begins, for a problem that knows a good place.
+    fn start(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// A start that is given, in the units of the problem, if these are not those of the answer.
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        theta
+    }
+
     /// What `solution` means.
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
 
@@ -112,7 +122,8 @@ where
     G: Regularizer,
 {
     let Request { solver, output, inputs, predictions } = request;
-    let start = solver.start.point(application.coordinates(), solver.seed)?;
+    let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
+    let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
     let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();

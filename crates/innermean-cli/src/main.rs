@@ -8,6 +8,7 @@ use innermean::Status;
 
 mod advice;
 mod application;
+mod bags;
 mod columns;
 mod compare;
 mod human;
@@ -24,6 +25,7 @@ mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod sequences;
 mod settings;
 mod solver_flags;
 mod start;
@@ -40,11 +42,13 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
+    Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
     Policy(policy::PolicyArgs),
+    Sequences(sequences::SequencesArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -66,9 +70,11 @@ fn main() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
+        Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
         Command::Linear(args) => linear::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Sequences(args) => sequences::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -82,7 +82,7 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
             regularizer: &problem.regularizer,
         };
         of_predictors(&collapsed, theta)
-    } else if problem.merit.gamma() > 0.0 {
+    } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))
     } else {
@@ -106,7 +106,7 @@ fn of_predictors<P: Merit, G: Regularizer>(
 ) -> (Vec<f64>, Source) {
     if let Some(theta) = gram::solve(problem) {
         (theta, Source::Direct)
-    } else if problem.merit.gamma() > 0.0 {
+    } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))
     } else {
