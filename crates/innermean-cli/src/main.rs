@@ -40,7 +40,6 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
