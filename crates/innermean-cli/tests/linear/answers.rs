@@ -27,7 +27,7 @@ fn least_squares_is_that_of_the_normal_equations() {
     let error =
         |i: usize| rows[i].iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>() + theta[3] - targets[i];
     for l in 0..4 {
-        let column = |i: usize| if l < 3 { rows[i][l] } else { 1.0 };
+        let column = |i: usize| rows[i].get(l).copied().unwrap_or(1.0);
         let (product, size) = (0..120).fold((0.0, 0.0), |(product, size), i| {
             (product + column(i) * error(i), size + (column(i) * error(i)).abs())
         });
@@ -42,6 +42,9 @@ fn least_squares_is_that_of_the_normal_equations() {
     let expected = objective(&rows, &targets, &theta, square, 0.0, 0.0);
     assert!((number(&answer["objective"]) - expected).abs() < 1e-10);
 }
+
+/// File and target, loss, and its formula.
+type Case<'a> = (&'a str, &'a str, &'a dyn Fn(f64, f64) -> f64);
 
 /// The objective that is printed is the formula's at the coefficients that are printed, in the units of the file; no point around is better.
 #[test]
@@ -62,7 +65,6 @@ fn every_loss_and_penalty_is_at_a_minimum_of_its_formula() {
             short - h / 2.0
         }
     };
-    type Case<'a> = (&'a str, &'a str, &'a dyn Fn(f64, f64) -> f64);
     let cases: [Case<'_>; 5] = [
         (TABLE, "--loss square", &|u, t| (u - t).powi(2) / 2.0),
         (TABLE, "--loss huber --huber-width 0.7", &huber),
