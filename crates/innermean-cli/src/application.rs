@@ -55,6 +55,11 @@ pub(crate) trait Application {
         None
     }
 
+    /// A start that is given, in the units of the problem, if these are not those of the answer.
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        theta
+    }
+
     /// What `solution` means.
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
 
@@ -118,6 +123,7 @@ where
 {
     let Request { solver, output, inputs, predictions } = request;
     let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
+    let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
     let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{AnyRegularizer, Collapsed, FreeTail, Merit, Problem, Ridged, Status};
+use innermean::{Collapsed, FreeTail, Merit, Problem, Regularizer, Status};
 use serde::Serialize;
 
 use self::data::Data;
 use self::generate::GeneratorFlags;
 use self::loss::LossFlags;
 use self::report::LinearApplication;
+use self::scaling::Scaling;
 use crate::application::{Request, solve};
 use crate::columns::FeatureFlags;
 use crate::output_flags::OutputFlags;
@@ -24,6 +25,7 @@ mod fit;
 mod generate;
 mod loss;
 mod report;
+mod scaling;
 
 /// Predict a number or a class by a linear function
 #[derive(Debug, Args)]
@@ -98,6 +100,10 @@ pub(crate) struct ProblemFlags {
     #[arg(long)]
     no_intercept: bool,
 
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    #[arg(long)]
+    no_scaling: bool,
+
     /// The intercept is never penalised
     #[command(flatten)]
     penalty: PenaltyFlags,
@@ -120,8 +126,9 @@ x_i are the features of row i. The loss of a score u, with t the target that is 
 The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
 scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).
 
-The run stops as solved when the norm of the prox-gradient mapping over its norm at zero is at most --tolerance. Features are taken as they are: \
-those of very different size are better brought to one scale before.";
+The run stops as solved when the norm of the prox-gradient mapping over its norm at zero is at most --tolerance. Columns of a table that are of \
+very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they \
+are. Sparse rows are taken as they are.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -133,7 +140,7 @@ Examples:
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
 /// The problem as the library has it.
-type LinearProblem = Problem<Collapsed, Box<dyn Merit>, FreeTail<Ridged<AnyRegularizer>>>;
+type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
@@ -153,16 +160,19 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     };
     let width = flags.loss.width(&data);
     let intercept = !flags.no_intercept;
+    let scaling = if flags.no_scaling { Scaling::default() } else { data.scale(intercept) };
+    let g = FreeTail::new(flags.penalty.regularizer()?, data.names.len());
     let problem = LinearProblem {
         merit: data.merit(loss, width)?,
         inner: data.predictors(intercept)?,
-        regularizer: FreeTail::new(flags.penalty.regularizer()?, data.names.len()),
+        regularizer: scaling.regularizer(g)?,
     };
     let mut names = data.names.clone();
     names.extend(intercept.then(|| INTERCEPT.to_owned()));
     let application = LinearApplication {
         data: &data,
         problem: &problem,
+        scaling: &scaling,
         flags,
         columns,
         loss,
@@ -177,7 +187,11 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         inputs: file.as_deref().into_iter().collect(),
         predictions: predictions.predictions.as_deref(),
     };
-    solve(&application, &problem, &request, |plan, problem| plan.run(problem))
+    solve(&application, &problem, &request, |plan, problem| {
+        let mut solution = plan.run(problem)?;
+        scaling.unscale(&mut solution.theta);
+        Ok(solution)
+    })
 }
 
 /// The name of the last coordinate.

@@ -25,6 +25,7 @@ mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod sequences;
 mod settings;
 mod solver_flags;
 mod start;
@@ -47,6 +48,7 @@ enum Command {
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
     Policy(policy::PolicyArgs),
+    Sequences(sequences::SequencesArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Portfolio(args) => portfolio::run(args),
         Command::Linear(args) => linear::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Sequences(args) => sequences::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

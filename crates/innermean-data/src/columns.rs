@@ -158,23 +158,6 @@ impl Columns {
 }
 
 impl Header<'_> {
-    /// Refuses columns of one name; `line` is where the names stand.
-    pub(crate) fn check(&self, line: usize) -> Result<(), ReadError> {
-        let mut seen = HashMap::new();
-        for (second, name) in self.names.iter().enumerate() {
-            if let Some(first) = seen.insert(name, second) {
-                return Err(ReadError::DuplicateName {
-                    file: self.file.to_owned(),
-                    line,
-                    name: name.clone(),
-                    first: first + 1,
-                    second: second + 1,
-                });
-            }
-        }
-        Ok(())
-    }
-
     fn required(&self, name: &str) -> Result<usize, ReadError> {
         self.find(name)?.ok_or_else(|| ReadError::UnknownColumn {
             file: self.file.to_owned(),
@@ -205,4 +188,23 @@ impl Header<'_> {
             }
         }
     }
+}
+
+/// Refuses columns of one name. The first of `names` is the column `from`, counted from 1, and `line` is where they stand, if the
+/// file has lines.
+pub(crate) fn refuse_repeated(
+    names: &[String],
+    from: usize,
+    line: Option<usize>,
+    file: &str,
+) -> Result<(), ReadError> {
+    let mut seen = HashMap::new();
+    for (second, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, second) {
+            let (first, second) = (first + from, second + from);
+            let (file, name) = (file.to_owned(), name.clone());
+            return Err(ReadError::DuplicateName { file, line, name, first, second });
+        }
+    }
+    Ok(())
 }

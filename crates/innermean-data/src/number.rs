@@ -35,7 +35,7 @@ const RECIPROCALS: [(u64, i32); 39] = {
             }
             bit += 1;
         }
-        all[p] = (quotient, digits as i32);
+        all[p] = (quotient, digits.cast_signed());
         p += 1;
     }
     all
@@ -48,15 +48,17 @@ const RECIPROCALS: [(u64, i32); 39] = {
 pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
     let negative = bytes.first() == Some(&b'-');
     let start = usize::from(negative);
-    if let Some((size, end)) = short_number(bytes, start, decimal) {
-        // Signs come in no order that a processor could foresee.
-        return Some((f64::from_bits(size.to_bits() | u64::from(negative) << 63), end));
+    if let Some(short) = short_number(bytes, start, decimal) {
+        return Some(short);
     }
     long_or_last_number(bytes, start, decimal)
 }
 
-/// A number of at most seven digits with eight bytes behind its sign, read without looking at one byte after the other: its
-/// size and where it ends.
+/// Of a number without and with a minus sign.
+const SIGNS: [f64; 2] = [1.0, -1.0];
+
+/// A number of at most seven digits with eight bytes behind its sign, if any, in front of `start`, read without looking at one byte after
+/// the other: its value and where it ends.
 #[inline(always)]
 fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -85,7 +87,8 @@ fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)>
         return None;
     }
     let number = joined((digits << (64 - 8 * count)) & 0x0f0f_0f0f_0f0f_0f0f) as u32;
-    Some((f64::from(number) / POWERS[places as usize & 7], end))
+    // Signs come in no order that a processor could foresee, so they are multiplied with; -0 keeps its own.
+    Some((f64::from(number) * SIGNS[start & 1] / POWERS[places as usize & 7], end))
 }
 
 fn long_or_last_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)> {
@@ -110,7 +113,7 @@ fn long_or_last_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, 
     if count > 19 && significant(&bytes[start..], decimal) > 19 {
         return long_number(&bytes[..at], decimal).map(|value| (value, at));
     }
-    let power = exponent - places as i32;
+    let power = exponent - (places as u32).cast_signed();
     let size = if mantissa <= 1 << 53 && (-22..=22).contains(&power) {
         let (whole, ten) = (mantissa.cast_signed() as f64, POWERS[power.unsigned_abs() as usize]);
         if power < 0 { whole / ten } else { whole * ten }
@@ -201,7 +204,7 @@ fn scaled(mantissa: u64, power: i32) -> Option<f64> {
         return None;
     }
     let kept = (upper >> dropped) + u64::from(tail > half);
-    let exponent = dropped as i32 + 1 - zeros as i32 - binary_digits;
+    let exponent = dropped.cast_signed() + 1 - zeros.cast_signed() - binary_digits;
     // A power of two far from the ends of a double's range: the product is exact.
     Some(kept as f64 * f64::from_bits(((1023 + exponent) as u64) << 52))
 }

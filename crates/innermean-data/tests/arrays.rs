@@ -147,6 +147,9 @@ fn archives_that_are_refused() {
     let mixed = zip(&[("a.npy", long.clone()), ("b.npy", short)], true);
     says(&mixed, "different numbers of rows: a: 6, b: 2; name one of them as");
     says(&zip(&[("a.txt", b"1,2".to_vec())], true), "is a zip archive without arrays; unpack it");
+    let pair = npy("<f8", "3, 2", &doubles(&VALUES));
+    let single = npy("<f8", "3,", &doubles(&VALUES[..3]));
+    says(&zip(&[("X.npy", pair), ("X2.npy", single)], true), "columns 2 and 3 are both named 'X2'");
     let whole = zip(&[("a.npy", long)], false);
     let mut broken = whole.clone();
     broken[150] ^= 1;

@@ -14,7 +14,7 @@ use crate::vector::{dot, norm_squared};
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
-    /// allows next to it).
+    /// allows next to it), or at f's ordinary point if that is larger.
     Stationarity,
     /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` between the method's best point and best duals so far,
     /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
@@ -90,6 +90,10 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);
             evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
+            if let Some(ordinary) = f.ordinary_point() {
+                f.means(&ordinary, &mut evaluator.f_bar);
+                evaluator.scale = norm.max(evaluator.mapping_norm(&ordinary));
+            }
         } else if measure == Measure::DualityGap {
             let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
             evaluator.scale = if least.is_finite() { least } else { 0.0 };

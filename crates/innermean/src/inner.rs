@@ -146,6 +146,19 @@ pub trait Inner: Sync {
         None
     }
 
+    /// An estimate of `max_i |fbar_i'(theta)|` (Frobenius) for steps and measures, where there is a cheaper way to one than a pass over the data for each
+    /// coordinate of each term.
+    fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
+        let _ = theta;
+        None
+    }
+
+    /// A point whose gradient is of ordinary size, for an f that may be stationary at the origin by symmetry: stationarity is measured in the
+    /// larger of the two.
+    fn ordinary_point(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The same f with an inner sample shared by all i, where there is a better way to it than
     /// [`crate::shared::Stacked`].
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
@@ -364,6 +377,8 @@ pass_on! {
     fn rows() -> Rows;
     fn calls_per_query() -> u64;
     fn support(i: usize) -> Option<&[u32]>;
+    fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
+    fn ordinary_point() -> Option<Vec<f64>>;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);

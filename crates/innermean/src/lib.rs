@@ -76,10 +76,11 @@ pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
-    Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
+    Simplex, Tilted, Unregularized,
 };
 pub use run::{Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;

@@ -5,4 +5,5 @@ pub mod bellman;
 pub mod linear;
 pub mod mspbe;
 pub mod portfolio;
+pub mod sequences;
 pub mod transitions;

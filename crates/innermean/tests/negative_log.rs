@@ -159,6 +159,33 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// `phi(u) = phi_1(u/t)` with `phi_1` that of units of 1, so `phi' = phi_1'/t`, `phi*(w) = phi_1*(t w)`, and
+    /// `prox_{alpha phi*}(w) = prox_{alpha t^2 phi_1*}(t w) / t`.
+    #[test]
+    fn units_are_a_change_of_variables(phi in merit(), t in prop::collection::vec(magnitude(-2.0..2.0), 6), i in 0usize..2, alpha in alpha(), u in averages()) {
+        let scaled = phi.clone().with_units(t.clone()).unwrap();
+        for c in 0..3 {
+            let (t, q) = (t[3 * i + c], phi.weights()[3 * i + c]);
+            let one = NegativeLog::new(1, vec![q.max(1e-3)]).unwrap();
+            let one = if phi.floor() > 0.0 { one.with_floor(phi.floor()).unwrap() } else { one };
+            let other = one.clone().with_units(vec![t]).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-11 * (1e-3 + a.abs() + b.abs());
+            prop_assert!(close(other.value(0, &[u[c]]), one.value(0, &[u[c] / t])));
+            let slope = gradient(&other, 0, &[u[c]])[0];
+            prop_assert!(close(slope, gradient(&one, 0, &[u[c] / t])[0] / t));
+            prop_assert!(close(other.conjugate(0, &[slope]), one.conjugate(0, &[t * slope * (1.0 - 1e-14)])));
+            let (p, expected) = (prox(&other, 0, alpha, &[u[c] - 1.0]), prox(&one, 0, alpha * t * t, &[t * (u[c] - 1.0)]));
+            prop_assert!(close(p[0], expected[0] / t), "{p:?} {expected:?} {t}");
+        }
+        prop_assert!(phi.gamma() == 0.0 || scaled.gamma() > 0.0);
+        let bound = scaled.lipschitz(3);
+        prop_assert!(gradient(&scaled, i, &u).iter().all(|s| s.abs() <= bound * (1.0 + 1e-12)));
+    }
+}
+
 #[test]
 fn constants_are_those_at_the_floor_and_no_better() {
     let exact = NegativeLog::new(2, vec![3.0, 4.0, 0.0, 2.0]).unwrap();
@@ -171,6 +198,9 @@ fn constants_are_those_at_the_floor_and_no_better() {
     assert!(((high - low) / 1e-7 * floored.gamma() - 1.0).abs() < 1e-4);
     let below = gradient(&floored, 0, &[0.01, -5.0]);
     assert!((below[0].hypot(below[1]) - floored.lipschitz(2)).abs() < 1e-12);
+    // In units of 2 and 1/2 the curvatures at the floor are 3/4 and 16 over e^2.
+    let units = NegativeLog::new(2, vec![3.0, 4.0]).unwrap().with_units(vec![2.0, 0.5]).unwrap();
+    assert!((units.with_floor(0.1).unwrap().gamma() - 0.01 / 16.0).abs() < 1e-17);
     assert!(floored.is_exact_at(&[0.1, 0.2, 0.0, 0.3]), "an average without weight does not count");
     assert!(!floored.is_exact_at(&[0.1, 0.2, 0.0, 0.05]));
 }
@@ -217,6 +247,10 @@ fn bad_weights_and_floors_are_refused_and_quoted() {
         assert_eq!(NegativeLog::new(ell, weights).unwrap_err().to_string(), message);
     }
     let phi = NegativeLog::new(1, vec![1.0]).unwrap();
-    let error = phi.with_floor(0.0).unwrap_err();
+    let error = phi.clone().with_floor(0.0).unwrap_err();
     assert_eq!(error.to_string(), "floor = 0.0, expected a finite number above 0");
+    let error = phi.clone().with_units(vec![1.0, 2.0]).unwrap_err();
+    assert_eq!(error.to_string(), "units = 2 numbers, expected 1, one for each weight");
+    let error = phi.with_units(vec![-2.0]).unwrap_err();
+    assert_eq!(error.to_string(), "units[0] = -2.0, expected a finite number above 0");
 }

@@ -1,8 +1,8 @@
 //! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
-    Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
+    Separable, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
@@ -115,6 +115,25 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         add(format!("{name}, tilted, free tail"), Box::new(both), domain, Some(head), d);
         let both = Tilted::new(FreeTail::new(g, head.len()), tilt.to_vec()).unwrap();
         add(format!("{name}, free tail, tilted"), Box::new(both), domain, Some(tilt), d);
+        if let Some(parts) = (0..d).map(|l| ridged.coordinate(l)).collect() {
+            add(
+                format!("{name}, ridged, by parts"),
+                Box::new(Separable::new(parts).unwrap()),
+                everywhere,
+                None,
+                d,
+            );
+        }
+        let tilted = Tilted::new(g, tilt.to_vec()).unwrap();
+        if let Some(parts) = (0..d).map(|l| tilted.coordinate(l)).collect() {
+            add(
+                format!("{name}, tilted, by parts"),
+                Box::new(Separable::new(parts).unwrap()),
+                domain,
+                Some(tilt),
+                d,
+            );
+        }
     }
     cases
 }
@@ -327,6 +346,50 @@ proptest! {
             prop_assert_eq!(postcard::from_bytes::<Ridged<Tilted<AnyRegularizer>>>(&bytes).unwrap(), g);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// A change of units changes no value and no prox, but for the units.
+    #[test]
+    fn a_rescaled_g_is_g_in_other_units(
+        lambda in magnitude(-2.0..1.0), ridge in magnitude(-2.0..1.0), lo in number(), size in magnitude(-3.0..3.0),
+        v in prop::collection::vec(number(), 4),
+    ) {
+        let boxed = BoxConstraint::new(lo, lo + 2.0).unwrap().with_l1(lambda).unwrap();
+        let g = FreeTail::new(Ridged::new(boxed, ridge).unwrap(), 3);
+        let sizes = [1.0, size, 2.0 * size, 3.0];
+        let h = Separable::rescaled(&g, &sizes).unwrap().expect("a sum over coordinates");
+        let theta = Case { name: String::new(), g: Box::new(g), domain: (0.0, 0.0), tilt: vec![0.0; 4], free: 1 }.prox(1.0, &v);
+        // A hair inside the bounds, which rounding in other units may move.
+        let inside = |x: f64| x.clamp(lo + 1e-9, lo + 2.0 - 1e-9);
+        let theta: Vec<f64> = theta.iter().enumerate().map(|(l, &x)| if l < 3 { inside(x) } else { x }).collect();
+        let z: Vec<f64> = theta.iter().zip(&sizes).map(|(x, c)| x * c).collect();
+        prop_assert!((g.value(&theta) - h.value(&z)).abs() <= 1e-12 * (1.0 + g.value(&theta).abs()));
+        // h*(v) = g*(c v)
+        let scaled: Vec<f64> = v.iter().zip(&sizes).map(|(v, c)| v * c).collect();
+        let (a, b) = (g.conjugate(&scaled), h.conjugate(&v));
+        prop_assert!(a == b || (a - b).abs() <= 1e-10 * (1.0 + a.abs() + weight_of(&v, &z)), "{a} {b}");
+    }
+}
+
+#[test]
+fn parts_that_make_no_sense_are_refused() {
+    let free = Coordinate::FREE;
+    for bad in [
+        Coordinate { l1: -1.0, ..free },
+        Coordinate { l2: f64::NAN, ..free },
+        Coordinate { tilt: INF, ..free },
+        Coordinate { lo: 2.0, hi: 1.0, ..free },
+    ] {
+        let error = Separable::new(vec![free, bad]).unwrap_err();
+        assert_eq!(error.name(), "parts[1]");
+    }
+    assert_eq!(Separable::rescaled(&Simplex, &[1.0]).unwrap(), None);
+    assert!(Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[0.0]).is_err());
+    let ridge = Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[2.0, 2.0]).unwrap().unwrap();
+    assert_eq!((ridge.mu(), ridge.quadratic(2)), (0.25, Some((0.25, vec![0.0; 2]))));
 }
 
 /// A point for the simplex: entries of all sizes, of like sizes, or drawn from few values so that ties abound.

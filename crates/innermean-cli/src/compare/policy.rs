@@ -27,7 +27,7 @@ pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result
     let papers: Vec<(&str, Option<Choice>)> = METHODS.iter().map(|row| (row.name, paper(row.name))).collect();
     let named = Named {
         problem: "policy",
-        title: task.title(),
+        title: format!("policy evaluation of {}", task.size()),
         objective: task.formula(flags),
         source: task.source.clone(),
         coordinates: &task.coordinates,

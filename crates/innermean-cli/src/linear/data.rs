@@ -10,6 +10,7 @@ use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable, looks_like_libsv
 
 use super::classes::Classes;
 use super::loss::Loss;
+use super::scaling::Scaling;
 use super::{ColumnFlags, Format};
 use crate::human::grouped;
 
@@ -209,6 +210,14 @@ impl Data {
         let names = (1..=d).map(|l| format!("x{l}")).collect();
         let (dropped, weights) = (Dropped::default(), None);
         Ok(Data { source: table.source, notes, dropped, names, rows, target, weights })
+    }
+
+    /// Brings the columns of dense rows to one scale, if they need it.
+    pub(super) fn scale(&mut self, intercept: bool) -> Scaling {
+        match &mut self.rows {
+            Rows::Dense(rows) => Scaling::of_rows(rows, self.names.len(), intercept),
+            Rows::Sparse { .. } => Scaling::default(),
+        }
     }
 
     /// The number of rows.

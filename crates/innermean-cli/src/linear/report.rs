@@ -8,6 +8,7 @@ use super::classes::Classes;
 use super::data::{Data, Target};
 use super::fit::{Fit, probability};
 use super::loss::Loss;
+use super::scaling::Scaling;
 use super::{ColumnFlags, LinearProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
 use crate::columns::MissingChoice;
@@ -19,7 +20,9 @@ use crate::start::Start;
 /// All that the report draws on.
 pub(super) struct LinearApplication<'a> {
     pub(super) data: &'a Data,
+    /// In units of its own.
     pub(super) problem: &'a LinearProblem,
+    pub(super) scaling: &'a Scaling,
     pub(super) flags: &'a ProblemFlags,
     pub(super) columns: &'a ColumnFlags,
     pub(super) loss: Loss,
@@ -58,6 +61,7 @@ pub(super) struct Settings<'a> {
     loss: Loss,
     width: Option<f64>,
     intercept: bool,
+    scaling: bool,
     l1: f64,
     l2: f64,
     target: Option<&'a str>,
@@ -80,7 +84,7 @@ impl LinearApplication<'_> {
     /// `<x_i, theta> + intercept` for all rows.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.data.len()];
-        self.problem.inner.means(theta, &mut scores);
+        self.problem.inner.means(&self.scaling.scaled(theta), &mut scores);
         for (score, offset) in scores.iter_mut().zip(self.problem.inner.offsets()) {
             *score -= offset;
         }
@@ -128,6 +132,13 @@ impl Application for LinearApplication<'_> {
             notes
                 .push(format!("The Huber loss is a square up to {} (--huber-width).", significant(width, 4)));
         }
+        if self.scaling.is_on() {
+            notes.push(
+                "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
+                 they are (--no-scaling)."
+                    .to_owned(),
+            );
+        }
         if self.flags.penalty.l2 == 0.0 && self.flags.penalty.l1 == 0.0 && self.data.len() < self.names.len()
         {
             notes.push(format!(
@@ -140,6 +151,10 @@ impl Application for LinearApplication<'_> {
 
     fn coordinates(&self) -> &[String] {
         &self.names
+    }
+
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        self.scaling.scaled(&theta)
     }
 
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
@@ -165,6 +180,7 @@ impl Application for LinearApplication<'_> {
             loss: self.loss,
             width: self.width,
             intercept: self.intercept(),
+            scaling: !self.flags.no_scaling,
             l1: self.flags.penalty.l1,
             l2: self.flags.penalty.l2,
             target: self.columns.target.as_deref(),

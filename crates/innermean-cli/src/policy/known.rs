@@ -5,7 +5,7 @@ use innermean::Moves;
 pub(super) use innermean::problems::transitions::END;
 use innermean_data::{FeatureRows, Frame};
 
-use super::flags::{NeverLeft, PolicyFlags};
+use super::flags::{FeatureChoice, NeverLeft, PolicyFlags};
 
 /// States and transitions, before anything is made of them.
 pub(super) struct Known {
@@ -67,8 +67,50 @@ impl Known {
             Self::generated(flags)
         };
         known.end_at(&flags.terminal)?;
-        known.look_for_never_left(flags.never_left)?;
+        let one_hot = match flags.features {
+            None => known.features.is_none(),
+            Some(FeatureChoice::OneHot) => true,
+            _ => false,
+        };
+        let mut never_left = flags.never_left;
+        if known.seen && flags.generated() {
+            // Whoever asks for a walk through a process knows that it is cut off.
+            if one_hot {
+                known.forget_unseen();
+            } else if never_left == NeverLeft::Error {
+                never_left = NeverLeft::Bootstrap;
+            }
+        }
+        known.look_for_never_left(never_left)?;
         Ok(known)
+    }
+
+    /// Leaves out states of which no transition speaks: without features they have no value.
+    fn forget_unseen(&mut self) {
+        let KnownMoves::List(moves) = &mut self.moves else { return };
+        let mut seen = vec![false; self.names.len()];
+        for &s in moves.from.iter().chain(&moves.next).filter(|s| **s != END) {
+            seen[s as usize] = true;
+        }
+        let forgotten = seen.iter().filter(|seen| !**seen).count();
+        if forgotten == 0 {
+            return;
+        }
+        self.notes.push(format!("States that the walk never came to, and that are left out: {forgotten}."));
+        let mut places = vec![END; seen.len()];
+        let mut next = 0;
+        for (place, _) in places.iter_mut().zip(&seen).filter(|(_, seen)| **seen) {
+            *place = next;
+            next += 1;
+        }
+        for s in moves.from.iter_mut().chain(&mut moves.next).filter(|s| **s != END) {
+            *s = places[*s as usize];
+        }
+        let mut kept = seen.iter();
+        self.names.retain(|_| kept.next() == Some(&true));
+        let mut kept = seen.iter();
+        self.terminal.retain(|_| kept.next() == Some(&true));
+        self.features = None;
     }
 
     /// Where transition t stands, if it comes from a file.

@@ -46,10 +46,13 @@ impl Known {
     pub(super) fn model(flags: &PolicyFlags, path: &Path) -> Result<Self> {
         let weight = flags.columns.weight_column.as_deref().unwrap_or("probability");
         let numbers = vec![Ask::optional(&flags.columns.reward_column), Ask::required(weight)];
+        if path.extension().is_some_and(|extension| extension == "npy") {
+            return Self::matrix(flags, path, "an array has no columns of names");
+        }
         match read(path, flags, numbers) {
             Ok(frame) => Self::triplets(flags, frame),
             // No table of transitions; it may be a matrix.
-            Err(error @ ReadError::UnknownColumn { .. }) => Self::matrix(flags, path, &error),
+            Err(error @ ReadError::UnknownColumn { .. }) => Self::matrix(flags, path, &error.to_string()),
             Err(error) => Err(error.into()),
         }
     }
@@ -140,7 +143,8 @@ impl Known {
         Ok(())
     }
 
-    fn matrix(flags: &PolicyFlags, path: &Path, as_table: &ReadError) -> Result<Self> {
+    /// All pairs of states; `as_table` says why it is no table of transitions.
+    fn matrix(flags: &PolicyFlags, path: &Path, as_table: &str) -> Result<Self> {
         let matrix = match read_matrix(path) {
             Ok(matrix) if matrix.rows == matrix.columns => matrix,
             Ok(matrix) => bail!(
@@ -164,10 +168,8 @@ impl Known {
             );
         };
         let rewards = read_matrix(rewards_file)?;
-        let fits = (rewards.rows == states && matches!(rewards.columns, 1)
-            || rewards.rows == 1 && rewards.columns == states)
-            || (rewards.rows == states && rewards.columns == states);
-        if !fits {
+        let shape = (rewards.rows, rewards.columns);
+        if ![(states, 1), (1, states), (states, states)].contains(&shape) {
             bail!(
                 "--rewards {}: found {} rows of {}, expected one number for each of {states} states, or {states} rows of {states}",
                 rewards_file.display(),

@@ -61,7 +61,7 @@ impl Application for PolicyApplication<'_> {
         Self: 'a;
 
     fn title(&self) -> String {
-        self.task.title()
+        format!("Policy evaluation of {}", self.task.size())
     }
 
     fn source(&self) -> Source<'_> {
@@ -145,6 +145,10 @@ impl Application for PolicyApplication<'_> {
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.formula(self.flags)),
         );
+    }
+
+    fn predicts_texts(&self) -> Option<&str> {
+        Some("state")
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {

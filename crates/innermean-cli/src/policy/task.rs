@@ -88,8 +88,8 @@ impl Task {
         })
     }
 
-    /// What is evaluated, and how large it is.
-    pub(crate) fn title(&self) -> String {
+    /// How large it is: so many states, features and transitions, and the discount.
+    pub(crate) fn size(&self) -> String {
         let features = match self.coordinates.len() {
             _ if self.one_hot => "one-hot features".to_owned(),
             1 => "1 feature".to_owned(),
@@ -102,7 +102,7 @@ impl Task {
             String::new()
         };
         format!(
-            "Policy evaluation of {} states with {features}{transitions}, discount {}",
+            "{} states with {features}{transitions}, discount {}",
             grouped(self.states.len() as u64),
             self.discount
         )

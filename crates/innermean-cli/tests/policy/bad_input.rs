@@ -117,8 +117,8 @@ fn models_that_are_none() {
     desk.file("bare.csv", "state,next_state,probability\na,a,1\n");
     assert_refused(&desk, "--model bare.csv", &["bare.csv", "no column reward"]);
     desk.file("r.csv", "1\n2\n");
-    desk.file("P.csv", "0.5,0.5\n0.2,0.7\n");
-    assert_refused(&desk, "--model P.csv --rewards r.csv", &["P.csv, row 2", "sum to 0.9"]);
+    desk.file("P.csv", "0.5,0.5\n0.25,0.5\n");
+    assert_refused(&desk, "--model P.csv --rewards r.csv", &["P.csv, row 2", "sum to 0.75"]);
     desk.file("P.csv", "0.5,0.5\n-0.3,1.3\n");
     assert_refused(
         &desk,

@@ -27,6 +27,33 @@ impl Coordinate {
     pub const FREE: Coordinate =
         Coordinate { tilt: 0.0, l1: 0.0, l2: 0.0, lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
+    /// `g_l(x)`
+    pub fn value(&self, x: f64) -> f64 {
+        if (self.lo..=self.hi).contains(&x) {
+            self.tilt * x + self.l1 * x.abs() + 0.5 * self.l2 * x * x
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// `g_l*(v) = sup over x of v x - g_l(x)`, attained at `soft_threshold(v - tilt, l1) / l2` or the bound next to it; without l2, at a bound
+    /// or the point next to 0, see [`BoxConstraint`](super::BoxConstraint).
+    pub fn conjugate(&self, v: f64) -> f64 {
+        let v = v - self.tilt;
+        let line = |x: f64| v * x - self.l1 * x.abs() - 0.5 * self.l2 * x * x;
+        if self.l2 > 0.0 {
+            return line(clamp(soft_threshold(v, self.l1) / self.l2, self.lo, self.hi));
+        }
+        let end = |bound: f64| match bound {
+            bound if bound.is_finite() => line(bound),
+            bound if v * bound.signum() > self.l1 => f64::INFINITY,
+            _ => f64::NEG_INFINITY,
+        };
+        // The first term carries a NaN in v to the result: max alone would drop it.
+        let nearest = line(clamp(0.0, self.lo, self.hi));
+        if nearest.is_nan() { nearest } else { nearest.max(end(self.lo)).max(end(self.hi)) }
+    }
+
     /// `prox_{alpha g_l}(x - alpha direction)`
     #[inline(always)]
     pub fn step(&self, alpha: f64, direction: f64, x: f64) -> f64 {

@@ -7,6 +7,8 @@ use super::axpy;
 
 /// [`super::add_weighted_rows`] for three sets of weights, bit for bit: `out_k += sum_r w_k[r] (row r)`, where `out` is three rows of length d.
 ///
+/// While it works, weights that lie as many numbers further on come near: where `w` are pieces of long rows, the next ones.
+///
 /// # Panics
 /// Unless the weights are equally many, there is a row of length d for each, and three rows in `out`.
 #[inline(always)]
@@ -57,7 +59,7 @@ mod avx2 {
     };
 
     use super::{LANES, some_facts};
-    use crate::vector::avx2::mask;
+    use crate::vector::avx2::{mask, prefetch_lines};
 
     #[inline(always)]
     pub(super) fn weight_facts(weights: &[f64], sizes: &[f64]) -> [f64; 3] {
@@ -145,16 +147,26 @@ mod avx2 {
                     sums[k][v] = load(out.as_ptr().add(k * d + first), v);
                 }
             }
-            for r in 0..n {
-                let mut row = [_mm256_setzero_pd(); V];
-                for v in 0..V {
-                    row[v] = load(rows.as_ptr().add(r * d + first), v);
-                }
-                for k in 0..3 {
-                    let weight = _mm256_set1_pd(*w[k].get_unchecked(r));
-                    for v in 0..V {
-                        sums[k][v] = _mm256_add_pd(sums[k][v], _mm256_mul_pd(weight, row[v]));
+            let mut r = 0;
+            while r < n {
+                if first == 0 {
+                    for k in 0..3 {
+                        prefetch_lines::<0, 1>(w[k].as_ptr().wrapping_add(r + n));
                     }
+                }
+                let end = n.min(r + LANES);
+                while r < end {
+                    let mut row = [_mm256_setzero_pd(); V];
+                    for v in 0..V {
+                        row[v] = load(rows.as_ptr().add(r * d + first), v);
+                    }
+                    for k in 0..3 {
+                        let weight = _mm256_set1_pd(*w[k].get_unchecked(r));
+                        for v in 0..V {
+                            sums[k][v] = _mm256_add_pd(sums[k][v], _mm256_mul_pd(weight, row[v]));
+                        }
+                    }
+                    r += 1;
                 }
             }
             for k in 0..3 {

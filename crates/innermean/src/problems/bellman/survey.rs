@@ -1,9 +1,7 @@
 //! One pass over P: the averages, the sums of its rows and whether all of it are probabilities, and how far single pairs reach.
 
 use crate::blocks::Blocks;
-use crate::vector::{
-    LANES, add_three_weighted_rows, add_weighted_rows, norm_squared, prefetch, weight_facts,
-};
+use crate::vector::{LANES, add_three_weighted_rows, add_weighted_rows, norm_squared, weight_facts};
 
 /// What a pass over P finds.
 pub(super) struct Survey {
@@ -77,10 +75,6 @@ fn several(
         let piece = |r: usize| &transitions[start(r)..start(r) + columns.len()];
         let near = &features[columns.start * d..columns.end * d];
         for (r, facts) in facts[..count].iter_mut().enumerate() {
-            // The next piece of the row comes from far away while this one is worked on.
-            for line in (0..tile).step_by(LANES) {
-                prefetch(transitions, start(r) + tile + line, 1);
-            }
             let [sum, least, most] = weight_facts(piece(r), &lengths[columns.clone()]);
             *facts = [facts[0] + sum, facts[1].min(least), facts[2].max(most)];
         }
