@@ -65,6 +65,17 @@ impl FeatureFlags {
         }
     }
 
+    /// A flag that was given, for what has no columns.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        [
+            ("--columns", !self.columns.is_empty()),
+            ("--except", !self.except.is_empty()),
+            ("--missing", self.missing() != MissingChoice::Error),
+        ]
+        .into_iter()
+        .find_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// What to do about missing values.
     pub(crate) fn missing(&self) -> MissingChoice {
         self.missing.missing

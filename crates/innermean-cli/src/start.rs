@@ -19,6 +19,8 @@ pub(crate) enum Start {
     Zeros,
     /// Uniform in [0, 1).
     Uniform,
+    /// Where the problem says.
+    Auto,
     /// From a file.
     File(PathBuf),
     /// What a search has found.
@@ -32,6 +34,7 @@ impl FromStr for Start {
         Ok(match text {
             "zeros" => Start::Zeros,
             "uniform" => Start::Uniform,
+            "auto" => Start::Auto,
             path => Start::File(path.into()),
         })
     }
@@ -42,6 +45,7 @@ impl fmt::Display for Start {
         match self {
             Start::Zeros => f.write_str("zeros"),
             Start::Uniform => f.write_str("uniform"),
+            Start::Auto => f.write_str("auto"),
             Start::File(path) => path.display().fmt(f),
             Start::Found(_) => f.write_str("search"),
         }
@@ -49,11 +53,17 @@ impl fmt::Display for Start {
 }
 
 impl Start {
-    /// The point, one number for each of `names`.
-    pub(crate) fn point(&self, names: &[String], seed: u64) -> Result<Vec<f64>> {
+    /// The point, one number for each of `names`; `known` is where the problem says, if it does.
+    pub(crate) fn point(&self, names: &[String], seed: u64, known: Option<Vec<f64>>) -> Result<Vec<f64>> {
         let d = names.len();
         match self {
             Start::Zeros => Ok(vec![0.0; d]),
+            Start::Auto => match known {
+                Some(point) => Ok(point),
+                None => bail!(
+                    "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
+                ),
+            },
             Start::Found(point) => Ok(point.clone()),
             Start::Uniform => {
                 let mut stream = Stream::new(seed, START_STREAM);

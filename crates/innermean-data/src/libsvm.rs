@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::cell::plain_number;
 use crate::error::{Place, ReadError};
 use crate::line::Line;
+use crate::number::plain_number;
 use crate::out_file::{OutFile, WriteError};
 use crate::out_table::push_number;
 use crate::row_lines::RowLines;
@@ -123,6 +123,26 @@ pub fn read_libsvm(path: &Path) -> Result<SparseTable, ReadError> {
 /// As [`read_libsvm`], but for those about opening a file.
 pub fn parse_libsvm(bytes: &[u8], name: &str) -> Result<SparseTable, ReadError> {
     table_of(Source::of_bytes(bytes, name)?)
+}
+
+/// Whether a text file holds such rows: whether the second cell of its first row is an `index:value` or a `qid:7`.
+///
+/// # Errors
+///
+/// [`ReadError`] if it cannot be read, or is no text.
+pub fn looks_like_libsvm(path: &Path) -> Result<bool, ReadError> {
+    let mut text = Source::open(path)?.text()?;
+    while let Some(line) = text.next_line()? {
+        let bytes = line.text.as_bytes();
+        let start = skip_blanks(bytes, 0);
+        if is_end(bytes, start) {
+            continue;
+        }
+        let second = skip_blanks(bytes, word_end(bytes, start));
+        let entry = whole(bytes, second).is_some_and(|(_, end)| bytes.get(end) == Some(&b':'));
+        return Ok(entry || bytes[second..].starts_with(b"qid:"));
+    }
+    Ok(false)
 }
 
 fn table_of(source: Source<'_>) -> Result<SparseTable, ReadError> {

@@ -3,22 +3,26 @@
 
 use serde::{Deserialize, Serialize};
 
+use self::matrix::{Matrix, Shape};
 use crate::blocks::Blocks;
 use crate::inner::{Bounds, Inner, Structure};
-use crate::vector::{
-    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows, update,
-};
+use crate::vector::{axpy, update};
+
+mod matrix;
+mod sparse;
+
+pub use matrix::Row;
+pub use sparse::SparseRows;
 
 /// Rows that a sweep takes at once: near when they are read again.
 const TILE: usize = 32;
 
-/// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term.
+/// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term, dense or sparse.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Collapsed {
-    d: usize,
-    ell: usize,
+    shape: Shape,
     /// `Abar_i`, ell rows of d for each i
-    rows: Vec<f64>,
+    rows: Matrix,
     /// `bbar_i`
     offsets: Vec<f64>,
     /// `max_i |Abar_i|` (Frobenius)
@@ -27,9 +31,15 @@ pub struct Collapsed {
 
 impl Collapsed {
     /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
-    /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`.
+    /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`. Its rows are sparse if f knows its supports.
     pub fn new<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Self {
-        let mut collapsed = Self::empty(f.d(), f.ell(), f.n_x());
+        let mut collapsed = match SparseRows::zeros(f) {
+            Some(rows) => {
+                let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
+                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: 0.0 }
+            }
+            None => Self::empty(f.d(), f.ell(), f.n_x()),
+        };
         collapsed.linearise(f, theta);
         collapsed
     }
@@ -40,32 +50,47 @@ impl Collapsed {
     /// Unless there is one offset for each row.
     pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
-        let mut collapsed = Collapsed { d, ell: 1, rows, offsets, reach: 0.0 };
+        Self::measured(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
+    }
+
+    /// [`Self::from_rows`] with sparse rows.
+    ///
+    /// # Panics
+    /// Unless there is one offset for each row.
+    pub fn from_sparse_rows(rows: SparseRows, offsets: Vec<f64>) -> Self {
+        assert_eq!(rows.terms(), offsets.len(), "one offset for each row");
+        Self::measured(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
+    }
+
+    fn measured(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
+        let mut collapsed = Collapsed { shape, rows, offsets, reach: 0.0 };
         collapsed.measure();
         collapsed
     }
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
-        Collapsed { d, ell, rows: vec![0.0; n_x * ell * d], offsets: vec![0.0; n_x * ell], reach: 0.0 }
+        let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
+        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: 0.0 }
     }
 
     /// Takes the linear model at another point, in place.
     pub fn linearise<F: Inner + ?Sized>(&mut self, f: &F, theta: &[f64]) {
-        f.mean_jacobians(theta, &mut self.rows);
+        match &mut self.rows {
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows),
+            Matrix::Sparse(rows) => rows.linearise(f, theta),
+        }
         f.means(theta, &mut self.offsets);
-        for (offset, row) in self.offsets.iter_mut().zip(self.rows.chunks_exact(self.d)) {
-            *offset -= dot(row, theta);
+        for (r, offset) in self.offsets.iter_mut().enumerate() {
+            *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
         }
         self.measure();
     }
 
     /// Finds the reach.
     fn measure(&mut self) {
-        let size = self.d * self.ell;
-        let rows = &self.rows;
-        self.reach = Blocks::new(self.n_x(), size)
-            .max(|| (), |(), i| norm_squared(&rows[i * size..(i + 1) * size]).sqrt());
+        let Collapsed { shape, rows, .. } = &*self;
+        self.reach = self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt());
     }
 
     /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
@@ -79,25 +104,31 @@ impl Collapsed {
         mut dual: impl FnMut(usize, &mut [f64]),
     ) {
         out.fill(0.0);
-        let (d, ell) = (self.d, self.ell);
+        let ell = self.shape.ell;
         let terms = TILE.div_ceil(ell);
         for (tile, w) in w.chunks_mut(terms * ell).enumerate() {
-            let first = tile * terms * ell;
-            let rows = &self.rows[first * d..(first + w.len()) * d];
-            row_dots(rows, d, theta, w);
-            axpy(1.0, &self.offsets[first..first + w.len()], w);
+            let first = tile * terms;
+            let range = first..first + w.len() / ell;
+            self.rows.dots(self.shape, range.clone(), theta, w);
+            axpy(1.0, &self.offsets[first * ell..first * ell + w.len()], w);
             for (k, w_i) in w.chunks_exact_mut(ell).enumerate() {
-                dual(tile * terms + k, w_i);
+                dual(first + k, w_i);
             }
-            add_weighted_rows(rows, w, out);
+            self.rows.add_weighted(self.shape, range, w, out);
         }
         let share = 1.0 / self.n_x() as f64;
         update(out, |out| out * share);
     }
 
-    /// `Abar_i`, ell rows of d for each i.
-    pub fn rows(&self) -> &[f64] {
-        &self.rows
+    /// Row c of `Abar_i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize, c: usize) -> Row<'_> {
+        self.rows.row(self.shape, i, c)
+    }
+
+    /// How many numbers the rows hold.
+    pub fn numbers(&self) -> usize {
+        self.rows.numbers()
     }
 
     /// `bbar_i`
@@ -105,30 +136,32 @@ impl Collapsed {
         &self.offsets
     }
 
-    #[inline(always)]
-    fn row(&self, r: usize) -> &[f64] {
-        &self.rows[r * self.d..(r + 1) * self.d]
+    /// The terms in blocks, for passes that fill, or for those that add up vectors of length d.
+    fn blocks(&self, adding: bool) -> Blocks {
+        self.rows.blocks(self.shape, self.n_x(), adding)
     }
 
-    fn blocks(&self) -> Blocks {
-        Blocks::new(self.offsets.len(), self.d)
+    /// What belongs to some terms in a vector over all i.
+    #[inline(always)]
+    fn own(&self, terms: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+        terms.start * self.shape.ell..terms.end * self.shape.ell
     }
 }
 
 impl Inner for Collapsed {
     #[inline(always)]
     fn d(&self) -> usize {
-        self.d
+        self.shape.d
     }
 
     #[inline(always)]
     fn ell(&self) -> usize {
-        self.ell
+        self.shape.ell
     }
 
     #[inline(always)]
     fn n_x(&self) -> usize {
-        self.offsets.len() / self.ell
+        self.offsets.len() / self.shape.ell
     }
 
     #[inline(always)]
@@ -145,22 +178,29 @@ impl Inner for Collapsed {
     }
 
     #[inline(always)]
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        match &self.rows {
+            Matrix::Dense(_) => None,
+            Matrix::Sparse(rows) => Some(rows.columns(i)),
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(&self, i: usize, _: usize) {
-        prefetch(&self.rows, i * self.ell * self.d, self.ell * self.d);
+        self.rows.prefetch(self.shape, i);
     }
 
     #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         for (c, out) in out.iter_mut().enumerate() {
-            let r = i * self.ell + c;
-            *out = dot(self.row(r), theta) + self.offsets[r];
+            *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
         }
     }
 
     #[inline(always)]
     fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (k, w) in w.iter().enumerate() {
-            axpy(c * w, self.row(i * self.ell + k), out);
+            self.row(i, k).add_to(c * w, out);
         }
     }
 
@@ -175,29 +215,38 @@ impl Inner for Collapsed {
     }
 
     fn means(&self, theta: &[f64], out: &mut [f64]) {
-        self.blocks().fill(
-            1,
+        self.blocks(false).fill(
+            self.shape.ell,
             out,
             #[inline(always)]
-            |range, f_bar| {
-                row_dots(&self.rows[range.start * self.d..range.end * self.d], self.d, theta, f_bar);
-                axpy(1.0, &self.offsets[range], f_bar);
+            |terms, f_bar| {
+                let own = self.own(&terms);
+                self.rows.dots(self.shape, terms, theta, f_bar);
+                axpy(1.0, &self.offsets[own], f_bar);
             },
         );
     }
 
     fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(&self.rows);
+        match &self.rows {
+            Matrix::Dense(rows) => out.copy_from_slice(rows),
+            Matrix::Sparse(_) => {
+                out.fill(0.0);
+                for (r, out) in out.chunks_exact_mut(self.shape.d).enumerate() {
+                    self.row(r / self.shape.ell, r % self.shape.ell).add_to(1.0, out);
+                }
+            }
+        }
     }
 
     fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
-        self.blocks().add(
+        self.blocks(true).add(
             1.0 / self.n_x() as f64,
             out,
             #[inline(always)]
-            |range, partial| {
-                let rows = &self.rows[range.start * self.d..range.end * self.d];
-                add_weighted_rows(rows, &w[range], partial);
+            |terms, partial| {
+                let own = self.own(&terms);
+                self.rows.add_weighted(self.shape, terms, &w[own], partial);
             },
         );
     }
@@ -205,16 +254,16 @@ impl Inner for Collapsed {
     /// Averages and weighted Jacobians in one sweep over the rows.
     fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
         u.fill(0.0);
-        self.blocks().fill_and_add(
-            1,
+        self.blocks(true).fill_and_add(
+            self.shape.ell,
             f_bar,
             1.0 / self.n_x() as f64,
             u,
             #[inline(always)]
-            |range, f_bar, partial| {
-                let rows = &self.rows[range.start * self.d..range.end * self.d];
-                row_dots_and_weighted_rows(rows, theta, &w[range.clone()], f_bar, partial);
-                axpy(1.0, &self.offsets[range], f_bar);
+            |terms, f_bar, partial| {
+                let own = self.own(&terms);
+                self.rows.dots_and_weighted(self.shape, terms, theta, &w[own.clone()], f_bar, partial);
+                axpy(1.0, &self.offsets[own], f_bar);
             },
         );
     }

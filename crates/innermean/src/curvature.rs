@@ -1,14 +1,16 @@
 //! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of gradient methods are made of.
 
 use crate::draws::Stream;
-use crate::inner::{Inner, blocks, mean_jacobian, mean_jacobian_norm};
+use crate::inner::{Inner, Jacobians, blocks, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{axpy, dot, norm_squared};
+use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
 
 /// Enough for a few percent; the largest eigenvalue of real data stands alone.
 const ITERATIONS: usize = 20;
+/// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove themselves.
+const ROUGHLY: f64 = 0.05;
 /// For what the iterations leave out.
 const MARGIN: f64 = 1.05;
 /// Of the draws for the first vector, far from those that the methods number from 0.
@@ -18,7 +20,7 @@ const STREAM: u64 = 2000;
 /// where f is constant. What the curvature of f itself adds is left out.
 pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let jacobians = of_jacobians(&problem.inner, theta);
-    if jacobians == 0.0 { 0.0 } else { jacobians / problem.merit.gamma() }
+    if jacobians == 0.0 { 0.0 } else { jacobians / problem.gamma_at(theta) }
 }
 
 /// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power iterations and with a margin for what they leave out.
@@ -47,7 +49,11 @@ pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
         }
         product.fill(0.0);
         f.add_weighted_jac_t(theta, &ahead, &mut product);
-        eigenvalue = norm_squared(&product).sqrt();
+        let before = std::mem::replace(&mut eigenvalue, norm_squared(&product).sqrt());
+        if !f.structure().affine && (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
+            // Elsewhere it is another one anyway.
+            break;
+        }
         std::mem::swap(&mut v, &mut product);
     }
     MARGIN * eigenvalue
@@ -62,7 +68,7 @@ pub fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, thet
 /// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,
 /// `max_i |fbar_i'|^2 / gamma`.
 pub fn of_terms<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    mean_jacobian_norm(&problem.inner, theta).powi(2) / problem.merit.gamma()
+    mean_jacobian_norm(&problem.inner, theta).powi(2) / problem.gamma_at(theta)
 }
 
 /// Directions in which [`of_draws`] looks.
@@ -75,17 +81,16 @@ const DIRECTIONS: usize = 8;
 /// largest terms.
 pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
     let f = &problem.inner;
-    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    let (d, n_x) = (f.d(), f.n_x());
     let mut sizes = vec![0.0; n_x];
     blocks(f).fill(
         1,
         &mut sizes,
         #[inline(always)]
         |range, sizes| {
-            let mut jacobian = vec![0.0; ell * d];
+            let mut jacobians = Jacobians::new(f, theta);
             for (i, size) in range.zip(sizes) {
-                mean_jacobian(f, theta, i, &mut jacobian);
-                *size = norm_squared(&jacobian);
+                *size = norm_squared(jacobians.mean(i));
             }
         },
     );
@@ -93,15 +98,14 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
     largest.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     largest.truncate(DIRECTIONS);
     let mut directions = vec![0.0; largest.len() * d];
-    let mut jacobian = vec![0.0; ell * d];
+    let mut jacobians = Jacobians::new(f, theta);
     for (i, v) in largest.into_iter().zip(directions.chunks_exact_mut(d)) {
-        mean_jacobian(f, theta, i, &mut jacobian);
         // Its longest row.
         let mut most = 0.0;
-        for row in jacobian.chunks_exact(d) {
+        for row in rows(jacobians.mean(i), f, i) {
             if norm_squared(row) > most {
                 most = norm_squared(row);
-                v.copy_from_slice(row);
+                scatter(f, i, row, v);
             }
         }
     }
@@ -112,11 +116,11 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
         &mut sums,
         #[inline(always)]
         |range, sums| {
-            let mut jacobian = vec![0.0; ell * d];
+            let mut jacobians = Jacobians::new(f, theta);
             for i in range {
-                mean_jacobian(f, theta, i, &mut jacobian);
+                let jacobian = jacobians.mean(i);
                 for (v, sums) in directions.chunks_exact(d).zip(sums.chunks_exact_mut(2)) {
-                    let along: f64 = jacobian.chunks_exact(d).map(|row| dot(row, v).powi(2)).sum();
+                    let along: f64 = rows(jacobian, f, i).map(|row| along(f, i, row, v).powi(2)).sum();
                     sums[0] += along;
                     sums[1] += sizes[i] * along;
                 }
@@ -124,5 +128,30 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
         },
     );
     let along = sums.chunks_exact(2).filter(|sums| sums[0] > 0.0).map(|sums| sums[1] / sums[0]);
-    along.fold(0.0, f64::max) / problem.merit.gamma()
+    along.fold(0.0, f64::max) / problem.gamma_at(theta)
+}
+
+/// The rows of a Jacobian of term i, which hold the coordinates that it looks at.
+fn rows<'j, F: Inner>(jacobian: &'j [f64], f: &F, i: usize) -> impl Iterator<Item = &'j [f64]> {
+    jacobian.chunks(f.support(i).map_or(f.d(), <[u32]>::len).max(1))
+}
+
+/// `<row, v>`
+#[inline(always)]
+fn along<F: Inner>(f: &F, i: usize, row: &[f64], v: &[f64]) -> f64 {
+    match f.support(i) {
+        Some(support) => sparse_dot(support, row, v),
+        None => dot(row, v),
+    }
+}
+
+/// `v = row`, zeros elsewhere.
+fn scatter<F: Inner>(f: &F, i: usize, row: &[f64], v: &mut [f64]) {
+    match f.support(i) {
+        Some(support) => {
+            v.fill(0.0);
+            sparse_axpy(1.0, support, row, v);
+        }
+        None => v.copy_from_slice(row),
+    }
 }

@@ -56,7 +56,7 @@ pub struct Evaluator<'p, F, P, G> {
 impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
     /// Chooses the measure; takes a pass or two over the data.
     pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let measure = match (problem.merit.gamma() > 0.0, problem.inner.structure().affine) {
+        let measure = match (!problem.merit.has_kinks(), problem.inner.structure().affine) {
             (true, _) => Measure::Stationarity,
             (false, true) => Measure::DualityGap,
             (false, false) => Measure::None,
@@ -71,7 +71,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     fn by(problem: &'p Problem<F, P, G>, measure: Measure) -> Self {
         let f = &problem.inner;
-        let gamma = problem.merit.gamma();
         let (d, size) = (f.d(), f.n_x() * f.ell());
         let mut evaluator = Evaluator {
             problem,
@@ -86,7 +85,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         };
         if measure == Measure::Stationarity {
             let origin = problem.allowed(&vec![0.0; d]);
-            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / gamma;
+            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
             evaluator.alpha = if smoothness > 0.0 { 1.0 / smoothness } else { 1.0 };
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);

@@ -7,7 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
 use crate::shared::SharedForm;
-use crate::vector::{axpy, dot, norm_squared};
+use crate::vector::axpy;
+
+mod jacobians;
+
+pub(crate) use jacobians::Jacobians;
+pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +135,15 @@ pub trait Inner: Sync {
     /// [`SharedForm`]s do.
     fn calls_per_query(&self) -> u64 {
         1
+    }
+
+    /// A hint for f of which a term looks at few coordinates of theta: those that any `f_theta(x_i, y_ij)` of term i depends on, rising.
+    /// None: all of them. An f gives the coordinates of every term or of none. Methods that take it leave the other coordinates for
+    /// later, so that a step costs as much as it looks at, and mean Jacobians are kept at these coordinates alone.
+    #[inline(always)]
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        let _ = i;
+        None
     }
 
     /// An estimate of `max_i |fbar_i'(theta)|` (Frobenius) for steps and measures, where there is a cheaper way to one than a pass over the data for each
@@ -313,10 +327,14 @@ pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
     samples.max(f.n_x())
 }
 
-/// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
+/// The outer indices in blocks of about equally many samples, for a pass over all pairs.
 pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
-    let n_y = if f.n_x() > 0 { f.n_y(0) } else { 1 };
-    Blocks::new(f.n_x(), f.d() * f.ell() * n_y)
+    let (n_x, ell, d) = (f.n_x(), f.ell(), f.d());
+    if n_x > 0 && f.support(0).is_some() {
+        // A block that brings a vector of length d, to add up or to work in, is worth it if it looks at as many numbers.
+        return Blocks::balanced(n_x, d, |i| ell * f.support(i).map_or(d, <[u32]>::len));
+    }
+    Blocks::balanced(n_x, 0, |i| d * ell * f.n_y(i))
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
@@ -329,63 +347,6 @@ pub(crate) fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, o
         unit[c] = 0.0;
     }
 }
-
-/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one, otherwise by one pass at theta.
-pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
-    f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
-        let size = f.d() * f.ell();
-        blocks(f).max(
-            || vec![0.0; size],
-            |jacobian, i| {
-                mean_jacobian(f, theta, i, jacobian);
-                dot(jacobian, jacobian).sqrt()
-            },
-        )
-    })
-}
-
-/// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer terms, evenly spread.
-pub fn typical_mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
-    let n = f.n_x();
-    let count = n.min(MANY);
-    let mut jacobian = vec![0.0; f.d() * f.ell()];
-    let mut sum = 0.0;
-    for k in 0..count {
-        mean_jacobian(f, theta, k * n / count, &mut jacobian);
-        sum += norm_squared(&jacobian);
-    }
-    (sum / count as f64).sqrt()
-}
-
-/// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
-/// 64 outer terms and as many samples of each, evenly spread.
-pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
-    let (d, ell) = (f.d(), f.ell());
-    let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
-    let mut most = 0.0_f64;
-    let mut unit = vec![0.0; ell];
-    for i in probes(f.n_x()) {
-        let count = f.n_y(i).min(PROBES) as f64;
-        let (mut mean, mut square) = (vec![0.0; d * ell], 0.0);
-        for j in probes(f.n_y(i)) {
-            for (c, mean) in mean.chunks_exact_mut(d).enumerate() {
-                let mut row = vec![0.0; d];
-                unit[c] = 1.0;
-                f.add_jac_t(theta, i, j, &unit, 1.0, &mut row);
-                unit[c] = 0.0;
-                square += norm_squared(&row) / count;
-                axpy(1.0 / count, &row, mean);
-            }
-        }
-        most = most.max(square - norm_squared(&mean));
-    }
-    most
-}
-
-/// Terms, and samples of each, at which [`jacobian_spread`] looks.
-const PROBES: usize = 64;
-/// Terms at which [`typical_mean_jacobian`] looks.
-const MANY: usize = 1024;
 
 /// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
 /// (`Box<dyn Inner>`). Every call is passed on, the provided ones too: the f behind may have its own.
@@ -415,6 +376,7 @@ pass_on! {
     fn bounds() -> Bounds;
     fn rows() -> Rows;
     fn calls_per_query() -> u64;
+    fn support(i: usize) -> Option<&[u32]>;
     fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
     fn ordinary_point() -> Option<Vec<f64>>;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;

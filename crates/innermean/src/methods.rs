@@ -30,6 +30,7 @@ mod form;
 pub mod gradient_descent;
 pub mod gtd2;
 pub mod info;
+mod lagged;
 pub mod lbfgs;
 pub mod mspbe_saga;
 pub mod mspbe_svrg;
@@ -71,6 +72,11 @@ pub trait Method<F, P, G> {
 
     /// One inner step: no allocation, no clock, no error.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
+
+    /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
+    fn show(&self, oracle: &Oracle<'_, F, P, G>, state: &mut Self::State) {
+        let _ = (oracle, state);
+    }
 
     /// The point to report: the current iterate or, at the end of an outer iteration, the next reference point.
     fn theta<'s>(&self, state: &'s Self::State) -> &'s [f64];

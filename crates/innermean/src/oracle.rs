@@ -4,87 +4,34 @@
 //! prox of the conjugate, g and its prox, and values that a method has stored are free. `docs/oracle-calls.md` has
 //! the convention in full and the count of every method.
 
-use std::ops::{Add, Sub};
-
-use serde::{Deserialize, Serialize};
-
-use crate::collapse::Collapsed;
+use crate::collapse::{Collapsed, SparseRows};
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
 
-/// Oracle calls made so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calls {
-    /// Queries of f.
-    pub f: u64,
-    /// Queries of f', as products `f' w`.
-    pub jacobian: u64,
-    /// Queries of phi or its gradient.
-    pub merit: u64,
-}
+mod calls;
 
-impl Calls {
-    /// All of them: the unit of the paper's figures.
-    #[inline]
-    pub fn total(&self) -> u64 {
-        self.f + self.jacobian + self.merit
+pub use calls::{Calls, gradient_calls, snapshot_calls};
+
+/// See [`Oracle::lags`].
+fn lags<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
+    let f = &problem.inner;
+    let n_x = f.n_x();
+    if !f.structure().affine || n_x == 0 || problem.regularizer.coordinate(0).is_none() {
+        return false;
     }
+    // The mean over terms, evenly spread.
+    let count = n_x.min(MANY);
+    let sizes = (0..count).map(|k| f.support(k * n_x / count).map(<[u32]>::len));
+    sizes.sum::<Option<usize>>().is_some_and(|sum| sum * LAG <= f.d() * count)
 }
 
-impl Add for Calls {
-    type Output = Calls;
-    fn add(self, other: Calls) -> Calls {
-        Calls {
-            f: self.f + other.f,
-            jacobian: self.jacobian + other.jacobian,
-            merit: self.merit + other.merit,
-        }
-    }
-}
-
-impl Sub for Calls {
-    type Output = Calls;
-    fn sub(self, other: Calls) -> Calls {
-        Calls {
-            f: self.f - other.f,
-            jacobian: self.jacobian - other.jacobian,
-            merit: self.merit - other.merit,
-        }
-    }
-}
-
-/// What both batch quantities of a snapshot cost: every distinct piece of f once for its value and once for its
-/// Jacobian. In a separable affine f the mean of `b'(y_j)` is a constant of the problem and is not asked for again.
-pub fn snapshot_calls<F: Inner + ?Sized>(f: &F) -> Calls {
-    let structure = f.structure();
-    let n_x = f.n_x() as u64;
-    let n_y = |i| f.n_y(i) as u64;
-    let (values, jacobians) = match structure.sample {
-        Sample::Own => {
-            let pairs = (0..f.n_x()).map(n_y).sum();
-            (pairs, pairs)
-        }
-        Sample::Shared => (n_y(0), n_y(0)),
-        Sample::Separable if structure.affine => (n_x + n_y(0), n_x),
-        Sample::Separable => (n_x + n_y(0), n_x + n_y(0)),
-    };
-    let weight = f.calls_per_query();
-    Calls { f: weight * values, jacobian: weight * jacobians, merit: 0 }
-}
-
-/// What a whole gradient `F'(theta)` costs: every piece of f once for its value and once for its Jacobian, and every phi once. Of a
-/// separable f, `a(x_i)` belongs to the i-th phi, as in the paper's identification (5): with it, the portfolio's costs `3 n`.
-pub fn gradient_calls<F: Inner + ?Sized>(f: &F) -> Calls {
-    let pieces = match f.structure().sample {
-        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
-        Sample::Shared | Sample::Separable => f.n_y(0),
-    };
-    let pieces = f.calls_per_query() * pieces as u64;
-    Calls { f: pieces, jacobian: pieces, merit: f.n_x() as u64 }
-}
+/// Terms whose supports are looked at.
+const MANY: usize = 1024;
+/// A coordinate that lags costs as much as so many that do not.
+const LAG: usize = 100;
 
 /// A problem seen through the counter.
 #[derive(Debug)]
@@ -103,6 +50,7 @@ pub struct Oracle<'p, F, P, G> {
     weight: u64,
     rows_of: Rows,
     affine: bool,
+    lags: bool,
     sample: Sample,
     d: usize,
     ell: usize,
@@ -124,6 +72,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             weight: f.calls_per_query(),
             rows_of: f.rows(),
             affine: f.structure().affine,
+            lags: lags(problem),
             sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
@@ -166,6 +115,19 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn affine(&self) -> bool {
         self.affine
+    }
+
+    /// The coordinates that term i looks at, where f tells them.
+    #[inline(always)]
+    pub fn support(&self, i: usize) -> Option<&'p [u32]> {
+        self.problem.inner.support(i)
+    }
+
+    /// Whether it pays to leave the coordinates that a step does not look at for later: f is affine and tells the coordinates that a
+    /// term looks at, which are few, and g is a sum over coordinates.
+    #[inline(always)]
+    pub fn lags(&self) -> bool {
+        self.lags
     }
 
     /// How the inner samples of different i are related.
@@ -320,6 +282,18 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
     }
 
+    /// `out += c fbar_i' w` of an affine f with supports, where the mean Jacobian is at hand in f itself, as it is if `n_Yi = 1`: free, as
+    /// what is stored.
+    #[inline(always)]
+    pub fn add_known_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
+    }
+
+    /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at theta: free. None if f does not tell them.
+    pub fn sparse_mean_jacobians(&self, theta: &[f64]) -> Option<SparseRows> {
+        SparseRows::mean_jacobians(&self.problem.inner, theta)
+    }
+
     /// The linear model of all `fbar_i` at theta: a snapshot's calls.
     pub fn collapsed(&mut self, theta: &[f64]) -> Collapsed {
         self.calls = self.calls + self.snapshot;
@@ -436,6 +410,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn primal_step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         self.problem.regularizer.step(alpha, direction, theta);
+    }
+
+    /// `theta_l` after so many primal steps in a constant direction: free.
+    ///
+    /// # Panics
+    /// If g is no sum over coordinates.
+    #[inline(always)]
+    pub fn repeated_step(&self, l: usize, steps: u64, alpha: f64, direction: f64, theta: f64) -> f64 {
+        let part = self.problem.regularizer.coordinate(l).expect("lags() has been asked");
+        part.repeated_step(steps, alpha, direction, theta)
     }
 
     /// Moves theta to the point next to it that g allows: free.

@@ -7,8 +7,11 @@ use crate::vector;
 mod any;
 mod boxed;
 mod budget;
+mod coordinate;
+mod free_tail;
 mod l1;
 mod ridged;
+mod separable;
 mod simplex;
 mod tilted;
 mod unregularized;
@@ -16,8 +19,11 @@ mod unregularized;
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
 pub use budget::Budget;
+pub use coordinate::Coordinate;
+pub use free_tail::FreeTail;
 pub use l1::L1;
 pub use ridged::{ElasticNet, Ridge, Ridged};
+pub use separable::Separable;
 pub use simplex::Simplex;
 pub use tilted::Tilted;
 pub use unregularized::Unregularized;
@@ -42,6 +48,14 @@ pub trait Regularizer: Sync {
 
     /// The largest known `mu >= 0` for which g is mu-strongly convex.
     fn mu(&self) -> f64;
+
+    /// `g_l` if `g(theta) = sum_l g_l(theta_l)` with parts of that shape; for every l or for none. Then a method may leave coordinates that a
+    /// step does not look at for later, and make many steps on one at once.
+    #[inline(always)]
+    fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        let _ = l;
+        None
+    }
 
     /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but for a constant: then the optimum
     /// may be had directly.
@@ -79,6 +93,11 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn mu(&self) -> f64 {
                     (**self).mu()
+                }
+
+                #[inline(always)]
+                fn coordinate(&self, l: usize) -> Option<Coordinate> {
+                    (**self).coordinate(l)
                 }
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

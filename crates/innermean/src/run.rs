@@ -181,6 +181,7 @@ impl Driver<'_> {
             verdict = self.inner_loop(&mut engine, &mut judge);
             if !verdict.is_some_and(Status::is_solved) {
                 engine.end_outer();
+                engine.show();
                 // A point that is good enough is good enough, even if a limit was reached on the way to it.
                 let at_end = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
                 verdict = at_end.filter(|v| v.is_solved()).or(verdict).or(at_end);
@@ -214,6 +215,7 @@ impl Driver<'_> {
             }
             let due = self.evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
             if due && engine.left() > 0 && verdict.is_none() {
+                engine.show();
                 verdict = judge.evaluate(now, engine.theta(), engine.duals());
             }
             if verdict.is_some() {
@@ -229,10 +231,12 @@ mod tests {
     use super::engine::RESUMING;
     use super::*;
     use crate::choice::Choice;
+    use crate::collapse::{Collapsed, SparseRows};
     use crate::merit::{AnyMerit, Square};
     use crate::methods::{AnyMethod, METHODS};
+    use crate::oracle::Oracle;
     use crate::problems::portfolio::Portfolio;
-    use crate::regularizer::{Ridge, Simplex};
+    use crate::regularizer::{ElasticNet, Ridge, Simplex};
 
     /// `f = sqrt(1 + (theta_l - b_ij)^2)` with `l = (i + j) mod d`: convex and not affine.
     struct Hyperbolas {
@@ -300,6 +304,18 @@ mod tests {
         let absolute: AnyMerit = crate::merit::Absolute::new(1.0).expect("a weight").into();
         assert!(check_resuming(&portfolio.problem(absolute, Simplex).expect("finite means")) >= 2);
         let b = (0..30).map(|i| (0..5).map(|j| f64::from((7 * i + 3 * j) % 11) / 5.0).collect()).collect();
+        // Of 300 coordinates a term looks at one or two: the others lag.
+        let starts = (0..=40).map(|i| 2 * i - i / 5).collect();
+        let columns =
+            (0..40).flat_map(|i| [Some(3 * i), (i % 5 != 4).then_some(3 * i + 7 * (i % 7) + 1)]).flatten();
+        let columns: Vec<u32> = columns.collect();
+        let values = (0..columns.len()).map(|k| 0.5 + (k % 7) as f64 / 7.0).collect();
+        let rows = SparseRows::new(300, starts, columns, values).expect("rising columns");
+        let inner = Collapsed::from_sparse_rows(rows, (0..40).map(|i| f64::from(i % 3) - 1.0).collect());
+        let regularizer = ElasticNet::from_weights(1e-3, 1e-2).expect("weights");
+        let sparse = Problem { inner, merit: square, regularizer };
+        assert!(Oracle::new(&sparse).lags());
+        assert!(check_resuming(&sparse) >= 5);
         let regularizer = Ridge::from_weight(0.1).expect("a weight");
         let hyperbolas = Problem { inner: Hyperbolas { d: 3, b }, merit: square, regularizer };
         assert!(check_resuming(&hyperbolas) >= 3);

@@ -11,8 +11,10 @@
 mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod three_sums;
 
 pub use aligned::Aligned;
+pub use three_sums::{add_three_weighted_rows, weight_facts};
 
 /// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.
 pub const LANES: usize = 8;
@@ -260,13 +262,45 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     update_with_both(y, a, b, |y, a, b| y + c * (a - b));
 }
 
+/// `<a, x>` for a sparse row a: its columns, and the values at these.
+///
+/// # Panics
+/// If a column is not below the length of x.
+#[inline(always)]
+pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
+    // Four lanes, so that the additions do not wait for each other.
+    let mut sum = [0.0; 4];
+    let (columns, more_columns) = columns.as_chunks::<4>();
+    let (values, more_values) = values.as_chunks::<4>();
+    for (columns, values) in columns.iter().zip(values) {
+        for lane in 0..4 {
+            sum[lane] += values[lane] * x[columns[lane] as usize];
+        }
+    }
+    for (lane, (column, value)) in more_columns.iter().zip(more_values).enumerate() {
+        sum[lane] += value * x[*column as usize];
+    }
+    (sum[0] + sum[2]) + (sum[1] + sum[3])
+}
+
+/// `y += c a` for a sparse row a.
+///
+/// # Panics
+/// If a column is not below the length of y.
+#[inline(always)]
+pub fn sparse_axpy(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
+    for (column, value) in columns.iter().zip(values) {
+        y[*column as usize] += c * value;
+    }
+}
+
 /// Asks for `x[start..start + len]` to be brought near before it is read; it need not exist. Of a long stretch only the
 /// beginning: the hardware sees the rest coming.
 #[inline(always)]
-pub fn prefetch(x: &[f64], start: usize, len: usize) {
+pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        let from = x.as_ptr().wrapping_add(start);
+        let from = x.as_ptr().wrapping_add(start).cast();
         avx2::prefetch_lines::<0, 1>(from);
         if len > LANES {
             avx2::prefetch_lines::<1, 4>(from);

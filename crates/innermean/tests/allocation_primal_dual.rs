@@ -11,14 +11,16 @@ use innermean::methods::mspbe_saga::MspbeSaga;
 use innermean::methods::mspbe_svrg::MspbeSvrg;
 use innermean::methods::msvr::Msvr;
 use innermean::methods::pdbg::Pdbg;
+use innermean::methods::saga::Saga;
 use innermean::methods::sox::Sox;
 use innermean::methods::spdc::Spdc;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Choice, Collapsed, Inner, Listed, Merit, Method, Oracle, Problem, Reference, Regularizer, Ridge, Square,
-    Svrpda1,
+    Choice, Collapsed, ElasticNet, FreeTail, Inner, Listed, Merit, Method, Oracle, Problem, Reference,
+    Regularizer, Ridge, Square, Svrpda1,
 };
 use support::chain::Chain;
+use support::sparse::SparseData;
 use support::toy::Affine;
 
 fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
@@ -64,6 +66,13 @@ fn no_inner_step_allocates() {
         check("spdc", &rows, &spdc);
         check("spdc, averages", &rows, &Spdc { reference: Reference::Average, ..spdc });
     }
+    let data = SparseData::random(200, 900, 4, true, 1);
+    let regularizer = FreeTail::new(ElasticNet::from_weights(1e-3, 1e-2).unwrap(), 899);
+    let lagging = Problem { inner: data.sparse(), merit: Square::new(0.5).unwrap(), regularizer };
+    let warm = Choice { warmup_epochs: Some(1), reference: Some(Reference::Random), ..plain };
+    check("svrpda1, lagging", &lagging, &chosen::<_, _, _, Svrpda1>(&lagging, warm));
+    check("spdc, lagging", &lagging, &chosen::<_, _, _, Spdc>(&lagging, Choice { batch: Some(3), ..plain }));
+    check("saga, lagging", &lagging, &chosen::<_, _, _, Saga>(&lagging, plain));
     let task = Chain::random(5, 100, 1.0, 1.0, 1).mspbe().problem(0.1).unwrap();
     check("pdbg", &task, &chosen::<_, _, _, Pdbg>(&task, plain));
     check("mspbe-svrg", &task, &chosen::<_, _, _, MspbeSvrg>(&task, plain));

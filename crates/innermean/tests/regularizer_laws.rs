@@ -1,8 +1,8 @@
 //! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, L1, Regularizer, Ridge, Ridged, Simplex, Tilted,
-    Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
+    Separable, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
@@ -33,12 +33,19 @@ struct Case {
     /// edge has no slack.
     domain: (f64, f64),
     tilt: Vec<f64>,
+    /// So many coordinates at the end are free: g* is finite only if they equal the tilt.
+    free: usize,
 }
 
 impl Case {
     /// The point of the domain of g* nearest to s.
     fn nearest_in_domain(&self, s: &[f64]) -> Vec<f64> {
-        s.iter().zip(&self.tilt).map(|(s, t)| t + (s - t).clamp(self.domain.0, self.domain.1)).collect()
+        let penalised = self.tilt.len() - self.free;
+        let nearest = |(l, (s, t)): (usize, (&f64, &f64))| {
+            let (lo, hi) = if l < penalised { self.domain } else { (0.0, 0.0) };
+            t + (s - t).clamp(lo, hi)
+        };
+        s.iter().zip(&self.tilt).enumerate().map(nearest).collect()
     }
 
     fn prox(&self, alpha: f64, v: &[f64]) -> Vec<f64> {
@@ -52,7 +59,11 @@ impl Case {
 fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, g: Box<dyn Regularizer>, domain, tilt: Option<&[f64]>, d: usize| {
-        cases.push(Case { name, g, domain, tilt: tilt.map_or(vec![0.0; d], <[f64]>::to_vec) });
+        let mut whole = vec![0.0; d];
+        let tilt = tilt.unwrap_or(&[]);
+        whole[..tilt.len()].copy_from_slice(tilt);
+        let free = if name.contains("free tail") { d / 2 } else { 0 };
+        cases.push(Case { name, g, domain, tilt: whole, free });
     };
     let d = tilt.len();
     let edge = lambda * (1.0 - 1e-9);
@@ -92,6 +103,37 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         add(format!("{name}, tilted, ridged"), Box::new(both), everywhere, None, d);
         let both = Tilted::new(ridged, tilt.to_vec()).unwrap();
         add(format!("{name}, ridged, tilted"), Box::new(both), everywhere, Some(tilt), d);
+        if name.starts_with("budget") {
+            // It is made for d coordinates, and a head has fewer.
+            continue;
+        }
+        let head = &tilt[..d - d / 2];
+        add(format!("{name}, free tail"), Box::new(FreeTail::new(g, head.len())), domain, None, d);
+        let both = FreeTail::new(Ridged::new(g, ridge).unwrap(), head.len());
+        add(format!("{name}, ridged, free tail"), Box::new(both), everywhere, None, d);
+        let both = FreeTail::new(Tilted::new(g, head.to_vec()).unwrap(), head.len());
+        add(format!("{name}, tilted, free tail"), Box::new(both), domain, Some(head), d);
+        let both = Tilted::new(FreeTail::new(g, head.len()), tilt.to_vec()).unwrap();
+        add(format!("{name}, free tail, tilted"), Box::new(both), domain, Some(tilt), d);
+        if let Some(parts) = (0..d).map(|l| ridged.coordinate(l)).collect() {
+            add(
+                format!("{name}, ridged, by parts"),
+                Box::new(Separable::new(parts).unwrap()),
+                everywhere,
+                None,
+                d,
+            );
+        }
+        let tilted = Tilted::new(g, tilt.to_vec()).unwrap();
+        if let Some(parts) = (0..d).map(|l| tilted.coordinate(l)).collect() {
+            add(
+                format!("{name}, tilted, by parts"),
+                Box::new(Separable::new(parts).unwrap()),
+                domain,
+                Some(tilt),
+                d,
+            );
+        }
     }
     cases
 }
@@ -306,6 +348,50 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// A change of units changes no value and no prox, but for the units.
+    #[test]
+    fn a_rescaled_g_is_g_in_other_units(
+        lambda in magnitude(-2.0..1.0), ridge in magnitude(-2.0..1.0), lo in number(), size in magnitude(-3.0..3.0),
+        v in prop::collection::vec(number(), 4),
+    ) {
+        let boxed = BoxConstraint::new(lo, lo + 2.0).unwrap().with_l1(lambda).unwrap();
+        let g = FreeTail::new(Ridged::new(boxed, ridge).unwrap(), 3);
+        let sizes = [1.0, size, 2.0 * size, 3.0];
+        let h = Separable::rescaled(&g, &sizes).unwrap().expect("a sum over coordinates");
+        let theta = Case { name: String::new(), g: Box::new(g), domain: (0.0, 0.0), tilt: vec![0.0; 4], free: 1 }.prox(1.0, &v);
+        // A hair inside the bounds, which rounding in other units may move.
+        let inside = |x: f64| x.clamp(lo + 1e-9, lo + 2.0 - 1e-9);
+        let theta: Vec<f64> = theta.iter().enumerate().map(|(l, &x)| if l < 3 { inside(x) } else { x }).collect();
+        let z: Vec<f64> = theta.iter().zip(&sizes).map(|(x, c)| x * c).collect();
+        prop_assert!((g.value(&theta) - h.value(&z)).abs() <= 1e-12 * (1.0 + g.value(&theta).abs()));
+        // h*(v) = g*(c v)
+        let scaled: Vec<f64> = v.iter().zip(&sizes).map(|(v, c)| v * c).collect();
+        let (a, b) = (g.conjugate(&scaled), h.conjugate(&v));
+        prop_assert!(a == b || (a - b).abs() <= 1e-10 * (1.0 + a.abs() + weight_of(&v, &z)), "{a} {b}");
+    }
+}
+
+#[test]
+fn parts_that_make_no_sense_are_refused() {
+    let free = Coordinate::FREE;
+    for bad in [
+        Coordinate { l1: -1.0, ..free },
+        Coordinate { l2: f64::NAN, ..free },
+        Coordinate { tilt: INF, ..free },
+        Coordinate { lo: 2.0, hi: 1.0, ..free },
+    ] {
+        let error = Separable::new(vec![free, bad]).unwrap_err();
+        assert_eq!(error.name(), "parts[1]");
+    }
+    assert_eq!(Separable::rescaled(&Simplex, &[1.0]).unwrap(), None);
+    assert!(Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[0.0]).is_err());
+    let ridge = Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[2.0, 2.0]).unwrap().unwrap();
+    assert_eq!((ridge.mu(), ridge.quadratic(2)), (0.25, Some((0.25, vec![0.0; 2]))));
+}
+
 /// A point for the simplex: entries of all sizes, of like sizes, or drawn from few values so that ties abound.
 fn simplex_point() -> impl Strategy<Value = Vec<f64>> {
     (magnitude(-9.0..12.0), number()).prop_flat_map(|(scale, shift)| {
@@ -429,6 +515,11 @@ fn constraints_are_infinite_outside() {
     assert_eq!((Simplex.value(&[-0.25, 1.25]), Simplex.value(&[1.0 + 1e-10, 0.0])), (INF, 0.0));
     assert_eq!(Simplex.conjugate(&[-3.0, -1.0, -2.0]), -1.0);
     assert_eq!((Unregularized.conjugate(&[0.0, -0.0]), Unregularized.conjugate(&[0.0, 1e-300])), (0.0, INF));
+    let free = FreeTail::new(Simplex, 2);
+    assert_eq!((free.value(&[0.25, 0.75, 9.0]), free.value(&[0.25, 0.25, 0.5])), (0.0, INF));
+    assert_eq!((free.conjugate(&[1.0, 2.0, 0.0]), free.conjugate(&[1.0, 2.0, 1e-300])), (2.0, 2.0));
+    assert_eq!((free.conjugate(&[1.0, 2.0, 1e-11]), free.conjugate(&[0.0, 0.0, 1e-100])), (INF, INF));
+    assert_eq!(FreeTail::new(Ridge::from_weight(1.0).unwrap(), 2).mu(), 0.0);
     assert_eq!(
         (L1::new(1.0).unwrap().conjugate(&[1.0, -1.0]), L1::new(1.0).unwrap().conjugate(&[-1.1])),
         (0.0, INF)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ScalarMerit;
+use super::labels::Labels;
 use crate::{scalar::clamp, setting::InvalidSetting};
 
 /// The logistic loss of a score u for a label `y_i` of -1 or 1.
@@ -19,9 +20,9 @@ use crate::{scalar::clamp, setting::InvalidSetting};
 /// With `v = s(t)` the derivative of `phi_i*` in v is t, which turns the prox into that equation. Its left side rises with a slope
 /// between alpha and `alpha + 1/4`: Newton's steps, safeguarded by halving, find the root to rounding in a few.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
+#[serde(transparent)]
 pub struct Logistic {
-    labels: Vec<f64>,
+    labels: Labels,
 }
 
 impl Logistic {
@@ -30,31 +31,12 @@ impl Logistic {
     /// # Errors
     /// If a label is anything else.
     pub fn new(labels: Vec<f64>) -> Result<Self, InvalidSetting> {
-        match labels.iter().position(|y| y.abs() != 1.0) {
-            None => Ok(Self { labels }),
-            Some(i) => {
-                Err(InvalidSetting::new(format!("labels[{i}]"), format!("{:?}", labels[i]), "-1 or 1"))
-            }
-        }
+        Ok(Self { labels: Labels::new(labels)? })
     }
 
     /// `y_i`
     pub fn labels(&self) -> &[f64] {
-        &self.labels
-    }
-}
-
-impl TryFrom<Vec<f64>> for Logistic {
-    type Error = InvalidSetting;
-
-    fn try_from(labels: Vec<f64>) -> Result<Self, InvalidSetting> {
-        Self::new(labels)
-    }
-}
-
-impl From<Logistic> for Vec<f64> {
-    fn from(merit: Logistic) -> Self {
-        merit.labels
+        self.labels.all()
     }
 }
 
@@ -94,24 +76,24 @@ const MOST_STEPS: usize = 100;
 impl ScalarMerit for Logistic {
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
-        let t = -self.labels[i] * u;
+        let t = -self.labels.of(i) * u;
         t.max(0.0) + (-t.abs()).exp().ln_1p()
     }
 
     #[inline(always)]
     fn slope(&self, i: usize, u: f64) -> f64 {
-        -self.labels[i] * sigmoid(-self.labels[i] * u)
+        -self.labels.of(i) * sigmoid(-self.labels.of(i) * u)
     }
 
     fn phi_star(&self, i: usize, w: f64) -> f64 {
-        let v = -self.labels[i] * w;
+        let v = -self.labels.of(i) * w;
         let part = |v: f64| if v == 0.0 { 0.0 } else { v * v.ln() };
         if (0.0..=1.0).contains(&v) { part(v) + part(1.0 - v) } else { f64::INFINITY }
     }
 
     #[inline(always)]
     fn prox_phi_star(&self, i: usize, alpha: f64, w: f64) -> f64 {
-        let y = self.labels[i];
+        let y = self.labels.of(i);
         if w.is_nan() { w } else { -y * sigmoid(root(alpha, -y * w)) }
     }
 

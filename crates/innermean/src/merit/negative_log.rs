@@ -20,8 +20,8 @@ use crate::setting::{self, InvalidSetting};
 ///
 /// and for `q = 0`: `phi = 0`, `phi* = 0` at 0 and inf elsewhere, a prox of 0.
 ///
-/// The curvature `q / u^2` of a logarithm grows without bound towards zero: with `e = 0` there is no `gamma` above 0, and no method
-/// that asks for a smooth phi takes it. [`NegativeLog::with_floor`] goes on along the tangent below e. That changes nothing for averages of e and
+/// The curvature `q / u^2` of a logarithm grows without bound towards zero: with `e = 0` there is no `gamma` above 0, and methods go by
+/// the curvature where they start. [`NegativeLog::with_floor`] goes on along the tangent below e. That changes nothing for averages of e and
 /// above, so that a solution whose averages all lie there is one of the logarithm itself; see [`NegativeLog::is_exact_at`].
 /// Below e the slope is the one at e: an average that is too small, or a linear model of it that is negative, is still driven up.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,6 +180,18 @@ impl Merit for NegativeLog {
     #[inline(always)]
     fn gamma(&self) -> f64 {
         self.floor * self.floor / self.most
+    }
+
+    /// None: where the tangent begins, the slope is that of the logarithm.
+    #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        false
+    }
+
+    /// `max_c q_ic / max(u_c, e)^2`
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        let curvature = |(&q, &u): (&f64, &f64)| if q == 0.0 { 0.0 } else { q / u.max(self.floor).powi(2) };
+        Some(self.row(i).iter().zip(u).map(curvature).fold(0.0, f64::max))
     }
 
     #[inline(always)]

@@ -8,8 +8,10 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 
 use super::Method;
+use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
 use crate::choice::Knob;
+use crate::collapse::SparseRows;
 use crate::draws::Stream;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -17,6 +19,8 @@ use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, positive};
 use crate::vector::{Aligned, prefetch};
+
+mod lagged_step;
 
 /// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +68,7 @@ pub(super) const SETTINGS: &[Knob] =
 
 /// The one line in which SVRPDA-I and II differ: how U follows the duals.
 pub trait UpdateU {
-    /// Whether the state holds the `n_X d ell` numbers of the mean Jacobians.
+    /// Whether the state holds the mean Jacobians: `n_X d ell` numbers or, of an f that tells its supports, as many as these have.
     const STORES_JACOBIANS: bool;
 
     /// The settings.
@@ -99,16 +103,24 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
         let settings = self.settings();
+        if s.lagged.is_on(oracle) {
+            return s.lagged_step::<F, P, G, V>(oracle, settings);
+        }
         if s.warming_up(settings) {
             return s.plain_step(oracle, settings);
         }
         s.next_reference.before_step(s.k, &s.theta);
         // i_k, j_k; delta^w_k; w_i^(k); U_k
-        s.dual_step::<F, P, G, V>(oracle, settings);
+        let (i, j) = s.draw_dual(oracle);
+        s.dual_step::<F, P, G, V>(oracle, settings, i, j);
         // i'_k, j'_k; delta^theta_k; theta^(k)
         s.primal_step(oracle, settings);
         s.k += 1;
         s.next_reference.after_step(oracle, s.k, settings.inner_iterations, &s.theta, &mut s.w);
+    }
+
+    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+        s.lagged.show(oracle, self.settings().alpha_theta, &s.u, &s.theta);
     }
 
     fn theta<'s>(&self, s: &'s PrimalDual) -> &'s [f64] {
@@ -165,8 +177,10 @@ pub struct PrimalDual {
     pub theta_ref: Aligned,
     /// `fbar_i(theta_ref)`, flat
     pub f_bar: Vec<f64>,
-    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II
+    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its supports
     pub jac_bar: Vec<f64>,
+    /// The same at the supports of f, if it tells them and some `n_Yi` is above 1
+    pub(super) sparse_jac_bar: Option<SparseRows>,
     /// `U_k`
     pub u: Aligned,
     /// k, counted from 0 at each snapshot
@@ -174,8 +188,10 @@ pub struct PrimalDual {
     /// Outer iterations begun
     pub outer: usize,
     next_reference: NextReference,
-    /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever
+    /// Whether the Jacobians are those of an affine f, good for ever
     jac_bar_known: bool,
+    /// Which coordinates of theta are behind, if f and g allow it
+    lagged: Lagged,
     /// Three vectors of length ell, for the dual step
     scratch: Vec<f64>,
     delta_theta: Aligned,
@@ -192,18 +208,24 @@ impl PrimalDual {
     ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         assert_eq!(theta.len(), d, "the start has the problem's dimension");
-        let jacobians = if stores_jacobians { n_x * d * ell } else { 0 };
+        let sparse = oracle.affine() && oracle.support(0).is_some();
+        let jacobians = if stores_jacobians && !sparse { n_x * d * ell } else { 0 };
+        let averaged = (0..n_x).any(|i| oracle.n_y(i) > 1);
         PrimalDual {
             theta: theta.into(),
             w: vec![0.0; n_x * ell],
             theta_ref: theta.into(),
             f_bar: vec![0.0; n_x * ell],
             jac_bar: vec![0.0; jacobians],
+            sparse_jac_bar: (stores_jacobians && sparse && averaged)
+                .then(|| oracle.sparse_mean_jacobians(theta))
+                .flatten(),
             u: Aligned::zeros(d),
             k: 0,
             outer: 0,
             next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
+            lagged: Lagged::new(oracle, settings.reference != Reference::Average),
             scratch: vec![0.0; 3 * ell],
             delta_theta: Aligned::zeros(d),
             draws: Draws::new(settings.seed),
@@ -246,8 +268,18 @@ impl PrimalDual {
         self.next_reference.begin(settings.inner_iterations, &mut self.draws.reference);
     }
 
-    /// Draws `i_k` and `j_k`, computes
-    /// `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` and updates
+    /// Draws `i_k` and `j_k`.
+    #[inline(always)]
+    fn draw_dual<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+    ) -> (usize, usize) {
+        self.prefetch(oracle);
+        let i = self.draws.dual_i.index(oracle.n_x());
+        (i, self.draws.dual_j.index(oracle.n_y(i)))
+    }
+
+    /// Computes `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` for `i = i_k` and `j = j_k`, and updates
     /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
     /// U follows at once.
     #[inline(always)]
@@ -255,10 +287,9 @@ impl PrimalDual {
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         settings: &Settings,
+        i: usize,
+        j: usize,
     ) {
-        self.prefetch(oracle);
-        let i = self.draws.dual_i.index(oracle.n_x());
-        let j = self.draws.dual_j.index(oracle.n_y(i));
         self.with_scratch(
             oracle.ell(),
             #[inline(always)]
@@ -361,16 +392,8 @@ impl PrimalDual {
         settings: &Settings,
     ) {
         let ell = oracle.ell();
-        let i = self.draws.dual_i.index(oracle.n_x());
-        let j = self.draws.dual_j.index(oracle.n_y(i));
-        self.with_scratch(
-            ell,
-            #[inline(always)]
-            |s, [value, _, change]| {
-                oracle.value(&s.theta, i, j, value);
-                s.ascend(oracle, settings.alpha_w, i, value, change);
-            },
-        );
+        let (i, j) = self.draw_dual(oracle);
+        self.plain_dual_step(oracle, settings, i, j);
         self.delta_theta.fill(0.0);
         let w_i = &self.w[i * ell..(i + 1) * ell];
         oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
@@ -378,9 +401,28 @@ impl PrimalDual {
         self.k += 1;
     }
 
+    /// The dual half of a warm-up step.
+    #[inline(always)]
+    fn plain_dual_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+        i: usize,
+        j: usize,
+    ) {
+        self.with_scratch(
+            oracle.ell(),
+            #[inline(always)]
+            |s, [value, _, change]| {
+                oracle.value(&s.theta, i, j, value);
+                s.ascend(oracle, settings.alpha_w, i, value, change);
+            },
+        );
+    }
+
     /// The current iterate or, at the end of an outer iteration, the next reference point.
     fn output(&self, settings: &Settings) -> &[f64] {
         let ended = self.k == settings.inner_iterations && !self.warming_up(settings);
-        self.next_reference.theta().filter(|_| ended).unwrap_or(&self.theta)
+        self.next_reference.theta().filter(|_| ended).unwrap_or_else(|| self.lagged.shown(&self.theta))
     }
 }

@@ -53,10 +53,16 @@ impl NextReference {
         }
     }
 
+    /// Whether the point before step k is the one that Option II has drawn.
+    #[inline(always)]
+    pub(super) fn remembers(&self, k: usize) -> bool {
+        self.kind == Reference::Random && k == self.t
+    }
+
     /// Before step k.
     #[inline(always)]
     pub(super) fn before_step(&mut self, k: usize, theta: &[f64]) {
-        if self.kind == Reference::Random && k == self.t {
+        if self.remembers(k) {
             self.theta.copy_from_slice(theta);
         }
     }

@@ -4,11 +4,13 @@
 //! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a component is a linear predictor and
 //! its gradient `fbar_i' w_i` is remembered by `w_i = phi_i'(fbar_i)` alone.
 //! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi` f' and 1 phi; time O(d ell). Before the first, a whole gradient. Storage: `n_X ell` numbers with
-//! affine f, otherwise `n_X d`.
+//! affine f, otherwise `n_X d`. Where an affine f tells which coordinates a term looks at, these are few and g is a sum over coordinates, a
+//! step takes time in proportion to their number.
 
 use serde::{Deserialize, Serialize};
 
 use super::component::{AHEAD, Component, step};
+use super::lagged::Lagged;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
@@ -61,6 +63,7 @@ pub struct State {
     i: Stream,
     component: Component,
     delta: Aligned,
+    lagged: Lagged,
 }
 
 impl Listed for Saga {
@@ -95,13 +98,15 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
             i: Stream::new(self.seed, 0),
             component: Component::new(ell),
             delta: Aligned::zeros(d),
+            lagged: Lagged::new(oracle, true),
         }
     }
 
     /// The first fills the table with the gradients at the start. Now and then the mean is taken anew: what rounding has added to it
     /// would stay for ever.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        let State { theta, table, mean, outer, component, .. } = s;
+        let State { theta, table, mean, outer, component, lagged, .. } = s;
+        lagged.catch_up_all(oracle, self.alpha_theta, mean, theta);
         *outer += 1;
         let first = *outer == 1;
         let due = *outer >= REFRESH && outer.is_power_of_two();
@@ -133,13 +138,28 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        let State { theta, table, mean, i, component, delta, .. } = s;
+        let State { theta, table, mean, i, component, delta, lagged, .. } = s;
         let width = table.len() / oracle.n_x();
         let ahead = i.ahead(AHEAD, oracle.n_x());
         oracle.prefetch(ahead, 0);
         prefetch(table, ahead * width, width);
         let i = i.index(oracle.n_x());
         let old = &mut table[i * width..(i + 1) * width];
+        let share = oracle.one_over_n_x();
+        if lagged.is_on(oracle) {
+            // The same at the coordinates of term i; along the others the direction is the mean, which does not change there.
+            let support = oracle.support(i).unwrap_or_default();
+            lagged.catch_up(oracle, support, self.alpha_theta, mean, theta);
+            let change = component.dual_change(oracle, theta, i, old);
+            oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
+            axpy(1.0, change, old);
+            for l in support.iter().map(|&l| l as usize) {
+                mean[l] += share * delta[l];
+                delta[l] = mean[l] + (1.0 - share) * delta[l];
+            }
+            lagged.step_ahead(oracle, support, self.alpha_theta, delta, theta);
+            return lagged.tick();
+        }
         // delta = F_i'(theta) - F_i'(theta_i), and the table takes F_i'(theta)
         delta.fill(0.0);
         if oracle.affine() {
@@ -153,13 +173,16 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
             axpy(1.0, delta, old);
         }
         // theta <- prox_{alpha g}(theta - alpha (delta + mean)), with the mean of the table before this step
-        let share = oracle.one_over_n_x();
         axpy(share, delta, mean);
         update_with(delta, mean, |delta, mean| mean + (1.0 - share) * delta);
         oracle.primal_step(self.alpha_theta, delta, theta);
     }
 
+    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+        s.lagged.show(oracle, self.alpha_theta, &s.mean, &s.theta);
+    }
+
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        &s.theta
+        s.lagged.shown(&s.theta)
     }
 }

@@ -4,10 +4,12 @@
 //! Asks of the problem: an affine f, which is averaged once into rows `fbar_i = Abar_i theta + bbar_i`, and a prox for each `phi_i*` and
 //! for g. Linear rate `1 - 1/(n/m + R sqrt((n/m)/(mu gamma)))` when g is mu-strongly convex and phi `1/gamma`-smooth.
 //! Per step with a batch of m: m values of f and m products with f', time `O(m d ell)`. Storage: `n_X ell` for the duals and a few
-//! vectors of length d, beside the averaged rows.
+//! vectors of length d, beside the averaged rows. Where f tells which coordinates a term looks at, these are few and g is a sum over
+//! coordinates, a step takes time in proportion to their number.
 
 use serde::Serialize;
 
+use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
@@ -73,7 +75,7 @@ impl Listed for Spdc {
             let expected = format!("a whole number from 1 to n_X = {n}");
             return Err(InvalidSetting::new("batch", batch.to_string(), expected).into());
         }
-        let kink = problem.merit.gamma() == 0.0;
+        let kink = problem.merit.has_kinks();
         let (steps, extrapolation) = if kink {
             let steps = scaled_for_averages(problem, theta, 0.0);
             (Steps { inner_iterations: steps.inner_iterations / batch, ..steps }, 1.0)
@@ -109,6 +111,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
             u_mean: vec![0.0; averaged],
             next_reference: NextReference::new(self.reference, theta, n_x * ell),
             k: 0,
+            lagged: Lagged::new(oracle, self.reference != Reference::Average),
+            drawn: vec![0; self.batch],
             scratch: vec![0.0; 2 * ell],
             draws: Stream::new(self.seed, 0),
         }
@@ -131,6 +135,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        if s.lagged.is_on(oracle) {
+            return s.lagged_step(oracle, self);
+        }
         s.direction.copy_from_slice(&s.u);
         for _ in 0..self.batch {
             s.dual_step(oracle, self);
@@ -152,8 +159,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
         }
     }
 
+    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+        s.lagged.show(oracle, self.alpha_theta, &s.u, &s.theta);
+    }
+
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        s.next_reference.theta().filter(|_| s.k == self.inner_iterations).unwrap_or(&s.theta)
+        let average = s.next_reference.theta().filter(|_| s.k == self.inner_iterations);
+        average.unwrap_or_else(|| s.lagged.shown(&s.theta))
     }
 
     fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::component::{AHEAD, Component, step};
+use super::lagged::Lagged;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
@@ -61,6 +62,7 @@ pub struct State {
     i: Stream,
     component: Component,
     delta: Aligned,
+    lagged: Lagged,
 }
 
 impl Listed for Svrg {
@@ -94,11 +96,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
             i: Stream::new(self.seed, 0),
             component: Component::new(ell),
             delta: Aligned::zeros(d),
+            lagged: Lagged::new(oracle, true),
         }
     }
 
     /// Differs: the reference point is the last inner iterate, not their average, as nearly everywhere in practice.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        s.lagged.catch_up_all(oracle, self.alpha_theta, &s.gradient, &mut s.theta);
         s.theta_ref.copy_from_slice(&s.theta);
         oracle.gradient(&s.theta_ref, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
@@ -109,13 +113,25 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        let State { theta, theta_ref, w, gradient, i, component, delta, .. } = s;
+        let State { theta, theta_ref, w, gradient, i, component, delta, lagged, .. } = s;
         let ell = oracle.ell();
         let ahead = i.ahead(AHEAD, oracle.n_x());
         oracle.prefetch(ahead, 0);
         prefetch(w, ahead * ell, ell);
         let i = i.index(oracle.n_x());
         let w_ref = &w[i * ell..(i + 1) * ell];
+        if lagged.is_on(oracle) {
+            // The same at the coordinates of term i; along the others the direction is F'(theta_ref).
+            let support = oracle.support(i).unwrap_or_default();
+            lagged.catch_up(oracle, support, self.alpha_theta, gradient, theta);
+            let change = component.dual_change(oracle, theta, i, w_ref);
+            oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
+            for l in support.iter().map(|&l| l as usize) {
+                delta[l] += gradient[l];
+            }
+            lagged.step_ahead(oracle, support, self.alpha_theta, delta, theta);
+            return lagged.tick();
+        }
         // delta = F_i'(theta) - F_i'(theta_ref) + F'(theta_ref)
         delta.copy_from_slice(gradient);
         if oracle.affine() {
@@ -130,7 +146,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
         oracle.primal_step(self.alpha_theta, delta, theta);
     }
 
+    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+        s.lagged.show(oracle, self.alpha_theta, &s.gradient, &s.theta);
+    }
+
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        &s.theta
+        s.lagged.shown(&s.theta)
     }
 }

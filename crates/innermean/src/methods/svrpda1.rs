@@ -4,7 +4,8 @@
 //! Asks of the problem: a prox for each `phi_i*` and for g. Linear rate (Theorems 1 and 2) when g is strongly convex,
 //! each phi smooth and `L(theta, w)` convex in theta.
 //! Per step: 2 values of f, and 2 products with f' unless f is affine; time O(d ell). Storage: `n_X d ell` for the
-//! mean Jacobians, `2 n_X ell` for duals and averages, a few vectors of length d.
+//! mean Jacobians, `2 n_X ell` for duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, mean
+//! Jacobians are kept at these alone and, if they are few and g is a sum over coordinates, a step takes time in proportion to their number.
 
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::axpy;
+use crate::vector::{axpy, sparse_axpy};
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -64,9 +65,32 @@ impl UpdateU for Svrpda1 {
         change: &[f64],
     ) {
         let d = oracle.d();
+        if s.jac_bar.is_empty() && oracle.support(i).is_some() {
+            return Self::update_u_sparsely(s, oracle, i, change);
+        }
         for (c, change_c) in change.iter().enumerate() {
             let row = i * change.len() + c;
             axpy(change_c * oracle.one_over_n_x(), &s.jac_bar[row * d..(row + 1) * d], &mut s.u);
+        }
+    }
+}
+
+impl Svrpda1 {
+    /// The same with Jacobians that are not zero at the support of term i alone: those of f itself where they are no averages.
+    #[inline(always)]
+    fn update_u_sparsely<F: Inner, P: Merit, G: Regularizer>(
+        s: &mut PrimalDual,
+        oracle: &Oracle<'_, F, P, G>,
+        i: usize,
+        change: &[f64],
+    ) {
+        let share = oracle.one_over_n_x();
+        let PrimalDual { sparse_jac_bar, theta_ref, u, .. } = s;
+        let Some(jac_bar) = sparse_jac_bar else {
+            return oracle.add_known_mean_jac_t(theta_ref, i, change, share, u);
+        };
+        for (c, change_c) in change.iter().enumerate() {
+            sparse_axpy(change_c * share, jac_bar.columns(i), jac_bar.values(i, c), u);
         }
     }
 }

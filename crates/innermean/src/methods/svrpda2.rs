@@ -5,7 +5,8 @@
 //! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice. Its U drifts from
 //! the batch gradient between snapshots, so it needs smaller steps or shorter epochs than SVRPDA-I.
 //! Per step: 2 values of f and 1 product with f', 2 more unless f is affine; time O(d ell). Storage: `2 n_X ell` for
-//! duals and averages, a few vectors of length d.
+//! duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, these are few and g is a sum over
+//! coordinates, a step takes time in proportion to their number.
 
 use serde::Serialize;
 

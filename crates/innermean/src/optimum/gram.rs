@@ -2,12 +2,12 @@
 
 use crate::blocks::Blocks;
 use crate::cholesky::Cholesky;
-use crate::collapse::Collapsed;
+use crate::collapse::{Collapsed, Row};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::axpy;
+use crate::vector::{axpy, sparse_axpy};
 
 /// Beyond, the Gram matrix costs more than a long run.
 const MOST_COLUMNS: usize = 2000;
@@ -41,14 +41,26 @@ pub(super) fn solve<P: Merit, G: Regularizer>(problem: &Problem<Collapsed, P, G>
 fn hessian(f: &Collapsed, scale: f64, lambda: f64) -> Vec<f64> {
     let d = f.d();
     let mut matrix = vec![0.0; d * d];
-    Blocks::new(d, f.rows().len()).fill(
+    Blocks::new(d, f.numbers()).fill(
         d,
         &mut matrix,
         #[inline(always)]
         |range, rows| {
-            for a in f.rows().chunks_exact(d) {
-                for (l, row) in range.clone().zip(rows.chunks_exact_mut(d)) {
-                    axpy(scale * a[l], a, row);
+            for r in 0..f.n_x() * f.ell() {
+                match f.row(r / f.ell(), r % f.ell()) {
+                    Row::Dense(a) => {
+                        for (l, row) in range.clone().zip(rows.chunks_exact_mut(d)) {
+                            axpy(scale * a[l], a, row);
+                        }
+                    }
+                    Row::Sparse(columns, a) => {
+                        for (l, a_l) in columns.iter().map(|l| *l as usize).zip(a) {
+                            if range.contains(&l) {
+                                let row = &mut rows[(l - range.start) * d..(l - range.start + 1) * d];
+                                sparse_axpy(scale * a_l, columns, a, row);
+                            }
+                        }
+                    }
                 }
             }
             for (l, row) in range.zip(rows.chunks_exact_mut(d)) {

@@ -5,9 +5,10 @@
 //! ```
 //!
 //! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`; logistic regression has
-//! labels in `phi_i`. f is a [`Collapsed`] whose rows are the data themselves.
+//! labels in `phi_i`. f is a [`Collapsed`] whose rows are the data themselves, dense or sparse. An intercept is a column of ones at the
+//! end, which [`FreeTail`](crate::regularizer::FreeTail) leaves out of g.
 
-use crate::collapse::Collapsed;
+use crate::collapse::{Collapsed, SparseRows};
 use crate::merit::{Logistic, Square};
 use crate::problem::Problem;
 use crate::regularizer::Ridge;
@@ -25,13 +26,34 @@ pub fn predictors(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Result<Collaps
             "at least one whole row of at least one number",
         ));
     }
-    if offsets.len() != rows.len() / d {
-        let expected = format!("one for each of {} rows", rows.len() / d);
-        return Err(InvalidSetting::new("offsets", format!("{} numbers", offsets.len()), expected));
-    }
+    check_offsets(rows.len() / d, &offsets)?;
     if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
         let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
         return Err(InvalidSetting::new("rows", place, "finite numbers"));
+    }
+    Ok(Collapsed::from_rows(d, rows, offsets))
+}
+
+/// [`predictors`] with rows of which most numbers are zero.
+///
+/// # Errors
+/// Unless there is at least one row of at least one column, and a finite offset for each.
+pub fn sparse_predictors(rows: SparseRows, offsets: Vec<f64>) -> Result<Collapsed, InvalidSetting> {
+    if rows.d() == 0 || rows.terms() == 0 {
+        return Err(InvalidSetting::new(
+            "rows",
+            format!("{} rows of {}", rows.terms(), rows.d()),
+            "at least one row of at least one number",
+        ));
+    }
+    check_offsets(rows.terms(), &offsets)?;
+    Ok(Collapsed::from_sparse_rows(rows, offsets))
+}
+
+fn check_offsets(rows: usize, offsets: &[f64]) -> Result<(), InvalidSetting> {
+    if offsets.len() != rows {
+        let expected = format!("one for each of {rows} rows");
+        return Err(InvalidSetting::new("offsets", format!("{} numbers", offsets.len()), expected));
     }
     if let Some(bad) = offsets.iter().position(|x| !x.is_finite()) {
         return Err(InvalidSetting::new(
@@ -40,7 +62,7 @@ pub fn predictors(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Result<Collaps
             "a finite number",
         ));
     }
-    Ok(Collapsed::from_rows(d, rows, offsets))
+    Ok(())
 }
 
 /// `(1/n) sum_i (<a_i, theta> - target_i)^2 + (lambda/2) |theta|^2`

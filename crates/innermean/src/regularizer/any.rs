@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxConstraint, Budget, L1, Regularizer, Simplex, Unregularized};
+use super::{BoxConstraint, Budget, Coordinate, L1, Regularizer, Simplex, Unregularized};
 
 /// One of the regularisers of this room, chosen at run time as by a command line: one `match` per call, so that it
 /// inlines where `Box<dyn Regularizer>` would not. It answers bit for bit like the regulariser it holds.
@@ -59,6 +59,11 @@ macro_rules! variants {
             #[inline(always)]
             fn mu(&self) -> f64 {
                 match self { $(Self::$Variant(g) => g.mu(),)* }
+            }
+
+            #[inline(always)]
+            fn coordinate(&self, l: usize) -> Option<Coordinate> {
+                match self { $(Self::$Variant(g) => g.coordinate(l),)* }
             }
 
             fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 use crate::vector;
 use crate::{
     scalar::{clamp, soft_threshold},
@@ -142,5 +142,10 @@ impl Regularizer for BoxConstraint {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, _: usize) -> Option<Coordinate> {
+        Some(Coordinate { l1: self.lambda, lo: self.lo, hi: self.hi, ..Coordinate::FREE })
     }
 }

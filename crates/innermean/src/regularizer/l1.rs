@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 use crate::vector;
 use crate::{
     scalar::soft_threshold,
@@ -66,5 +66,10 @@ impl Regularizer for L1 {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, _: usize) -> Option<Coordinate> {
+        Some(Coordinate { l1: self.lambda, ..Coordinate::FREE })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{L1, Regularizer, Unregularized};
+use super::{Coordinate, L1, Regularizer, Unregularized};
 use crate::{
     setting::{self, InvalidSetting},
     vector,
@@ -122,6 +122,12 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
     #[inline(always)]
     fn mu(&self) -> f64 {
         self.g.mu() + self.lambda
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.coordinate(l)?;
+        Some(Coordinate { l2: part.l2 + self.lambda, ..part })
     }
 
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 use crate::{
     setting::{self, InvalidSetting},
     vector,
@@ -80,6 +80,12 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
     #[inline(always)]
     fn mu(&self) -> f64 {
         self.g.mu()
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.coordinate(l)?;
+        Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
     }
 
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

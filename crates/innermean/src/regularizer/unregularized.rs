@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 
 /// No regulariser.
 ///
@@ -31,6 +31,11 @@ impl Regularizer for Unregularized {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    #[inline(always)]
+    fn coordinate(&self, _: usize) -> Option<Coordinate> {
+        Some(Coordinate::FREE)
     }
 
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

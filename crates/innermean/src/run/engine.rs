@@ -125,6 +125,11 @@ where
         }
     }
 
+    /// Has the method bring up to date what [`Self::theta`] shows.
+    pub(super) fn show(&mut self) {
+        self.method.show(&self.oracle, &mut self.state);
+    }
+
     pub(super) fn theta(&self) -> &[f64] {
         self.method.theta(&self.state)
     }

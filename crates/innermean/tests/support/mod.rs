@@ -7,8 +7,10 @@ pub(crate) mod checks;
 pub(crate) mod conic;
 pub(crate) mod dense;
 pub(crate) mod market;
+pub(crate) mod newton;
 pub(crate) mod process;
 pub(crate) mod regression;
+pub(crate) mod sparse;
 pub(crate) mod toy;
 
 pub(crate) fn geometric_mean(values: &[f64]) -> f64 {

@@ -1,0 +1,67 @@
+//! How well an answer fits the rows that it comes from.
+
+use serde::Serialize;
+
+use super::data::Target;
+use super::loss::Loss;
+
+/// In numbers, of which a kind of target has its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Fit {
+    Numbers {
+        /// None if the target is constant.
+        r_squared: Option<f64>,
+        root_mean_square_error: f64,
+        mean_absolute_error: f64,
+    },
+    Classes {
+        accuracy: f64,
+        /// The share of the larger class.
+        baseline: f64,
+        /// Where scores are log odds.
+        log_loss: Option<f64>,
+    },
+}
+
+impl Fit {
+    /// Of these scores; weights have mean 1.
+    pub(super) fn new(target: &Target, scores: &[f64], weights: Option<&[f64]>, loss: Loss) -> Self {
+        let n = scores.len() as f64;
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        let mean =
+            |term: &dyn Fn(usize) -> f64| (0..scores.len()).map(|i| weight(i) * term(i)).sum::<f64>() / n;
+        match target {
+            Target::Numbers(targets) => {
+                let center = mean(&|i| targets[i]);
+                let spread = mean(&|i| (targets[i] - center).powi(2));
+                let square = mean(&|i| (scores[i] - targets[i]).powi(2));
+                let constant = targets.iter().all(|t| *t == targets[0]);
+                Fit::Numbers {
+                    r_squared: (!constant && spread > 0.0).then(|| 1.0 - square / spread),
+                    root_mean_square_error: square.sqrt(),
+                    mean_absolute_error: mean(&|i| (scores[i] - targets[i]).abs()),
+                }
+            }
+            Target::Classes(_, labels) => {
+                let positive = mean(&|i| f64::from(u8::from(labels[i] > 0.0)));
+                Fit::Classes {
+                    accuracy: mean(&|i| f64::from(u8::from((scores[i] > 0.0) == (labels[i] > 0.0)))),
+                    baseline: positive.max(1.0 - positive),
+                    log_loss: (loss == Loss::Logistic).then(|| {
+                        mean(&|i| {
+                            let t = -labels[i] * scores[i];
+                            t.max(0.0) + (-t.abs()).exp().ln_1p()
+                        })
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// The probability of the positive class.
+pub(super) fn probability(score: f64) -> f64 {
+    let e = (-score.abs()).exp();
+    (if score < 0.0 { e } else { 1.0 }) / (1.0 + e)
+}

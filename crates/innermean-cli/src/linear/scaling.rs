@@ -1,0 +1,143 @@
+//! Columns brought to one scale for the run.
+//!
+//! Gradient methods crawl where columns are of very different size, or far from zero. In `z_l = size_l theta_l` the columns are `x_l / size_l`, and g is
+//! the same function in other units; where there is an intercept, which is free, columns can be centred as well:
+//! `<x, theta> + intercept = sum_l ((x_l - center_l) / size_l) z_l + z_0` with `z_0 = intercept + <centers, theta>`. The problem is the same, and so is its
+//! answer in theta.
+
+use anyhow::Result;
+use innermean::{Regularizer, Separable};
+
+/// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Scaling {
+    sizes: Vec<f64>,
+    /// Empty without an intercept.
+    centers: Vec<f64>,
+}
+
+/// Columns within this factor of each other are left as they are.
+const ALIKE: f64 = 10.0;
+/// So are columns that lie no further than so many deviations from zero.
+const NEAR: f64 = 3.0;
+/// A column of numbers smaller than this, or larger than its inverse, is beyond help.
+const EXTREME: f64 = 1e-100;
+
+impl Scaling {
+    /// Scales rows of d features in place, if they need it.
+    pub(super) fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
+        let n = (rows.len() / d) as f64;
+        let mut centers = vec![0.0; d];
+        if intercept {
+            each(rows, d, |l, x| centers[l] += *x / n);
+        }
+        let mut squares = vec![0.0; d];
+        each(rows, d, |l, x| squares[l] += (*x - centers[l]).powi(2) / n);
+        let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
+        for (size, center) in sizes.iter_mut().zip(&mut centers) {
+            // What rounding leaves of a constant column is no size. Only an intercept can take its place.
+            let constant = *size <= 1e-12 * center.abs();
+            if constant || !(EXTREME..1.0 / EXTREME).contains(size) {
+                (*size, *center) = (1.0, if constant { *center } else { 0.0 });
+            }
+        }
+        let (least, most) =
+            sizes.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
+        let far = centers.iter().zip(&sizes).any(|(center, size)| center.abs() > NEAR * size);
+        if most <= ALIKE * least && !far {
+            return Scaling::default();
+        }
+        each(rows, d, |l, x| *x = (*x - centers[l]) / sizes[l]);
+        if !intercept {
+            centers.clear();
+        }
+        Scaling { sizes, centers }
+    }
+
+    /// Whether anything was changed.
+    pub(super) fn is_on(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
+    /// g as a function of z.
+    pub(super) fn regularizer(&self, g: impl Regularizer + 'static) -> Result<Box<dyn Regularizer>> {
+        if !self.is_on() {
+            return Ok(Box::new(g));
+        }
+        // The intercept, if there is one, keeps its unit.
+        let sizes: Vec<f64> =
+            self.sizes.iter().copied().chain((!self.centers.is_empty()).then_some(1.0)).collect();
+        Ok(match Separable::rescaled(&g, &sizes)? {
+            Some(rescaled) => Box::new(rescaled),
+            None => Box::new(g),
+        })
+    }
+
+    /// theta from z, in place.
+    pub(super) fn unscale(&self, z: &mut [f64]) {
+        for (z, size) in z.iter_mut().zip(&self.sizes) {
+            *z /= size;
+        }
+        if let Some((intercept, theta)) = z.split_last_mut().filter(|_| !self.centers.is_empty()) {
+            *intercept -= theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+        }
+    }
+
+    /// z from theta.
+    pub(super) fn scaled(&self, theta: &[f64]) -> Vec<f64> {
+        let mut z = theta.to_vec();
+        if let Some((intercept, theta)) = z.split_last_mut().filter(|_| !self.centers.is_empty()) {
+            *intercept += theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+        }
+        for (z, size) in z.iter_mut().zip(&self.sizes) {
+            *z *= size;
+        }
+        z
+    }
+}
+
+/// `visit(l, number)` for every number, l its column.
+fn each(rows: &mut [f64], d: usize, mut visit: impl FnMut(usize, &mut f64)) {
+    for row in rows.chunks_exact_mut(d) {
+        for (l, x) in row.iter_mut().enumerate() {
+            visit(l, x);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_the_same_in_either_unit() {
+        let rows = [1000.0, 0.001, 5.0, 1010.0, -0.002, 5.0, 990.0, 0.004, 5.0, 1003.0, 0.0, 5.0];
+        let theta = [0.3, -20.0, 7.0, 0.25];
+        for intercept in [true, false] {
+            let mut scaled = rows.to_vec();
+            let scaling = Scaling::of_rows(&mut scaled, 3, intercept);
+            assert!(scaling.is_on());
+            let theta = &theta[..3 + usize::from(intercept)];
+            let mut z = scaling.scaled(theta);
+            let score = |row: &[f64], theta: &[f64]| {
+                row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>() + theta.get(3).unwrap_or(&0.0)
+            };
+            for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
+                assert!((score(row, theta) - score(scaled, &z)).abs() < 1e-11 * 300.0);
+            }
+            scaling.unscale(&mut z);
+            assert!(
+                z.iter().zip(theta).all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs()) * 300.0),
+                "{z:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn columns_that_are_alike_are_left_alone() {
+        let rows = [1.0, 0.3, -1.0, -0.3, 0.5, 0.2];
+        let mut same = rows.to_vec();
+        assert!(!Scaling::of_rows(&mut same, 2, true).is_on());
+        assert_eq!(same, rows);
+    }
+}

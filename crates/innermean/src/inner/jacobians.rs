@@ -1,0 +1,92 @@
+//! How large Jacobians are: what default steps are made of.
+
+use super::{Inner, blocks};
+use crate::vector::{axpy, norm_squared};
+
+/// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of them, or its support.
+pub(crate) struct Jacobians<'f, F: ?Sized> {
+    f: &'f F,
+    theta: &'f [f64],
+    unit: Vec<f64>,
+    /// All zeros between two calls.
+    whole: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
+    pub(crate) fn new(f: &'f F, theta: &'f [f64]) -> Self {
+        Jacobians { f, theta, unit: vec![0.0; f.ell()], whole: vec![0.0; f.d()], rows: Vec::new() }
+    }
+
+    /// `fbar_i'(theta)`: ell rows, one after the other, each of as many numbers as term i has coordinates.
+    pub(crate) fn mean(&mut self, i: usize) -> &[f64] {
+        let (f, theta) = (self.f, self.theta);
+        self.rows_of(i, |unit, row| f.add_mean_jac_t(theta, i, unit, 1.0, row))
+    }
+
+    /// `f'_theta(x_i, y_ij)` likewise.
+    fn pair(&mut self, i: usize, j: usize) -> &[f64] {
+        let (f, theta) = (self.f, self.theta);
+        self.rows_of(i, |unit, row| f.add_jac_t(theta, i, j, unit, 1.0, row))
+    }
+
+    fn rows_of(&mut self, i: usize, product: impl Fn(&[f64], &mut [f64])) -> &[f64] {
+        let Jacobians { f, unit, whole, rows, .. } = self;
+        rows.clear();
+        for c in 0..f.ell() {
+            unit[c] = 1.0;
+            product(unit, whole);
+            unit[c] = 0.0;
+            if let Some(support) = f.support(i) {
+                rows.extend(support.iter().map(|&l| std::mem::take(&mut whole[l as usize])));
+            } else {
+                rows.extend_from_slice(whole);
+                whole.fill(0.0);
+            }
+        }
+        rows
+    }
+}
+
+/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one, otherwise by one pass at theta.
+pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
+        blocks(f).max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
+    })
+}
+
+/// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer terms, evenly spread.
+pub fn typical_mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    let n = f.n_x();
+    let count = n.min(MANY);
+    let mut jacobians = Jacobians::new(f, theta);
+    let sum: f64 = (0..count).map(|k| norm_squared(jacobians.mean(k * n / count))).sum();
+    (sum / count as f64).sqrt()
+}
+
+/// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
+/// 64 outer terms and as many samples of each, evenly spread.
+pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+    let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
+    let mut jacobians = Jacobians::new(f, theta);
+    let mut most = 0.0_f64;
+    let mut mean = Vec::new();
+    for i in probes(f.n_x()) {
+        let share = 1.0 / f.n_y(i).min(PROBES) as f64;
+        mean.clear();
+        mean.resize(f.ell() * f.support(i).map_or(f.d(), <[u32]>::len), 0.0);
+        let mut square = 0.0;
+        for j in probes(f.n_y(i)) {
+            let single = jacobians.pair(i, j);
+            square += share * norm_squared(single);
+            axpy(share, single, &mut mean);
+        }
+        most = most.max(square - norm_squared(&mean));
+    }
+    most
+}
+
+/// Terms, and samples of each, at which [`jacobian_spread`] looks.
+const PROBES: usize = 64;
+/// Terms at which [`typical_mean_jacobian`] looks.
+const MANY: usize = 1024;

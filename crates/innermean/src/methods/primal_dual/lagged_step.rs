@@ -1,0 +1,41 @@
+//! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see [`super::Lagged`].
+
+use super::{PrimalDual, Settings, UpdateU};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::regularizer::Regularizer;
+
+impl PrimalDual {
+    /// A step of either kind that looks at the coordinates of its term alone. Along the others the direction does not change: U, and zero
+    /// while there is no U. They are brought up to date at the end of an outer iteration, and when Option II remembers the point.
+    #[inline(never)]
+    pub(super) fn lagged_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        let alpha = settings.alpha_theta;
+        let (i, j) = self.draw_dual(oracle);
+        let support = oracle.support(i).unwrap_or_default();
+        self.lagged.catch_up(oracle, support, alpha, &self.u, &mut self.theta);
+        if self.warming_up(settings) {
+            self.plain_dual_step(oracle, settings, i, j);
+            let w_i = &self.w[i * oracle.ell()..(i + 1) * oracle.ell()];
+            oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
+            self.lagged.step_ahead(oracle, support, alpha, &mut self.delta_theta, &mut self.theta);
+        } else {
+            if self.next_reference.remembers(self.k) {
+                self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
+                self.next_reference.before_step(self.k, &self.theta);
+            }
+            self.dual_step::<F, P, G, V>(oracle, settings, i, j);
+        }
+        // The primal step, which is made on a coordinate when somebody looks at it.
+        self.lagged.tick();
+        self.k += 1;
+        if self.k == settings.inner_iterations {
+            self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
+        }
+    }
+}
