@@ -249,7 +249,7 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
         inputs: args.inputs(),
         predictions: args.predictions.predictions.as_deref(),
     };
-    solve(&application, &problem, &request, |plan, problem| plan.run(problem))
+    solve(&application, &problem, &request, Plan::run)
 }
 
 /// Searches for a start, which becomes that of `solver`; what time it takes is taken off the run's.

@@ -41,15 +41,12 @@ fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
     while let Some(line) = text.next_line()? {
         let mut sequence = Vec::new();
         for token in line.text.split_whitespace() {
-            let code = match codes.get(token) {
-                Some(&code) => code,
-                None => {
-                    let code = corpus.names.len() as u32;
-                    corpus.names.push(token.to_owned());
-                    codes.insert(token.to_owned(), code);
-                    code
-                }
-            };
+            let code = codes.get(token).copied().unwrap_or_else(|| {
+                let code = corpus.names.len() as u32;
+                corpus.names.push(token.to_owned());
+                codes.insert(token.to_owned(), code);
+                code
+            });
             sequence.push(code);
         }
         if !sequence.is_empty() {

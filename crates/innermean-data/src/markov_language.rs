@@ -126,7 +126,9 @@ fn transitions(classes: usize, draws: &mut ChaCha8Rng) -> Vec<f64> {
             }
         }
         let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|weight| *weight /= sum);
+        for weight in row {
+            *weight /= sum;
+        }
     }
     transitions
 }

@@ -113,7 +113,7 @@ impl ColumnFlags {
             notes.push(format!("Features left out because of missing values: {names}."));
         }
         let gaps = self.gaps.unwrap_or_default();
-        let (order, sequences) = self.order(&frame, &mut notes)?;
+        let (order, sequences) = order(&frame, &mut notes)?;
         let (lengths, broken) = parts(&frame, &order, &sequences, gaps);
         if broken > 0 {
             notes.push(format!(
@@ -123,10 +123,11 @@ impl ColumnFlags {
         }
         note_short(&lengths, language.model.order(), file, broken, &mut notes)?;
         let labels = frame.keys[1].take().map(|keys| labels(&keys, &order, language, &mut notes));
-        let d = frame.feature_names.len();
         let mut rows = Vec::with_capacity(frame.features.len());
-        order.iter().for_each(|&row| rows.extend_from_slice(&frame.features[row * d..(row + 1) * d]));
-        let (ids, steps) = self.written(&mut frame, &order, &sequences);
+        for &row in &order {
+            rows.extend_from_slice(frame.row(row));
+        }
+        let (ids, steps) = written(&mut frame, &order, &sequences);
         Ok(Table {
             source: frame.source,
             generated: false,
@@ -143,56 +144,50 @@ impl ColumnFlags {
             gaps,
         })
     }
+}
 
-    /// The rows of the file in the order of sequences and steps, and how many each sequence has.
-    fn order(&self, frame: &Frame, notes: &mut Vec<String>) -> Result<(Vec<usize>, Vec<usize>)> {
-        let sequence = frame.keys[0].as_ref();
-        if sequence.is_none() {
-            notes.push(format!("There is no column {SEQUENCE}: all rows are one sequence (--sequence)."));
-        }
-        let code = |row: usize| sequence.map_or(0, |keys| keys.codes[row]);
-        let mut order: Vec<usize> = (0..frame.rows).collect();
-        match &frame.numbers[0] {
-            // Both sorts keep the order of the file among equals.
-            Some(steps) => {
-                order.sort_by(|&a, &b| code(a).cmp(&code(b)).then(steps[a].total_cmp(&steps[b])));
-                let same =
-                    |pair: &&[usize]| code(pair[0]) == code(pair[1]) && steps[pair[0]] == steps[pair[1]];
-                if let Some(pair) = order.windows(2).find(same) {
-                    let name = sequence.map_or(String::new(), |keys| format!(" of '{}'", keys.text(pair[1])));
-                    bail!(
-                        "{}: step {}{name} stands in {} already; expected each step of a sequence once",
-                        frame.place(pair[1]),
-                        steps[pair[1]],
-                        frame.place(pair[0])
-                    );
-                }
-            }
-            None => {
-                order.sort_by_key(|&row| code(row));
-                notes.push(format!(
-                    "There is no column {STEP}: steps come in the order of the file (--step)."
-                ));
-            }
-        }
-        let mut lengths = vec![0; sequence.map_or(1, |keys| keys.names.len())];
-        (0..frame.rows).for_each(|row| lengths[code(row) as usize] += 1);
-        Ok((order, lengths))
+/// The rows of the file in the order of sequences and steps, and how many each sequence has.
+fn order(frame: &Frame, notes: &mut Vec<String>) -> Result<(Vec<usize>, Vec<usize>)> {
+    let sequence = frame.keys[0].as_ref();
+    if sequence.is_none() {
+        notes.push(format!("There is no column {SEQUENCE}: all rows are one sequence (--sequence)."));
     }
+    let code = |row: usize| sequence.map_or(0, |keys| keys.codes[row]);
+    let mut order: Vec<usize> = (0..frame.rows).collect();
+    // Both sorts keep the order of the file among equals.
+    if let Some(steps) = &frame.numbers[0] {
+        order.sort_by(|&a, &b| code(a).cmp(&code(b)).then(steps[a].total_cmp(&steps[b])));
+        let same = |pair: &&[usize]| code(pair[0]) == code(pair[1]) && steps[pair[0]] == steps[pair[1]];
+        if let Some(pair) = order.windows(2).find(same) {
+            let name = sequence.map_or(String::new(), |keys| format!(" of '{}'", keys.text(pair[1])));
+            bail!(
+                "{}: step {}{name} stands in {} already; expected each step of a sequence once",
+                frame.place(pair[1]),
+                steps[pair[1]],
+                frame.place(pair[0])
+            );
+        }
+    } else {
+        order.sort_by_key(|&row| code(row));
+        notes.push(format!("There is no column {STEP}: steps come in the order of the file (--step)."));
+    }
+    let mut lengths = vec![0; sequence.map_or(1, |keys| keys.names.len())];
+    (0..frame.rows).for_each(|row| lengths[code(row) as usize] += 1);
+    Ok((order, lengths))
+}
 
-    /// The sequence and the step of each row of the file, for what is written out.
-    fn written(&self, frame: &mut Frame, order: &[usize], sequences: &[usize]) -> (Vec<String>, Vec<f64>) {
-        let ids = (0..frame.rows)
-            .map(|row| frame.keys[0].as_ref().map_or("1".to_owned(), |keys| keys.text(row).to_owned()))
-            .collect();
-        let steps = frame.numbers[0].take().unwrap_or_else(|| {
-            let mut steps = vec![0.0; frame.rows];
-            let numbers = sequences.iter().flat_map(|&length| 1..=length);
-            order.iter().zip(numbers).for_each(|(&row, number)| steps[row] = number as f64);
-            steps
-        });
-        (ids, steps)
-    }
+/// The sequence and the step of each row of the file, for what is written out.
+fn written(frame: &mut Frame, order: &[usize], sequences: &[usize]) -> (Vec<String>, Vec<f64>) {
+    let ids = (0..frame.rows)
+        .map(|row| frame.keys[0].as_ref().map_or("1".to_owned(), |keys| keys.text(row).to_owned()))
+        .collect();
+    let steps = frame.numbers[0].take().unwrap_or_else(|| {
+        let mut steps = vec![0.0; frame.rows];
+        let numbers = sequences.iter().flat_map(|&length| 1..=length);
+        order.iter().zip(numbers).for_each(|(&row, number)| steps[row] = number as f64);
+        steps
+    });
+    (ids, steps)
 }
 
 /// The lengths of the unbroken parts, and how many gaps there are. Steps are neighbours if they are no further apart than the nearest two, with

@@ -127,8 +127,9 @@ impl Search<'_> {
         for (&k, (_, objective)) in best.iter().zip(&went_on) {
             tried[k].0.on_all = Some(*objective);
         }
-        let winner = went_on.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        let (theta, objective) = winner.expect("the first start is always tried");
+        let lowest = went_on.into_iter().reduce(|best, next| if next.1 < best.1 { next } else { best });
+        // The first start is always tried.
+        let (theta, objective) = lowest.unwrap_or_default();
         Ok(Found {
             theta,
             objective,
