@@ -17,6 +17,16 @@ const WHOLE: u64 = 1000;
 /// With the message it fits into 80 columns.
 const TEMPLATE: &str = "{spinner} [{bar:14}] {percent:>3}% {wide_msg}";
 
+/// Shows that something is going on of which nobody knows how far it has come, if standard error is a terminal.
+pub(crate) fn spinner(message: &str) -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
+    spinner.enable_steady_tick(REFRESH);
+    spinner
+}
+
 /// Shows how far a run has come, if standard error is a terminal.
 pub(crate) struct Progress<'a> {
     stop: &'a Stop,

@@ -18,6 +18,7 @@ use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
 use crate::predictions::PredictionFlags;
+use crate::progress;
 use crate::solver_flags::SolverFlags;
 use crate::start::Start;
 
@@ -26,8 +27,6 @@ mod language;
 mod report;
 mod scale;
 
-/// The word of `--start` that asks for a search.
-const SEARCH: &str = "search";
 /// The first step of L-BFGS after a search, as in the search itself; it is lengthened or shortened on the way.
 const FIRST_STEP: f64 = 0.5;
 
@@ -35,7 +34,7 @@ const FIRST_STEP: f64 = 0.5;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 #[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]
-#[command(mut_arg("start", |arg| arg.default_value(SEARCH).value_name("search|zeros|uniform|FILE").help(START_HELP)))]
+#[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct SequencesArgs {
     /// Steps: one row for each, with a column for the sequence it belongs to and columns of features [default: sequences in a
     /// generated language]
@@ -120,7 +119,7 @@ pub(crate) struct GeneratorFlags {
     data_seed: Option<u64>,
 }
 
-const START_HELP: &str = "Where to begin: what a search over many starts finds, zeros, uniform (each coordinate uniform in [0, 1), by the \
+const START: &str = "Where to begin: auto (what a search over many starts finds), zeros, uniform (each coordinate uniform in [0, 1), by the \
 seed), or a file with one number for each coordinate; what --json prints is such a file";
 
 /// A paragraph a line: clap breaks lines at the terminal's width.
@@ -194,8 +193,18 @@ impl SequencesArgs {
                 }
             }
             self.columns.refuse_without_file()?;
-            let spoken = generate_language(&self.generator.options());
-            let language = Language::generated(&spoken, order.unwrap_or(2))?;
+            let (options, order) = (self.generator.options(), order.unwrap_or(2));
+            for (flag, given, least) in [
+                ("--classes", options.classes, 2),
+                ("--length", options.length, order),
+                ("--generated-steps", options.steps, order),
+            ] {
+                if given < least {
+                    bail!("{flag} {given}: expected at least {least}");
+                }
+            }
+            let spoken = generate_language(&options);
+            let language = Language::generated(&spoken, order)?;
             return Ok((Table::generated(spoken), language));
         };
         if let Some(flag) = self.generator.given().first() {
@@ -225,7 +234,7 @@ pub(crate) type SequencesProblem = Problem<Sequences, NegativeLog, Ridge>;
 /// Solves and reports.
 pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     let (mut table, language) = args.read()?;
-    let scale = Scale::of(&table.feature_names, &mut table.rows);
+    let scale = Scale::of(&table.feature_names, &mut table.rows)?;
     let inner =
         Sequences::new(table.feature_names.len(), &table.rows, &table.lengths, language.model.clone())?;
     // The problem has them now.
@@ -233,10 +242,8 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     let ridge = Ridge::from_weight(args.problem.l2)?;
     let problem = inner.problem(ridge)?;
     let mut solver = args.solver.clone();
-    let searching = matches!(&solver.start, Start::File(path) if path.as_os_str() == SEARCH);
     let mut found = None;
-    if searching {
-        solver.start = Start::Zeros;
+    if solver.start == Start::Auto {
         if solver.method == "lbfgs" && solver.alpha_theta.is_none() {
             solver.alpha_theta = Some(FIRST_STEP);
         }
@@ -252,7 +259,7 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     solve(&application, &problem, &request, Plan::run)
 }
 
-/// Searches for a start, which becomes that of `solver`; what time it takes is taken off the run's.
+/// Searches for a start; what time that takes is taken off the run's.
 fn search(args: &SequencesArgs, solver: &mut SolverFlags, problem: &SequencesProblem) -> Result<Found> {
     // Whatever is wrong with the flags is said before the search, not after it.
     let plan = Plan::new(solver, None, problem, &vec![0.0; problem.inner.d()])?;
@@ -262,8 +269,9 @@ fn search(args: &SequencesArgs, solver: &mut SolverFlags, problem: &SequencesPro
         max_seconds: solver.stop.max_seconds,
         interrupt: Some(interrupt::listen()?),
     };
+    let waiting = progress::spinner(&format!("searching from {} starts", args.problem.starts));
     let found = plan.pool().install(|| search.run(problem))?;
-    solver.start = Start::Found(found.theta.clone());
+    waiting.finish_and_clear();
     if let Some(seconds) = &mut solver.stop.max_seconds {
         *seconds = (*seconds - found.seconds).max(f64::MIN_POSITIVE);
     }

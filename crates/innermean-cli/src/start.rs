@@ -13,7 +13,7 @@ use innermean_data::{ReadError, read_vector};
 const START_STREAM: u64 = 1000;
 
 /// The start as given.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Start {
     /// All zeros.
     Zeros,
@@ -23,8 +23,6 @@ pub(crate) enum Start {
     Auto,
     /// From a file.
     File(PathBuf),
-    /// What a search has found.
-    Found(Vec<f64>),
 }
 
 impl FromStr for Start {
@@ -47,7 +45,6 @@ impl fmt::Display for Start {
             Start::Uniform => f.write_str("uniform"),
             Start::Auto => f.write_str("auto"),
             Start::File(path) => path.display().fmt(f),
-            Start::Found(_) => f.write_str("search"),
         }
     }
 }
@@ -64,7 +61,6 @@ impl Start {
                     "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
                 ),
             },
-            Start::Found(point) => Ok(point.clone()),
             Start::Uniform => {
                 let mut stream = Stream::new(seed, START_STREAM);
                 Ok((0..d).map(|_| stream.unit()).collect())

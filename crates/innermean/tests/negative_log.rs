@@ -198,9 +198,17 @@ fn constants_are_those_at_the_floor_and_no_better() {
     assert!(((high - low) / 1e-7 * floored.gamma() - 1.0).abs() < 1e-4);
     let below = gradient(&floored, 0, &[0.01, -5.0]);
     assert!((below[0].hypot(below[1]) - floored.lipschitz(2)).abs() < 1e-12);
+    // phi'' where it is, and at the floor below it.
+    assert_eq!(
+        (floored.curvature(0, &[1.0, 0.5]), exact.curvature(1, &[9.0, 4.0])),
+        (Some(16.0), Some(0.125))
+    );
+    assert!((floored.curvature(0, &[1.0, -3.0]).unwrap() * floored.gamma() - 1.0).abs() < 1e-12);
     // In units of 2 and 1/2 the curvatures at the floor are 3/4 and 16 over e^2.
     let units = NegativeLog::new(2, vec![3.0, 4.0]).unwrap().with_units(vec![2.0, 0.5]).unwrap();
-    assert!((units.with_floor(0.1).unwrap().gamma() - 0.01 / 16.0).abs() < 1e-17);
+    let units = units.with_floor(0.1).unwrap();
+    assert!((units.gamma() - 0.01 / 16.0).abs() < 1e-17);
+    assert!((units.curvature(0, &[0.0, 0.0]).unwrap() * units.gamma() - 1.0).abs() < 1e-12);
     assert!(floored.is_exact_at(&[0.1, 0.2, 0.0, 0.3]), "an average without weight does not count");
     assert!(!floored.is_exact_at(&[0.1, 0.2, 0.0, 0.05]));
 }

@@ -140,6 +140,15 @@ fn passes_are_the_sums_over_pairs() {
 }
 
 #[test]
+fn the_check_of_a_problem_finds_nothing() {
+    for f in [sequences(3, 2, 1, &[5, 1, 2, 7], 1), sequences(3, 3, 2, &[2, 3, 9, 1, 4], 3)] {
+        let problem = f.problem(innermean::Ridge::from_weight(0.1).unwrap()).unwrap();
+        let report = innermean::check_problem(&problem, &innermean::CheckOptions::default());
+        assert!(report.is_ok(), "{report}");
+    }
+}
+
+#[test]
 fn passes_have_the_same_bits_on_any_number_of_threads() {
     let f = sequences(6, 3, 5, &[999, 2, 1500, 700], 8);
     let theta = theta(&f, 3);

@@ -94,7 +94,7 @@ impl ColumnFlags {
             None => Ask::optional(usual),
         };
         let columns = Columns {
-            keys: vec![ask(&self.sequence, SEQUENCE), ask(&self.label, LABEL)],
+            keys: vec![ask(&self.sequence, SEQUENCE), ask(&self.label, LABEL).or_blank()],
             numbers: vec![ask(&self.step, STEP)],
             features: self.features.features(&[]),
         };
@@ -250,7 +250,7 @@ fn note_short(
     Ok(())
 }
 
-/// The class of each step. A label that is no class of the language is none, and said so.
+/// The class of each step. A label that is no class of the language is none, and said so; an empty one is none as well.
 fn labels(keys: &Keys, order: &[usize], language: &Language, notes: &mut Vec<String>) -> Vec<Option<u32>> {
     let classes: Vec<Option<u32>> = keys.names.iter().map(|name| language.class(name)).collect();
     let unknown: Vec<&str> = keys
@@ -261,7 +261,8 @@ fn labels(keys: &Keys, order: &[usize], language: &Language, notes: &mut Vec<Str
         .map(|(name, _)| &**name)
         .collect();
     if !unknown.is_empty() {
-        let rows = keys.codes.iter().filter(|code| classes[**code as usize].is_none()).count();
+        let is_unknown = |code: usize| classes[code].is_none() && !keys.names[code].is_empty();
+        let rows = keys.codes.iter().filter(|code| is_unknown(**code as usize)).count();
         let shown: Vec<String> = unknown.iter().take(5).map(|name| format!("'{name}'")).collect();
         let more = if unknown.len() > 5 { ", ..." } else { "" };
         notes.push(format!(

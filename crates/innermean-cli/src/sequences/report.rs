@@ -6,6 +6,7 @@ use anyhow::Result;
 use comfy_table::{CellAlignment, Table as TextTable, presets};
 use innermean::problems::sequences::search::{Found, Origin, Tried};
 use innermean::{AnyMethod, Choice, Driver, Inner, Ridge, Solution, Stop};
+use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
 use super::columns::{Gaps, Table};
@@ -163,7 +164,8 @@ impl<'a> SequencesApplication<'a> {
         let method = AnyMethod::named("lbfgs", &choice, &problem, &zeros)?;
         let stop = Stop { max_outer: Some(WITH_LABELS), tolerance: None, ..Stop::default() };
         let driver = Driver { stop, ..Driver::default() };
-        let fitted = method.run(&driver, &problem, &zeros, &mut ());
+        let pool = ThreadPoolBuilder::new().num_threads(self.args.solver.threads).build()?;
+        let fitted = pool.install(|| method.run(&driver, &problem, &zeros, &mut ()));
         let (accuracy, recall) = self.accuracy(labels, probabilities);
         let accuracy_with_labels = self.accuracy(labels, &f.probabilities(&fitted.theta)).0;
         let ratio = accuracy / accuracy_with_labels;
@@ -279,6 +281,14 @@ impl Application for SequencesApplication<'_> {
 
     fn coordinates(&self) -> &[String] {
         &self.coordinates
+    }
+
+    fn start(&self) -> Option<Vec<f64>> {
+        self.found.as_ref().map(|found| found.theta.clone())
+    }
+
+    fn predicts_texts(&self) -> Option<&str> {
+        Some("predicted")
     }
 
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {

@@ -1,5 +1,6 @@
 //! Features brought to mean 0 and deviation 1: random starts and the ridge mean the same for each then.
 
+use anyhow::{Result, bail};
 use serde::Serialize;
 
 /// What was taken off each feature, and what it was divided by.
@@ -15,7 +16,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Finds it, and brings the rows to it.
-    pub(super) fn of(names: &[String], rows: &mut [f64]) -> Self {
+    pub(super) fn of(names: &[String], rows: &mut [f64]) -> Result<Self> {
         let d = names.len();
         let n = (rows.len() / d) as f64;
         let mut scale =
@@ -31,6 +32,9 @@ impl Scale {
         }
         for (k, deviation) in scale.feature_deviations.iter_mut().enumerate() {
             *deviation = deviation.sqrt();
+            if !deviation.is_finite() {
+                bail!("feature {}: its numbers are too large to be squared; expected smaller ones", names[k]);
+            }
             // What rounding leaves of a constant is no deviation.
             if *deviation <= 1e-12 * scale.feature_means[k].abs() || *deviation == 0.0 {
                 *deviation = 1.0;
@@ -42,6 +46,6 @@ impl Scale {
                 *x = (*x - scale.feature_means[k]) / scale.feature_deviations[k];
             }
         }
-        scale
+        Ok(scale)
     }
 }

@@ -90,6 +90,11 @@ fn labels_beyond_the_language_are_not_scored() {
     let answer = desk.json(USUAL, 0);
     assert_eq!(answer["scores"]["labelled_steps"], 1350);
     assert!(notes(&answer).contains("'xy' in 150 rows"), "{answer}");
+    // Some without a label at all.
+    desk.file("steps.csv", &text.replace(",xy,", ",,"));
+    let blank = desk.json(USUAL, 0);
+    assert_eq!((&blank["scores"], &blank["theta"]), (&answer["scores"], &answer["theta"]));
+    assert!(!notes(&blank).contains("no class"), "{blank}");
     // A column called label is taken for labels, not for a feature.
     desk.file("steps.csv", &text.replacen("truth", "label", 1));
     let answer = desk.json("steps.csv --language-model bigrams.csv --starts 6", 0);

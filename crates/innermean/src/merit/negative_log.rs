@@ -188,10 +188,13 @@ impl Merit for NegativeLog {
         false
     }
 
-    /// `max_c q_ic / max(u_c, e)^2`
+    /// `max_c q_ic / max(u_c, e t)^2`
     fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
-        let curvature = |(&q, &u): (&f64, &f64)| if q == 0.0 { 0.0 } else { q / u.max(self.floor).powi(2) };
-        Some(self.row(i).iter().zip(u).map(curvature).fold(0.0, f64::max))
+        let curvature = |(c, (&q, &u)): (usize, (&f64, &f64))| {
+            let e = self.floor * self.unit(i * self.ell + c);
+            if q == 0.0 { 0.0 } else { q / u.max(e).powi(2) }
+        };
+        Some(self.row(i).iter().zip(u).enumerate().map(curvature).fold(0.0, f64::max))
     }
 
     #[inline(always)]

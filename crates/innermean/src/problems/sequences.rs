@@ -31,6 +31,7 @@ use rayon::prelude::*;
 
 use crate::blocks::Blocks;
 use crate::draws::Stream;
+use crate::exponential::exp;
 use crate::inner::{Inner, Rows};
 use crate::merit::NegativeLog;
 use crate::problem::Problem;
@@ -48,7 +49,6 @@ mod softmax;
 
 pub use labelled::Labelled;
 pub use language_model::{LanguageModel, MOST_ORDER};
-use softmax::exp_of_negative;
 
 /// The logarithm of an average below this share of what it should be is continued along its tangent; see [`NegativeLog`].
 pub const FLOOR: f64 = 1e-2;
@@ -170,10 +170,10 @@ impl Sequences {
         for theta_c in theta.chunks_exact(self.width) {
             let score = dot(theta_c, x);
             if score > most {
-                total = total * exp_of_negative(most - score) + 1.0;
+                total = total * exp(most - score) + 1.0;
                 most = score;
             } else {
-                total += exp_of_negative(score - most);
+                total += exp(score - most);
             }
         }
         (most, total)
@@ -183,7 +183,7 @@ impl Sequences {
     #[inline(always)]
     fn probability(&self, theta: &[f64], step: usize, class: u32, (most, total): (f64, f64)) -> f64 {
         let theta_c = &theta[class as usize * self.width..][..self.width];
-        exp_of_negative(dot(theta_c, self.rows_of(step..step + 1)) - most) / total
+        exp(dot(theta_c, self.rows_of(step..step + 1)) - most) / total
     }
 
     /// The steps in blocks, for a whole pass.
