@@ -88,6 +88,8 @@ pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
     /// Whether nobody gave a file.
     pub(crate) generated: bool,
+    /// Whether it was asked for that they be generated.
+    pub(crate) asked: bool,
 }
 
 /// The answer for people: tables first, then labelled lines.
@@ -170,8 +172,8 @@ where
 
 /// What is known before the run.
 fn head<A: Application>(application: &A, notes: &[String]) -> String {
-    let Source { text, generated } = application.source();
-    let source = if generated { format!("{text} (no FILE was given)") } else { text.to_owned() };
+    let Source { text, generated, asked } = application.source();
+    let source = if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
     let mut head = application.title() + "\n" + &source + "\n";
     for note in notes {
         head.push_str(&human::paragraph("note:", note));

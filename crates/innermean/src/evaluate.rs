@@ -7,7 +7,7 @@ use crate::inner::{Inner, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{dot, norm_squared};
+use crate::vector::{axpy, dot, norm_squared};
 
 /// Which number says how far a point is from optimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,8 @@ pub struct Evaluator<'p, F, P, G> {
     measure: Measure,
     /// The step of the prox-gradient mapping, 1/L.
     alpha: f64,
+    /// `(lambda, tilt)` of a quadratic g, whose gradient says more than a difference of points, which may round to zero.
+    quadratic: Option<(f64, Vec<f64>)>,
     /// The norm of the mapping at the origin; for the duality gap, `|min g| = |g*(0)|` where it is finite.
     scale: f64,
     /// The largest `D(w)` seen.
@@ -76,6 +78,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             problem,
             measure,
             alpha: 1.0,
+            quadratic: problem.regularizer.quadratic(d),
             scale: 1.0,
             bound: f64::NEG_INFINITY,
             best: (f64::INFINITY, 0.0),
@@ -129,11 +132,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         Evaluation { objective: loss + g, magnitude, optimality }
     }
 
-    /// The norm of the prox-gradient mapping at theta, whose averages stand in `f_bar`.
+    /// The norm of the prox-gradient mapping, or of `P'(theta)` where g is quadratic, at theta, whose averages stand in `f_bar`.
     fn mapping_norm(&mut self, theta: &[f64]) -> f64 {
         self.problem.duals(&self.f_bar, &mut self.w);
         self.gradient.fill(0.0);
         self.problem.inner.add_weighted_jac_t(theta, &self.w, &mut self.gradient);
+        if let Some((lambda, tilt)) = &self.quadratic {
+            axpy(*lambda, theta, &mut self.gradient);
+            axpy(1.0, tilt, &mut self.gradient);
+            return norm_squared(&self.gradient).sqrt();
+        }
         norm_squared(&self.problem.mapping(theta, &self.gradient, self.alpha)).sqrt()
     }
 

@@ -105,7 +105,7 @@ impl Application for BagsApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.data.source, generated: self.generated }
+        Source { text: &self.data.source, generated: self.generated, asked: false }
     }
 
     fn notes(&self) -> Vec<String> {

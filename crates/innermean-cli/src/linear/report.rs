@@ -119,7 +119,7 @@ impl Application for LinearApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.data.source, generated: self.generated }
+        Source { text: &self.data.source, generated: self.generated, asked: false }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -65,7 +65,11 @@ impl Application for PolicyApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.task.source, generated: self.flags.generated() }
+        Source {
+            text: &self.task.source,
+            generated: self.flags.generated(),
+            asked: self.flags.generator.generate.is_some(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -72,7 +72,7 @@ impl Application for PortfolioApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.returns.source, generated: self.generated }
+        Source { text: &self.returns.source, generated: self.generated, asked: false }
     }
 
     fn coordinates(&self) -> &[String] {

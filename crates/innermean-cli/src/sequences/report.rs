@@ -263,7 +263,7 @@ impl Application for SequencesApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.source, generated: self.table.generated }
+        Source { text: &self.source, generated: self.table.generated, asked: false }
     }
 
     fn notes(&self) -> Vec<String> {
