@@ -13,6 +13,7 @@ use self::table::{Bagged, ColumnFlags};
 use crate::application::{Request, solve};
 use crate::number;
 use crate::output_flags::OutputFlags;
+use crate::plan::Plan;
 use crate::predictions::PredictionFlags;
 use crate::regularizer_flags::PenaltyFlags;
 use crate::solver_flags::SolverFlags;
@@ -188,12 +189,11 @@ impl LinkChoice {
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
     let loss = flags.loss()?;
-    let data = match file {
-        Some(file) => columns.read(file, flags.link)?,
-        None => {
-            columns.refuse_without_file()?;
-            generated.data(flags.link)?
-        }
+    let data = if let Some(file) = file {
+        columns.read(file, flags.link)?
+    } else {
+        columns.refuse_without_file()?;
+        generated.data(flags.link)?
     };
     let keeps_rows = predictions.predictions.is_some() || data.row_labels.is_some();
     let Bagged { data, features } = data;
@@ -215,5 +215,5 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     };
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
     let request = Request { solver, output, inputs, predictions: predictions.predictions.as_deref() };
-    solve(&application, &problem, &request, |plan, problem| plan.run(problem))
+    solve(&application, &problem, &request, Plan::run)
 }

@@ -42,7 +42,6 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
     Portfolio(portfolio::PortfolioArgs),
     Policy(policy::PolicyArgs),

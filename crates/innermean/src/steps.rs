@@ -137,7 +137,7 @@ fn tamed<F: Inner, P: Merit, G: Regularizer>(
 const GROWTH: f64 = 4.0;
 /// Growth that is more than rounding and chance.
 const VISIBLY: f64 = 1.05;
-/// What is left of a step where Jacobians grow. On nine draws of Poisson counts, with 1 one run of SVRPDA-I diverged and with 1/2 none.
+/// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged on one with 1; of nine, on none with 1/2.
 const MARGIN: f64 = 0.5;
 /// By a millionth, no step that fits begins.
 const MOST_HALVINGS: usize = 20;

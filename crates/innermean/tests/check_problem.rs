@@ -227,7 +227,9 @@ impl Inner for Sloppy {
         u.fill(0.0);
         self.add_weighted_jac_t(theta, w, u);
         if self.slip == Slip::SnapshotForgetsNx {
-            u.iter_mut().for_each(|u| *u *= 4.0);
+            for u in u {
+                *u *= 4.0;
+            }
         }
     }
 }
@@ -364,7 +366,9 @@ impl Regularizer for Shrinks {
         theta.iter().map(|t| t.abs()).sum()
     }
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
-        theta.iter_mut().for_each(|t| *t = (self.prox)(alpha, *t));
+        for t in theta {
+            *t = (self.prox)(alpha, *t);
+        }
     }
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         theta.iter_mut().zip(direction).for_each(|(t, d)| *t -= self.step * alpha * d);

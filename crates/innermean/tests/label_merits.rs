@@ -58,6 +58,20 @@ fn laws(phi: &impl ScalarMerit, u: f64, other: f64, w: f64, alpha: f64) -> Resul
     Ok(())
 }
 
+/// The slope and the curvature at u, against differences with a step h.
+fn differences(phi: &impl ScalarMerit, u: f64, h: f64) -> Result<(), TestCaseError> {
+    let slope = (phi.phi(0, u + h) - phi.phi(0, u - h)) / (2.0 * h);
+    prop_assert!(
+        (phi.slope(0, u) - slope).abs() <= 1e-6 * (1.0 + slope.abs() + phi.phi(0, u).abs() / h * 1e-9),
+        "{} {slope}",
+        phi.slope(0, u)
+    );
+    let curvature = (phi.slope(0, u + h) - phi.slope(0, u - h)) / (2.0 * h);
+    let said = phi.curvature_at(0, u).expect("it differs from place to place");
+    prop_assert!((said - curvature).abs() <= 1e-5 * (1.0 + curvature.abs()), "{said} {curvature}");
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -74,16 +88,8 @@ proptest! {
     #[test]
     fn slopes_and_curvatures_are_differences(q in proportion(), u in 0.01..0.99f64, c in 0.0..30.0f64) {
         let h = 1e-6 * u * (1.0 - u);
-        fn check(phi: &impl ScalarMerit, u: f64, h: f64) -> Result<(), TestCaseError> {
-            let slope = (phi.phi(0, u + h) - phi.phi(0, u - h)) / (2.0 * h);
-            prop_assert!((phi.slope(0, u) - slope).abs() <= 1e-6 * (1.0 + slope.abs() + phi.phi(0, u).abs() / h * 1e-9), "{} {slope}", phi.slope(0, u));
-            let curvature = (phi.slope(0, u + h) - phi.slope(0, u - h)) / (2.0 * h);
-            let said = phi.curvature_at(0, u).expect("it differs from place to place");
-            prop_assert!((said - curvature).abs() <= 1e-5 * (1.0 + curvature.abs()), "{said} {curvature}");
-            Ok(())
-        }
-        check(&bernoulli(q), u, h)?;
-        check(&Poisson::new(vec![c], vec![3.0], 0.5).expect("a count"), u, h)?;
+        differences(&bernoulli(q), u, h)?;
+        differences(&Poisson::new(vec![c], vec![3.0], 0.5).expect("a count"), u, h)?;
     }
 }
 

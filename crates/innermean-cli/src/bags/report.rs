@@ -1,5 +1,7 @@
 //! What is said about a fit to groups, to people and to programs.
 
+use std::fmt::Write as _;
+
 use anyhow::Result;
 use innermean::Solution;
 use serde::Serialize;
@@ -184,10 +186,11 @@ impl Application for BagsApplication<'_> {
         let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } = &answer.group_fit;
         let mut fit = format!("mean absolute error {}", significant(*mean_absolute_error, 4));
         if let (Some(loss), Some(floor)) = (log_loss, log_loss_floor) {
-            fit += &format!(", log loss {} (at least {})", significant(*loss, 5), significant(*floor, 5));
+            // Writing to a string does not fail.
+            let _ = write!(fit, ", log loss {} (at least {})", significant(*loss, 5), significant(*floor, 5));
         }
         if let Some(r_squared) = r_squared {
-            fit += &format!(", R^2 {}", significant(*r_squared, 4));
+            let _ = write!(fit, ", R^2 {}", significant(*r_squared, 4));
         }
         facts.line("fit of groups", &fit);
         let worst = answer.worst_groups.iter().map(|worst| {

@@ -169,7 +169,7 @@ impl ColumnFlags {
             notes.push(format!("Features left out because of missing values: {columns}."));
         }
         let features = std::mem::take(&mut frame.features);
-        let mut data = matched(groups, labels, notes)?;
+        let mut data = matched(&groups, labels, notes)?;
         (data.source, data.row_labels, data.feature_names) = (source, row_labels, frame.feature_names);
         Ok(Bagged { data, features })
     }
@@ -317,7 +317,7 @@ fn refuse_row_labels(frame: &Frame, name: &str, values: &[f64]) -> Result<()> {
 }
 
 /// Brings rows and labels together; what is on one side alone is left out of the fit, and said so.
-fn matched(groups: Keys, labels: Labels, mut notes: Vec<String>) -> Result<Data> {
+fn matched(groups: &Keys, labels: Labels, mut notes: Vec<String>) -> Result<Data> {
     let width = labels.names.len();
     let place: HashMap<&str, usize> =
         labels.groups.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
