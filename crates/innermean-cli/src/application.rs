@@ -50,8 +50,13 @@ pub(crate) trait Application {
     /// A name for each coordinate of theta; `--start FILE` may use them.
     fn coordinates(&self) -> &[String];
 
-    /// The start in the units of the problem, if these are not those of the answer.
-    fn start(&self, theta: Vec<f64>) -> Vec<f64> {
+    /// Where `--start auto` begins, for a problem that knows a good place.
+    fn start(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// A start that is given, in the units of the problem, if these are not those of the answer.
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
         theta
     }
 
@@ -63,6 +68,11 @@ pub(crate) trait Application {
 
     /// The answer for people; the lines about the run follow by themselves.
     fn describe(&self, answer: &Self::Answer<'_>, solution: &Solution, page: &mut Page);
+
+    /// A column of texts in what `--predictions` writes, if there is one.
+    fn predicts_texts(&self) -> Option<&str> {
+        None
+    }
 
     /// What `--predictions` writes; asked for only where the command has that flag.
     fn predictions(&self, answer: &Self::Answer<'_>, solution: &Solution) -> Result<OutTable> {
@@ -112,7 +122,8 @@ where
     G: Regularizer,
 {
     let Request { solver, output, inputs, predictions } = request;
-    let start = application.start(solver.start.point(application.coordinates(), solver.seed)?);
+    let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
+    let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
     let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();
@@ -122,7 +133,9 @@ where
     {
         bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
     }
-    let predictions = predictions.map(|path| PredictionFile::check(path, &inputs)).transpose()?;
+    let predictions = predictions
+        .map(|path| PredictionFile::check(path, application.predicts_texts(), &inputs))
+        .transpose()?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {

@@ -34,7 +34,7 @@ pub(crate) struct CompareArgs {
 enum ProblemChoice {
     /// The portfolio of `innermean portfolio`
     Portfolio(PortfolioArgs),
-    /// A random Markov decision process: the value of its policy
+    /// The policy of `innermean policy`
     Policy(policy::PolicyArgs),
 }
 

@@ -8,6 +8,7 @@ use innermean::Status;
 
 mod advice;
 mod application;
+mod bags;
 mod columns;
 mod compare;
 mod human;
@@ -17,13 +18,14 @@ mod linear;
 mod methods;
 mod named_numbers;
 mod number;
-mod output_file;
 mod output_flags;
 mod plan;
+mod policy;
 mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod sequences;
 mod settings;
 mod solver_flags;
 mod start;
@@ -40,9 +42,13 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
+    Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
     Linear(linear::LinearArgs),
+    Policy(policy::PolicyArgs),
+    Sequences(sequences::SequencesArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -64,8 +70,11 @@ fn main() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
+        Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
         Command::Linear(args) => linear::run(args),
+        Command::Policy(args) => policy::run(args),
+        Command::Sequences(args) => sequences::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -90,7 +90,12 @@ impl Numbers {
         match self {
             // Zero is worth telling from what merely rounds to it.
             _ if value == 0.0 => "0".to_owned(),
-            Numbers::Decimals(decimals) => format!("{value:.decimals$}"),
+            Numbers::Decimals(decimals) => {
+                let text = format!("{value:.decimals$}");
+                // What rounds to zero has no sign.
+                let digits = text.trim_start_matches('-');
+                if digits.contains(|c: char| matches!(c, '1'..='9')) { text } else { digits.to_owned() }
+            }
             Numbers::Exponent => format!("{value:.4e}"),
         }
     }

@@ -13,14 +13,18 @@ use innermean_data::{ReadError, read_vector};
 const START_STREAM: u64 = 1000;
 
 /// The start as given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Start {
     /// All zeros.
     Zeros,
     /// Uniform in [0, 1).
     Uniform,
+    /// Where the problem says.
+    Auto,
     /// From a file.
     File(PathBuf),
+    /// What a search has found.
+    Found(Vec<f64>),
 }
 
 impl FromStr for Start {
@@ -30,6 +34,7 @@ impl FromStr for Start {
         Ok(match text {
             "zeros" => Start::Zeros,
             "uniform" => Start::Uniform,
+            "auto" => Start::Auto,
             path => Start::File(path.into()),
         })
     }
@@ -40,17 +45,26 @@ impl fmt::Display for Start {
         match self {
             Start::Zeros => f.write_str("zeros"),
             Start::Uniform => f.write_str("uniform"),
+            Start::Auto => f.write_str("auto"),
             Start::File(path) => path.display().fmt(f),
+            Start::Found(_) => f.write_str("search"),
         }
     }
 }
 
 impl Start {
-    /// The point, one number for each of `names`.
-    pub(crate) fn point(&self, names: &[String], seed: u64) -> Result<Vec<f64>> {
+    /// The point, one number for each of `names`; `known` is where the problem says, if it does.
+    pub(crate) fn point(&self, names: &[String], seed: u64, known: Option<Vec<f64>>) -> Result<Vec<f64>> {
         let d = names.len();
         match self {
             Start::Zeros => Ok(vec![0.0; d]),
+            Start::Auto => match known {
+                Some(point) => Ok(point),
+                None => bail!(
+                    "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
+                ),
+            },
+            Start::Found(point) => Ok(point.clone()),
             Start::Uniform => {
                 let mut stream = Stream::new(seed, START_STREAM);
                 Ok((0..d).map(|_| stream.unit()).collect())

@@ -186,9 +186,9 @@ fn bad_input_is_refused_in_words() {
 fn processes_that_cannot_be_are_refused_in_words() {
     let desk = Desk::at("compare policy");
     for (args, words) in [
-        ("--discount 1", "--discount 1: expected a number from 0 up to but without 1"),
+        ("--discount 1", "--discount 1: from state '0' no end can be reached"),
         ("--states 1e10", "--states 10000000000: expected at most 50000"),
-        ("--transitions 50", "--transitions does nothing with --objective bellman"),
+        ("--policy shortest", "--policy does nothing with --generate random"),
         ("--objective projected --features 12", "linearly dependent"),
         ("--objective projected --methods gtd2 --constraint long-only --states 0", "a whole number above 0"),
     ] {

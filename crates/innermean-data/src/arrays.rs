@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::columns::{Chosen, Header};
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
-use crate::npy::{Array, unsuitable};
+use crate::npy::Array;
 use crate::npz::Archive;
 use crate::out_table::push_number;
 use crate::table::{Gaps, Role, Table};
@@ -93,6 +93,9 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     for &column in chosen.keys.iter().flatten() {
         let mut keys = KeyColumn::new(&names[column]);
         source.keys(column, &mut keys)?;
+        if matches!(chosen.roles[column], Role::KeyOrBlank(_)) {
+            keys.fill_missing("");
+        }
         for row in (0..rows).filter(|&row| keys.is_missing(row)) {
             needed.add(|| place(source, row, column), "");
         }
@@ -185,7 +188,7 @@ impl<'a> ArchiveColumns<'a> {
                 let _ = write!(reason, "{} {name}: {rows}", if k == 0 { ":" } else { "," });
             }
             let advice = format!("name one of them as {}:{}", archive.file(), members[0]);
-            return Err(unsuitable(archive.file(), &reason, &advice));
+            return Err(ReadError::unsuitable(archive.file(), &reason, &advice));
         }
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for (k, (name, (_, width))) in members.iter().zip(&shapes).enumerate() {

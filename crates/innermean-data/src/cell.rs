@@ -1,5 +1,7 @@
 //! What one cell says: a number, a missing value, a date, or something else.
 
+use crate::number::plain_number;
+
 /// The meaning of a cell in a column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Meaning {
@@ -30,55 +32,6 @@ pub(crate) enum Manner {
 /// lost everything in a day, and one of -999 is impossible, so both are always read as missing.
 pub(crate) fn is_missing_code(value: f64) -> bool {
     value == -99.99 || value == -999.0
-}
-
-/// The powers of ten that a double holds exactly.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
-
-/// Reads a plain decimal number such as `-0.31` from the front of `bytes`: its value and its length.
-///
-/// `None` for anything else, which [`meaning`] then reads at leisure. A whole number up to 2^53 fits a double exactly,
-/// and dividing by an exact power of ten rounds once: the value is the same as the standard library's.
-#[inline]
-pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
-    let negative = bytes.first() == Some(&b'-');
-    let mut at = usize::from(negative);
-    let mut mantissa = 0_u64;
-    let start = at;
-    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    let mut digits = at - start;
-    let mut places = 0;
-    if bytes.get(at) == Some(&decimal) {
-        at += 1;
-        let point = at;
-        while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-            at += 1;
-        }
-        places = at - point;
-        digits += places;
-    }
-    if digits == 0 {
-        return None;
-    }
-    if digits > 19 || mantissa > 1 << 53 || places >= POWERS.len() {
-        return long_number(&bytes[..at], decimal).map(|value| (value, at));
-    }
-    let size = mantissa as f64 / POWERS[places];
-    Some((if negative { -size } else { size }, at))
-}
-
-/// A number of more digits than a double holds.
-fn long_number(bytes: &[u8], decimal: u8) -> Option<f64> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let value = if decimal == b'.' { text.parse() } else { text.replacen(decimal as char, ".", 1).parse() };
-    value.ok().filter(|value: &f64| value.is_finite())
 }
 
 /// Reads a trimmed cell of a table of returns.
@@ -298,14 +251,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn plain_numbers_are_the_standard_librarys(text in "-?[0-9]{0,9}[.]?[0-9]{0,9}") {
-            if let Some((value, length)) = plain_number(text.as_bytes(), b'.') {
-                prop_assert_eq!(length, text.len());
-                prop_assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits());
-            }
-        }
-
         #[test]
         fn returns_are_no_dates(value in -100.0..100.0_f64, places in 0_usize..6) {
             let text = format!("{value:.places$}");

@@ -23,17 +23,25 @@ pub struct Ask {
     pub name: String,
     /// Whether a file without it is refused.
     pub required: bool,
+    /// Of a column of texts: whether a missing one stands for the empty text.
+    pub blank: bool,
 }
 
 impl Ask {
     /// A column that must be there.
     pub fn required(name: impl Into<String>) -> Self {
-        Self { name: name.into(), required: true }
+        Self { name: name.into(), required: true, blank: false }
     }
 
     /// A column that is taken if it is there.
     pub fn optional(name: impl Into<String>) -> Self {
-        Self { name: name.into(), required: false }
+        Self { name: name.into(), required: false, blank: false }
+    }
+
+    /// The same column, of texts that may be missing: they read as the empty text.
+    #[must_use]
+    pub fn or_blank(self) -> Self {
+        Self { blank: true, ..self }
     }
 }
 
@@ -100,21 +108,21 @@ impl Columns {
             let name = header.names[column].clone();
             Err(ReadError::ColumnTwice { file: header.file.to_owned(), name })
         };
-        let mut find_all = |asks: &[Ask], role: fn(usize) -> Role| {
+        let mut find_all = |asks: &[Ask], role: fn(&Ask, usize) -> Role| {
             let mut there = 0;
             let find = |ask: &Ask| -> Result<Option<usize>, ReadError> {
                 let found =
                     if ask.required { Some(header.required(&ask.name)?) } else { header.find(&ask.name)? };
                 if let Some(column) = found {
-                    assign(column, role(there))?;
+                    assign(column, role(ask, there))?;
                     there += 1;
                 }
                 Ok(found)
             };
             asks.iter().map(find).collect::<Result<Vec<_>, _>>()
         };
-        let keys = find_all(&self.keys, Role::Key)?;
-        let numbers = find_all(&self.numbers, Role::Number)?;
+        let keys = find_all(&self.keys, |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) })?;
+        let numbers = find_all(&self.numbers, |_, k| Role::Number(k))?;
         let mut notes = Vec::new();
         match &self.features {
             FeatureColumns::None => {}
@@ -150,23 +158,6 @@ impl Columns {
 }
 
 impl Header<'_> {
-    /// Refuses columns of one name; `line` is where the names stand.
-    pub(crate) fn check(&self, line: usize) -> Result<(), ReadError> {
-        let mut seen = HashMap::new();
-        for (second, name) in self.names.iter().enumerate() {
-            if let Some(first) = seen.insert(name, second) {
-                return Err(ReadError::DuplicateName {
-                    file: self.file.to_owned(),
-                    line,
-                    name: name.clone(),
-                    first: first + 1,
-                    second: second + 1,
-                });
-            }
-        }
-        Ok(())
-    }
-
     fn required(&self, name: &str) -> Result<usize, ReadError> {
         self.find(name)?.ok_or_else(|| ReadError::UnknownColumn {
             file: self.file.to_owned(),
@@ -197,4 +188,23 @@ impl Header<'_> {
             }
         }
     }
+}
+
+/// Refuses columns of one name. The first of `names` is the column `from`, counted from 1, and `line` is where they stand, if the
+/// file has lines.
+pub(crate) fn refuse_repeated(
+    names: &[String],
+    from: usize,
+    line: Option<usize>,
+    file: &str,
+) -> Result<(), ReadError> {
+    let mut seen = HashMap::new();
+    for (second, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, second) {
+            let (first, second) = (first + from, second + from);
+            let (file, name) = (file.to_owned(), name.clone());
+            return Err(ReadError::DuplicateName { file, line, name, first, second });
+        }
+    }
+    Ok(())
 }

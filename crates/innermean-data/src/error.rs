@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::wording::{constant_columns, enumerated, listed, plural, quote, quoted, shorten};
+
 /// A cell of a file, as a person would look it up in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -271,7 +273,7 @@ pub enum ReadError {
     /// A column that is asked for and not there.
     #[error(
         "{file}: has no column {}; {} {}",
-        quote(name),
+        quoted(name),
         if *header { "its columns are" } else { "it has no header, and its columns are called" },
         enumerated(columns)
     )]
@@ -286,7 +288,7 @@ pub enum ReadError {
         header: bool,
     },
     /// An array that is asked for and not there.
-    #[error("{file}: has no array {}; its arrays are {}", quote(name), enumerated(names))]
+    #[error("{file}: has no array {}; its arrays are {}", quoted(name), enumerated(names))]
     UnknownArray {
         /// The file's name.
         file: String,
@@ -298,9 +300,9 @@ pub enum ReadError {
     /// A name that differs from several columns by its case only.
     #[error(
         "{file}: {} could be column {} or column {}; write the name as it stands in the header",
-        quote(name),
-        quote(first),
-        quote(second)
+        quoted(name),
+        quoted(first),
+        quoted(second)
     )]
     AmbiguousColumn {
         /// The file's name.
@@ -313,7 +315,7 @@ pub enum ReadError {
         second: String,
     },
     /// A column that is asked for in two roles.
-    #[error("{file}: column {} is asked for twice; name another column for one of the two", quote(name))]
+    #[error("{file}: column {} is asked for twice; name another column for one of the two", quoted(name))]
     ColumnTwice {
         /// The file's name.
         file: String,
@@ -347,14 +349,15 @@ pub enum ReadError {
     },
     /// Two columns of one name.
     #[error(
-        "{file}, line {line}: columns {first} and {second} are both named {}; rename one of them",
-        quote(name)
+        "{file}{}: columns {first} and {second} are both named {}; rename one of them",
+        line.map(|line| format!(", line {line}")).unwrap_or_default(),
+        quoted(name)
     )]
     DuplicateName {
         /// The file's name.
         file: String,
-        /// The header's line.
-        line: usize,
+        /// The header's line, if the file has lines.
+        line: Option<usize>,
         /// The name.
         name: String,
         /// The first column of that name, from 1.
@@ -395,7 +398,7 @@ pub enum ReadError {
         names: Vec<String>,
     },
     /// A start point gives two values for one asset.
-    #[error("{file}: {} is given twice; remove one of the two", quote(name))]
+    #[error("{file}: {} is given twice; remove one of the two", quoted(name))]
     RepeatedName {
         /// The file's name.
         file: String,
@@ -414,54 +417,14 @@ pub enum ReadError {
     },
 }
 
-/// At most 40 characters of a text, on one line.
-fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut short: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        short.push('…');
+impl ReadError {
+    /// Bytes that do not fit together.
+    pub(crate) fn damaged(file: &str, reason: &str) -> Self {
+        Self::Damaged { file: file.to_owned(), reason: reason.replace('\n', " ") }
     }
-    short
-}
 
-fn quote(text: &str) -> String {
-    if text.is_empty() { "an empty cell".into() } else { format!("'{}'", shorten(text)) }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
-}
-
-/// `'a', 'b' and 7 others are not`.
-fn listed(names: &[String], one: &str, many: &str) -> String {
-    let shown: Vec<String> = names.iter().take(5).map(|name| format!("'{}'", shorten(name))).collect();
-    let verb = if names.len() == 1 { one } else { many };
-    match names.len() - shown.len() {
-        0 => format!("{} {verb}", shown.join(", ")),
-        1 => format!("{} and 1 other {verb}", shown.join(", ")),
-        more => format!("{} and {more} others {verb}", shown.join(", ")),
-    }
-}
-
-/// `a, b, c and 7 others`.
-fn enumerated(names: &[String]) -> String {
-    const MOST: usize = 20;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| shorten(name)).collect();
-    match names.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-fn constant_columns(columns: &[(String, f64)]) -> String {
-    let shown: Vec<String> =
-        columns.iter().take(5).map(|(name, value)| format!("'{}' (always {value})", shorten(name))).collect();
-    let more = columns.len() - shown.len();
-    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
-    if columns.len() == 1 {
-        format!("column {} has", shown.join(", "))
-    } else {
-        format!("columns {}{others} have", shown.join(", "))
+    /// A sound file that holds something else.
+    pub(crate) fn unsuitable(file: &str, reason: &str, advice: &str) -> Self {
+        Self::Unsuitable { file: file.to_owned(), reason: reason.to_owned(), advice: advice.to_owned() }
     }
 }

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use crate::arrays::{header_of, table_of};
-use crate::columns::{Chosen, Columns, Header};
+use crate::columns::{Chosen, Columns, Header, refuse_repeated};
 use crate::error::ReadError;
 use crate::frame_layout::detect;
-use crate::keys::Keys;
+use crate::keys::{KeyColumn, Keys};
 use crate::layout::SAMPLE;
 use crate::missing::{Dropped, Missing};
 use crate::row_lines::RowLines;
+use crate::rows::read_table;
 use crate::source::{Content, Source};
-use crate::table::{Role, Table, read_table};
+use crate::table::{Role, Table};
 use crate::text::Text;
 
 /// The columns of a file that were asked for. No key is missing, and every number is finite.
@@ -95,6 +96,7 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
     match source.content()? {
         Content::Text(mut text) => frame_of_text(&mut text, columns, missing),
         Content::Columns(mut source) => {
+            refuse_repeated(source.names(), 1, None, source.file())?;
             let chosen = columns.choose(header_of(&*source))?;
             let table = table_of(&mut *source, &chosen)?;
             let mut frame = assemble(table, chosen, missing, source.file())?;
@@ -120,7 +122,7 @@ fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Re
         named: found.layout.header.is_some(),
         labels: found.counts.then_some(0),
     };
-    header.check(found.layout.header.unwrap_or(found.layout.first_row))?;
+    refuse_repeated(&found.layout.names, 1, found.layout.header, &file)?;
     let mut chosen = columns.choose(header)?;
     let is_number =
         |j: usize| matches!(chosen.roles.get(j), Some(Role::Number(_) | Role::Value | Role::Other));
@@ -145,7 +147,7 @@ fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) 
     table.values.shrink_to_fit();
     let mut notes = chosen.notes;
     notes.extend(table.notes);
-    let mut key_columns = table.keys.into_iter().map(|column| column.keys);
+    let mut key_columns = table.keys.into_iter().map(KeyColumn::finish);
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
         source: file.to_owned(),

@@ -27,6 +27,15 @@ struct Sample<'a> {
     fields: usize,
 }
 
+/// What the first line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FirstLine {
+    Names,
+    /// Text like all the rest of the table, so that it might be a row as well.
+    ProbablyNames,
+    Row,
+}
+
 /// Finds out how to read a table from its first lines.
 pub(crate) fn detect(lines: &[Line<'_>], columns: &Columns, file: &str) -> Result<FrameLayout, ReadError> {
     if lines.is_empty() {
@@ -93,7 +102,8 @@ impl<'a> Sample<'a> {
 
     fn layout(&self, columns: &Columns, file: &str) -> Result<FrameLayout, ReadError> {
         let mut fields = self.fields;
-        let has_header = self.has_header(columns);
+        let header = self.header(columns);
+        let has_header = header != FirstLine::Row;
         let first = usize::from(has_header);
         if self.cells.len() <= first {
             let (file, line) = (file.to_owned(), self.lines[0].number);
@@ -126,6 +136,9 @@ impl<'a> Sample<'a> {
         }
         let counts = has_header && is_unnamed(&names[0]) && self.counts_rows(first);
         let mut notes = Vec::new();
+        if header == FirstLine::ProbablyNames {
+            notes.push(format!("Line {} is all text and was taken for the header.", self.lines[0].number));
+        }
         if !has_header {
             names = vec![String::new(); fields];
             notes.push(format!(
@@ -153,10 +166,10 @@ impl<'a> Sample<'a> {
         Ok(FrameLayout { layout, counts })
     }
 
-    fn has_header(&self, columns: &Columns) -> bool {
+    fn header(&self, columns: &Columns) -> FirstLine {
         let cells = &self.cells[0];
         if self.names_found(columns) > 0 || is_numbered_header(cells) || cells.len() + 1 == self.fields {
-            return true;
+            return FirstLine::Names;
         }
         let is_text = |cell: &Cell<'_>| self.meaning(cell) == Meaning::Text;
         let below = |j: usize| self.cells[1..].iter().filter_map(move |row| row.get(j));
@@ -166,7 +179,7 @@ impl<'a> Sample<'a> {
                 && below(j).any(|cell| general_meaning(&cell.text, b'.') != Meaning::Missing)
         };
         if cells.iter().enumerate().any(heads_numbers) {
-            return true;
+            return FirstLine::Names;
         }
         // Nothing but text everywhere: names are all different and do not come again below.
         let is_new = |(j, cell): (usize, &Cell<'_>)| {
@@ -174,7 +187,8 @@ impl<'a> Sample<'a> {
                 && !below(j).any(|other| other.text == cell.text)
                 && !cells[..j].iter().any(|other| other.text == cell.text)
         };
-        self.cells.len() > 1 && cells.iter().enumerate().all(is_new)
+        let all_text = self.cells.len() > 1 && cells.iter().enumerate().all(is_new);
+        if all_text { FirstLine::ProbablyNames } else { FirstLine::Row }
     }
 
     /// Whether all rows end in a delimiter behind which there is no name.

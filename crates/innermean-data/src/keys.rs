@@ -27,101 +27,137 @@ impl Keys {
 /// What stands for a missing text until rows are dropped.
 const NONE: u32 = u32::MAX;
 
-/// A column of texts while it is read.
+/// No code.
+const EMPTY: (u32, u32) = (0, NONE);
+
+/// A column of texts while it is read: they stand one behind the other, for a text of its own each would be far from the others.
 #[derive(Debug, Default)]
 pub(crate) struct KeyColumn {
-    pub(crate) keys: Keys,
-    /// A table of codes by the hash of their text, open addressing; its length is a power of two.
-    slots: Vec<u32>,
+    name: String,
+    codes: Vec<u32>,
+    texts: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+    /// Codes by the hash of their text, half of which stands beside them; open addressing, the length a power of two.
+    slots: Vec<(u32, u32)>,
 }
 
 impl KeyColumn {
     pub(crate) fn new(name: &str) -> Self {
-        Self { keys: Keys { name: name.to_owned(), ..Keys::default() }, slots: vec![NONE; 64] }
+        Self { name: name.to_owned(), slots: vec![EMPTY; 64], ..Self::default() }
     }
 
     pub(crate) fn push_missing(&mut self) {
-        self.keys.codes.push(NONE);
+        self.codes.push(NONE);
     }
 
     pub(crate) fn is_missing(&self, row: usize) -> bool {
-        self.keys.codes[row] == NONE
+        self.codes[row] == NONE
+    }
+
+    /// Texts that are missing become `text`.
+    pub(crate) fn fill_missing(&mut self, text: &str) {
+        if self.codes.contains(&NONE) {
+            let code = self.code(text);
+            self.codes.iter_mut().filter(|found| **found == NONE).for_each(|found| *found = code);
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, text: &str) {
-        // Rows often come sorted by a key.
-        let before = self.keys.codes.last().map_or(NONE, |&code| code);
-        let same = self.keys.names.get(before as usize).is_some_and(|name| name == text);
-        let code = if same { before } else { self.code(text) };
-        self.keys.codes.push(code);
+        let code = self.code(text);
+        self.codes.push(code);
     }
 
     fn code(&mut self, text: &str) -> u32 {
-        let mut slot = self.slot(text);
-        if self.slots[slot] == NONE {
-            if 2 * self.keys.names.len() >= self.slots.len() {
+        let hash = hash(text.as_bytes());
+        let mut slot = self.slot(hash, text);
+        if self.slots[slot].1 == NONE {
+            if 2 * self.ends.len() >= self.slots.len() {
                 self.grow();
-                slot = self.slot(text);
+                slot = self.slot(hash, text);
             }
-            self.slots[slot] = self.keys.names.len() as u32;
-            self.keys.names.push(text.to_owned());
+            self.slots[slot] = ((hash >> 32) as u32, self.ends.len() as u32);
+            self.texts.push_str(text);
+            self.ends.push(self.texts.len());
         }
-        self.slots[slot]
+        self.slots[slot].1
     }
 
     /// Where `text` stands or would stand.
-    fn slot(&self, text: &str) -> usize {
+    fn slot(&self, hash: u64, text: &str) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = hash(text.as_bytes()) as usize & mask;
-        while self.slots[slot] != NONE && self.keys.names[self.slots[slot] as usize] != text {
+        let mut slot = hash as usize & mask;
+        loop {
+            let (half, code) = self.slots[slot];
+            if code == NONE || (half == (hash >> 32) as u32 && self.text(code) == text.as_bytes()) {
+                return slot;
+            }
             slot = (slot + 1) & mask;
         }
-        slot
+    }
+
+    fn text(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.texts.as_bytes()[start..self.ends[code]]
     }
 
     fn grow(&mut self) {
         let mask = 2 * self.slots.len() - 1;
-        self.slots = vec![NONE; mask + 1];
-        for (code, name) in self.keys.names.iter().enumerate() {
-            let mut slot = hash(name.as_bytes()) as usize & mask;
-            while self.slots[slot] != NONE {
+        let mut slots = vec![EMPTY; mask + 1];
+        for code in 0..self.ends.len() as u32 {
+            let hash = hash(self.text(code));
+            let mut slot = hash as usize & mask;
+            while slots[slot].1 != NONE {
                 slot = (slot + 1) & mask;
             }
-            self.slots[slot] = code as u32;
+            slots[slot] = ((hash >> 32) as u32, code);
         }
+        self.slots = slots;
     }
 
     /// Only the rows that are kept, and only their texts.
     pub(crate) fn keep(&mut self, kept: &[bool]) {
-        let all = std::mem::take(&mut self.keys.names);
-        let mut renumbered = vec![NONE; all.len()];
+        let mut all = std::mem::replace(self, Self::new(&self.name));
         let mut keep = kept.iter();
-        self.keys.codes.retain(|_| keep.next().copied().unwrap_or(true));
-        for code in &mut self.keys.codes {
-            let new = &mut renumbered[*code as usize];
-            if *new == NONE {
-                *new = self.keys.names.len() as u32;
-                self.keys.names.push(all[*code as usize].clone());
-            }
-            *code = *new;
+        all.codes.retain(|_| keep.next().copied().unwrap_or(true));
+        for &code in &all.codes {
+            let end = all.ends[code as usize];
+            let start = (code as usize).checked_sub(1).map_or(0, |before| all.ends[before]);
+            self.push(&all.texts[start..end]);
         }
+    }
+
+    /// The column as it is handed over.
+    pub(crate) fn finish(self) -> Keys {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let names = starts.zip(&self.ends).map(|(start, &end)| self.texts[start..end].to_owned()).collect();
+        Keys { name: self.name, codes: self.codes, names }
     }
 }
 
-/// Eight bytes at a time, multiplied into the hash and folded: quick for texts of a few characters.
+/// Eight bytes at a time, multiplied into the hash and folded; the last ones overlap those before. Quick for texts of a few
+/// characters.
+#[inline]
 fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| {
         let product = u128::from(hash ^ word) * u128::from(ODD);
         (product as u64) ^ ((product >> 64) as u64)
     };
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut hash = words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    hash = mix(hash, u64::from_le_bytes(last) ^ ODD);
-    hash
+    let length = bytes.len() as u64 ^ ODD;
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let words = bytes.as_chunks::<8>().0;
+        let hash = words.iter().fold(length, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+        return mix(hash, u64::from_le_bytes(*last));
+    }
+    let word = if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+    } else {
+        bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
+    };
+    mix(length, word)
 }
 
 #[cfg(test)]
@@ -131,15 +167,17 @@ mod tests {
     #[test]
     fn codes_follow_first_appearance() {
         let mut column = KeyColumn::new("user");
-        for text in ["b", "b", "a", "007", "7", "a", ""] {
+        for text in ["b", "b", "a", "007", "7", "a", "é"] {
             column.push(text);
         }
-        assert_eq!(column.keys.codes, [0, 0, 1, 2, 3, 1, 4]);
-        assert_eq!(column.keys.names, ["b", "a", "007", "7", ""]);
-        column.keep(&[false, false, true, true, false, true, true]);
-        assert_eq!(column.keys.codes, [0, 1, 0, 2]);
-        assert_eq!(column.keys.names, ["a", "007", ""]);
-        assert_eq!(column.keys.text(1), "007");
+        column.push_missing();
+        assert_eq!(column.codes, [0, 0, 1, 2, 3, 1, 4, NONE]);
+        assert!(column.is_missing(7) && !column.is_missing(0));
+        column.keep(&[false, false, true, true, false, true, true, false]);
+        let keys = column.finish();
+        assert_eq!((&keys.name[..], &keys.codes[..]), ("user", &[0, 1, 0, 2][..]));
+        assert_eq!(keys.names, ["a", "007", "é"]);
+        assert_eq!(keys.text(1), "007");
     }
 
     #[test]
@@ -148,9 +186,9 @@ mod tests {
         for round in 0..2 {
             for k in 0..20_000_u32 {
                 column.push(&format!("{}-{k}", "x".repeat(k as usize % 20)));
-                assert_eq!(column.keys.codes[(round * 20_000 + k) as usize], k);
+                assert_eq!(column.codes[(round * 20_000 + k) as usize], k);
             }
         }
-        assert_eq!(column.keys.names.len(), 20_000);
+        assert_eq!(column.finish().names.len(), 20_000);
     }
 }

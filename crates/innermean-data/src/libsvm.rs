@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::cell::plain_number;
 use crate::error::{Place, ReadError};
 use crate::line::Line;
+use crate::number::plain_number;
 use crate::out_file::{OutFile, WriteError};
 use crate::out_table::push_number;
 use crate::row_lines::RowLines;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 /// One physical line without its end, numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -11,7 +13,7 @@ pub(crate) struct Line<'a> {
 
 impl Line<'_> {
     pub(crate) fn is_blank(self) -> bool {
-        self.text.trim_ascii().is_empty()
+        self.text.trim_ascii_start().is_empty()
     }
 
     pub(crate) fn is_comment(self) -> bool {
@@ -71,6 +73,7 @@ pub(crate) const DELIMITERS: [Delimiter; 5] = [
 ];
 
 impl Delimiter {
+    #[inline(always)]
     pub(crate) fn is_at(self, byte: u8) -> bool {
         match self {
             Self::Byte(delimiter) => byte == delimiter,
@@ -104,6 +107,14 @@ impl Delimiter {
     }
 }
 
+/// The text without blanks around it; most cells have none.
+#[inline]
+fn trimmed(text: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bytes = text.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) { text } else { text.trim() }
+}
+
 /// The text of one cell, trimmed and unquoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cell<'a> {
@@ -117,34 +128,33 @@ pub(crate) struct Cell<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Cells<'a> {
     line: &'a str,
-    /// Where the next cell begins; `None` past the last one.
-    at: Option<usize>,
+    /// Where the next cell begins; behind the end of the line past the last one.
+    at: usize,
     delimiter: Delimiter,
 }
 
 impl<'a> Cells<'a> {
     pub(crate) fn of(line: &'a str, delimiter: Delimiter) -> Self {
         let line = if delimiter == Delimiter::Blanks { line.trim_ascii() } else { line };
-        let at = if delimiter == Delimiter::Blanks && line.is_empty() { None } else { Some(0) };
+        let at = usize::from(delimiter == Delimiter::Blanks && line.is_empty());
         Self { line, at, delimiter }
     }
 
     /// The part of the line not yet handed out; `None` past the last cell.
+    #[inline(always)]
     pub(crate) fn rest(&self) -> Option<&'a [u8]> {
-        self.at.map(|at| &self.line.as_bytes()[at..])
+        self.line.as_bytes().get(self.at..)
     }
 
     /// Continues behind a cell that ends `length` bytes from here: at the end of the line or at a delimiter.
+    #[inline(always)]
     pub(crate) fn skip_cell(&mut self, length: usize) {
-        let bytes = self.line.as_bytes();
-        let mut at = self.at.map_or(bytes.len(), |at| at + length);
+        self.at += length + 1;
         if self.delimiter == Delimiter::Blanks {
-            while at < bytes.len() && self.delimiter.is_at(bytes[at]) {
-                at += 1;
+            let bytes = self.line.as_bytes();
+            while self.at < bytes.len() && self.delimiter.is_at(bytes[self.at]) {
+                self.at += 1;
             }
-            self.at = (at < bytes.len()).then_some(at);
-        } else {
-            self.at = (at < bytes.len()).then_some(at + 1);
         }
     }
 }
@@ -153,15 +163,19 @@ impl<'a> Iterator for Cells<'a> {
     type Item = Cell<'a>;
 
     fn next(&mut self) -> Option<Cell<'a>> {
-        let rest = &self.line[self.at?..];
+        let rest = self.line.get(self.at..)?;
         let bytes = rest.as_bytes();
         let start = bytes.iter().take_while(|&&b| self.delimiter.is_padding(b)).count();
         if bytes.get(start) == Some(&b'"') {
             return Some(self.quoted(rest, start + 1));
         }
-        let end = bytes.iter().position(|&b| self.delimiter.is_at(b)).unwrap_or(bytes.len());
+        let end = match self.delimiter {
+            Delimiter::Byte(byte) => memchr(byte, bytes),
+            Delimiter::Blanks => bytes.iter().position(|&b| self.delimiter.is_at(b)),
+        };
+        let end = end.unwrap_or(bytes.len());
         self.skip_cell(end);
-        Some(Cell { text: Cow::Borrowed(rest[..end].trim()), unclosed: false, quoted: false })
+        Some(Cell { text: Cow::Borrowed(trimmed(&rest[..end])), unclosed: false, quoted: false })
     }
 }
 
@@ -173,7 +187,7 @@ impl<'a> Cells<'a> {
         let mut from = start;
         loop {
             let Some(close) = bytes[from..].iter().position(|&b| b == b'"').map(|k| from + k) else {
-                self.at = None;
+                self.at = self.line.len() + 1;
                 return Cell { text: Cow::Borrowed(rest.trim()), unclosed: true, quoted: true };
             };
             text.push_str(&rest[from..close]);

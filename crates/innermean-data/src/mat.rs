@@ -6,7 +6,7 @@
 use hdf5_pure::{AttrValue, DType, Dataset, Error, File};
 
 use crate::error::ReadError;
-use crate::npy::{Array, scatter, unsuitable, zeros};
+use crate::npy::{Array, scatter, zeros};
 
 /// Numbers converted at a time.
 const BLOCK: usize = 1 << 18;
@@ -27,10 +27,12 @@ pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(Stri
             return Err(ReadError::UnknownArray { file: file.to_owned(), name: name.to_owned(), names });
         }
         (None, [only]) => only.clone(),
-        (None, []) => return Err(unsuitable(file, "has no full matrix of numbers", "save one with -v7.3")),
+        (None, []) => {
+            return Err(ReadError::unsuitable(file, "has no full matrix of numbers", "save one with -v7.3"));
+        }
         (None, [first, ..]) => {
             let reason = format!("holds several variables ({})", names.join(", "));
-            return Err(unsuitable(file, &reason, &format!("name one of them as {file}:{first}")));
+            return Err(ReadError::unsuitable(file, &reason, &format!("name one of them as {file}:{first}")));
         }
     };
     let dataset = input.dataset(&name).map_err(failed)?;
@@ -38,14 +40,14 @@ pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(Stri
     let shape = dataset.shape().map_err(|error| damaged(&file, &error))?;
     let [columns, rows] = shape[..] else {
         let reason = format!("has {} dimensions", shape.len());
-        return Err(unsuitable(&file, &reason, "expected a matrix or a vector"));
+        return Err(ReadError::unsuitable(&file, &reason, "expected a matrix or a vector"));
     };
     // An empty matrix is stored as its dimensions.
     if rows == 0 || columns == 0 || class(&dataset).1 {
-        return Err(unsuitable(&file, "has no numbers", "expected at least one row"));
+        return Err(ReadError::unsuitable(&file, "has no numbers", "expected at least one row"));
     }
     let (rows, columns) = (rows as usize, columns as usize);
-    let count = rows.checked_mul(columns).unwrap_or(usize::MAX);
+    let count = rows.saturating_mul(columns);
     let mut values = zeros(count, &file)?;
     let block = (BLOCK / rows).max(1);
     for from in (0..columns).step_by(block) {
@@ -65,7 +67,7 @@ fn numbers(dataset: &Dataset, from: u64, count: u64, file: &str) -> Result<Vec<f
     }
     let large = || {
         let advice = "a double does not hold them, so save it as double";
-        unsuitable(file, "has whole numbers above 2^53", advice)
+        ReadError::unsuitable(file, "has whole numbers above 2^53", advice)
     };
     Ok(match dataset.dtype().map_err(failed)? {
         DType::F64 => dataset.read_f64_rows(from, count).map_err(failed)?,
@@ -88,7 +90,7 @@ fn numbers(dataset: &Dataset, from: u64, count: u64, file: &str) -> Result<Vec<f
         }
         other => {
             let advice = "expected numbers or logical values";
-            return Err(unsuitable(file, &format!("holds values of type {other}"), advice));
+            return Err(ReadError::unsuitable(file, &format!("holds values of type {other}"), advice));
         }
     })
 }
@@ -96,10 +98,7 @@ fn numbers(dataset: &Dataset, from: u64, count: u64, file: &str) -> Result<Vec<f
 /// The class of a variable, and whether it is empty.
 fn class(dataset: &Dataset) -> (Option<String>, bool) {
     let attributes = dataset.attrs().unwrap_or_default();
-    let class = match attributes.get("MATLAB_class") {
-        Some(AttrValue::String(class) | AttrValue::AsciiString(class)) => Some(class.clone()),
-        _ => None,
-    };
+    let class = attributes.get("MATLAB_class").and_then(AttrValue::as_str).map(str::to_owned);
     (class, attributes.contains_key("MATLAB_empty"))
 }
 
@@ -115,5 +114,5 @@ fn is_numeric(dataset: &Dataset) -> bool {
 }
 
 pub(crate) fn damaged(file: &str, error: &Error) -> ReadError {
-    ReadError::Damaged { file: file.to_owned(), reason: error.to_string().replace('\n', " ") }
+    ReadError::damaged(file, &error.to_string())
 }

@@ -120,7 +120,7 @@ impl Header {
             [rows, columns] => Ok((rows, Some(columns))),
             _ => {
                 let reason = format!("has {} dimensions", self.shape.len());
-                Err(unsuitable(file, &reason, "expected a matrix or a vector"))
+                Err(ReadError::unsuitable(file, &reason, "expected a matrix or a vector"))
             }
         }
     }
@@ -138,10 +138,10 @@ pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError>
     let size = header.kind.size();
     let count = rows.checked_mul(columns.unwrap_or(1)).and_then(|count| count.checked_mul(size));
     let Some(mut left) = count.filter(|&bytes| isize::try_from(bytes).is_ok()) else {
-        return Err(damaged(file, "its shape is impossible"));
+        return Err(ReadError::damaged(file, "its shape is impossible"));
     };
     if left == 0 {
-        return Err(unsuitable(file, "has no numbers", "expected at least one row"));
+        return Err(ReadError::unsuitable(file, "has no numbers", "expected at least one row"));
     }
     let by_columns = header.by_columns && columns.is_some_and(|columns| columns > 1) && rows > 1;
     let mut matrix = if by_columns { zeros(left / size, file)? } else { Vec::new() };
@@ -157,7 +157,7 @@ pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError>
         }
         if !header.kind.convert(bytes, &mut values) {
             let advice = "save it as float64, or leave such columns out";
-            return Err(unsuitable(
+            return Err(ReadError::unsuitable(
                 file,
                 "has whole numbers above 2^53, which a double does not hold",
                 advice,
@@ -180,7 +180,7 @@ pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError>
 /// Room for a matrix that cannot be filled in order.
 pub(crate) fn zeros(count: usize, file: &str) -> Result<Vec<f64>, ReadError> {
     let room = Vec::<f64>::new().try_reserve_exact(count);
-    room.map_err(|_| damaged(file, "its shape does not fit into memory"))?;
+    room.map_err(|_| ReadError::damaged(file, "its shape does not fit into memory"))?;
     Ok(vec![0.0; count])
 }
 
@@ -201,12 +201,12 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     let mut start = [0; 8];
     input.read_exact(&mut start).map_err(|source| unreadable(file, source))?;
     if !start.starts_with(MAGIC) {
-        return Err(damaged(file, "it does not begin as an npy array"));
+        return Err(ReadError::damaged(file, "it does not begin as an npy array"));
     }
     let wide = match start[6] {
         1 => false,
         2 | 3 => true,
-        version => return Err(damaged(file, &format!("version {version} of npy is unknown"))),
+        version => return Err(ReadError::damaged(file, &format!("version {version} of npy is unknown"))),
     };
     let mut length = [0; 4];
     let bytes = if wide { &mut length[..] } else { &mut length[..2] };
@@ -216,7 +216,7 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     let read = input.take(u64::from(length)).read_to_end(&mut text);
     read.map_err(|source| unreadable(file, source))?;
     if text.len() < length as usize {
-        return Err(damaged(file, "it ends too early"));
+        return Err(ReadError::damaged(file, "it ends too early"));
     }
     parse_header(&String::from_utf8_lossy(&text), file)
 }
@@ -227,7 +227,7 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
         let quoted = [format!("'{key}'"), format!("\"{key}\"")];
         let at = quoted.iter().find_map(|quoted| text.find(quoted).map(|at| at + quoted.len()));
         let rest = at.and_then(|at| text[at..].trim_start().strip_prefix(':')).map(str::trim_start);
-        rest.ok_or_else(|| damaged(file, &format!("its header has no {key}")))
+        rest.ok_or_else(|| ReadError::damaged(file, &format!("its header has no {key}")))
     };
     let shape = value("shape")?;
     let shape = shape.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(inside, _)| inside);
@@ -235,13 +235,15 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
         let lengths = inside.split(',').map(|length| length.trim().trim_end_matches('L'));
         lengths.filter(|length| !length.is_empty()).map(str::parse).collect::<Result<Vec<usize>, _>>()
     });
-    let Some(Ok(shape)) = lengths else { return Err(damaged(file, "its header has a strange shape")) };
+    let Some(Ok(shape)) = lengths else {
+        return Err(ReadError::damaged(file, "its header has a strange shape"));
+    };
     let by_columns = value("fortran_order")?.starts_with("True");
     let kind = value("descr")?;
     let kind = match kind.chars().next() {
         Some(quote @ ('\'' | '"')) => kind[1..].split(quote).next().unwrap_or_default(),
         _ => {
-            return Err(unsuitable(
+            return Err(ReadError::unsuitable(
                 file,
                 "has fields of several types",
                 "save the columns as one array of numbers",
@@ -255,7 +257,7 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
     let found = rest.as_bytes().first().and_then(|&letter| Kind::of(letter, rest.get(1..)?));
     let Some(kind) = found else {
         let advice = "expected whole numbers, float32, float64 or bool";
-        return Err(unsuitable(file, &format!("holds values of type '{kind}'"), advice));
+        return Err(ReadError::unsuitable(file, &format!("holds values of type '{kind}'"), advice));
     };
     Ok(Header { kind, big_endian: order == b'>', by_columns, shape })
 }
@@ -272,12 +274,4 @@ pub(crate) fn write_header(out: &mut impl Write, kind: &str, shape: &[usize]) ->
     out.write_all(&[1, 0])?;
     out.write_all(&(length as u16).to_le_bytes())?;
     writeln!(out, "{text:<width$}", width = length - 1)
-}
-
-fn damaged(file: &str, reason: &str) -> ReadError {
-    ReadError::Damaged { file: file.to_owned(), reason: reason.to_owned() }
-}
-
-pub(crate) fn unsuitable(file: &str, reason: &str, advice: &str) -> ReadError {
-    ReadError::Unsuitable { file: file.to_owned(), reason: reason.to_owned(), advice: advice.to_owned() }
 }

@@ -76,7 +76,7 @@ impl<'a> Archive<'a> {
         let array = npy::read(&mut checked, &file)?;
         io::copy(&mut checked, &mut io::sink()).map_err(|source| unreadable(&file, source))?;
         if checked.crc().sum() != checksum {
-            return Err(damaged(&file, "its checksum does not fit"));
+            return Err(ReadError::damaged(&file, "its checksum does not fit"));
         }
         Ok(array)
     }
@@ -96,7 +96,7 @@ impl<'a> Archive<'a> {
         let mut local = [0; 30];
         self.input.read_exact(&mut local).map_err(failed)?;
         if !local.starts_with(b"PK\x03\x04") {
-            return Err(damaged(file, "its directory points nowhere"));
+            return Err(ReadError::damaged(file, "its directory points nowhere"));
         }
         let skip = i64::from(u16_at(&local, 26)) + i64::from(u16_at(&local, 28));
         self.input.seek(SeekFrom::Current(skip)).map_err(failed)?;
@@ -106,7 +106,7 @@ impl<'a> Archive<'a> {
             8 => Ok(Box::new(DeflateDecoder::new(bytes))),
             _ => {
                 let reason = format!("is packed by method {method} of zip");
-                Err(npy::unsuitable(file, &reason, "save it with numpy.savez"))
+                Err(ReadError::unsuitable(file, &reason, "save it with numpy.savez"))
             }
         }
     }
@@ -122,7 +122,7 @@ fn directory(input: &mut dyn ReadSeek, file: &str) -> Result<Vec<Member>, ReadEr
     input.seek(SeekFrom::Start(tail_from)).map_err(failed)?;
     input.read_to_end(&mut tail).map_err(failed)?;
     let Some(end) = tail.windows(22).rposition(|bytes| bytes.starts_with(b"PK\x05\x06")) else {
-        return Err(damaged(file, "it ends too early"));
+        return Err(ReadError::damaged(file, "it ends too early"));
     };
     let record = &tail[end..];
     let (mut count, mut from) = (u64::from(u16_at(record, 10)), u64::from(u32_at(record, 16)));
@@ -136,7 +136,7 @@ fn directory(input: &mut dyn ReadSeek, file: &str) -> Result<Vec<Member>, ReadEr
         (count, from) = (u64_at(&long, 32), u64_at(&long, 48));
     }
     if from > length {
-        return Err(damaged(file, "its directory points nowhere"));
+        return Err(ReadError::damaged(file, "its directory points nowhere"));
     }
     input.seek(SeekFrom::Start(from)).map_err(failed)?;
     let mut bytes = Vec::new();
@@ -145,7 +145,7 @@ fn directory(input: &mut dyn ReadSeek, file: &str) -> Result<Vec<Member>, ReadEr
     let mut rest = &bytes[..];
     for _ in 0..count {
         let Some((member, after)) = entry(rest) else {
-            return Err(damaged(file, "its directory is broken"));
+            return Err(ReadError::damaged(file, "its directory is broken"));
         };
         if let Some(name) = member.name.strip_suffix(".npy") {
             members.push(Member { name: name.to_owned(), ..member });
@@ -211,8 +211,4 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
-}
-
-fn damaged(file: &str, reason: &str) -> ReadError {
-    ReadError::Damaged { file: file.to_owned(), reason: reason.to_owned() }
 }

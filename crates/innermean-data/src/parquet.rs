@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -18,7 +18,6 @@ use parquet::schema::types::{ColumnDescriptor, Type};
 use crate::arrays::ColumnSource;
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
-use crate::npy::unsuitable;
 use crate::out_table::{OutColumn, OutTable, push_number};
 
 /// Rows read at a time.
@@ -27,6 +26,9 @@ const BATCH: usize = 1 << 13;
 const GROUP: usize = 1 << 20;
 /// Whole numbers up to this size are doubles.
 const EXACT: u64 = 1 << 53;
+
+/// What is done with a row went well, or ends the reading.
+type Done = Result<(), ReadError>;
 
 /// The columns of a file.
 pub(crate) struct ParquetColumns<R: ChunkReader + 'static> {
@@ -70,7 +72,7 @@ impl Sense {
                 (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _) => {
                     Self::Time
                 }
-                (Some(LogicalType::Integer { is_signed: false, .. }), _)
+                (Some(LogicalType::Integer(IntType { is_signed: false, .. })), _)
                 | (_, ConvertedType::UINT_32 | ConvertedType::UINT_64) => Self::Unsigned,
                 _ => Self::Plain,
             },
@@ -87,7 +89,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         let columns = metadata.schema_descr().columns();
         let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
         if rows == 0 || names.is_empty() {
-            return Err(unsuitable(file, "has no rows", "expected at least one row"));
+            return Err(ReadError::unsuitable(file, "has no rows", "expected at least one row"));
         }
         Ok(Self { file: file.to_owned(), names, rows, reader })
     }
@@ -100,7 +102,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
     fn for_each(
         &self,
         column: usize,
-        each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<(), ReadError>,
+        each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Done,
     ) -> Result<(), ReadError> {
         let failed = |error: &ParquetError| damaged(&self.file, error);
         let levels = self.descriptor(column).max_def_level();
@@ -131,7 +133,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
             return Ok(());
         }
         let reason = format!("column '{}' has {row} rows of {}", self.names[column], self.rows);
-        Err(ReadError::Damaged { file: self.file.clone(), reason })
+        Err(ReadError::damaged(&self.file, &reason))
     }
 
     /// One row group of a column.
@@ -140,7 +142,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         mut reader: ColumnReaderImpl<T>,
         full: i16,
         row: &mut usize,
-        each: &mut dyn FnMut(usize, Option<&T::T>) -> Result<(), ReadError>,
+        each: &mut dyn FnMut(usize, Option<&T::T>) -> Done,
     ) -> Result<(), ReadError> {
         let (mut levels, mut values) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         loop {
@@ -172,7 +174,7 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
             _ => "values of a type that is not read",
         };
         let reason = format!("column '{}' holds {what}", self.names[column]);
-        unsuitable(&self.file, &reason, "turn it into numbers, or leave the column out")
+        ReadError::unsuitable(&self.file, &reason, "turn it into numbers, or leave the column out")
     }
 }
 
@@ -244,7 +246,11 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                 }
                 Some(value) => value.number(sense).ok_or_else(|| {
                     let reason = format!("column '{}' has whole numbers above 2^53", self.names[column]);
-                    unsuitable(&self.file, &reason, "a double does not hold them, so leave the column out")
+                    ReadError::unsuitable(
+                        &self.file,
+                        &reason,
+                        "a double does not hold them, so leave the column out",
+                    )
                 })?,
             });
             Ok(())
@@ -275,7 +281,7 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                     keys.push(&value.cast_unsigned().to_string());
                 }
                 Some(Value::Int64(value)) if !matches!(sense, Sense::Decimal(_)) => {
-                    keys.push(&value.to_string())
+                    keys.push(&value.to_string());
                 }
                 Some(value) => match value.number(sense) {
                     Some(number) if number.is_nan() => keys.push_missing(),
@@ -292,7 +298,7 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
 }
 
 fn damaged(file: &str, error: &ParquetError) -> ReadError {
-    ReadError::Damaged { file: file.to_owned(), reason: error.to_string().replace('\n', " ") }
+    ReadError::damaged(file, &error.to_string())
 }
 
 /// Writes a table, packed by snappy, as most programs do.
@@ -305,9 +311,7 @@ fn write_groups(table: &OutTable, rows: usize, out: &mut (impl Write + Send)) ->
         let (physical, logical) = match column {
             OutColumn::Numbers(_) => (Physical::DOUBLE, None),
             OutColumn::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            OutColumn::Whole(_) => {
-                (Physical::INT64, Some(LogicalType::Integer { bit_width: 64, is_signed: false }))
-            }
+            OutColumn::Whole(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
         };
         let built = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::REQUIRED)

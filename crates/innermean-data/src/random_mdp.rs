@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::factor_model::normal;
+use crate::process::{Log, Process, index};
 
 /// What to draw. The default is the smaller of the paper's two: 10 states, 5 features, discount 0.9.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +83,7 @@ pub struct Mdp {
 /// Draws a process. Transitions, rewards and features come from streams of their own: asking for others of one leaves the
 /// rest as it is.
 pub fn generate_mdp(options: &MdpOptions) -> Mdp {
-    let MdpOptions { states, d, discount, features, rewards, seed } = *options;
+    let MdpOptions { states, d, discount, rewards, seed, .. } = *options;
     let stream = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number);
@@ -103,15 +104,21 @@ pub fn generate_mdp(options: &MdpOptions) -> Mdp {
     let mut draws = stream(1);
     let count = if rewards == Rewards::PerState { states } else { states * states };
     let rewards = (0..count).map(|_| unit(&mut draws)).collect();
-    let mut draws = stream(2);
-    let mut feature = || match features {
+    let features = random_features(options);
+    let source = format!("generated: random MDP, {states} states, {d} features, seed {seed}");
+    Mdp { states, d, discount, transitions, rewards, features, source }
+}
+
+/// The features of such a process alone, rows of d.
+pub fn random_features(options: &MdpOptions) -> Vec<f64> {
+    let mut draws = ChaCha8Rng::seed_from_u64(options.seed);
+    draws.set_stream(2);
+    let mut feature = || match options.features {
         Features::Uniform => unit(&mut draws),
         Features::Gaussian => normal(&mut draws),
         Features::MixedSign => 2.0 * unit(&mut draws) - 1.0,
     };
-    let features = (0..states * d).map(|_| feature()).collect();
-    let source = format!("generated: random MDP, {states} states, {d} features, seed {seed}");
-    Mdp { states, d, discount, transitions, rewards, features, source }
+    (0..options.states * options.d).map(|_| feature()).collect()
 }
 
 /// What was seen on a walk through a process: row t of the features, the reward, and the features of the next state.
@@ -127,11 +134,10 @@ pub struct Walk {
 
 impl Mdp {
     /// Walks so many transitions, from state 0.
-    pub fn walk(&self, transitions: usize, seed: u64) -> Walk {
+    pub fn log(&self, transitions: usize, seed: u64) -> Log {
         let mut draws = ChaCha8Rng::seed_from_u64(seed);
         draws.set_stream(3);
-        let mut walk = Walk { features: Vec::new(), next_features: Vec::new(), rewards: Vec::new() };
-        let psi = |state: usize| &self.features[state * self.d..(state + 1) * self.d];
+        let mut log = Log::default();
         let mut state = 0;
         for _ in 0..transitions {
             let row = &self.transitions[state * self.states..(state + 1) * self.states];
@@ -145,16 +151,60 @@ impl Mdp {
                 })
                 .unwrap_or(self.states - 1);
             let reward = if self.rewards.len() == self.states { state } else { state * self.states + next };
-            walk.features.extend(psi(state));
-            walk.next_features.extend(psi(next));
-            walk.rewards.push(self.rewards[reward]);
+            log.from.push(state as u32);
+            log.next.push(next as u32);
+            log.rewards.push(self.rewards[reward]);
             state = next;
         }
-        walk
+        log
+    }
+
+    /// [`Self::log`] as rows of features.
+    pub fn walk(&self, transitions: usize, seed: u64) -> Walk {
+        let Log { from, next, rewards } = self.log(transitions, seed);
+        let rows = |states: &[u32]| {
+            let psi = |&s: &u32| &self.features[s as usize * self.d..(s as usize + 1) * self.d];
+            states.iter().flat_map(psi).copied().collect()
+        };
+        Walk { features: rows(&from), next_features: rows(&next), rewards }
+    }
+}
+
+/// A process with so many transitions from each state, to states drawn alike from all (some of them may be the same); probabilities are uniform numbers
+/// divided by their sum, rewards uniform in [0, 1).
+pub fn generate_sparse_mdp(states: usize, successors: usize, discount: f64, seed: u64) -> Process {
+    let stream = |number: u64| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number);
+        rng
+    };
+    let count = states * successors;
+    let mut draws = stream(0);
+    let mut probabilities: Vec<f64> = (0..count).map(|_| unit(&mut draws)).collect();
+    for own in probabilities.chunks_exact_mut(successors.max(1)) {
+        let sum: f64 = own.iter().sum();
+        own.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { 1.0 / successors as f64 });
+    }
+    let mut draws = stream(1);
+    let rewards = (0..count).map(|_| unit(&mut draws)).collect();
+    let mut draws = stream(4);
+    let next = (0..count).map(|_| index(&mut draws, states) as u32).collect();
+    Process {
+        states: (0..states).map(|s| s.to_string()).collect(),
+        terminal: vec![false; states],
+        from: (0..count).map(|k| (k / successors) as u32).collect(),
+        next,
+        probabilities,
+        rewards,
+        features: None,
+        discount,
+        source: format!(
+            "generated: random MDP, {states} states with {successors} successors each, seed {seed}"
+        ),
     }
 }
 
 /// Uniform in [0, 1), a multiple of 2^-53.
-fn unit(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }

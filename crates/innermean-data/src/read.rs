@@ -1,17 +1,16 @@
 //! Returns from a file: the layout, the rows, missing values, and the checks that spare a solver surprises.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use crate::arrays::{ColumnSource, header_of, table_of};
-use crate::columns::{Columns, FeatureColumns};
+use crate::columns::{Columns, FeatureColumns, refuse_repeated};
 use crate::error::ReadError;
-use crate::layout::{Layout, SAMPLE, TWO_ROWS, detect, numbered_assets};
+use crate::layout::{SAMPLE, TWO_ROWS, detect, numbered_assets};
 use crate::missing::{Dropped, Missing};
-use crate::npy::unsuitable;
 use crate::returns::Returns;
+use crate::rows::read_table;
 use crate::source::{Content, Source};
-use crate::table::{Role, Table, read_table};
+use crate::table::{Role, Table};
 use crate::text::Text;
 
 /// How to read a table of returns.
@@ -71,7 +70,7 @@ type Read = (Vec<String>, Table, Vec<String>);
 
 fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
     let layout = detect(&text.first_lines(SAMPLE)?, name)?;
-    check_names(&layout, name)?;
+    refuse_repeated(&layout.names, 1 + usize::from(layout.index_column), layout.header, name)?;
     let mut roles = vec![Role::Value; layout.fields];
     if layout.index_column {
         roles[0] = Role::Label;
@@ -88,30 +87,14 @@ fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
 fn table_of_columns(source: &mut dyn ColumnSource) -> Result<Read, ReadError> {
     if source.rows() < 2 {
         let advice = "at least two rows are needed to measure risk";
-        return Err(unsuitable(source.file(), "has a single row", advice));
+        return Err(ReadError::unsuitable(source.file(), "has a single row", advice));
     }
     let features = FeatureColumns::Others { except: Vec::new() };
+    refuse_repeated(source.names(), 1, None, source.file())?;
     let chosen = Columns { features, ..Columns::default() }.choose(header_of(source))?;
     let table = table_of(source, &chosen)?;
     let names = if source.named() { chosen.features } else { numbered_assets(chosen.features.len()) };
     Ok((names, table, chosen.notes))
-}
-
-fn check_names(layout: &Layout, file: &str) -> Result<(), ReadError> {
-    let mut seen = HashMap::new();
-    let shift = 1 + usize::from(layout.index_column);
-    for (j, name) in layout.names.iter().enumerate() {
-        if let Some(first) = seen.insert(name, j) {
-            return Err(ReadError::DuplicateName {
-                file: file.to_owned(),
-                line: layout.header.unwrap_or(layout.first_row),
-                name: name.clone(),
-                first: first + shift,
-                second: j + shift,
-            });
-        }
-    }
-    Ok(())
 }
 
 /// The table without what is missing.

@@ -127,11 +127,11 @@ impl<'a> Source<'a> {
             Kind::Mat => self.mat(),
             Kind::OldMat => {
                 let advice = "save it with save(..., '-v7.3')";
-                Err(npy::unsuitable(&self.file, "is a MATLAB file of a version before 7.3", advice))
+                Err(ReadError::unsuitable(&self.file, "is a MATLAB file of a version before 7.3", advice))
             }
             Kind::Hdf5 => {
                 let reason = "is an HDF5 file that was not written by MATLAB";
-                Err(npy::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
+                Err(ReadError::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
             }
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Source<'a> {
                     Kind::Parquet => "is a Parquet file",
                     _ => "is a MATLAB or HDF5 file",
                 };
-                Err(npy::unsuitable(&self.file, what, "expected a text file"))
+                Err(ReadError::unsuitable(&self.file, what, "expected a text file"))
             }
         }
     }
@@ -224,12 +224,11 @@ fn with_member(path: &Path) -> (PathBuf, Option<String>) {
 
 /// Why reading stopped half way: the system, or bytes that do not unpack.
 pub(crate) fn unreadable(file: &str, source: io::Error) -> ReadError {
-    let file = file.to_owned();
     match source.kind() {
-        io::ErrorKind::UnexpectedEof => ReadError::Damaged { file, reason: "it ends too early".to_owned() },
+        io::ErrorKind::UnexpectedEof => ReadError::damaged(file, "it ends too early"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            ReadError::Damaged { file, reason: source.to_string() }
+            ReadError::damaged(file, &source.to_string())
         }
-        _ => ReadError::Unreadable { file, source },
+        _ => ReadError::Unreadable { file: file.to_owned(), source },
     }
 }

@@ -3,7 +3,7 @@
 //! Only one piece of the file is held, and the line that lies across its end is carried over to the next. So the memory
 //! a table takes is that of its values, however long the file.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use memchr::{memchr, memchr_iter};
 
@@ -61,11 +61,19 @@ impl<'a> Text<'a> {
         self.buffer.drain(..self.at);
         self.at = 0;
         // A line longer than a piece asks for twice as much each time.
-        let wanted = PIECE.max(self.buffer.len());
         let held = self.buffer.len();
-        let read = self.input.by_ref().take(wanted as u64).read_to_end(&mut self.buffer);
-        read.map_err(|source| unreadable(&self.file, source))?;
-        self.ended = self.buffer.len() - held < wanted;
+        let wanted = held + PIECE.max(held);
+        self.buffer.resize(wanted, 0);
+        let mut filled = held;
+        while filled < wanted && !self.ended {
+            match self.input.read(&mut self.buffer[filled..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(&self.file, error)),
+            }
+        }
+        self.buffer.truncate(filled);
         Ok(())
     }
 

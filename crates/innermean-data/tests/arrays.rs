@@ -3,7 +3,7 @@
 mod archive;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use archive::{doubles, npy, npy_with, zip};
 use innermean_data::{
@@ -147,6 +147,9 @@ fn archives_that_are_refused() {
     let mixed = zip(&[("a.npy", long.clone()), ("b.npy", short)], true);
     says(&mixed, "different numbers of rows: a: 6, b: 2; name one of them as");
     says(&zip(&[("a.txt", b"1,2".to_vec())], true), "is a zip archive without arrays; unpack it");
+    let pair = npy("<f8", "3, 2", &doubles(&VALUES));
+    let single = npy("<f8", "3,", &doubles(&VALUES[..3]));
+    says(&zip(&[("X.npy", pair), ("X2.npy", single)], true), "columns 2 and 3 are both named 'X2'");
     let whole = zip(&[("a.npy", long)], false);
     let mut broken = whole.clone();
     broken[150] ^= 1;
@@ -172,6 +175,17 @@ fn returns_from_arrays() {
     assert!(error.contains("one: has a single row; at least two rows"), "{error}");
     let flat = npy("<f8", "2,", &doubles(&[0.1, 0.1]));
     assert!(matches!(parse_returns(&flat, "flat", &ReadOptions::default()), Err(ReadError::Constant { .. })));
+}
+
+#[test]
+fn files_that_numpy_wrote() {
+    let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+    let values: Vec<f64> = (0..12).map(f64::from).collect();
+    let matrix = read_matrix(&file("fortran.npy")).unwrap();
+    assert_eq!((matrix.rows, matrix.columns, matrix.values), (4, 3, values.clone()));
+    assert_eq!(read_matrix(&file("numpy.npz:X")).unwrap().values, values[..6]);
+    assert_eq!(read_matrix(&file("numpy.npz:y")).unwrap().values, [7.0, 8.0, 7.0]);
+    assert_eq!(read_matrix(&file("numpy.npz")).unwrap().columns, 3);
 }
 
 proptest! {

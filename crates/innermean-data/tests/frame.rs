@@ -1,6 +1,7 @@
 //! Tables of any columns: what is found by name, what is refused, and what the messages say.
 
 use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, ReadError, parse_frame};
+use proptest::prelude::*;
 
 fn asks(names: &[&str]) -> Vec<Ask> {
     names.iter().map(|&name| Ask::required(name)).collect()
@@ -149,6 +150,17 @@ fn without_a_header() {
 }
 
 #[test]
+fn a_first_line_that_may_be_a_row_is_told() {
+    let frame = read("who,what\nann,x\nbob,y\n", &columns(&["1", "2"], &[], FeatureColumns::None));
+    assert_eq!(frame.rows, 2);
+    assert_eq!(frame.notes, ["Line 1 is all text and was taken for the header."]);
+    let frame = read("who,what\nann,x\nbob,y\n", &columns(&["who"], &[], FeatureColumns::None));
+    assert!(frame.notes.is_empty(), "its name is asked for: {:?}", frame.notes);
+    let frame = read("ann,x\nbob,y\nann,y\n", &columns(&["1"], &[], FeatureColumns::None));
+    assert_eq!(frame.rows, 3, "the first text comes again, so it is no name");
+}
+
+#[test]
 fn an_unnamed_column_that_counts_rows_is_left_out_of_all_others() {
     for text in [",y,x\n0,1,5\n1,2,6\n", "Unnamed: 0,y,x\n1,1,5\n2,2,6\n", "y x\n1 1 5\n2 2 6\n"] {
         let frame = read(text, &columns(&[], &["y"], others(&[])));
@@ -281,6 +293,61 @@ fn quoted_keys_are_never_missing() {
     assert_eq!(frame.keys[0].as_ref().unwrap().names, ["NA", ".", "-", "None"]);
     says("k,y\nNA,1\n", &columns(&["k"], &["y"], FeatureColumns::None), &["'NA' is a missing value"]);
     says("k,y\n\"\",1\n", &columns(&["k"], &["y"], FeatureColumns::None), &["missing value"]);
+}
+
+fn all_promises_hold(bytes: &[u8]) -> Result<(), TestCaseError> {
+    for (keys, numbers, features) in [
+        (&["a"][..], &["b"][..], others(&[])),
+        (&["1"][..], &[][..], named(&["2", "3"])),
+        (&[][..], &[][..], others(&[])),
+    ] {
+        let mut wanted = columns(keys, numbers, features);
+        wanted.keys.push(Ask::optional("7"));
+        for missing in [Missing::Error, Missing::DropRows, Missing::DropColumns] {
+            match parse_frame(bytes, "bytes", &wanted, missing) {
+                Ok(frame) => {
+                    let (rows, d) = (frame.rows, frame.feature_names.len());
+                    prop_assert!(rows > 0 && frame.features.len() == rows * d);
+                    prop_assert!(frame.features.iter().all(|x| x.is_finite()));
+                    for keys in frame.keys.iter().flatten() {
+                        prop_assert!(keys.codes.len() == rows && !keys.names.contains(&String::new()));
+                        prop_assert!(keys.codes.iter().all(|&code| (code as usize) < keys.names.len()));
+                    }
+                    for column in frame.numbers.iter().flatten() {
+                        prop_assert!(column.len() == rows && column.iter().all(|x| x.is_finite()));
+                    }
+                    prop_assert!(frame.place(rows - 1).starts_with("bytes, "));
+                }
+                Err(error) => prop_assert!(error.to_string().starts_with("bytes")),
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_text_makes_it_panic(text in "[-0-9a-cé#%\"'.,;|eENA \t\r\n\u{feff}]{0,120}") {
+        all_promises_hold(text.as_bytes())?;
+    }
+
+    #[test]
+    fn no_table_makes_it_panic(
+        cells in prop::collection::vec("[a-b]|[0-9.-]{1,4}|NA||\"x,\"", 4..60),
+        width in 1_usize..5,
+        delimiter in prop::sample::select(vec![",", ";", "\t", " ", "|"]),
+    ) {
+        let rows: Vec<String> = cells.chunks(width).map(|row| row.join(delimiter)).collect();
+        all_promises_hold(format!("a{delimiter}b{delimiter}c\n{}", rows.join("\n")).as_bytes())?;
+        all_promises_hold(rows.join("\n").as_bytes())?;
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        all_promises_hold(&bytes)?;
+    }
 }
 
 #[test]

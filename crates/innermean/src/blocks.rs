@@ -1,6 +1,6 @@
 //! Parallel passes whose result does not depend on the number of threads.
 //!
-//! The index range is cut into blocks by its length and the cost of an index alone. Threads take blocks as they come;
+//! The index range is cut into blocks by its length and the costs of its indices alone. Threads take blocks as they come;
 //! partial sums are kept per block and added up in the order of the blocks.
 
 use std::ops::Range;
@@ -16,10 +16,19 @@ const LEAST_WORK: usize = 1 << 15;
 
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
 /// `#[inline(always)]`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Blocks {
     n: usize,
-    len: usize,
+    cuts: Cuts,
+}
+
+/// Where a block ends.
+#[derive(Debug, Clone)]
+enum Cuts {
+    /// After every so many indices.
+    Every(usize),
+    /// Where indices differ in their costs: block b is `ends[b - 1]..ends[b]`.
+    At(Vec<usize>),
 }
 
 impl Blocks {
@@ -31,15 +40,54 @@ impl Blocks {
     /// [`Self::new`] with at least so many numbers touched in a block, as is right where every block brings a vector of that length.
     pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
-        Blocks { n, len: len.min(n.max(1)) }
+        Blocks { n, cuts: Cuts::Every(len.min(n.max(1))) }
+    }
+
+    /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of about equal work. An index is never
+    /// cut: one that costs more than all others is a block of its own.
+    pub fn balanced(n: usize, least: usize, cost: impl Fn(usize) -> usize) -> Self {
+        let first = if n > 0 { cost(0) } else { 1 };
+        if (1..n).all(|i| cost(i) == first) {
+            return Self::with_least(n, first, least);
+        }
+        let total: usize = (0..n).map(|i| cost(i).max(1)).sum();
+        let share = total.div_ceil(MOST_BLOCKS).max(LEAST_WORK).max(least);
+        let (mut ends, mut work) = (Vec::new(), 0);
+        for i in 0..n {
+            // A long index does not take the short ones before it along.
+            if work > 0 && work + cost(i) > share {
+                ends.push(i);
+                work = 0;
+            }
+            work += cost(i).max(1);
+        }
+        ends.push(n);
+        Blocks { n, cuts: Cuts::At(ends) }
     }
 
     fn range(&self, block: usize) -> Range<usize> {
-        block * self.len..((block + 1) * self.len).min(self.n)
+        match &self.cuts {
+            Cuts::Every(len) => block * len..((block + 1) * len).min(self.n),
+            Cuts::At(ends) => (if block == 0 { 0 } else { ends[block - 1] })..ends[block],
+        }
     }
 
     fn count(&self) -> usize {
-        self.n.div_ceil(self.len)
+        match &self.cuts {
+            Cuts::Every(len) => self.n.div_ceil(*len),
+            Cuts::At(ends) => ends.len(),
+        }
+    }
+
+    /// What every block owns of `out`, where an index owns `width` numbers.
+    fn parts<'o>(&self, width: usize, mut out: &'o mut [f64]) -> Vec<&'o mut [f64]> {
+        let mut parts = Vec::with_capacity(self.count());
+        for block in 0..self.count() {
+            let (part, rest) = out.split_at_mut(self.range(block).len() * width);
+            parts.push(part);
+            out = rest;
+        }
+        parts
     }
 
     /// Runs `work(range, rows of out)` for every block, where index i owns `out[i * width..(i + 1) * width]`.
@@ -88,7 +136,7 @@ impl Blocks {
         let partial_len = sum.len();
         // One number more for each block, so that there is something to hand out where nothing is summed.
         let mut partials = vec![0.0; self.count() * (partial_len + 1)];
-        let rows = out.par_chunks_mut((self.len * width).max(1));
+        let rows = self.parts(width, out).into_par_iter();
         rows.zip(partials.par_chunks_mut(partial_len + 1)).enumerate().for_each(|(b, (rows, partial))| {
             dispatch(
                 #[inline(always)]
@@ -143,31 +191,43 @@ mod tests {
     #[test]
     fn blocks_cover_the_range_once_and_do_not_depend_on_threads() {
         for (n, cost) in [(0, 1), (1, 1), (31, 1000), (4096, 100), (4097, 25), (7240, 25), (100_000, 1)] {
-            let blocks = Blocks::new(n, cost);
-            let run = || {
-                let (mut seen, mut total) = (vec![0.0; n], [0.0, 0.0]);
-                blocks.fill_and_add(1, &mut seen, 2.0, &mut total, |range, rows, partial| {
-                    for (i, slot) in range.zip(rows) {
-                        *slot += i as f64;
-                        partial[1] += 1.0 / (1.0 + i as f64);
-                    }
-                });
-                assert!(seen.iter().enumerate().all(|(i, &s)| s == i as f64), "n = {n}");
-                let alone = blocks.sum(|i| 1.0 / (1.0 + i as f64));
-                assert_eq!(total, [0.0, 2.0 * alone]);
-                alone.to_bits()
-            };
-            let on = |threads| {
-                rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .expect("a thread pool")
-                    .install(run)
-            };
-            assert_eq!(on(1), on(2), "n = {n}");
-            assert_eq!(on(1), on(5), "n = {n}");
+            check(&Blocks::new(n, cost), n);
+            check(&Blocks::balanced(n, 0, |_| cost), n);
+            check(&Blocks::balanced(n, 0, |i| if i % 100 == 7 { 300 * cost } else { cost }), n);
         }
         assert_eq!(Blocks::new(0, 1).max(|| (), |(), _| 0.0), f64::NEG_INFINITY);
         assert_eq!(Blocks::new(1000, 100).max(|| (), |(), i| -(i as f64 - 700.0).abs()), 0.0);
+    }
+
+    /// One index of half the work is a block of its own, and the others are shared out as if it were not there.
+    #[test]
+    fn blocks_are_balanced_by_cost_and_not_by_number() {
+        let cost = |i: usize| if i == 500 { 1_000_000 } else { 1000 };
+        let blocks = Blocks::balanced(1001, 0, cost);
+        let work = |b: usize| blocks.range(b).map(cost).sum::<usize>();
+        assert!((0..blocks.count()).any(|b| blocks.range(b) == (500..501)));
+        assert!((0..blocks.count()).all(|b| blocks.range(b) == (500..501) || work(b) <= LEAST_WORK));
+        assert!(blocks.count() >= 30);
+    }
+
+    fn check(blocks: &Blocks, n: usize) {
+        let run = || {
+            let (mut seen, mut total) = (vec![0.0; n], [0.0, 0.0]);
+            blocks.fill_and_add(1, &mut seen, 2.0, &mut total, |range, rows, partial| {
+                for (i, slot) in range.zip(rows) {
+                    *slot += i as f64;
+                    partial[1] += 1.0 / (1.0 + i as f64);
+                }
+            });
+            assert!(seen.iter().enumerate().all(|(i, &s)| s == i as f64), "n = {n}");
+            let alone = blocks.sum(|i| 1.0 / (1.0 + i as f64));
+            assert_eq!(total, [0.0, 2.0 * alone]);
+            alone.to_bits()
+        };
+        let on = |threads| {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool").install(run)
+        };
+        assert_eq!(on(1), on(2), "n = {n}");
+        assert_eq!(on(1), on(5), "n = {n}");
     }
 }

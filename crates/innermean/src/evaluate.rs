@@ -14,7 +14,7 @@ use crate::vector::{dot, norm_squared};
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
-    /// allows next to it).
+    /// allows next to it), or at f's ordinary point if that is larger.
     Stationarity,
     /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` between the method's best point and best duals so far,
     /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
@@ -56,7 +56,7 @@ pub struct Evaluator<'p, F, P, G> {
 impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
     /// Chooses the measure; takes a pass or two over the data.
     pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let measure = match (problem.merit.gamma() > 0.0, problem.inner.structure().affine) {
+        let measure = match (!problem.merit.has_kinks(), problem.inner.structure().affine) {
             (true, _) => Measure::Stationarity,
             (false, true) => Measure::DualityGap,
             (false, false) => Measure::None,
@@ -71,7 +71,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     fn by(problem: &'p Problem<F, P, G>, measure: Measure) -> Self {
         let f = &problem.inner;
-        let gamma = problem.merit.gamma();
         let (d, size) = (f.d(), f.n_x() * f.ell());
         let mut evaluator = Evaluator {
             problem,
@@ -86,11 +85,15 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         };
         if measure == Measure::Stationarity {
             let origin = problem.allowed(&vec![0.0; d]);
-            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / gamma;
+            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
             evaluator.alpha = if smoothness > 0.0 { 1.0 / smoothness } else { 1.0 };
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);
             evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
+            if let Some(ordinary) = f.ordinary_point() {
+                f.means(&ordinary, &mut evaluator.f_bar);
+                evaluator.scale = norm.max(evaluator.mapping_norm(&ordinary));
+            }
         } else if measure == Measure::DualityGap {
             let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
             evaluator.scale = if least.is_finite() { least } else { 0.0 };

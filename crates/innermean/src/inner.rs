@@ -146,6 +146,19 @@ pub trait Inner: Sync {
         None
     }
 
+    /// An estimate of `max_i |fbar_i'(theta)|` (Frobenius) for steps and measures, where there is a cheaper way to one than a pass over the data for each
+    /// coordinate of each term.
+    fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
+        let _ = theta;
+        None
+    }
+
+    /// A point whose gradient is of ordinary size, for an f that may be stationary at the origin by symmetry: stationarity is measured in the
+    /// larger of the two.
+    fn ordinary_point(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The same f with an inner sample shared by all i, where there is a better way to it than
     /// [`crate::shared::Stacked`].
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
@@ -314,16 +327,14 @@ pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
     samples.max(f.n_x())
 }
 
-/// The outer indices in blocks, for a pass over all pairs; the first i speaks for the others.
+/// The outer indices in blocks of about equally many samples, for a pass over all pairs.
 pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
-    if f.n_x() == 0 {
-        return Blocks::new(0, 1);
-    }
-    match f.support(0) {
+    let (n_x, ell, d) = (f.n_x(), f.ell(), f.d());
+    if n_x > 0 && f.support(0).is_some() {
         // A block that brings a vector of length d, to add up or to work in, is worth it if it looks at as many numbers.
-        Some(support) => Blocks::with_least(f.n_x(), support.len() * f.ell(), f.d()),
-        None => Blocks::new(f.n_x(), f.d() * f.ell() * f.n_y(0)),
+        return Blocks::balanced(n_x, d, |i| ell * f.support(i).map_or(d, <[u32]>::len));
     }
+    Blocks::balanced(n_x, 0, |i| d * ell * f.n_y(i))
 }
 
 /// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
@@ -366,6 +377,8 @@ pass_on! {
     fn rows() -> Rows;
     fn calls_per_query() -> u64;
     fn support(i: usize) -> Option<&[u32]>;
+    fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
+    fn ordinary_point() -> Option<Vec<f64>>;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);

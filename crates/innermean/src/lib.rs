@@ -26,9 +26,10 @@
 //!
 //! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
 //! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`steps`] the rules for
-//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver.
+//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver. [`check`] tests an f, phi or g of your own.
 
 pub mod blocks;
+pub mod check;
 pub mod choice;
 pub mod cholesky;
 pub mod collapse;
@@ -36,6 +37,7 @@ pub mod curvature;
 pub mod draws;
 pub mod elimination;
 pub mod evaluate;
+mod exponential;
 pub mod inner;
 pub mod merit;
 pub mod methods;
@@ -53,13 +55,14 @@ pub mod steps;
 pub mod tridiagonal;
 pub mod vector;
 
+pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 pub use evaluate::Measure;
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, QuadraticForm, ScalarMerit, SmoothedHinge,
-    Square, SquaredHinge, Weighted,
+    Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
+    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
@@ -69,9 +72,12 @@ pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problem::{Constants, Problem};
+pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
+pub use problems::sequences::{LanguageModel, Sequences};
+pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
     Simplex, Tilted, Unregularized,

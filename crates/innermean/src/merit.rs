@@ -11,10 +11,13 @@ use crate::vector;
 
 mod absolute;
 mod any;
+mod bernoulli;
 mod downside_square;
 mod huber;
 mod labels;
 mod logistic;
+mod negative_log;
+mod poisson;
 mod quadratic_form;
 mod scalar_merit;
 mod smoothed_hinge;
@@ -24,9 +27,12 @@ mod weighted;
 
 pub use absolute::Absolute;
 pub use any::AnyMerit;
+pub use bernoulli::Bernoulli;
 pub use downside_square::DownsideSquare;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use negative_log::NegativeLog;
+pub use poisson::Poisson;
 pub use quadratic_form::QuadraticForm;
 pub use scalar_merit::ScalarMerit;
 pub use smoothed_hinge::SmoothedHinge;
@@ -59,8 +65,21 @@ pub trait Merit: Sync {
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]);
 
     /// The largest `gamma >= 0` for which every `phi_i` is `1/gamma`-smooth, so that every `phi_i*` is
-    /// `gamma`-strongly convex. Zero when some `phi_i` has a kink.
+    /// `gamma`-strongly convex. Zero when some `phi_i` has a kink, or a curvature without bound, as logarithms have.
     fn gamma(&self) -> f64;
+
+    /// Whether some `phi_i` has a kink. Where there is none and gamma is 0, methods go by the curvature where they start.
+    #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        self.gamma() <= 0.0
+    }
+
+    /// The largest eigenvalue of `phi_i''(u)`, for a phi whose curvature differs so much from place to place that `1/gamma` says nothing
+    /// about it. None: `1/gamma` will do.
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        let _ = (i, u);
+        None
+    }
 
     /// `B_w`: a Lipschitz constant common to all `phi_i` on `R^ell`, `+inf` where there is none.
     fn lipschitz(&self, ell: usize) -> f64;
@@ -118,6 +137,15 @@ macro_rules! pass_on {
             #[inline(always)]
             fn lipschitz(&$this, ell: usize) -> f64 {
                 $merit.lipschitz(ell)
+            }
+
+            #[inline(always)]
+            fn has_kinks(&$this) -> bool {
+                $merit.has_kinks()
+            }
+
+            fn curvature(&$this, i: usize, u: &[f64]) -> Option<f64> {
+                $merit.curvature(i, u)
             }
 
             fn square_weight(&$this) -> Option<f64> {

@@ -82,7 +82,7 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
             regularizer: &problem.regularizer,
         };
         of_predictors(&collapsed, theta)
-    } else if problem.merit.gamma() > 0.0 {
+    } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))
     } else {
@@ -91,13 +91,22 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
     Some(Optimum { objective: problem.objective(&theta), theta, source })
 }
 
+/// The minimiser by the normal equations; None where f is not affine, phi or g not quadratic, P without curvature in some direction, or d above 2000.
+pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Option<Vec<f64>> {
+    if !problem.inner.structure().affine || problem.merit.square_weight().is_none() {
+        return None;
+    }
+    let inner = Collapsed::new(&problem.inner, &vec![0.0; problem.inner.d()]);
+    gram::solve(&Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer })
+}
+
 fn of_predictors<P: Merit, G: Regularizer>(
     problem: &Problem<Collapsed, P, G>,
     theta: &[f64],
 ) -> (Vec<f64>, Source) {
     if let Some(theta) = gram::solve(problem) {
         (theta, Source::Direct)
-    } else if problem.merit.gamma() > 0.0 {
+    } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))
     } else {

@@ -121,6 +121,20 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
         }
     }
 
+    /// gamma, for steps that begin at theta: that of phi, or the inverse of its largest curvature at the averages of theta where a phi
+    /// without kinks has a curvature that differs from place to place. Zero where phi has a kink.
+    pub fn gamma_at(&self, theta: &[f64]) -> f64 {
+        let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
+        let mut f_bar = vec![0.0; n_x * ell];
+        if self.merit.has_kinks() || n_x == 0 || self.merit.curvature(0, &f_bar[..ell]).is_none() {
+            return self.merit.gamma();
+        }
+        self.inner.means(theta, &mut f_bar);
+        let curvature = |i: usize| self.merit.curvature(i, &f_bar[i * ell..(i + 1) * ell]);
+        let most = Blocks::new(n_x, ell).max(|| (), |(), i| curvature(i).unwrap_or(0.0));
+        if most > 0.0 && most.is_finite() { 1.0 / most } else { 1.0 }
+    }
+
     /// The constants of the paper's assumptions, as far as f, phi and g know them.
     pub fn constants(&self) -> Constants {
         let bounds = self.inner.bounds();

@@ -1,6 +1,9 @@
 //! Problems people arrive with: each file holds the data's view as an f, and what is known about it.
 
+pub mod bags;
 pub mod bellman;
 pub mod linear;
 pub mod mspbe;
 pub mod portfolio;
+pub mod sequences;
+pub mod transitions;

@@ -211,6 +211,15 @@ impl<P: Merit> Merit for Picked<'_, P> {
         self.merit.gamma() / self.scale
     }
 
+    fn has_kinks(&self) -> bool {
+        self.merit.has_kinks()
+    }
+
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        let curvature = self.merit.curvature(i, &self.picked(i, u)[..self.ell])?;
+        Some(curvature * self.form.pick_scale(i))
+    }
+
     fn lipschitz(&self, _: usize) -> f64 {
         self.merit.lipschitz(self.ell) * self.scale.sqrt()
     }

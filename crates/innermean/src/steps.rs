@@ -75,7 +75,7 @@ impl Settings {
             inner_iterations: choice.inner_iterations.unwrap_or(steps.inner_iterations),
             reference: choice.reference.unwrap_or(match rule {
                 StepRule::Theorem2 => Reference::Random,
-                StepRule::Scaled if constants.gamma == 0.0 => Reference::Average,
+                StepRule::Scaled if problem.merit.has_kinks() => Reference::Average,
                 _ => Reference::Last,
             }),
             warmup_epochs: choice.warmup_epochs.unwrap_or(0),
@@ -100,8 +100,42 @@ pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, th
     let steps = scaled_for_averages(problem, theta, SPREAD * jacobian_spread(f, &problem.allowed(theta)));
     // Where a pass over the data costs more than that, as many steps as cost the same.
     let snapshot = snapshot_calls(f).total() as usize / CALLS_PER_STEP;
-    Steps { inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
+    let alpha_theta =
+        if f.structure().affine { steps.alpha_theta } else { tamed(problem, theta, steps.alpha_theta) };
+    Steps { alpha_theta, inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
 }
+
+/// `alpha_theta`, or less where f' of an f that is not affine would outgrow it. While the duals are renewed once, in `n_X` steps, theta moves by
+/// about `n_X alpha_theta F'`: there, the Jacobians may not be much larger than at the start, and the step is made for the larger ones.
+/// Bounded links pass as they are; an exponential runs away otherwise before its duals notice.
+fn tamed<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    alpha_theta: f64,
+) -> f64 {
+    let f = &problem.inner;
+    let start = problem.allowed(theta);
+    let size = |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + SPREAD * jacobian_spread(f, theta);
+    let first = size(&start);
+    let mut gradient = vec![0.0; start.len()];
+    problem.gradient(&start, &mut gradient);
+    let mut alpha = alpha_theta;
+    for _ in 0..MOST_HALVINGS {
+        let mut moved = start.clone();
+        problem.regularizer.step(alpha * f.n_x() as f64, &gradient, &mut moved);
+        let there = size(&moved);
+        if there <= GROWTH * first {
+            return alpha * if there > first { first / there } else { 1.0 };
+        }
+        alpha *= 0.5;
+    }
+    alpha
+}
+
+/// By how much `|f'|^2` may grow while the duals are renewed.
+const GROWTH: f64 = 4.0;
+/// By a millionth, no step that fits begins.
+const MOST_HALVINGS: usize = 20;
 
 /// [`scaled`] where the averages themselves are at hand: nothing scatters, up to what is given, and no snapshot is taken.
 pub(crate) fn scaled_for_averages<F: Inner, P: Merit, G: Regularizer>(
@@ -113,7 +147,7 @@ pub(crate) fn scaled_for_averages<F: Inner, P: Merit, G: Regularizer>(
     let n_x = f.n_x();
     let start = problem.allowed(theta);
     let r = mean_jacobian_norm(f, &start).max(f64::MIN_POSITIVE);
-    let Constants { gamma, b_w, .. } = problem.constants();
+    let (gamma, b_w) = (problem.gamma_at(&start), problem.merit.lipschitz(f.ell()));
     let (alpha_w, coupling, epoch) = if gamma > 0.0 {
         (DUAL / gamma, COUPLING, EPOCH)
     } else if b_w.is_finite() {
@@ -167,8 +201,8 @@ pub fn accelerated<F: Inner, P: Merit, G: Regularizer>(
 ) -> (Steps, f64) {
     let f = &problem.inner;
     let n = f.n_x() as f64 / batch as f64;
-    let gamma = problem.merit.gamma();
     let start = problem.allowed(theta);
+    let gamma = problem.gamma_at(&start);
     let r_squared = mean_jacobian_norm(f, &start) * typical_mean_jacobian(f, &start);
     let r_squared = r_squared.max(f64::MIN_POSITIVE);
     let mu = problem.regularizer.mu().max(r_squared / (n * gamma));

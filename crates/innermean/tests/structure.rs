@@ -5,9 +5,10 @@ mod support;
 
 use innermean::draws::Stream;
 use innermean::problems::linear::predictors;
+use innermean::problems::transitions::END;
 use innermean::{
-    Bellman, Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Sample, Settings, Square, Stop,
-    Structure, Svrpda1, Svrpda2, Unregularized,
+    Bellman, Choice, Driver, Inner, Merit, Moves, Portfolio, Problem, Regularizer, Sample, Settings, Square,
+    StateFeatures, Stop, Structure, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
 use support::process;
@@ -81,6 +82,28 @@ fn bellman(rewards: Rewards) -> Bellman {
     process::bellman(&generate_mdp(&MdpOptions { states: 13, d: 6, rewards, ..MdpOptions::default() }))
 }
 
+/// Ragged, with weights, ends, successors that repeat and a state that is never left.
+fn transitions(d: Option<usize>) -> Transitions {
+    let moves = Moves {
+        from: (0..60).map(|k| k * k % 13).chain(if d.is_some() { 0..0 } else { 0..13 }).collect(),
+        next: (0..73).map(|k| if k % 8 == 3 { END } else { k * 5 % 13 }).collect(),
+        rewards: numbers(73, 7),
+        weights: Some(numbers(73, 8).iter().map(|x| 0.1 + x.abs()).collect()),
+    };
+    let cut = moves.from.len();
+    let moves = Moves {
+        next: moves.next[..cut].to_vec(),
+        rewards: moves.rewards[..cut].to_vec(),
+        weights: moves.weights.map(|weights| weights[..cut].to_vec()),
+        ..moves
+    };
+    let features = match d {
+        Some(d) => StateFeatures::Rows { d, rows: numbers(13 * d, 9) },
+        None => StateFeatures::OneHot { states: 13 },
+    };
+    Transitions::new(features, moves, 0.9).expect("a log")
+}
+
 /// Every f there is, in sizes that leave no block whole.
 fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("portfolio", &portfolio(45, 7));
@@ -88,6 +111,8 @@ fn each_inner(mut check: impl FnMut(&str, &dyn Inner)) {
     check("affine, ell = 2, ragged", &Affine::random(5, 2, 11, |i| 1 + i % 4, 1));
     check("Bellman, rewards of transitions", &bellman(Rewards::PerTransition));
     check("Bellman, rewards of states", &bellman(Rewards::PerState));
+    check("transitions, rows of features", &transitions(Some(6)));
+    check("transitions, one-hot", &transitions(None));
     let rows = numbers(7 * 19, 5);
     check("linear", &predictors(7, rows, numbers(19, 6)).expect("finite rows"));
     check("linear, sparse", &SparseData::random(19, 30, 3, true, 4).sparse());

@@ -116,7 +116,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             .num_threads(flags.threads)
             .build()
             .with_context(|| format!("--threads {}: cannot be started", flags.threads))?;
-        let start = problem.allowed(&flags.start.point(named.coordinates, flags.seed)?);
+        let start = problem.allowed(&flags.start.point(named.coordinates, flags.seed, None)?);
         let at_start = pool.install(|| problem.objective(&start));
         if !at_start.is_finite() {
             bail!(

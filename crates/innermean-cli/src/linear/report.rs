@@ -153,7 +153,7 @@ impl Application for LinearApplication<'_> {
         &self.names
     }
 
-    fn start(&self, theta: Vec<f64>) -> Vec<f64> {
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
         self.scaling.scaled(&theta)
     }
 

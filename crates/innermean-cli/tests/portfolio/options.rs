@@ -1,5 +1,7 @@
 //! Every option does what it says.
 
+use innermean_data::{OutColumn, OutTable};
+
 use super::*;
 
 fn desk() -> Desk {
@@ -241,6 +243,28 @@ fn linear_risk_without_a_bound_is_refused_or_noted() {
     let run = desk().run("small.csv --risk absolute --json --trace t.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
     assert!(run.err.contains("--risk absolute") && run.err.contains("--constraint long-only"), "{}", run.err);
+}
+
+#[test]
+fn returns_come_in_any_format() {
+    let desk = desk();
+    let returns = small();
+    let d = returns.assets();
+    let column = |j: usize| OutColumn::Numbers(returns.values.iter().skip(j).step_by(d).copied().collect());
+    let table = OutTable { columns: returns.names.iter().cloned().zip((0..d).map(column)).collect() };
+    let text = theta(&desk.json("small.csv", 0));
+    for name in ["small.csv.gz", "small.tsv", "small.npy"] {
+        table.write(&desk.path().join(name)).expect("a file");
+        let answer = desk.json(name, 0);
+        assert!(answer["source"].as_str().is_some_and(|source| source.contains(name)), "{answer}");
+        for (a, b) in theta(&answer).into_iter().zip(&text) {
+            assert_close(a, *b, 1e-12);
+        }
+    }
+    let refused = desk.file("t.parquet", "PAR1 and more");
+    let run = desk.run(&refused.display().to_string());
+    assert_eq!(run.code, Some(2));
+    assert!(cfg!(feature = "parquet") || run.err.contains("build with --features parquet"), "{}", run.err);
 }
 
 #[test]

@@ -48,9 +48,9 @@ impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
     }
 }
 
-/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound where it has one, otherwise by one pass at theta.
+/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one, otherwise by one pass at theta.
 pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
-    f.bounds().mean_jacobian.unwrap_or_else(|| {
+    f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
         blocks(f).max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
     })
 }

@@ -80,7 +80,8 @@ impl QuadraticForm {
         let mut matrix = vec![0.0; ell * ell];
         let scale = 1.0 / (rows.len() / ell) as f64;
         for c_t in rows.chunks_exact(ell) {
-            for (row, c) in matrix.chunks_exact_mut(ell).zip(c_t) {
+            // Unit vectors and the like have many zeros.
+            for (row, c) in matrix.chunks_exact_mut(ell).zip(c_t).filter(|(_, c)| **c != 0.0) {
                 axpy(scale * c, c_t, row);
             }
         }

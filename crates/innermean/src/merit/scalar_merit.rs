@@ -45,6 +45,18 @@ pub trait ScalarMerit: Sync {
     /// `sup phi_i''` over all `i` and `u`, `+inf` where there is a kink; `gamma` is its inverse.
     fn max_curvature(&self) -> f64;
 
+    /// Whether there is a kink; see [`Merit::has_kinks`].
+    #[inline(always)]
+    fn is_kinked(&self) -> bool {
+        self.max_curvature() == f64::INFINITY
+    }
+
+    /// `phi_i''(u)` where `max_curvature` says nothing about it; see [`Merit::curvature`].
+    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
+        let _ = (i, u);
+        None
+    }
+
     /// `sup |phi_i'|` over all `i` and `u`; `B_w` is `sqrt(ell)` times that.
     fn max_slope(&self) -> f64;
 
@@ -95,6 +107,15 @@ impl<S: ScalarMerit> Merit for S {
     #[inline(always)]
     fn lipschitz(&self, ell: usize) -> f64 {
         self.max_slope() * (ell as f64).sqrt()
+    }
+
+    #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        self.is_kinked()
+    }
+
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        u.iter().try_fold(0.0, |most: f64, &u| Some(most.max(self.curvature_at(i, u)?)))
     }
 
     fn square_weight(&self) -> Option<f64> {

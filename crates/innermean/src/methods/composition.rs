@@ -256,7 +256,7 @@ pub(super) fn smoothness<F: Inner, P: Merit, G: Regularizer>(
     samples: usize,
 ) -> f64 {
     let start = problem.allowed(theta);
-    let spread = jacobian_spread(&problem.inner, &start) / problem.merit.gamma();
+    let spread = jacobian_spread(&problem.inner, &start) / problem.gamma_at(&start);
     let by_terms = curvature::of_terms(problem, &start) + SPREAD * spread / samples as f64;
     curvature::of_mean(problem, &start) + by_terms / terms as f64
 }

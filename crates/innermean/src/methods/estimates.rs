@@ -58,7 +58,7 @@ pub(super) fn sampled_curvature<F: Inner, P: Merit, G: Regularizer>(
 ) -> f64 {
     let f = &problem.inner;
     let r_squared = mean_jacobian_norm(f, theta) * typical_mean_jacobian(f, theta);
-    ((r_squared + jacobian_spread(f, theta)) / problem.merit.gamma()).max(f64::MIN_POSITIVE)
+    ((r_squared + jacobian_spread(f, theta)) / problem.gamma_at(theta)).max(f64::MIN_POSITIVE)
 }
 
 /// Theta, the direction in which it moves, and the draws.

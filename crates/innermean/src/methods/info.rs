@@ -109,7 +109,7 @@ impl Ask {
     fn missing<F: Inner, P: Merit, G: Regularizer>(self, problem: &Problem<F, P, G>) -> Option<&'static str> {
         let f = &problem.inner;
         match self {
-            Ask::SmoothMerit => (problem.merit.gamma() <= 0.0).then_some("phi has a kink"),
+            Ask::SmoothMerit => problem.merit.has_kinks().then_some("phi has a kink"),
             Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
             Ask::SharedSample if f.structure().sample == Sample::Shared || shared_form(f).is_some() => None,
             Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),

@@ -75,7 +75,7 @@ impl Listed for Spdc {
             let expected = format!("a whole number from 1 to n_X = {n}");
             return Err(InvalidSetting::new("batch", batch.to_string(), expected).into());
         }
-        let kink = problem.merit.gamma() == 0.0;
+        let kink = problem.merit.has_kinks();
         let (steps, extrapolation) = if kink {
             let steps = scaled_for_averages(problem, theta, 0.0);
             (Steps { inner_iterations: steps.inner_iterations / batch, ..steps }, 1.0)

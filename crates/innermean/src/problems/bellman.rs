@@ -18,9 +18,12 @@ use crate::collapse::Collapsed;
 use crate::inner::{Bounds, Inner, Rows, Structure};
 use crate::setting::InvalidSetting;
 use crate::shared::SharedForm;
-use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots};
+use crate::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 
 mod shared;
+mod survey;
+
+use survey::{ROW_SUM, Survey, survey};
 
 /// The f of the mean squared Bellman error.
 #[derive(Debug, Clone)]
@@ -40,9 +43,6 @@ pub struct Bellman {
     b_f: f64,
 }
 
-/// How far the sum of a row of probabilities may lie from 1: rounding, also of numbers written in decimals.
-const ROW_SUM: f64 = 1e-9;
-
 impl Bellman {
     /// Takes `features` as rows of length `d`, one for each of S states, `transitions` as S rows of S, and `rewards` as S rows of S
     /// or one for each state.
@@ -57,21 +57,15 @@ impl Bellman {
         discount: f64,
     ) -> Result<Self, InvalidSetting> {
         let states = Self::check(d, &features, &transitions, &rewards, discount)?;
-        let averages = averages(d, &features, &transitions, &rewards, discount);
-        // |Psi_i - S P_ij discount Psi_j| <= |Psi_i| + discount S P_ij |Psi_j|
-        let lengths: Vec<f64> = features.chunks_exact(d).map(|psi| norm_squared(psi).sqrt()).collect();
-        let b_f = Blocks::new(states, states).max(
-            || (),
-            |(), i| {
-                let row = &transitions[i * states..(i + 1) * states];
-                let most = row.iter().zip(&lengths).map(|(p, length)| p * length).fold(0.0, f64::max);
-                lengths[i] + discount * states as f64 * most
-            },
-        );
+        let Survey { expected, suspect, b_f } = survey(d, &features, &transitions, discount);
+        if let Some(row) = suspect {
+            check_row(states, &transitions, row)?;
+        }
+        let averages = averages(d, &features, expected, &transitions, &rewards, discount);
         Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f })
     }
 
-    /// The number of states, if all is as it should be.
+    /// The number of states, if all is as it should be; P is left to the survey.
     fn check(
         d: usize,
         features: &[f64],
@@ -106,17 +100,6 @@ impl Bellman {
             if let Some(bad) = values.iter().position(|x| !x.is_finite()) {
                 let place = format!("{} in row {}, column {}", values[bad], bad / width, bad % width);
                 return Err(InvalidSetting::new(name, place, "finite numbers"));
-            }
-        }
-        if let Some(bad) = transitions.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
-            let place = format!("{} in row {}, column {}", transitions[bad], bad / states, bad % states);
-            return Err(InvalidSetting::new("transitions", place, "probabilities, 0 or above"));
-        }
-        for (i, row) in transitions.chunks_exact(states).enumerate() {
-            let total: f64 = row.iter().sum();
-            if (total - 1.0).abs() > ROW_SUM {
-                let place = format!("a sum of {total} in row {i}");
-                return Err(InvalidSetting::new("transitions", place, "rows that sum to 1"));
             }
         }
         if !(0.0..1.0).contains(&discount) {
@@ -184,30 +167,50 @@ impl Bellman {
     }
 }
 
+/// # Errors
+/// Unless row i of P is a distribution.
+fn check_row(states: usize, transitions: &[f64], i: usize) -> Result<(), InvalidSetting> {
+    let row = &transitions[i * states..(i + 1) * states];
+    if let Some(bad) = row.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+        let place = format!("{} in row {i}, column {bad}", row[bad]);
+        return Err(InvalidSetting::new("transitions", place, "probabilities, 0 or above"));
+    }
+    let total = sum(row);
+    if (total - 1.0).abs() > ROW_SUM {
+        let place = format!("a sum of {total} in row {i}");
+        return Err(InvalidSetting::new("transitions", place, "rows that sum to 1"));
+    }
+    Ok(())
+}
+
 /// `fbar_i` for all i: rows `Psi_i - discount sum_j P_ij Psi_j`, offsets `-sum_j P_ij r_ij`.
-fn averages(d: usize, features: &[f64], transitions: &[f64], rewards: &[f64], discount: f64) -> Collapsed {
+fn averages(
+    d: usize,
+    features: &[f64],
+    expected: Vec<f64>,
+    transitions: &[f64],
+    rewards: &[f64],
+    discount: f64,
+) -> Collapsed {
     let states = features.len() / d;
-    let mut rows = vec![0.0; states * d];
-    Blocks::new(states, states * d).fill(
-        d,
-        &mut rows,
-        #[inline(always)]
-        |range, rows| {
-            for (i, row) in range.zip(rows.chunks_exact_mut(d)) {
-                add_weighted_rows(features, &transitions[i * states..(i + 1) * states], row);
-                for (row, psi) in row.iter_mut().zip(&features[i * d..(i + 1) * d]) {
-                    *row = psi - discount * *row;
+    let mut rows = expected;
+    update_with(&mut rows, features, |expected, psi| psi - discount * expected);
+    let mut offsets = vec![0.0; states];
+    if rewards.len() == states {
+        offsets.iter_mut().zip(rewards).for_each(|(offset, reward)| *offset = -reward);
+    } else {
+        Blocks::new(states, 2 * states).fill(
+            1,
+            &mut offsets,
+            #[inline(always)]
+            |range, offsets| {
+                for (i, offset) in range.zip(offsets) {
+                    let own = i * states..(i + 1) * states;
+                    *offset = -dot(&transitions[own.clone()], &rewards[own]);
                 }
-            }
-        },
-    );
-    let per_state = rewards.len() == states;
-    let offsets = (0..states)
-        .map(|i| {
-            let p = &transitions[i * states..(i + 1) * states];
-            -if per_state { rewards[i] } else { dot(p, &rewards[i * states..(i + 1) * states]) }
-        })
-        .collect();
+            },
+        );
+    }
     Collapsed::from_rows(d, rows, offsets)
 }
 

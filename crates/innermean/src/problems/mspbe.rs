@@ -14,13 +14,16 @@
 
 use std::sync::Arc;
 
+use crate::blocks::Blocks;
+use crate::cholesky::Cholesky;
 use crate::elimination;
 use crate::inner::{Bounds, Inner, Sample, Structure};
 use crate::merit::QuadraticForm;
 use crate::problem::Problem;
+use crate::problems::transitions::{END, Moves, StateFeatures};
 use crate::regularizer::Ridge;
 use crate::setting::{self, InvalidSetting};
-use crate::vector::{axpy, dot, norm_squared, prefetch};
+use crate::vector::{axpy, dot, norm_squared, prefetch, row_dots};
 
 /// The f of the projected Bellman error. A value and a product cost `O(d)`; averages come from A and b, which are kept.
 #[derive(Debug, Clone)]
@@ -67,17 +70,34 @@ impl Mspbe {
         }
         let differences: Vec<f64> =
             features.iter().zip(next_features).map(|(now, next)| now - discount * next).collect();
-        let (mut a, mut b, mut reach) = (vec![0.0; d * d], vec![0.0; d], 0.0_f64);
-        let scale = 1.0 / t as f64;
+        let (a, b) = moments(d, &features, &differences, &rewards);
         let rows = features.chunks_exact(d).zip(differences.chunks_exact(d));
-        for ((phi, difference), reward) in rows.zip(&rewards) {
-            for (row, phi) in a.chunks_exact_mut(d).zip(phi) {
-                axpy(scale * phi, difference, row);
-            }
-            axpy(scale * reward, phi, &mut b);
-            reach = reach.max((norm_squared(phi) * norm_squared(difference)).sqrt());
-        }
+        let reach = rows.map(|(phi, psi)| (norm_squared(phi) * norm_squared(psi)).sqrt()).fold(0.0, f64::max);
         Ok(Mspbe { d, features: features.into(), differences, rewards, a, b, reach })
+    }
+
+    /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t w_t` times. A row is as good as
+    /// weighted by c when its features, those of the next state and the reward are all multiplied by the root of c.
+    ///
+    /// # Errors
+    /// Unless states are those of the features, numbers finite, weights 0 or above and not all zero, and the discount lies in `[0, 1]`.
+    pub fn of_moves(features: &StateFeatures, moves: &Moves, discount: f64) -> Result<Self, InvalidSetting> {
+        moves.check(features, discount)?;
+        let (d, t) = (features.d(), moves.from.len());
+        let total: f64 = moves.weights.as_ref().map_or(t as f64, |weights| weights.iter().sum());
+        if !(total > 0.0 && total.is_finite()) {
+            return Err(InvalidSetting::new("weights", format!("a sum of {total}"), "a finite sum above 0"));
+        }
+        let root = |k: usize| moves.weights.as_ref().map_or(1.0, |w| (t as f64 * (w[k] / total)).sqrt());
+        let (mut now, mut next) = (vec![0.0; t * d], vec![0.0; t * d]);
+        for (k, (now, next)) in now.chunks_exact_mut(d).zip(next.chunks_exact_mut(d)).enumerate() {
+            features.add(moves.from[k] as usize, root(k), now);
+            if moves.next[k] != END {
+                features.add(moves.next[k] as usize, root(k), next);
+            }
+        }
+        let rewards = moves.rewards.iter().enumerate().map(|(k, reward)| root(k) * reward).collect();
+        Mspbe::new(d, now, &next, rewards, discount)
     }
 
     /// The whole problem, with the ridge `(rho/2) |theta|^2`.
@@ -94,6 +114,30 @@ impl Mspbe {
     /// `A theta = b`, the minimiser for `rho = 0`; none if A is singular.
     pub fn lstd(&self) -> Option<Vec<f64>> {
         elimination::solve(&self.a, &self.b)
+    }
+
+    /// The minimiser with the ridge `(rho/2) |theta|^2`: `(A' C^-1 A + rho I) theta = A' C^-1 b` with the C of `form`, and [`Self::lstd`] for `rho = 0`; none if
+    /// the matrix is singular.
+    pub fn minimiser(&self, form: &QuadraticForm, rho: f64) -> Option<Vec<f64>> {
+        if rho == 0.0 {
+            return self.lstd();
+        }
+        let d = self.d;
+        // The rows of `solved` are the columns of L^-1 A for `C = L L'`.
+        let mut solved: Vec<f64> = (0..d * d).map(|k| self.a[k % d * d + k / d]).collect();
+        solved.chunks_exact_mut(d).for_each(|column| form.factor().solve_lower(column));
+        let mut right = self.b.clone();
+        form.factor().solve_lower(&mut right);
+        let mut matrix = vec![0.0; d * d];
+        let mut theta = vec![0.0; d];
+        for l in 0..d {
+            let column = &solved[l * d..(l + 1) * d];
+            row_dots(&solved, d, column, &mut matrix[l * d..(l + 1) * d]);
+            matrix[l * d + l] += rho;
+            theta[l] = dot(column, &right);
+        }
+        Cholesky::new(&matrix, d).ok()?.solve(&mut theta);
+        Some(theta)
     }
 
     /// A, row by row.
@@ -115,6 +159,31 @@ impl Mspbe {
     fn difference_row(&self, t: usize) -> &[f64] {
         &self.differences[t * self.d..(t + 1) * self.d]
     }
+}
+
+/// `A = (1/T) sum_t phi_t psi_t'`, row by row, and `b = (1/T) sum_t r_t phi_t` for rows `phi_t` and `psi_t`.
+fn moments(d: usize, features: &[f64], differences: &[f64], rewards: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let t = rewards.len();
+    let mut a = vec![0.0; d * (d + 1)];
+    // So few blocks that their sums take at most 32 MB together.
+    Blocks::with_least(t, 1, (t * d * (d + 1)) >> 22).add(
+        1.0 / t as f64,
+        &mut a,
+        #[inline(always)]
+        |range, partial| {
+            let (a, b) = partial.split_at_mut(d * d);
+            for t in range {
+                let (phi, psi) = (&features[t * d..(t + 1) * d], &differences[t * d..(t + 1) * d]);
+                axpy(rewards[t], phi, b);
+                // Unit vectors and the like have many zeros.
+                for (row, phi) in a.chunks_exact_mut(d).zip(phi).filter(|(_, phi)| **phi != 0.0) {
+                    axpy(*phi, psi, row);
+                }
+            }
+        },
+    );
+    let b = a.split_off(d * d);
+    (a, b)
 }
 
 impl Inner for Mspbe {

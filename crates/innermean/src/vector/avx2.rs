@@ -160,7 +160,7 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
 /// A mask for the first `count` of four lanes, all of them for `count >= 4`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn mask(count: usize) -> __m256i {
+pub(super) fn mask(count: usize) -> __m256i {
     const WINDOW: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
     // SAFETY: at most four past the start, four are read.
     unsafe { _mm256_loadu_si256(WINDOW.as_ptr().add(4 - count.min(4)).cast()) }

@@ -7,6 +7,7 @@ pub(crate) mod checks;
 pub(crate) mod conic;
 pub(crate) mod dense;
 pub(crate) mod market;
+pub(crate) mod newton;
 pub(crate) mod process;
 pub(crate) mod regression;
 pub(crate) mod sparse;

@@ -32,7 +32,7 @@ impl Listed for Alexr {
         let batches = Batches::choose(choice)?;
         let pass = batches.pass(&problem.inner);
         let mirror = choice.mirror.unwrap_or_default();
-        let gamma = problem.merit.gamma();
+        let gamma = problem.gamma_at(&problem.allowed(theta));
         if mirror == Mirror::Conjugate && gamma <= 0.0 {
             let expected = "euclidean: phi has a kink, and the conjugate mirror needs its gradient";
             return Err(InvalidSetting::new("mirror", "conjugate", expected).into());

@@ -48,7 +48,7 @@ impl Listed for CSaga {
         };
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
             let start = problem.allowed(theta);
-            let spread = jacobian_spread(&problem.inner, &start) / problem.merit.gamma();
+            let spread = jacobian_spread(&problem.inner, &start) / problem.gamma_at(&start);
             let terms = outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
             STEP / (curvature::of_mean(problem, &start) + SPREAD * spread / batch as f64 + terms)
         });

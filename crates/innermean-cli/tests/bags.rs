@@ -1,0 +1,208 @@
+//! Drives `innermean bags` as a user would.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use desk::{Desk, number, numbers};
+use innermean_data::{GroupOptions, RowLabels, generate_groups};
+
+#[allow(unused_imports, reason = "every test file uses a part of it")]
+#[path = "desk/mod.rs"]
+mod desk;
+
+/// Rows of 60 groups of 1 to 30 rows with row labels, and a table of their proportions, sorted otherwise.
+fn files(desk: &Desk) {
+    let drawn = generate_groups(&GroupOptions {
+        groups: 60,
+        rows: (1, 30),
+        features: 3,
+        labels: RowLabels::Binary,
+        seed: 2,
+    });
+    let mut rows = "bag,a,b,c,share,truth\n".to_owned();
+    let last = drawn.groups.len();
+    // Rows of a group need not stand together.
+    for r in (0..last).step_by(2).chain((1..last).step_by(2)) {
+        let (x, group) = (&drawn.rows[3 * r..3 * r + 3], drawn.groups[r]);
+        let share = drawn.group_labels[group as usize];
+        let _ = writeln!(rows, "p{group},{},{},{},{share},{}", x[0], x[1], x[2], drawn.row_labels[r]);
+    }
+    let mut labels = "bag;share\n".to_owned();
+    for group in (0..60).rev() {
+        let _ = writeln!(labels, "p{group};{}", drawn.group_labels[group]);
+    }
+    desk.file("rows.csv", &rows);
+    desk.file("labels.csv", &labels);
+}
+
+#[test]
+fn one_table_and_two_say_the_same() {
+    let desk = Desk::at("bags");
+    files(&desk);
+    let one = desk.json("rows.csv --group bag --label share --row-label truth", 0);
+    let two = desk.json("rows.csv --group bag --labels labels.csv --row-label truth --except share", 0);
+    assert_eq!(numbers(&one["theta"]), numbers(&two["theta"]));
+    assert_eq!(one["names"], serde_json::json!(["a", "b", "c", "(intercept)"]));
+    assert_eq!(one["status"], "solved");
+    assert!(number(&one["row_scores"]["auc"]) > 0.75);
+    let fit = &one["group_fit"];
+    assert!(number(&fit["log_loss"]) > number(&fit["log_loss_floor"]));
+    assert!((number(&fit["log_loss"]) - number(&one["objective"])).abs() < 1e-12);
+    // The answer is a start, and steps of another kind stay there.
+    desk.file("answer.json", &one.to_string());
+    let again = desk
+        .json("rows.csv --group bag --label share --except truth --start answer.json --method svrpda1", 0);
+    for (a, b) in numbers(&one["theta"]).iter().zip(numbers(&again["theta"])) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn labels_of_rows_change_scores_alone() {
+    let desk = Desk::at("bags");
+    files(&desk);
+    let text = fs::read_to_string(desk.path().join("rows.csv")).expect("the rows");
+    let flipped: String = text
+        .lines()
+        .map(|line| match line.rsplit_once(',') {
+            Some((rest, "0")) => format!("{rest},1\n"),
+            Some((rest, "1")) => format!("{rest},0\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    desk.file("flipped.csv", &flipped);
+    let right = desk.json("rows.csv --group bag --label share --row-label truth", 0);
+    let wrong = desk.json("flipped.csv --group bag --label share --row-label truth", 0);
+    assert_eq!(right["theta"], wrong["theta"]);
+    let auc = |answer: &serde_json::Value| number(&answer["row_scores"]["auc"]);
+    assert!((auc(&right) + auc(&wrong) - 1.0).abs() < 1e-12);
+    let without = desk.json("rows.csv --group bag --label share --except truth", 0);
+    assert_eq!(without["theta"], right["theta"]);
+    assert!(without["row_scores"].is_null());
+}
+
+#[test]
+fn every_link_has_an_answer_and_predictions() {
+    let desk = Desk::at("bags");
+    for (link, column) in [
+        ("logistic", "probability"),
+        ("identity", "prediction"),
+        ("exp", "expected_count"),
+        ("softmax", "class"),
+    ] {
+        let args = format!("--groups 80 --rows 1..30 --features 3 --link {link} --predictions out.csv");
+        let run = desk.run(&args);
+        assert_eq!(run.code, Some(0), "{link}: {}{}", run.out, run.err);
+        assert!(run.out.contains("fit of groups") && run.out.contains("worst groups"), "{}", run.out);
+        let written = fs::read_to_string(desk.path().join("out.csv")).expect("predictions");
+        let header = written.lines().next().expect("a header");
+        assert!(header.starts_with(&format!("row,group,{column}")), "{header}");
+        let answer = desk.json(&args, 0);
+        assert_eq!(written.lines().count() - 1, number(&answer["rows"]) as usize);
+        // The average of a group's predictions is what is fitted to it.
+        if link == "logistic" {
+            let worst = &answer["worst_groups"][0];
+            let own: Vec<f64> = written
+                .lines()
+                .filter(|line| line.split(',').nth(1) == worst["group"].as_str())
+                .map(|line| line.split(',').nth(2).expect("a number").parse().expect("a number"))
+                .collect();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            assert!((mean - number(&worst["fitted"])).abs() < 1e-9);
+        }
+    }
+    // The same groups, whatever the seed of the run; others with another --data-seed.
+    let source =
+        |args: &str| desk.json(&format!("--groups 30 --rows 5 --features 2 {args}"), 0)["objective"].clone();
+    assert_eq!(source("--seed 4"), source("--seed 5"));
+    assert_ne!(source("--data-seed 4"), source("--data-seed 5"));
+}
+
+#[test]
+fn groups_of_one_row_and_proportions_of_zero_and_one() {
+    let desk = Desk::at("bags");
+    // With single rows it is logistic regression: by symmetry theta = 0, and by counting the intercept is log(3).
+    desk.file(
+        "single.csv",
+        "group,x,label\nr1,1,1\nr2,-1,1\nr3,1,1\nr4,-1,1\nr5,1,1\nr6,-1,1\nr7,1,0\nr8,-1,0\n",
+    );
+    let answer = desk.json("single.csv --tolerance 1e-9", 0);
+    let theta = numbers(&answer["theta"]);
+    assert!(theta[0].abs() < 1e-6 && (theta[1] - 3f64.ln()).abs() < 1e-6, "{theta:?}");
+    // One group alone: its proportion is met exactly.
+    desk.file("one.csv", "group,x,label\ng,1,0.25\ng,2,0.25\ng,4,0.25\n");
+    let answer = desk.json("one.csv --l2 0.01", 0);
+    assert!(number(&answer["group_fit"]["mean_absolute_error"]) < 1e-5);
+    assert!(answer["notes"].to_string().contains("0.01") || answer["notes"].as_array().is_some());
+}
+
+#[test]
+fn groups_on_one_side_alone_are_left_out_and_named() {
+    let desk = Desk::at("bags");
+    desk.file("rows.csv", "group,x\na,1\na,2\nb,0\nb,3\nc,9\nc,8\nd,0.5\n");
+    desk.file("labels.csv", "group,label\na,0.5\nb,0.2\nd,0.1\ne,0.3\n");
+    let run = desk.run("rows.csv --labels labels.csv --l2 0.1 --predictions p.csv");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.starts_with("5 rows of 1 features in 3 groups"), "{}", run.out);
+    assert!(run.out.contains("Groups without a label: 1, such as 'c'. Their 2 rows"), "{}", run.out);
+    assert!(run.out.contains("Labels of groups without rows left out: 1, such as 'e'."), "{}", run.out);
+    let written = fs::read_to_string(desk.path().join("p.csv")).expect("predictions");
+    assert_eq!(written.lines().filter(|line| line.contains(",c,")).count(), 2);
+}
+
+#[test]
+fn refusals_say_where_and_what() {
+    let desk = Desk::at("bags");
+    desk.file("rows.csv", "group,x\na,1\nb,2\nb,3\n");
+    desk.file("varies.csv", "group,x,label\na,1,0.5\nb,2,0.2\nb,3,0.3\n");
+    desk.file("range.csv", "group,x,label\na,1,0.5\nb,2,1.2\nb,3,1.2\n");
+    desk.file("percent.csv", "group,label\na,50\nb,20\n");
+    desk.file("twice.csv", "group,label\na,0.5\nb,0.2\na,0.5\n");
+    desk.file("other.csv", "group,label\ny,0.5\nz,0.2\n");
+    desk.file("wide.csv", "group,p,q\na,0.5,0.5\nb,0.2,0.7\n");
+    desk.file("negative.csv", "group,label\na,-1\nb,3\n");
+    desk.file("gap.csv", "group,label\na,\nb,3\n");
+    desk.file("text.csv", "group,x,y,label\na,1,high,0.5\nb,2,low,0.5\n");
+    desk.file("truth.csv", "group,x,label,truth\na,1,0.5,0\nb,2,0.5,2\n");
+    desk.file("class.csv", "group,x,p,q,truth\na,1,0.5,0.5,p\nb,2,0.5,0.5,r\n");
+    desk.file("nothing.csv", "group,label\na,0.5\nb,0.2\n");
+    let cases: [(&str, &[&str]); 24] = [
+        ("nowhere.csv", &["nowhere.csv: no such file"]),
+        ("-", &["standard input"]),
+        ("rows.csv", &["rows.csv", "'label'", "group, x"]),
+        ("rows.csv --group bag --labels other.csv", &["rows.csv", "'bag'"]),
+        ("varies.csv", &["varies.csv, line 4", "group 'b'", "0.3", "0.2 on line 3", "--row-label"]),
+        ("range.csv", &["range.csv, line 3", "group 'b'", "1.2", "from 0 to 1"]),
+        ("rows.csv --labels percent.csv", &["percent.csv, line 2", "50", "divided by 100"]),
+        ("rows.csv --labels twice.csv", &["twice.csv, line 4", "group 'a'", "line 2"]),
+        ("rows.csv --labels other.csv", &["none of the 2 groups", "'a'", "'y'"]),
+        ("rows.csv --labels wide.csv", &["wide.csv", "2 columns", "p, q", "--label"]),
+        (
+            "rows.csv --labels wide.csv --link softmax",
+            &["wide.csv, line 3", "group 'b'", "0.8", "expected 1"],
+        ),
+        ("rows.csv --labels negative.csv --link exp", &["negative.csv, line 2", "-1", "a count"]),
+        ("rows.csv --labels other.csv --link softmax", &["other.csv", "two or more classes"]),
+        ("rows.csv --labels gap.csv --link identity", &["gap.csv, line 2", "missing"]),
+        ("text.csv", &["text.csv", "line 2", "high"]),
+        ("truth.csv --row-label truth", &["truth.csv, line 3", "truth 2", "0 or 1"]),
+        ("class.csv --label p,q --link softmax --row-label truth", &["class.csv, line 3", "'r'", "p, q"]),
+        ("class.csv --label p,q --except truth", &["--label p,q", "one column", "softmax"]),
+        ("nothing.csv", &["no column is left"]),
+        ("--link exp --loss square", &["--loss square", "--link exp", "poisson"]),
+        ("--rows 80..20", &["80..20", "smaller one first"]),
+        ("--classes 1", &["from 2 to"]),
+        ("rows.csv --groups 4", &["--groups"]),
+        ("--groups 5 --link newton", &["logistic", "softmax", "identity", "exp"]),
+    ];
+    for (args, words) in cases {
+        let before = desk.names();
+        let run = desk.run(args);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert_eq!(desk.names(), before, "{args}");
+        assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
+        for word in words {
+            assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
+        }
+    }
+}

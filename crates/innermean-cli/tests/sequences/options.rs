@@ -1,0 +1,66 @@
+//! Methods, starts, limits and interrupts.
+
+use super::*;
+
+#[test]
+fn a_start_from_a_file_needs_no_search() {
+    let desk = Desk::with_files();
+    let run = desk.run(&format!("{USUAL} --json"));
+    desk.file("answer.json", &run.out);
+    let again = desk.json(&format!("{USUAL} --start answer.json"), 0);
+    assert_eq!((&again["search"], &again["outer"]), (&Value::Null, &0.into()));
+    assert_eq!(again["settings"]["start"], "answer.json");
+    let uniform = desk.run(&format!("{USUAL} --start uniform --max-outer 3"));
+    assert_eq!(uniform.code, Some(1), "{}", uniform.err);
+    assert!(!uniform.out.contains("best of"), "{}", uniform.out);
+}
+
+#[test]
+fn methods_go_on_from_the_start_that_was_found() {
+    let desk = Desk::with_files();
+    let best = number(&desk.json(USUAL, 0)["objective"]);
+    for (method, settings) in [("prox-linear", ""), ("gd", ""), ("svrpda1", ""), ("svrpda2", "")] {
+        let answer = desk.run(&format!("{USUAL} --method {method} {settings} --max-outer 2 --json"));
+        assert!(answer.code.is_some_and(|code| code < 2), "{method}: {}", answer.err);
+        let answer: Value = serde_json::from_str(&answer.out).expect("one object");
+        assert!((number(&answer["objective"]) - best).abs() < 1e-3, "{method}: {}", answer["objective"]);
+        assert!(number(&answer["search"]["best"]) >= number(&answer["objective"]) - 1e-12, "{method}");
+    }
+}
+
+#[test]
+fn limits_hold_the_search_too() {
+    let desk = Desk::new();
+    let clock = std::time::Instant::now();
+    let answer = desk.json("--generated-steps 200000 --starts 500 --max-seconds 0.5", 1);
+    assert!(clock.elapsed().as_secs() < 60, "{:?}", clock.elapsed());
+    assert_eq!((&answer["status"], &answer["search"]["cut_short"]), (&"max_seconds".into(), &true.into()));
+    assert!(answer["notes"].to_string().contains("cut short"));
+    let answer =
+        desk.json("--generated-steps 1000 --classes 3 --starts 2 --max-outer 1 --tolerance 1e-14", 1);
+    assert_eq!(answer["status"], "max_outer");
+    let answer = desk
+        .json("--generated-steps 1000 --classes 3 --starts 2 --tolerance 1e-300 --target-objective 100", 0);
+    assert_eq!(answer["status"], "target_reached");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_search_with_what_there_is() {
+    use std::process::{Command, Stdio};
+    let desk = Desk::new();
+    let child = desk
+        .command("--generated-steps 50000 --starts 100000 --json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let run = Run::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let answer: Value = serde_json::from_str(&run.out).expect("one object");
+    assert_eq!((&answer["status"], &answer["search"]["cut_short"]), (&"interrupted".into(), &true.into()));
+    assert!(number(&answer["objective"]).is_finite());
+}

@@ -1,0 +1,81 @@
+//! A corpus: texts as sequences of tokens, one sequence a line.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::error::ReadError;
+use crate::source::Source;
+
+/// Sequences of tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Corpus {
+    /// Where it comes from.
+    pub source: String,
+    /// The different tokens, in the order of their first appearance.
+    pub names: Vec<String>,
+    /// For each line, which of `names` stand there.
+    pub lines: Vec<Vec<u32>>,
+}
+
+/// Reads a corpus: tokens stand apart by blanks or tabs, a line is a sequence. Blank lines are skipped; nothing is a comment. The text may be
+/// packed by gzip.
+///
+/// # Errors
+/// If the file cannot be read, is no text or has no tokens.
+pub fn read_corpus(path: &Path) -> Result<Corpus, ReadError> {
+    corpus_of(Source::open(path)?)
+}
+
+/// [`read_corpus`] from bytes; `name` stands for the file in messages and in [`Corpus::source`].
+///
+/// # Errors
+/// As [`read_corpus`], but for those about opening a file.
+pub fn parse_corpus(bytes: &[u8], name: &str) -> Result<Corpus, ReadError> {
+    corpus_of(Source::of_bytes(bytes, name)?)
+}
+
+fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
+    let mut text = source.text()?;
+    let mut corpus = Corpus { source: text.file().to_owned(), ..Corpus::default() };
+    let mut codes: HashMap<String, u32> = HashMap::new();
+    while let Some(line) = text.next_line()? {
+        let mut sequence = Vec::new();
+        for token in line.text.split_whitespace() {
+            let code = match codes.get(token) {
+                Some(&code) => code,
+                None => {
+                    let code = corpus.names.len() as u32;
+                    corpus.names.push(token.to_owned());
+                    codes.insert(token.to_owned(), code);
+                    code
+                }
+            };
+            sequence.push(code);
+        }
+        if !sequence.is_empty() {
+            corpus.lines.push(sequence);
+        }
+    }
+    if corpus.lines.is_empty() {
+        let expected = "tokens with blanks between them, one sequence a line";
+        return Err(ReadError::Empty { file: corpus.source, expected });
+    }
+    Ok(corpus)
+}
+
+impl Corpus {
+    /// How often each n-gram occurs within a line: N tokens for each, and its count, in the order of first appearance.
+    pub fn ngrams(&self, order: usize) -> (Vec<u32>, Vec<u64>) {
+        let mut places: HashMap<&[u32], usize> = HashMap::new();
+        let (mut ngrams, mut counts) = (Vec::new(), Vec::new());
+        for window in self.lines.iter().flat_map(|line| line.windows(order.max(1))) {
+            let place = *places.entry(window).or_insert_with(|| {
+                ngrams.extend_from_slice(window);
+                counts.push(0);
+                counts.len() - 1
+            });
+            counts[place] += 1;
+        }
+        (ngrams, counts)
+    }
+}

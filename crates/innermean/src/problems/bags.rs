@@ -1,0 +1,230 @@
+//! Labels known for groups alone: learning from label proportions, counts or means.
+//!
+//! Rows `y_ij` of features stand in groups i; of each group one label is known: which part of its rows is positive, how many events they had
+//! together, the mean of their targets, or the proportions of several classes. A model of single rows is fitted to that:
+//!
+//! ```text
+//! min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j link( <y_ij, theta> + intercept ) ) + g(theta)
+//! ```
+//!
+//! | label of a group | link | phi |
+//! |---|---|---|
+//! | proportion of positive rows | [`Link::Logistic`] | [`Bernoulli`](crate::merit::Bernoulli) |
+//! | proportions of classes | softmax: [`SoftmaxBags`] | [`NegativeLog`](crate::merit::NegativeLog) |
+//! | mean of a target | [`Link::Identity`] with targets | [`Square`](crate::merit::Square) |
+//! | sum of counts | [`Link::Exp`] | [`Poisson`](crate::merit::Poisson) |
+//!
+//! The intercept is the last coordinate of theta (the last C with C classes), for [`FreeTail`](crate::regularizer::FreeTail) to leave free.
+//! Rows lie group after group: a pass over the data is a stream of tiles of rows, each with its products, its links and its sums in the
+//! nearest cache. Threads share rows, not groups: a group of a million rows is cut into segments.
+
+use std::ops::Range;
+
+use crate::blocks::Blocks;
+use crate::setting::InvalidSetting;
+use crate::vector::{norm_squared, row_dots, update};
+
+mod scalar;
+mod softmax;
+
+pub use scalar::{Bags, Link};
+pub use softmax::{MOST_CLASSES, SoftmaxBags};
+
+/// Rows of features, group after group.
+#[derive(Debug, Clone)]
+pub struct Groups {
+    /// Features of a row.
+    width: usize,
+    rows: Vec<f64>,
+    /// Group i has the rows `starts[i]..starts[i + 1]`.
+    starts: Vec<usize>,
+    intercept: bool,
+    segments: Vec<Segment>,
+    /// Of segments, with about equally many rows.
+    blocks: Blocks,
+    /// `max |(y_ij, 1)|`, the 1 where there is an intercept.
+    longest: f64,
+}
+
+/// Rows of one group that are handled in one go.
+#[derive(Debug, Clone)]
+struct Segment {
+    group: usize,
+    rows: Range<usize>,
+}
+
+/// A pass is cut into so many segments at least, if it has as many rows.
+const SEGMENTS: usize = 128;
+/// A shorter segment is not worth its overhead.
+const SHORTEST: usize = 512;
+/// Rows that are handled at once, at most.
+const TILE: usize = 64;
+/// Numbers in a tile: they should stay in the nearest cache.
+const TILE_NUMBERS: usize = 2048;
+
+impl Groups {
+    /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so that there is one start more than there are
+    /// groups.
+    ///
+    /// # Errors
+    /// Unless there are whole rows of one feature or more, all finite, and the starts rise from 0 to the number of rows.
+    pub fn new(
+        width: usize,
+        rows: Vec<f64>,
+        starts: Vec<usize>,
+        intercept: bool,
+    ) -> Result<Self, InvalidSetting> {
+        if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
+            return Err(InvalidSetting::new(
+                "rows",
+                format!("{} numbers in rows of {width}", rows.len()),
+                "at least one whole row of at least one number",
+            ));
+        }
+        let count = rows.len() / width;
+        if starts.first() != Some(&0) || starts.last() != Some(&count) {
+            let given = format!("{:?} to {:?}", starts.first(), starts.last());
+            return Err(InvalidSetting::new("starts", given, format!("numbers from 0 to {count}")));
+        }
+        if let Some(i) = (1..starts.len()).find(|&i| starts[i] <= starts[i - 1]) {
+            let given = format!("{} after {}", starts[i], starts[i - 1]);
+            return Err(InvalidSetting::new(
+                format!("starts[{i}]"),
+                given,
+                "a larger number: no group is empty",
+            ));
+        }
+        if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
+            let place = format!("{} in row {}, column {}", rows[bad], bad / width, bad % width);
+            return Err(InvalidSetting::new("rows", place, "finite numbers"));
+        }
+        let longest_segment = count.div_ceil(SEGMENTS).max(SHORTEST);
+        let mut segments = Vec::new();
+        for (group, ends) in starts.windows(2).enumerate() {
+            let pieces = (ends[1] - ends[0]).div_ceil(longest_segment);
+            let cut = |k: usize| ends[0] + k * (ends[1] - ends[0]) / pieces;
+            segments.extend((0..pieces).map(|k| Segment { group, rows: cut(k)..cut(k + 1) }));
+        }
+        let blocks = Blocks::balanced(segments.len(), 0, |s| segments[s].rows.len() * width);
+        let squares =
+            Blocks::new(count, width).max(|| (), |(), r| norm_squared(&rows[r * width..(r + 1) * width]));
+        let longest = (squares + f64::from(u8::from(intercept))).sqrt();
+        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest })
+    }
+
+    /// Rows in any order, with the number of the group of each: sorts them by group. Comes back with where each sorted row stood before.
+    ///
+    /// # Errors
+    /// As [`Groups::new`], and if a group below `count` has no rows or a row is of none of them.
+    pub fn gather(
+        width: usize,
+        rows: &[f64],
+        groups: &[u32],
+        count: usize,
+        intercept: bool,
+    ) -> Result<(Self, Vec<usize>), InvalidSetting> {
+        if rows.len() != width * groups.len() {
+            let expected = format!("one for each of {} rows", rows.len() / width.max(1));
+            return Err(InvalidSetting::new("groups", format!("{} numbers", groups.len()), expected));
+        }
+        let mut starts = vec![0; count + 1];
+        for &group in groups {
+            if group as usize >= count {
+                return Err(InvalidSetting::new(
+                    "groups",
+                    group.to_string(),
+                    format!("a number below {count}"),
+                ));
+            }
+            starts[group as usize + 1] += 1;
+        }
+        for i in 0..count {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut order = vec![0; groups.len()];
+        for (row, &group) in groups.iter().enumerate() {
+            order[next[group as usize]] = row;
+            next[group as usize] += 1;
+        }
+        let mut sorted = Vec::with_capacity(rows.len());
+        for &row in &order {
+            sorted.extend_from_slice(&rows[row * width..(row + 1) * width]);
+        }
+        Ok((Self::new(width, sorted, starts, intercept)?, order))
+    }
+
+    /// The number of groups.
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts[self.count()]
+    }
+
+    /// Features of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether a model of these rows has an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// The rows of group i.
+    #[inline(always)]
+    pub fn range(&self, i: usize) -> Range<usize> {
+        self.starts[i]..self.starts[i + 1]
+    }
+
+    /// The number of rows of group i.
+    #[inline(always)]
+    pub fn size(&self, i: usize) -> usize {
+        self.starts[i + 1] - self.starts[i]
+    }
+
+    /// The features of row r.
+    #[inline(always)]
+    pub fn row(&self, r: usize) -> &[f64] {
+        &self.rows[r * self.width..(r + 1) * self.width]
+    }
+
+    /// Numbers in theta for one score: features and intercept.
+    fn coefficients(&self) -> usize {
+        self.width + usize::from(self.intercept)
+    }
+
+    /// Runs `work(rows, first row)` for tiles of the rows in `range`.
+    #[inline(always)]
+    fn tiles(&self, range: Range<usize>, mut work: impl FnMut(&[f64], usize)) {
+        let tile = (TILE_NUMBERS / self.width).clamp(8, TILE);
+        let mut first = range.start;
+        while first < range.end {
+            let end = (first + tile).min(range.end);
+            work(&self.rows[first * self.width..end * self.width], end - first);
+            first = end;
+        }
+    }
+
+    /// `scores_r = <row r, theta> + intercept`
+    #[inline(always)]
+    fn scores(&self, rows: &[f64], theta: &[f64], intercept: f64, scores: &mut [f64]) {
+        row_dots(rows, self.width, theta, scores);
+        if self.intercept {
+            update(scores, |t| t + intercept);
+        }
+    }
+
+    /// Adds up, segment by segment in order, what segments have of their groups: `out_i = (1/n_Yi) sum of parts`.
+    fn reduce(&self, width: usize, parts: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (segment, part) in self.segments.iter().zip(parts.chunks_exact(width)) {
+            let share = 1.0 / self.size(segment.group) as f64;
+            let own = &mut out[segment.group * width..(segment.group + 1) * width];
+            crate::vector::axpy(share, part, own);
+        }
+    }
+}
