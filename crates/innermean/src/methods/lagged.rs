@@ -4,7 +4,7 @@
 //! `theta_l <- prox_{alpha g_l}(theta_l - alpha direction_l)`, k times, and these have a closed form
 //! ([`Coordinate::repeated_step`](crate::regularizer::Coordinate::repeated_step)). A clock counts the steps and remembers for
 //! each coordinate when it was last brought up to date. So a step costs as much as it looks at, whatever d is; see [`Oracle::lags`]
-//! for when that pays.
+//! for when that pays. Where a method averages its iterates, every step looks at all of theta, and nothing lags.
 //!
 //! Whoever looks from outside gets a copy that is up to date, and the run goes on as if nobody had looked: rounding must not depend on
 //! when a user is curious.
