@@ -31,6 +31,7 @@ pub(crate) struct CompareArgs {
 
 /// The problems to compare methods on.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum ProblemChoice {
     /// The portfolio of `innermean portfolio`
     Portfolio(PortfolioArgs),

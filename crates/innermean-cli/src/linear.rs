@@ -146,17 +146,16 @@ type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
     let loss = flags.loss.checked()?;
-    let mut data = match file {
-        Some(file) => Data::read(file, columns, loss)?,
-        None => {
-            let roles = columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
-            if roles || columns.features.given().is_some() {
-                bail!(
-                    "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
-                );
-            }
-            generated.data(loss)?
+    let mut data = if let Some(file) = file {
+        Data::read(file, columns, loss)?
+    } else {
+        let roles = columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        if roles || columns.features.given().is_some() {
+            bail!(
+                "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+            );
         }
+        generated.data(loss)?
     };
     let width = flags.loss.width(&data);
     let intercept = !flags.no_intercept;

@@ -44,11 +44,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one of them in a run")]
 enum Command {
-    Bags(bags::BagsArgs),
     Portfolio(portfolio::PortfolioArgs),
-    Linear(linear::LinearArgs),
     Policy(policy::PolicyArgs),
     Sequences(sequences::SequencesArgs),
+    Bags(bags::BagsArgs),
+    Linear(linear::LinearArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
 }
@@ -70,11 +70,11 @@ fn main() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
-        Command::Bags(args) => bags::run(args),
         Command::Portfolio(args) => portfolio::run(args),
-        Command::Linear(args) => linear::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Sequences(args) => sequences::run(args),
+        Command::Bags(args) => bags::run(args),
+        Command::Linear(args) => linear::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
     };

@@ -83,7 +83,9 @@ pub fn generate_groups(options: &GroupOptions) -> GroupedRows {
     let mut coefficients: Vec<f64> = (0..scores * d).map(|_| normal(&mut model)).collect();
     for beta in coefficients.chunks_exact_mut(d) {
         let length = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
-        beta.iter_mut().for_each(|b| *b *= strength / length);
+        for b in beta {
+            *b *= strength / length;
+        }
     }
     let intercepts: Vec<f64> = (0..scores).map(|c| 0.5 - 0.5 * (c % 3) as f64).collect();
     let mut out = GroupedRows {

@@ -183,7 +183,9 @@ pub fn generate_sparse_mdp(states: usize, successors: usize, discount: f64, seed
     let mut probabilities: Vec<f64> = (0..count).map(|_| unit(&mut draws)).collect();
     for own in probabilities.chunks_exact_mut(successors.max(1)) {
         let sum: f64 = own.iter().sum();
-        own.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { 1.0 / successors as f64 });
+        for p in own {
+            *p = if sum > 0.0 { *p / sum } else { 1.0 / successors as f64 };
+        }
     }
     let mut draws = stream(1);
     let rewards = (0..count).map(|_| unit(&mut draws)).collect();

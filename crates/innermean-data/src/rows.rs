@@ -4,7 +4,7 @@ use crate::cell::{Manner, Meaning, general_meaning, is_date, is_missing_code, is
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
 use crate::layout::Layout;
-use crate::line::{Cells, Line};
+use crate::line::{Cells, Delimiter, Line};
 use crate::number::plain_number;
 use crate::row_lines::RowLines;
 use crate::table::{Role, Table};
@@ -140,14 +140,27 @@ impl Reader<'_> {
         let mut cells = Cells::of(text, layout.delimiter);
         // A percent sign on the first value of all says what the others must have.
         let plain = self.percent == Some(false);
-        for (column, &role) in self.roles.iter().enumerate() {
+        let mut column = 0;
+        while let Some(&role) = self.roles.get(column) {
+            let is_matrix = matches!(role, Role::Value | Role::Other);
+            if plain
+                && is_matrix
+                && let Delimiter::Byte(delimiter) = layout.delimiter
+            {
+                let read = self.read_plain_cells(&mut cells, delimiter, column);
+                column += read;
+                if read > 0 {
+                    continue;
+                }
+            }
             let Some(rest) = cells.rest() else { return Err(self.ragged(line, column)) };
             if plain
-                && matches!(role, Role::Value | Role::Other | Role::Number(_))
+                && (is_matrix || matches!(role, Role::Number(_)))
                 && let Some((value, length)) = self.plain(rest)
             {
                 cells.skip_cell(length);
                 self.push(role, value);
+                column += 1;
                 continue;
             }
             if let Err(error) = self.read_cell(&mut cells, role, line, column) {
@@ -156,6 +169,7 @@ impl Reader<'_> {
                 let unclosed = matches!(error, ReadError::UnclosedQuote { .. });
                 return Err(if all == layout.fields || unclosed { error } else { self.ragged(line, all) });
             }
+            column += 1;
         }
         if cells.rest().is_some() {
             return Err(self.ragged(line, layout.fields + cells.count()));
@@ -163,6 +177,33 @@ impl Reader<'_> {
         self.table.lines.push(self.table.rows, line.number);
         self.table.rows += 1;
         Ok(())
+    }
+
+    /// The commonest case: columns of the matrix from `column` on whose cells hold nothing but a plain number; how many there are.
+    #[inline(always)]
+    fn read_plain_cells(&mut self, cells: &mut Cells<'_>, delimiter: u8, column: usize) -> usize {
+        let Some(all) = cells.rest() else { return 0 };
+        let decimal = self.layout.decimal;
+        let codes = self.layout.manner == Manner::Returns;
+        let values = &mut self.table.values;
+        let (mut at, mut count) = (0, 0);
+        for role in &self.roles[column..] {
+            if !matches!(role, Role::Value | Role::Other) {
+                break;
+            }
+            let Some(rest) = all.get(at..) else { break };
+            let Some((value, end)) = plain_number(rest, decimal) else { break };
+            if rest.get(end).is_some_and(|&b| b != delimiter) || (codes && is_missing_code(value)) {
+                break;
+            }
+            values.push(value);
+            at += end + 1;
+            count += 1;
+        }
+        if count > 0 {
+            cells.skip_cell(at - 1);
+        }
+        count
     }
 
     #[inline(always)]

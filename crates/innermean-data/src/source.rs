@@ -73,6 +73,7 @@ pub(crate) enum Content<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        let given = path;
         let (path, member) = with_member(path);
         let file = || path.display().to_string();
         if path.is_dir() {
@@ -83,7 +84,12 @@ impl<'a> Source<'a> {
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
         })?;
-        Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()))
+        let source = Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()))?;
+        // Other files have no parts that could be named.
+        if source.member.is_some() && !matches!(source.kind, Kind::Zip | Kind::Mat) {
+            return Err(ReadError::NotFound { file: given.display().to_string() });
+        }
+        Ok(source)
     }
 
     pub(crate) fn of_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {

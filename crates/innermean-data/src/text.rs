@@ -5,7 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use crate::error::ReadError;
 use crate::line::Line;
@@ -100,40 +100,40 @@ impl<'a> Text<'a> {
         line(&self.buffer[from..from + length], self.lines, &self.file).map(Some)
     }
 
-    /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will hand out again.
+    /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will hand out again. Of very long lines
+    /// fewer will do.
     pub(crate) fn first_lines(&mut self, count: usize) -> Result<Vec<Line<'_>>, ReadError> {
-        // As many line ends are enough if no line is blank; where some are, more is read.
-        let mut wanted = count;
-        loop {
-            while !self.ended && memchr_iter(self.line_end, &self.buffer[self.at..]).count() < wanted {
-                self.fill()?;
-            }
-            if self.ended || self.sample(count)?.len() == count {
-                return self.sample(count);
-            }
-            wanted = 2 * memchr_iter(self.line_end, &self.buffer[self.at..]).count();
+        while !self.ended && !self.sample(count)?.1 {
+            self.fill()?;
         }
+        Ok(self.sample(count)?.0)
     }
 
-    /// Up to `count` such lines among the whole lines that are held.
-    fn sample(&self, count: usize) -> Result<Vec<Line<'_>>, ReadError> {
+    /// Such lines among the whole lines that are held, and whether they are enough.
+    fn sample(&self, count: usize) -> Result<(Vec<Line<'_>>, bool), ReadError> {
+        /// More than this many bytes, and lines, are not needed.
+        const ENOUGH: (usize, usize) = (1 << 20, 10);
         let mut lines = Vec::new();
-        let mut rest = &self.buffer[self.at..];
+        let mut at = self.at;
         let mut number = self.lines;
-        while lines.len() < count && !rest.is_empty() {
-            let (text, after) = match memchr(self.line_end, rest) {
-                Some(end) => (&rest[..end], &rest[end + 1..]),
-                None if self.ended => (rest, &rest[rest.len()..]),
+        while at < self.buffer.len() {
+            if lines.len() == count || (at - self.at > ENOUGH.0 && lines.len() >= ENOUGH.1) {
+                return Ok((lines, true));
+            }
+            let end = match memchr(self.line_end, &self.buffer[at..]) {
+                Some(length) => at + length,
+                None if self.ended => self.buffer.len(),
                 None => break,
             };
             number += 1;
-            let line = line(text, number, &self.file)?;
+            let line = line(&self.buffer[at..end], number, &self.file)?;
             if !line.is_blank() && !line.is_comment() {
                 lines.push(line);
             }
-            rest = after;
+            at = end + 1;
         }
-        Ok(lines)
+        let enough = lines.len() == count;
+        Ok((lines, enough))
     }
 }
 
@@ -185,6 +185,15 @@ mod tests {
                 assert_eq!(all[4].0, 5);
             }
         }
+    }
+
+    #[test]
+    fn long_lines_are_not_all_looked_at() {
+        let whole = ("x".repeat(200_000) + "\n").repeat(60);
+        let mut text = Text::new(Box::new(whole.as_bytes()), "file").unwrap();
+        assert_eq!(text.first_lines(100).unwrap().len(), 10);
+        assert!(text.buffer.len() < 6_000_000);
+        assert_eq!(lines(&mut text).len(), 60);
     }
 
     #[test]

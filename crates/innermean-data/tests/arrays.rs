@@ -137,6 +137,13 @@ fn archives() {
 }
 
 #[test]
+fn only_archives_have_parts() {
+    let file = written("m.npy", &npy("<f8", "2, 3", &doubles(&VALUES)));
+    let error = read_matrix(&file.folder.path().join("m.npy:X")).unwrap_err().to_string();
+    assert!(error.ends_with("m.npy:X: no such file; check the path"), "{error}");
+}
+
+#[test]
 fn archives_that_are_refused() {
     let says = |bytes: &[u8], part: &str| {
         let error = matrix("a.npz", bytes).unwrap_err().to_string();

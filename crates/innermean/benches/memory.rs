@@ -57,8 +57,8 @@ fn main() -> ExitCode {
     let solution = method.run(&solution, &problem, &start, &mut ());
     let added = PEAK.load(Ordering::Relaxed) - before;
     let bound = (1.2 * (d + n_x * ell) as f64) as usize * size_of::<f64>() + SLACK;
-    println!("SVRPDA-II on {n_x} x {} pairs, d = {d}: {} steps", states, solution.inner);
-    println!("data      {:12} bytes", before);
+    println!("SVRPDA-II on {n_x} x {states} pairs, d = {d}: {} steps", solution.inner);
+    println!("data      {before:12} bytes");
     println!("added     {added:12} bytes at most");
     println!("allowed   {bound:12} bytes: 1.2 (d + n_X ell) numbers and 64 MB");
     if added <= bound { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -96,26 +96,23 @@ impl Task {
 
     /// Coordinate descent: each coordinate goes to the minimum of a parabola above the objective, until none moves any more.
     fn minimum(&self) -> f64 {
-        let (n, d) = (self.rows.len(), self.rows[0].len());
-        let mut theta = vec![0.0; d];
-        let mut scores = vec![0.0; n];
+        let share = 1.0 / self.rows.len() as f64;
+        let mut theta = vec![0.0; self.rows[0].len()];
+        let mut scores = vec![0.0; self.rows.len()];
         for _ in 0..200_000 {
             let mut moved = 0.0_f64;
-            for l in 0..d {
+            for (l, theta) in theta.iter_mut().enumerate() {
                 let (mut slope, mut curvature) = (0.0, 0.0);
-                for i in 0..n {
-                    let (_, at, most) = self.loss.at(scores[i], self.targets[i]);
-                    slope += self.weights[i] * at * self.rows[i][l] / n as f64;
-                    curvature += self.weights[i] * most * self.rows[i][l].powi(2) / n as f64;
+                for (i, (row, score)) in self.rows.iter().zip(&scores).enumerate() {
+                    let (_, at, most) = self.loss.at(*score, self.targets[i]);
+                    slope += share * self.weights[i] * at * row[l];
+                    curvature += share * self.weights[i] * most * row[l].powi(2);
                 }
                 let (l1, l2) = if l < self.penalised() { (self.l1, self.l2) } else { (0.0, 0.0) };
-                let to = curvature * theta[l] - slope;
-                let new = to.signum() * (to.abs() - l1).max(0.0) / (curvature + l2);
-                let change = new - theta[l];
-                theta[l] = new;
-                for i in 0..n {
-                    scores[i] += change * self.rows[i][l];
-                }
+                let to = curvature * *theta - slope;
+                let change = to.signum() * (to.abs() - l1).max(0.0) / (curvature + l2) - *theta;
+                *theta += change;
+                scores.iter_mut().zip(&self.rows).for_each(|(score, row)| *score += change * row[l]);
                 moved = moved.max(change.abs());
             }
             if moved < 1e-13 {
@@ -192,7 +189,7 @@ fn spdc_and_saga_find_the_minimum() {
 fn weights_count_rows() {
     for loss in LOSSES {
         let mut task = Task::new(loss, 0.01, 0.02, true);
-        task.weights = (0..60).map(|i| 0.25 + (i % 4) as f64 / 2.0).collect();
+        task.weights = (0..60).map(|i| 0.25 + f64::from(i % 4) / 2.0).collect();
         task.check("lbfgs");
         task.check("svrpda1");
     }

@@ -275,13 +275,13 @@ fn lstd_and_its_ridge_are_what_the_log_says() {
     let weights = log.weights.clone().unwrap();
     let total: f64 = weights.iter().sum();
     let (mut a, mut b) = (vec![[0.0; 3]; 3], [0.0; 3]);
-    for k in 0..200 {
+    for (k, weight) in weights.iter().enumerate() {
         let (now, next) = (psi(Some(&rows), 3, log.from[k]), psi(Some(&rows), 3, log.next[k]));
         for l in 0..3 {
             for m in 0..3 {
-                a[l][m] += weights[k] / total * now[l] * (now[m] - 0.8 * next[m]);
+                a[l][m] += weight / total * now[l] * (now[m] - 0.8 * next[m]);
             }
-            b[l] += weights[k] / total * log.rewards[k] * now[l];
+            b[l] += weight / total * log.rewards[k] * now[l];
         }
     }
     let mut gram = Symmetric::scaled_identity(3, 0.0);

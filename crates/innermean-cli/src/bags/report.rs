@@ -60,7 +60,7 @@ impl BagsApplication<'_> {
             (_, Loss::Square) => "mean square of (average - label)".to_owned(),
             (_, Loss::Poisson) => "half the deviance of counts for each row".to_owned(),
         }];
-        terms.extend(self.flags.penalty.terms("theta"));
+        terms.extend(self.flags.penalty.terms("coefficients"));
         terms.join(" + ")
     }
 
@@ -93,11 +93,14 @@ impl Application for BagsApplication<'_> {
             LinkChoice::Exp => "a count",
         };
         let groups = self.model.groups();
+        let counted = |count: usize, word: &str| {
+            format!("{} {word}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+        };
         format!(
-            "{} rows of {} features in {} groups with {labels} each",
-            grouped(groups.rows() as u64),
-            grouped(groups.width() as u64),
-            grouped(groups.count() as u64)
+            "{} of {} in {} with {labels} each",
+            counted(groups.rows(), "row"),
+            counted(groups.width(), "feature"),
+            counted(groups.count(), "group")
         )
     }
 

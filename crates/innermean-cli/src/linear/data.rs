@@ -1,5 +1,6 @@
 //! Rows and targets, from whatever file they come.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -161,7 +162,9 @@ impl Data {
             }
         }
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        weights.iter_mut().for_each(|w| *w /= mean);
+        for weight in &mut weights {
+            *weight /= mean;
+        }
         if !weights.iter().all(|w| w.is_finite() && *w > 0.0) {
             bail!("{}: weights are too far apart; expected numbers of ordinary size", frame.source);
         }
@@ -308,8 +311,9 @@ fn format(file: &Path, flags: &ColumnFlags) -> Result<Format> {
     }
     let name = file.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let sparse = name.ends_with(".svm")
-        || name.ends_with(".libsvm")
-        || (name.ends_with(".txt") && looks_like_libsvm(file)?);
-    Ok(if sparse { Format::Libsvm } else { Format::Table })
+    Ok(match Path::new(name).extension().and_then(OsStr::to_str) {
+        Some("svm" | "libsvm") => Format::Libsvm,
+        Some("txt") if looks_like_libsvm(file)? => Format::Libsvm,
+        _ => Format::Table,
+    })
 }

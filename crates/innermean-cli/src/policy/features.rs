@@ -121,7 +121,9 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
     let mut used = vec![false; keys.names.len()];
     for (s, name) in known.names.iter().enumerate() {
         let row = rows.get(name.as_str()).copied();
-        row.into_iter().for_each(|row| used[row] = true);
+        if let Some(row) = row {
+            used[row] = true;
+        }
         match row.filter(|_| !known.terminal[s]) {
             Some(row) => values.extend_from_slice(frame.row(row)),
             None => values.extend(std::iter::repeat_n(0.0, d)),
@@ -160,13 +162,12 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
 fn from_matrix(path: &Path, known: &mut Known) -> Result<Described> {
     let matrix = read_matrix(path)?;
     let row = |name: &String| name.parse::<usize>().ok().filter(|row| *row < matrix.rows);
-    let mut values = Vec::with_capacity(known.names.len() * matrix.columns);
+    let d = matrix.columns;
+    let mut values = Vec::with_capacity(known.names.len() * d);
     for (s, name) in known.names.iter().enumerate() {
         match row(name) {
-            Some(row) => {
-                values.extend_from_slice(&matrix.values[row * matrix.columns..(row + 1) * matrix.columns])
-            }
-            None if known.terminal[s] => values.extend(std::iter::repeat_n(0.0, matrix.columns)),
+            Some(row) => values.extend_from_slice(&matrix.values[row * d..(row + 1) * d]),
+            None if known.terminal[s] => values.extend(std::iter::repeat_n(0.0, d)),
             None => bail!(
                 "--features {}: has {} rows, and none for state '{name}'; expected states that are numbers of rows, from 0 on, or a table with a column of states",
                 path.display(),
@@ -180,8 +181,8 @@ fn from_matrix(path: &Path, known: &mut Known) -> Result<Described> {
 }
 
 fn is_array(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
-    name.ends_with(".npy") || name.contains(".npz")
+    let array = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    array || path.to_string_lossy().to_lowercase().contains(".npz")
 }
 
 fn refuse_duplicates(frame: &Frame, codes: &[u32], names: &[String]) -> Result<()> {

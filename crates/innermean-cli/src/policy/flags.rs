@@ -12,6 +12,7 @@ use crate::number;
 use crate::regularizer_flags::RegularizerFlags;
 
 /// What is evaluated, shared with `compare policy`.
+#[expect(clippy::doc_markdown, reason = "help is no markdown")]
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct PolicyFlags {

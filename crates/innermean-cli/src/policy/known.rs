@@ -98,10 +98,8 @@ impl Known {
         }
         self.notes.push(format!("States that the walk never came to, and that are left out: {forgotten}."));
         let mut places = vec![END; seen.len()];
-        let mut next = 0;
-        for (place, _) in places.iter_mut().zip(&seen).filter(|(_, seen)| **seen) {
+        for (next, (place, _)) in (0..).zip(places.iter_mut().zip(&seen).filter(|(_, seen)| **seen)) {
             *place = next;
-            next += 1;
         }
         for s in moves.from.iter_mut().chain(&mut moves.next).filter(|s| **s != END) {
             *s = places[*s as usize];

@@ -156,7 +156,7 @@ fn products<F: Inner>(
         let transposed = d == f.ell() && d <= MOST_COORDINATES && {
             // f' by differences, d x ell, and its transpose times w.
             let mut product = vec![0.0; d];
-            for l in 0..d {
+            for (l, w_l) in w.iter().enumerate() {
                 let column: Vec<f64> = (0..d)
                     .map(|c| {
                         let mut unit = vec![0.0; d];
@@ -166,7 +166,7 @@ fn products<F: Inner>(
                         (right - left) / (up - down)
                     })
                     .collect();
-                product.iter_mut().zip(&column).for_each(|(p, x)| *p += w[l] * x);
+                product.iter_mut().zip(&column).for_each(|(p, x)| *p += w_l * x);
             }
             equal(&got, &product, 10.0 * tolerance, slack)
         };

@@ -120,7 +120,9 @@ fn bounds<F: Inner>(f: &F, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64
 pub(super) fn samples<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
     let sample = f.structure().sample;
     if sample != Sample::Own {
-        thetas.iter().for_each(|theta| related(f, theta, sample, points, report));
+        for theta in thetas {
+            related(f, theta, sample, points, report);
+        }
     }
 }
 

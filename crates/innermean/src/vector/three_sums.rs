@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn facts_are_those_of_the_weights() {
         for n in [0, 1, 7, 8, 9, 31] {
-            let weights: Vec<f64> = (0..n).map(|k| ((k * 37 + 11) % 17) as f64 - 3.0).collect();
-            let sizes: Vec<f64> = (0..n).map(|k| ((k * 5) % 7) as f64).collect();
+            let weights: Vec<f64> = (0..n).map(|k| f64::from((k * 37 + 11) % 17) - 3.0).collect();
+            let sizes: Vec<f64> = (0..n).map(|k| f64::from((k * 5) % 7)).collect();
             assert_eq!(weight_facts(&weights, &sizes), some_facts(&weights, &sizes), "n = {n}");
         }
         let mut weights = [0.1; 20];

@@ -17,8 +17,8 @@ pub struct SoftmaxBags {
     classes: usize,
 }
 
-/// The probabilities of one row or the scores of a tile.
-type Tile = [[f64; TILE]; MOST_CLASSES];
+/// For each class, the scores or probabilities of the rows of a tile.
+type Tile = [[f64; TILE]];
 
 impl SoftmaxBags {
     /// # Errors
@@ -177,8 +177,8 @@ impl SoftmaxBags {
     }
 }
 
-fn new_tile() -> Box<Tile> {
-    Box::new([[0.0; TILE]; MOST_CLASSES])
+fn new_tile() -> Vec<[f64; TILE]> {
+    vec![[0.0; TILE]; MOST_CLASSES]
 }
 
 impl Inner for SoftmaxBags {
