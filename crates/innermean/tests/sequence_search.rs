@@ -138,7 +138,7 @@ fn the_yardstick_is_multinomial_regression() {
     let (mut value, mut means) = ([0.0], vec![0.0; 600]);
     problem.inner.means(&theta, &mut means);
     let mut slow = vec![0.0; f.d()];
-    let w: Vec<f64> = (0..600).map(|t| (t as f64).cos()).collect();
+    let w: Vec<f64> = (0..600).map(|t| f64::from(t).cos()).collect();
     for t in 0..600 {
         problem.inner.value(&theta, t, 0, &mut value);
         assert!((value[0] - means[t]).abs() < 1e-14);

@@ -253,17 +253,12 @@ fn note_short(
 /// The class of each step. A label that is no class of the language is none, and said so; an empty one is none as well.
 fn labels(keys: &Keys, order: &[usize], language: &Language, notes: &mut Vec<String>) -> Vec<Option<u32>> {
     let classes: Vec<Option<u32>> = keys.names.iter().map(|name| language.class(name)).collect();
-    let unknown: Vec<&str> = keys
-        .names
-        .iter()
-        .zip(&classes)
-        .filter(|(_, class)| class.is_none())
-        .map(|(name, _)| &**name)
-        .collect();
+    let is_unknown = |code: usize| classes[code].is_none() && !keys.names[code].is_empty();
+    let unknown: Vec<usize> = (0..keys.names.len()).filter(|&code| is_unknown(code)).collect();
     if !unknown.is_empty() {
-        let is_unknown = |code: usize| classes[code].is_none() && !keys.names[code].is_empty();
         let rows = keys.codes.iter().filter(|code| is_unknown(**code as usize)).count();
-        let shown: Vec<String> = unknown.iter().take(5).map(|name| format!("'{name}'")).collect();
+        let shown: Vec<String> =
+            unknown.iter().take(5).map(|&code| format!("'{}'", keys.names[code])).collect();
         let more = if unknown.len() > 5 { ", ..." } else { "" };
         notes.push(format!(
             "Labels that are no class of the language: {}{more} in {} rows, which are not scored.",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table as TextTable, presets};
 use innermean::problems::sequences::search::{Found, Origin, Tried};
-use innermean::{AnyMethod, Choice, Driver, Inner, Ridge, Solution, Stop};
+use innermean::{AnyMethod, Choice, Driver, Inner, Ridge, Solution, Status, Stop};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use super::{FIRST_STEP, SequencesArgs, SequencesProblem};
 use crate::application::{Application, Page, Source};
 use crate::columns::MissingChoice;
 use crate::human::{grouped, significant};
+use crate::interrupt;
 use crate::predictions::{OutColumn, OutTable};
 
 /// Of more classes, only the most frequent are shown.
@@ -71,8 +72,9 @@ pub(super) struct Answer<'a> {
 struct Scores {
     labelled_steps: usize,
     accuracy: f64,
-    accuracy_with_labels: f64,
-    ratio: f64,
+    /// None where the run was cut short, for this takes time too.
+    accuracy_with_labels: Option<f64>,
+    ratio: Option<f64>,
     /// The share of each class's labelled steps that are classified as it.
     recall: Vec<Option<f64>>,
 }
@@ -150,26 +152,33 @@ impl<'a> SequencesApplication<'a> {
         (share(total).unwrap_or(0.0), counts.into_iter().map(share).collect())
     }
 
-    /// The scores, beside those of the same classifier fitted with the labels.
-    fn scores(&self, probabilities: &[f64]) -> Result<Option<Scores>> {
+    /// The scores and, unless the run was cut short, those of the same classifier fitted with the labels.
+    fn scores(&self, probabilities: &[f64], status: Status) -> Result<Option<Scores>> {
         let Some(labels) = &self.table.labels else { return Ok(None) };
         let labelled_steps = labels.iter().flatten().count();
         if labelled_steps == 0 {
             return Ok(None);
         }
+        let (accuracy, recall) = self.accuracy(labels, probabilities);
+        let cut_short = matches!(status, Status::Interrupted | Status::MaxSeconds);
+        let accuracy_with_labels = if cut_short { None } else { self.accuracy_with_labels(labels)? };
+        let ratio = accuracy_with_labels.map(|with_labels| accuracy / with_labels);
+        Ok(Some(Scores { labelled_steps, accuracy, accuracy_with_labels, ratio, recall }))
+    }
+
+    /// None if the user does not want to wait for it.
+    fn accuracy_with_labels(&self, labels: &[Option<u32>]) -> Result<Option<f64>> {
         let f = &self.problem.inner;
         let problem = f.labelled(labels, Ridge::from_weight(RIDGE_WITH_LABELS)?)?;
         let zeros = vec![0.0; f.d()];
         let choice = Choice { alpha_theta: Some(FIRST_STEP), ..Choice::default() };
         let method = AnyMethod::named("lbfgs", &choice, &problem, &zeros)?;
         let stop = Stop { max_outer: Some(WITH_LABELS), tolerance: None, ..Stop::default() };
-        let driver = Driver { stop, ..Driver::default() };
+        let driver = Driver { stop, evaluate_every: None, interrupt: Some(interrupt::listen()?) };
         let pool = ThreadPoolBuilder::new().num_threads(self.args.solver.threads).build()?;
         let fitted = pool.install(|| method.run(&driver, &problem, &zeros, &mut ()));
-        let (accuracy, recall) = self.accuracy(labels, probabilities);
-        let accuracy_with_labels = self.accuracy(labels, &f.probabilities(&fitted.theta)).0;
-        let ratio = accuracy / accuracy_with_labels;
-        Ok(Some(Scores { labelled_steps, accuracy, accuracy_with_labels, ratio, recall }))
+        let in_time = fitted.status != Status::Interrupted;
+        Ok(in_time.then(|| self.accuracy(labels, &f.probabilities(&fitted.theta)).0))
     }
 
     fn search(&self) -> Option<SearchAnswer<'_>> {
@@ -318,7 +327,7 @@ impl Application for SequencesApplication<'_> {
             ngrams_below_floor: below,
             class_frequencies: self.language.model.class_frequencies(),
             predicted_frequencies,
-            scores: self.scores(&probabilities)?,
+            scores: self.scores(&probabilities, solution.status)?,
             search: self.search(),
             probabilities,
         })
@@ -339,16 +348,15 @@ impl Application for SequencesApplication<'_> {
         page.tables = self.class_table(answer, &solution.theta);
         let facts = &mut page.facts;
         if let Some(scores) = &answer.scores {
-            facts.line(
-                "accuracy",
-                &format!(
-                    "{:.4} without labels, {:.4} with labels, ratio {:.4}, on {} labelled steps",
-                    scores.accuracy,
-                    scores.accuracy_with_labels,
-                    scores.ratio,
-                    grouped(scores.labelled_steps as u64)
-                ),
-            );
+            let beside = match (scores.accuracy_with_labels, scores.ratio) {
+                (Some(with_labels), Some(ratio)) => {
+                    format!(", {with_labels:.4} with labels, ratio {ratio:.4}")
+                }
+                _ => String::new(),
+            };
+            let steps = grouped(scores.labelled_steps as u64);
+            let text = format!("{:.4} without labels{beside}, on {steps} labelled steps", scores.accuracy);
+            facts.line("accuracy", &text);
         }
         facts.line(
             "divergence",
