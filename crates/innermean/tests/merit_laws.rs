@@ -346,9 +346,8 @@ proptest! {
 /// The hinge losses as functions of the margin `m = y u`, branches and all: value and slope.
 fn hinge(width: Option<f64>, m: f64) -> (f64, f64) {
     match width {
-        None if m >= 1.0 => (0.0, 0.0),
+        _ if m >= 1.0 => (0.0, 0.0),
         None => ((1.0 - m).powi(2), -2.0 * (1.0 - m)),
-        Some(_) if m >= 1.0 => (0.0, 0.0),
         Some(h) if m >= 1.0 - h => ((1.0 - m).powi(2) / (2.0 * h), -(1.0 - m) / h),
         Some(h) => (1.0 - m - h / 2.0, -1.0),
     }

@@ -123,8 +123,8 @@ fn what_is_no_sum_over_coordinates_says_so() {
     assert_eq!((free.coordinate(0), free.coordinate(7)), (None, None));
     let g: &dyn Regularizer = &Ridge::from_weight(2.0).unwrap();
     assert_eq!(g.coordinate(3), Some(Coordinate { l2: 2.0, ..Coordinate::FREE }));
-    let net = ElasticNet::from_weights(1.0, 2.0).unwrap();
-    assert_eq!((&net).coordinate(3), Some(Coordinate { l1: 1.0, l2: 2.0, ..Coordinate::FREE }));
+    let net: Box<dyn Regularizer> = Box::new(ElasticNet::from_weights(1.0, 2.0).unwrap());
+    assert_eq!(net.coordinate(3), Some(Coordinate { l1: 1.0, l2: 2.0, ..Coordinate::FREE }));
 }
 
 /// Down along one line, through zero, and down along the other: the three stretches in numbers.

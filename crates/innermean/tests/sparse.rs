@@ -139,7 +139,7 @@ fn a_single_loop_lags_to_the_same_answer() {
 #[test]
 fn averages_at_supports_equal_whole_ones() {
     let (told, plain) = (Sparse::new(700, 60, true), Sparse::new(700, 60, false));
-    let theta: Vec<f64> = (0..700).map(|l| (l % 7) as f64 / 7.0).collect();
+    let theta: Vec<f64> = (0..700).map(|l| f64::from(l % 7) / 7.0).collect();
     let (sparse, dense) = (Collapsed::new(&told, &theta), Collapsed::new(&plain, &theta));
     assert!(sparse.support(0).is_some() && dense.support(0).is_none());
     assert!(sparse.numbers() < 1000 && dense.numbers() == 60 * 2 * 700);
