@@ -81,7 +81,9 @@ mod tests {
         let whole: Vec<usize> = f.windows.clone();
         for asked in [1, 10, 300, 600, 1200, 1750, 9999] {
             let part = f.sample(asked);
-            assert!(part.steps() <= (asked + 2 * PIECE).min(steps) && !part.windows.is_empty());
+            // Pieces of one sequence share their last steps; no window is in two of them.
+            assert!(part.steps() <= asked + 2 * PIECE && !part.windows.is_empty());
+            assert!(part.windows.len() <= whole.len());
             assert!(asked < 300 || part.steps() * 2 > asked.min(steps), "{asked}: {}", part.steps());
             for &t in &part.windows {
                 // The feature is the number of the step.
