@@ -89,14 +89,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         if measure == Measure::Stationarity {
             let origin = problem.allowed(&vec![0.0; d]);
             let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
-            evaluator.alpha = if smoothness > 0.0 { 1.0 / smoothness } else { 1.0 };
+            evaluator.alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
             f.means(&origin, &mut evaluator.f_bar);
             let norm = evaluator.mapping_norm(&origin);
-            evaluator.scale = if norm > 0.0 { norm } else { 1.0 };
-            if let Some(ordinary) = f.ordinary_point() {
-                f.means(&ordinary, &mut evaluator.f_bar);
-                evaluator.scale = norm.max(evaluator.mapping_norm(&ordinary));
-            }
+            let ordinary = f.ordinary_point().map_or(0.0, |point| {
+                f.means(&point, &mut evaluator.f_bar);
+                evaluator.mapping_norm(&point)
+            });
+            // A logarithm may be infinitely steep at the origin: in that unit every point would be solved.
+            let usable = |norm: &f64| norm.is_finite() && *norm > 0.0;
+            evaluator.scale = [norm, ordinary].into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0);
         } else if measure == Measure::DualityGap {
             let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
             evaluator.scale = if least.is_finite() { least } else { 0.0 };

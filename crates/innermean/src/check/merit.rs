@@ -142,7 +142,8 @@ fn at_point<P: Merit>(phi: &Phi<'_, P>, u: &[f64], tolerance: f64, report: &mut 
     conjugate_at(phi, u, &slope, report);
     prox_at(phi, u, &slope, report);
     let steepest = phi.merit.lipschitz(phi.ell);
-    if norm_squared(&slope).sqrt() > steepest * (1.0 + 1e-9) {
+    // A NaN is no bound.
+    if steepest.is_nan() || norm_squared(&slope).sqrt() > steepest * (1.0 + 1e-9) {
         let message = format!(
             "lipschitz is {}, but the slope is {} ({at})",
             number(steepest),
@@ -256,7 +257,7 @@ fn between<P: Merit>(phi: &Phi<'_, P>, a: &[f64], b: &[f64], report: &mut CheckR
     let apart = distance_squared(a, b).sqrt();
     let change = distance_squared(&slope_a, &slope_b).sqrt();
     let gamma = phi.merit.gamma();
-    if gamma > 0.0 && change * gamma > apart * (1.0 + 1e-7) + 1e-12 {
+    if gamma.is_nan() || (gamma > 0.0 && change * gamma > apart * (1.0 + 1e-7) + 1e-12) {
         let message = format!(
             "gamma is {}, but slopes change by {} over a distance of {}: it is at most {} ({at})",
             number(gamma),

@@ -1,4 +1,6 @@
-//! g: prox, step, conjugate, and what it says about its curvature.
+//! g: prox, step, conjugate, and what it says about its curvature and its parts.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "comparisons that no NaN passes")]
 
 use super::compare::{describe, equal, number};
 use super::points::Points;
@@ -52,6 +54,7 @@ pub(super) fn check<G: Regularizer>(
         optimality(g, one, &all, k, report);
         step(g, one, points, report);
     }
+    coordinates(g, &all, points, report);
     if let Some((lambda, tilt)) = g.quadratic(thetas[0].len()) {
         quadratic(g, lambda, &tilt, &all, report);
     }
@@ -76,7 +79,8 @@ fn optimality<G: Regularizer>(g: &G, one: &Prox, all: &[Prox], k: usize, report:
         let size =
             there.abs() + value.abs() + norm_squared(s).sqrt() * distance_squared(&z, p).sqrt() + 1e-12;
         let excess = value + linear - there;
-        if excess > SLACK * size {
+        // Written so that no NaN passes.
+        if !(excess <= SLACK * size) {
             let mut again = v.clone();
             g.prox(2.0 * alpha, &mut again);
             let cause = if equal(&again, p, 1e-12, 0.0) && !equal(p, v, 1e-12, 0.0) {
@@ -93,7 +97,7 @@ fn optimality<G: Regularizer>(g: &G, one: &Prox, all: &[Prox], k: usize, report:
             return report.wrong(Part::Regularizer, "prox", message);
         }
         let curved = 0.5 * mu * distance_squared(&z, p);
-        if excess + curved > SLACK * size {
+        if !(excess + curved <= SLACK * size) {
             let message = format!(
                 "mu is {}, but between two points g is only {} above its tangent, where mu asks for {}",
                 number(mu),
@@ -115,9 +119,8 @@ fn optimality<G: Regularizer>(g: &G, one: &Prox, all: &[Prox], k: usize, report:
     let conjugate = if exact.is_finite() { exact } else { g.conjugate(&inward) };
     let expected = dot(p, s) - value;
     let size = value.abs() + norm_squared(p).sqrt() * norm_squared(s).sqrt() + 1e-9;
-    if (conjugate - expected).abs()
-        > SLACK * (size + if conjugate.is_finite() { conjugate.abs() } else { 0.0 })
-    {
+    let allowed = SLACK * (size + if conjugate.is_finite() { conjugate.abs() } else { 0.0 });
+    if !((conjugate - expected).abs() <= allowed) {
         let message = format!(
             "conjugate is {} at a subgradient s of g at p, where <p, s> - g(p) = {}: a factor or a sign, or too small a domain?",
             number(conjugate),
@@ -138,6 +141,38 @@ fn step<G: Regularizer>(g: &G, one: &Prox, points: &mut Points, report: &mut Che
     if !equal(&got, &expected, 1e-9, 1e-12) {
         let how = describe(&got, &expected, "the prox of theta - alpha direction gives", &[], 1e-7);
         report.wrong(Part::Regularizer, "step", format!("step with alpha = {} {how}", one.alpha));
+    }
+}
+
+/// `coordinate(l)` takes the same steps as g does, coordinate by coordinate; for every l or for none.
+fn coordinates<G: Regularizer>(g: &G, all: &[Prox], points: &mut Points, report: &mut CheckReport) {
+    let d = all[0].v.len();
+    let told = (0..d).filter(|&l| g.coordinate(l).is_some()).count();
+    if told == 0 {
+        return;
+    }
+    if told < d {
+        let message = format!("coordinate tells {told} of {d} parts of g; expected all or none");
+        return report.wrong(Part::Regularizer, "coordinate", message);
+    }
+    for one in all {
+        let direction = points.vector(d);
+        let mut stepped = one.v.clone();
+        g.step(one.alpha, &direction, &mut stepped);
+        for (l, part) in (0..d).filter_map(|l| Some((l, g.coordinate(l)?))) {
+            report.comparisons += 1;
+            let step = part.step(one.alpha, direction[l], one.v[l]);
+            let size = stepped[l].abs() + one.v[l].abs() + one.alpha * direction[l].abs();
+            if !((step - stepped[l]).abs() <= SLACK * size) {
+                let message = format!(
+                    "coordinate({l}) steps to {}, and g itself to {} (alpha = {}): another g_l, or g is no sum over coordinates?",
+                    number(step),
+                    number(stepped[l]),
+                    one.alpha
+                );
+                return report.wrong(Part::Regularizer, "coordinate", message);
+            }
+        }
     }
 }
 

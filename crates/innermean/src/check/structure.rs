@@ -39,6 +39,7 @@ pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, r
             let w = points.vector(f.ell());
             bent |= affine(f, [a, b], (i, j), &w, structure.affine, report);
             bounds(f, [a, b], (i, j), &w, report);
+            support(f, [a, b], (i, j), &w, report);
         }
     }
     if !structure.affine && !bent {
@@ -87,6 +88,54 @@ fn affine<F: Inner>(
         return true;
     }
     false
+}
+
+/// f and f' w look at no coordinate outside the support: methods would not bring it up to date.
+fn support<F: Inner>(
+    f: &F,
+    [a, b]: [&[f64]; 2],
+    (i, j): (usize, usize),
+    w: &[f64],
+    report: &mut CheckReport,
+) {
+    report.comparisons += 3;
+    let Some(support) = f.support(i) else {
+        if let Some(other) = (0..f.n_x()).find(|&other| f.support(other).is_some()) {
+            let message = format!(
+                "support gives the coordinates of i = {other} and none for i = {i}; expected those of every term or of none"
+            );
+            report.wrong(Part::Inner, "support", message);
+        }
+        return;
+    };
+    let rises = support.windows(2).all(|pair| pair[0] < pair[1]);
+    if !rises || support.last().is_some_and(|&l| l as usize >= f.d()) {
+        let message = format!(
+            "support does not rise strictly within 0..{} (at i = {i}): a coordinate twice, or out of order?",
+            f.d()
+        );
+        return report.wrong(Part::Inner, "support", message);
+    }
+    let inside = |l: usize| u32::try_from(l).is_ok_and(|l| support.binary_search(&l).is_ok());
+    let slope = product(f, a, i, j, w);
+    if let Some(l) = (0..f.d()).find(|&l| slope[l] != 0.0 && !inside(l)) {
+        let message = format!(
+            "support leaves out coordinate {l}, where f' w is {} (at i = {i}, j = {j})",
+            number(slope[l])
+        );
+        return report.wrong(Part::Inner, "support", message);
+    }
+    // a, and b wherever f should not look.
+    let mixed: Vec<f64> = (0..f.d()).map(|l| if inside(l) { a[l] } else { b[l] }).collect();
+    let (one, other) = (value(f, a, i, j), value(f, &mixed, i, j));
+    if let Some(c) = differs(&one, &other, norm(&one) + norm(&other)) {
+        let message = format!(
+            "f changes from {} to {} where only coordinates outside its support change (at i = {i}, j = {j}, coordinate {c} of f)",
+            number(one[c]),
+            number(other[c])
+        );
+        report.wrong(Part::Inner, "support", message);
+    }
 }
 
 /// What f promises about the size of f' holds at least here.

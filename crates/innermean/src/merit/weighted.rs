@@ -85,6 +85,15 @@ impl<P: Merit> Merit for Weighted<P> {
     }
 
     #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        self.merit.has_kinks()
+    }
+
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        self.merit.curvature(i, u).map(|curvature| self.weights[i] * curvature)
+    }
+
+    #[inline(always)]
     fn lipschitz(&self, ell: usize) -> f64 {
         self.merit.lipschitz(ell) * self.largest
     }
