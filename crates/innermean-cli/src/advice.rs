@@ -20,7 +20,10 @@ fn flags(status: Status, plan: &Plan) -> String {
         Status::TargetReached => "--target-objective".to_owned(),
         Status::MaxOuter => {
             let steps = STEPS.iter().filter(|(_, name)| plan.settings.number(name).is_some());
-            ["--max-outer"].into_iter().chain(steps.map(|(flag, _)| *flag)).collect::<Vec<_>>().join(", ")
+            let flags = ["--max-outer"].into_iter().chain(steps.map(|(flag, _)| *flag));
+            // L-BFGS finds its own steps and is hardly ever the one that crawls.
+            let another = (plan.info.name != "lbfgs").then_some("--method lbfgs");
+            flags.chain(another).collect::<Vec<_>>().join(", ")
         }
         Status::MaxCalls => "--max-calls, --tolerance".to_owned(),
         Status::MaxSeconds => "--max-seconds, --tolerance".to_owned(),

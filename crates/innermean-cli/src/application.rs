@@ -5,7 +5,8 @@
 //! another method by default says so by `#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]`), `OutputFlags`,
 //! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
@@ -110,6 +111,35 @@ pub(crate) struct Request<'a> {
     pub(crate) predictions: Option<&'a Path>,
 }
 
+impl<'a> Request<'a> {
+    /// The files that are written, which are looked at before anything that takes time; `texts` is a column of texts in the predictions.
+    pub(crate) fn outputs(
+        &self,
+        texts: Option<&str>,
+    ) -> Result<(Option<TraceFile>, Option<PredictionFile<'a>>)> {
+        let inputs: Vec<&Path> = self.inputs.iter().copied().chain(self.solver.start.file()).collect();
+        let trace = self.output.trace.as_deref();
+        if let (Some(path), Some(trace)) = (self.predictions, trace)
+            && target(path) == target(trace)
+        {
+            bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
+        }
+        let trace = trace.map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
+        let predictions =
+            self.predictions.map(|path| PredictionFile::check(path, texts, &inputs)).transpose()?;
+        Ok((trace, predictions))
+    }
+}
+
+/// Where a path leads to, whether there is a file yet or not.
+fn target(path: &Path) -> PathBuf {
+    let new = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
+}
+
 /// Runs the method that was asked for, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
 pub(crate) fn solve<A, F, P, G>(
     application: &A,
@@ -123,21 +153,12 @@ where
     P: Merit,
     G: Regularizer,
 {
-    let Request { solver, output, inputs, predictions } = request;
+    let Request { solver, output, .. } = request;
     let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
     let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
-    let inputs: Vec<&Path> = inputs.iter().copied().chain(solver.start.file()).collect();
-    let trace = output.trace.as_deref().map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
-    if let (Some(path), Some(trace)) = (predictions, &output.trace)
-        && path == trace
-    {
-        bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
-    }
-    let predictions = predictions
-        .map(|path| PredictionFile::check(path, application.predicts_texts(), &inputs))
-        .transpose()?;
+    let (trace, predictions) = request.outputs(application.predicts_texts())?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {

@@ -13,9 +13,9 @@ use self::table::{Bagged, ColumnFlags};
 use crate::application::{Request, solve};
 use crate::number;
 use crate::output_flags::OutputFlags;
-use crate::plan::Plan;
 use crate::predictions::PredictionFlags;
 use crate::regularizer_flags::PenaltyFlags;
+use crate::scaling::Scaling;
 use crate::solver_flags::SolverFlags;
 
 mod fit;
@@ -67,6 +67,10 @@ pub(crate) struct ProblemFlags {
     /// Leave the intercept out
     #[arg(long)]
     no_intercept: bool,
+
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    #[arg(long)]
+    no_scaling: bool,
 
     /// The intercept is never penalised
     #[command(flatten)]
@@ -138,8 +142,8 @@ phi compares the average prediction of a group with its label:
   exp       label: sum of the counts of the rows  phi(u) = half the deviance of that sum from (rows of the group) u, over the \
 mean size of groups
 
-Every group counts the same, but with exp, where every row does. g is an l1 norm and a ridge on the coefficients. Features are taken \
-as they are: those of very different size are better brought to one scale before.";
+Every group counts the same, but with exp, where every row does. g is an l1 norm and a ridge on the coefficients. Columns of \
+very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they are.";
 
 const START: &str = "\
 Where to begin: auto (no coefficients, and the intercept that predicts the mean of the labels), zeros, uniform (each coordinate \
@@ -196,17 +200,29 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         generated.data(flags.link)?
     };
     let keeps_rows = predictions.predictions.is_some() || data.row_labels.is_some();
-    let Bagged { data, features } = data;
-    let model = Model::new(&data, &features, flags.link, loss, !flags.no_intercept)?;
+    let Bagged { data, mut features } = data;
+    let intercept = !flags.no_intercept;
+    let scaling = if flags.no_scaling {
+        Scaling::default()
+    } else {
+        let classes = if flags.link == LinkChoice::Softmax { data.label_names.len() } else { 1 };
+        Scaling::of_rows(&mut features, data.feature_names.len(), intercept).of_classes(classes)
+    };
+    let model = Model::new(&data, &features, flags.link, loss, intercept)?;
     let features = if keeps_rows { features } else { Vec::new() };
-    let regularizer = innermean::FreeTail::new(flags.penalty.regularizer()?, model.penalised());
-    let problem = Problem { inner: model.inner(), merit: model.merit(&data, loss)?, regularizer };
+    let g = flags.penalty.regularizer_of_head(intercept.then(|| model.penalised()))?;
+    let problem = Problem {
+        inner: model.inner(),
+        merit: model.merit(&data, loss)?,
+        regularizer: scaling.regularizer(g)?,
+    };
     let names = model.coordinates(&data);
     debug_assert_eq!(names.len(), problem.inner.d());
     let application = BagsApplication {
         data: &data,
         features: &features,
         model: &model,
+        scaling: &scaling,
         flags,
         loss,
         names,
@@ -215,5 +231,9 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     };
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
     let request = Request { solver, output, inputs, predictions: predictions.predictions.as_deref() };
-    solve(&application, &problem, &request, Plan::run)
+    solve(&application, &problem, &request, |plan, problem| {
+        let mut solution = plan.run(problem)?;
+        scaling.unscale(&mut solution.theta);
+        Ok(solution)
+    })
 }

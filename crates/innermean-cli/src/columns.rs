@@ -3,8 +3,11 @@
 //! A column is named by its header, else by the only header that differs in case alone, else by its number from 1. A command has a flag for each
 //! role, such as `--group COLUMN`, with a default name, and these.
 
+use std::path::Path;
+
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_data::{FeatureColumns, Missing};
+use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, ReadError, read_frame};
 use serde::Serialize;
 
 /// Which columns are the features of a row.
@@ -80,4 +83,48 @@ impl FeatureFlags {
     pub(crate) fn missing(&self) -> MissingChoice {
         self.missing.missing
     }
+
+    /// Reads a table in which columns called like one of `labels` are never features: they hold what is to be found out. Where one would
+    /// have been a feature, a note says that it is left out; where --columns asks for it, it is refused.
+    pub(crate) fn read(&self, file: &Path, mut columns: Columns, labels: &[String]) -> Result<Frame> {
+        let others = columns.keys.len();
+        let is_excepted = |name: &String| self.except.iter().any(|except| except.eq_ignore_ascii_case(name));
+        // A text may be anything. A name of digits would be taken for the number of a column.
+        let aside = labels.iter().filter(|name| name.parse::<usize>().is_err() && !is_excepted(name));
+        columns.keys.extend(aside.map(|name| Ask::optional(name).or_blank()));
+        let mut frame = loop {
+            match read_frame(file, &columns, self.missing().into()) {
+                Err(ReadError::ColumnTwice { file, name }) => {
+                    // It has a role already.
+                    let same = |ask: &Ask| ask.name.eq_ignore_ascii_case(&name);
+                    let Some(k) = columns.keys[others..].iter().position(same) else {
+                        return Err(ReadError::ColumnTwice { file, name }.into());
+                    };
+                    columns.keys.remove(others + k);
+                }
+                read => break read?,
+            }
+        };
+        let is_label = |name: &&String| labels.iter().any(|label| label.eq_ignore_ascii_case(name));
+        if let Some(name) = frame.feature_names.iter().find(is_label) {
+            bail!(
+                "{}: column '{name}' is called as labels are, which are never features; expected others by --columns, or --except {name}",
+                frame.source
+            );
+        }
+        let left_out: Vec<String> =
+            frame.keys.drain(others..).flatten().map(|keys| format!("'{}'", keys.name)).collect();
+        if !left_out.is_empty() && self.columns.is_empty() {
+            frame.notes.push(format!("Called as labels are, and so no features: {}.", left_out.join(", ")));
+        }
+        Ok(frame)
+    }
+}
+
+/// The unit in which a file is counted, `line` or `row`, and the number of row `row` of the table in it.
+pub(crate) fn place_in_file(frame: &Frame, row: usize) -> (&'static str, usize) {
+    let place = frame.place(row);
+    let place = place.strip_prefix(&frame.source).unwrap_or(&place).trim_start_matches(", ");
+    let (unit, number) = place.split_once(' ').unwrap_or(("row", place));
+    (if unit == "line" { "line" } else { "row" }, number.parse().unwrap_or(row + 1))
 }

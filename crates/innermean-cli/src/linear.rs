@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{Collapsed, FreeTail, Merit, Problem, Regularizer, Status};
+use innermean::{Collapsed, Merit, Problem, Regularizer, Status};
 use serde::Serialize;
 
 use self::data::Data;
 use self::generate::GeneratorFlags;
 use self::loss::LossFlags;
 use self::report::LinearApplication;
-use self::scaling::Scaling;
 use crate::application::{Request, solve};
 use crate::columns::FeatureFlags;
 use crate::output_flags::OutputFlags;
 use crate::predictions::PredictionFlags;
 use crate::regularizer_flags::PenaltyFlags;
+use crate::scaling::Scaling;
 use crate::solver_flags::SolverFlags;
 
 mod classes;
@@ -25,7 +25,6 @@ mod fit;
 mod generate;
 mod loss;
 mod report;
-mod scaling;
 
 /// Predict a number or a class by a linear function
 #[derive(Debug, Args)]
@@ -160,7 +159,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let width = flags.loss.width(&data);
     let intercept = !flags.no_intercept;
     let scaling = if flags.no_scaling { Scaling::default() } else { data.scale(intercept) };
-    let g = FreeTail::new(flags.penalty.regularizer()?, data.names.len());
+    let g = flags.penalty.regularizer_of_head(intercept.then_some(data.names.len()))?;
     let problem = LinearProblem {
         merit: data.merit(loss, width)?,
         inner: data.predictors(intercept)?,
@@ -179,6 +178,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         names,
         start: &solver.start,
         generated: file.is_none(),
+        asked: generated.is_asked_for(),
     };
     let request = Request {
         solver,

@@ -25,6 +25,7 @@ mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod scaling;
 mod sequences;
 mod settings;
 mod solver_flags;

@@ -3,6 +3,10 @@
 //! A value may begin with a minus sign that makes no sense: then it is refused here, in plain words, rather than taken
 //! for an unknown flag. clap puts `invalid value '-1' for '--alpha-theta <STEP>': ` before each of these.
 
+use anyhow::{Result, bail};
+
+use crate::human::grouped;
+
 /// Above 2^53 not every whole number is a double, and no run counts that far.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
 
@@ -41,6 +45,21 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
 /// As [`positive_count`], for what is counted in memory.
 pub(crate) fn positive_size(text: &str) -> Result<usize, String> {
     positive_count(text).and_then(|n| usize::try_from(n).map_err(|_| "expected a smaller number".to_owned()))
+}
+
+/// 20 GB.
+const MOST_NUMBERS: usize = 2_500_000_000;
+
+/// Refuses to generate a product of `sizes` numbers that could not be kept; `flags` are those that say so, with their values.
+pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
+    let numbers = sizes.iter().fold(1_usize, |product, size| product.saturating_mul(*size));
+    if numbers > MOST_NUMBERS {
+        bail!(
+            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in memory",
+            grouped(MOST_NUMBERS as u64)
+        );
+    }
+    Ok(())
 }
 
 /// As [`count`], for what is counted in memory.

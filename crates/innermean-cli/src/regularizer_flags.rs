@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use innermean::{AnyRegularizer, BoxConstraint, Budget, InvalidSetting, L1, Ridged, Simplex, Unregularized};
+use innermean::{
+    AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged, Simplex,
+    Unregularized,
+};
 
 use crate::number;
 
@@ -76,6 +79,19 @@ impl PenaltyFlags {
     pub(crate) fn regularizer(self) -> Result<Ridged<AnyRegularizer>, InvalidSetting> {
         let g = if self.l1 > 0.0 { L1::new(self.l1)?.into() } else { Unregularized.into() };
         Ridged::new(g, self.l2)
+    }
+
+    /// g of the first `head` coordinates, which leaves those after them free; of all, if there are none. That is another g and not one with an
+    /// empty tail: only this one is strongly convex.
+    pub(crate) fn regularizer_of_head(
+        self,
+        head: Option<usize>,
+    ) -> Result<Box<dyn Regularizer>, InvalidSetting> {
+        let g = self.regularizer()?;
+        Ok(match head {
+            Some(head) => Box::new(FreeTail::new(g, head)),
+            None => Box::new(g),
+        })
     }
 
     /// The terms that it adds to an objective in words, where they are not zero; `theta` is the word for what is penalised.

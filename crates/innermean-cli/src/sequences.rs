@@ -203,6 +203,10 @@ impl SequencesArgs {
                     bail!("{flag} {given}: expected at least {least}");
                 }
             }
+            let LanguageOptions { classes, steps, features, .. } = options;
+            number::fits_into_memory(&format!("--classes {classes}"), &vec![classes; order])?;
+            let sizes = format!("--generated-steps {steps}, --features {features}");
+            number::fits_into_memory(&sizes, &[steps, features])?;
             let spoken = generate_language(&options);
             let language = Language::generated(&spoken, order)?;
             return Ok((Table::generated(spoken), language));
@@ -241,6 +245,14 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     table.rows = Vec::new();
     let ridge = Ridge::from_weight(args.problem.l2)?;
     let problem = inner.problem(ridge)?;
+    let request = |solver| Request {
+        solver,
+        output: &args.output,
+        inputs: args.inputs(),
+        predictions: args.predictions.predictions.as_deref(),
+    };
+    // Before the search; the run looks again.
+    request(&args.solver).outputs(Some(report::PREDICTED))?;
     let mut solver = args.solver.clone();
     let mut found = None;
     if solver.start == Start::Auto {
@@ -250,13 +262,7 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
         found = Some(search(args, &mut solver, &problem)?);
     }
     let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
-    let request = Request {
-        solver: &solver,
-        output: &args.output,
-        inputs: args.inputs(),
-        predictions: args.predictions.predictions.as_deref(),
-    };
-    solve(&application, &problem, &request, Plan::run)
+    solve(&application, &problem, &request(&solver), Plan::run)
 }
 
 /// Searches for a start; what time that takes is taken off the run's.

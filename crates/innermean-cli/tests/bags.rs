@@ -151,6 +151,80 @@ fn groups_on_one_side_alone_are_left_out_and_named() {
 }
 
 #[test]
+fn labels_that_stand_in_the_rows_too_are_no_features() {
+    let desk = Desk::at("bags");
+    files(&desk);
+    let without = desk.json("rows.csv --group bag --labels labels.csv --except share,truth", 0);
+    let with = desk.json("rows.csv --group bag --labels labels.csv --row-label truth", 0);
+    assert_eq!(with["names"], serde_json::json!(["a", "b", "c", "(intercept)"]));
+    assert_eq!(with["theta"], without["theta"]);
+    assert!(with["notes"].to_string().contains("no features: 'share'"), "{}", with["notes"]);
+    assert!(!without["notes"].to_string().contains("share"), "{}", without["notes"]);
+    // Whatever stands there.
+    desk.file("few.csv", "group,x,Label\na,1,\na,2,high\nb,0,\nb,3,0.1\n");
+    desk.file("label.csv", "group,label\na,0.5\nb,0.2\n");
+    let answer = desk.json("few.csv --labels label.csv --l2 0.1", 0);
+    assert_eq!(answer["names"], serde_json::json!(["x", "(intercept)"]));
+    desk.assert_refused(
+        "few.csv --labels label.csv --columns x,label --missing drop-rows",
+        &["few.csv", "column 3"],
+    );
+    desk.file("some.csv", "group,x,label\na,1,0\na,2,0\nb,0,0\nb,3,1\n");
+    desk.assert_refused(
+        "some.csv --labels label.csv --columns x,label",
+        &["some.csv", "'label'", "never features"],
+    );
+    // Classes that are called by numbers are no numbers of columns.
+    desk.file("shares.csv", "group,1,2\na,0.5,0.5\nb,0.2,0.8\n");
+    desk.file("plain.csv", "group,x,y\na,1,3\na,2,0\nb,0,1\nb,3,2\n");
+    let answer = desk.json("plain.csv --labels shares.csv --link softmax --l2 0.1", 0);
+    assert_eq!(answer["names"].as_array().expect("names").len(), 6);
+    desk.file("numbers.csv", "group,x,2\na,1,3\na,2,0\nb,0,1\nb,3,2\n");
+    desk.assert_refused(
+        "numbers.csv --labels shares.csv --link softmax",
+        &["numbers.csv", "'2'", "--except 2"],
+    );
+    // Columns without names are others in every table.
+    desk.file("bare-rows.csv", "a,1,3\na,2,0\nb,0,1\nb,3,2\n");
+    desk.file("bare-labels.csv", "a,0.5\nb,0.2\n");
+    let answer = desk.json("bare-rows.csv --group 1 --labels bare-labels.csv --l2 0.1", 0);
+    assert_eq!(answer["names"], serde_json::json!(["c2", "c3", "(intercept)"]));
+}
+
+#[test]
+fn predictions_name_the_lines_of_the_file() {
+    let desk = Desk::at("bags");
+    desk.file("rows.csv", "group,x,label\na,1,0.5\nb,,0.2\na,2,0.5\n\nb,3,0.2\n");
+    desk.json("rows.csv --missing drop-rows --l2 0.1 --predictions p.csv", 0);
+    let written = fs::read_to_string(desk.path().join("p.csv")).expect("predictions");
+    let places: Vec<&str> = written.lines().map(|line| line.split(',').next().expect("a cell")).collect();
+    assert_eq!(places, ["line", "2", "4", "6"]);
+}
+
+#[test]
+fn outputs_are_looked_at_before_the_run() {
+    let desk = Desk::at("bags");
+    desk.assert_refused("--groups 20 --predictions out.npy", &["--predictions out.npy", "'group'", "texts"]);
+    desk.file("a.csv", "old");
+    for path in ["a.csv", "./a.csv", "new.csv", "./new.csv"] {
+        let args = format!("--groups 20 --trace {} --predictions {path}", path.trim_start_matches("./"));
+        let run = desk.run(&args);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert!(run.err.contains("is the path of --trace too"), "{args}: {}", run.err);
+    }
+    assert_eq!(desk.names(), ["a.csv"]);
+}
+
+#[test]
+fn without_an_intercept_a_ridge_is_strongly_convex() {
+    let desk = Desk::at("bags");
+    let args = "--groups 30 --rows 5 --features 2 --link identity --l2 0.1 --method svrpda1 --steps theorem1";
+    desk.assert_refused(args, &["mu = 0"]);
+    let run = desk.run(&format!("{args} --no-intercept --max-seconds 0.05"));
+    assert!(matches!(run.code, Some(0 | 1)) && run.err.is_empty(), "{args}: {}{}", run.out, run.err);
+}
+
+#[test]
 fn refusals_say_where_and_what() {
     let desk = Desk::at("bags");
     desk.file("rows.csv", "group,x\na,1\nb,2\nb,3\n");
@@ -166,11 +240,11 @@ fn refusals_say_where_and_what() {
     desk.file("truth.csv", "group,x,label,truth\na,1,0.5,0\nb,2,0.5,2\n");
     desk.file("class.csv", "group,x,p,q,truth\na,1,0.5,0.5,p\nb,2,0.5,0.5,r\n");
     desk.file("nothing.csv", "group,label\na,0.5\nb,0.2\n");
-    let cases: [(&str, &[&str]); 24] = [
+    let cases: [(&str, &[&str]); 32] = [
         ("nowhere.csv", &["nowhere.csv: no such file"]),
         ("-", &["standard input"]),
         ("rows.csv", &["rows.csv", "'label'", "group, x"]),
-        ("rows.csv --group bag --labels other.csv", &["rows.csv", "'bag'"]),
+        ("rows.csv --group bag --labels other.csv", &["other.csv", "'bag'"]),
         ("varies.csv", &["varies.csv, line 4", "group 'b'", "0.3", "0.2 on line 3", "--row-label"]),
         ("range.csv", &["range.csv, line 3", "group 'b'", "1.2", "from 0 to 1"]),
         ("rows.csv --labels percent.csv", &["percent.csv, line 2", "50", "divided by 100"]),
@@ -185,7 +259,7 @@ fn refusals_say_where_and_what() {
         ("rows.csv --labels other.csv --link softmax", &["other.csv", "two or more classes"]),
         ("rows.csv --labels gap.csv --link identity", &["gap.csv, line 2", "missing"]),
         ("text.csv", &["text.csv", "line 2", "high"]),
-        ("truth.csv --row-label truth", &["truth.csv, line 3", "truth 2", "0 or 1"]),
+        ("truth.csv --row-label truth", &["truth.csv, line 3", "truth is '2'", "0 or 1"]),
         ("class.csv --label p,q --link softmax --row-label truth", &["class.csv, line 3", "'r'", "p, q"]),
         ("class.csv --label p,q --except truth", &["--label p,q", "one column", "softmax"]),
         ("nothing.csv", &["no column is left"]),
@@ -194,15 +268,80 @@ fn refusals_say_where_and_what() {
         ("--classes 1", &["from 2 to"]),
         ("rows.csv --groups 4", &["--groups"]),
         ("--groups 5 --link newton", &["logistic", "softmax", "identity", "exp"]),
+        // What would do nothing.
+        ("--group bag", &["--group bag", "without ROWS"]),
+        ("--columns a,b", &["--columns", "without ROWS"]),
+        ("--except a", &["--except", "without ROWS"]),
+        ("--missing drop-rows", &["--missing", "without ROWS"]),
+        ("--classes 5", &["--classes 5 does nothing with --link logistic", "softmax"]),
+        // What does not fit into memory.
+        ("--groups 1e9", &["--groups 1000000000, --rows 20..80, --features 30", "2,500,000,000 numbers"]),
+        ("--rows 1e15", &["--rows 1000000000000000..1000000000000000", "in memory"]),
+        // What holds labels is no feature.
+        ("truth.csv --row-label truth --columns x,truth", &["truth.csv", "'truth' is asked for twice"]),
     ];
     for (args, words) in cases {
-        let before = desk.names();
-        let run = desk.run(args);
-        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert_eq!(desk.names(), before, "{args}");
-        assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
-        for word in words {
-            assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
-        }
+        desk.assert_refused(args, words);
     }
+}
+
+/// Coefficients for each deviation of a column do not depend on its unit, nor on where its zero is.
+#[test]
+fn units_do_not_change_the_fit() {
+    let desk = Desk::at("bags");
+    // Golden-ratio steps: spread evenly, the same on every machine.
+    let unit = |k: usize, by: f64| (k as f64 * by).fract() - 0.5;
+    let table = |scale: [f64; 2], shift: [f64; 2]| {
+        let mut text = "group,a,b\n".to_owned();
+        for k in 0..240 {
+            let (a, b) = (unit(k, 0.618_033_988_75), unit(k, 0.754_877_666_2));
+            let row = [shift[0] + scale[0] * a, shift[1] + scale[1] * b];
+            let _ = writeln!(text, "g{},{},{}", k / 6, row[0], row[1]);
+        }
+        text
+    };
+    let mut labels = "group,label\n".to_owned();
+    for i in 0..40 {
+        let of = |by: f64| (6 * i..6 * i + 6).map(|k| unit(k, by)).sum::<f64>() / 6.0;
+        let score = of(0.618_033_988_75) - 0.8 * of(0.754_877_666_2) + 0.1 * unit(i, 0.333_333);
+        let _ = writeln!(labels, "g{i},{}", 0.5 + 0.4 * score);
+    }
+    desk.file("labels.csv", &labels);
+    desk.file("plain.csv", &table([1.0, 1.0], [0.0, 0.0]));
+    desk.file("units.csv", &table([15_000.0, 0.01], [50_000.0, 3.0]));
+    for link in ["identity", "logistic"] {
+        let fit = |file: &str| {
+            let answer = desk.json(&format!("{file} --labels labels.csv --link {link} --tolerance 1e-9"), 0);
+            (numbers(&answer["theta"]), number(&answer["objective"]), answer["notes"].to_string())
+        };
+        let (plain, objective, notes) = fit("plain.csv");
+        assert!(!notes.contains("--no-scaling"), "{notes}");
+        let (scaled, same, notes) = fit("units.csv");
+        assert!(notes.contains("--no-scaling"), "{notes}");
+        assert!((objective - same).abs() < 1e-9, "{link}: {objective} and {same}");
+        assert!((plain[0] - 15_000.0 * scaled[0]).abs() < 1e-5, "{link}: {plain:?} and {scaled:?}");
+        assert!((plain[1] - 0.01 * scaled[1]).abs() < 1e-5, "{link}: {plain:?} and {scaled:?}");
+        let intercept = scaled[2] + 50_000.0 * scaled[0] + 3.0 * scaled[1];
+        assert!((plain[2] - intercept).abs() < 1e-5, "{link}: {plain:?} and {scaled:?}");
+    }
+}
+
+/// A row without a label of its own is fitted as the others are, and not scored.
+#[test]
+fn rows_without_labels_of_their_own_are_not_scored() {
+    let desk = Desk::at("bags");
+    files(&desk);
+    let rows = fs::read_to_string(desk.path().join("rows.csv")).expect("the rows");
+    let blank = |(k, line): (usize, &str)| {
+        let kept = line.rsplit_once(',').map_or(line, |(kept, _)| kept);
+        if k > 0 && k % 3 == 0 { format!("{kept},\n") } else { format!("{line}\n") }
+    };
+    desk.file("blanks.csv", &rows.lines().enumerate().map(blank).collect::<String>());
+    let fit = |file: &str| {
+        desk.json(&format!("{file} --group bag --labels labels.csv --row-label truth --except share"), 0)
+    };
+    let (all, some) = (fit("rows.csv"), fit("blanks.csv"));
+    assert_eq!(all["theta"], some["theta"]);
+    let scored = |answer: &serde_json::Value| answer["row_scores"]["rows"].as_u64().expect("scores");
+    assert_eq!(scored(&some), scored(&all) - scored(&all) / 3);
 }

@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// Pages that must have one.
+const WITH_EXAMPLES: [&str; 5] =
+    ["README.md", "docs/bags.md", "docs/linear.md", "docs/policy.md", "docs/sequences.md"];
+
 /// A fenced block of a page.
 struct Block<'a> {
     /// What stands behind the fence.
@@ -77,9 +81,9 @@ fn agrees(printed: &[&str], shown: &[&str]) -> Result<(), String> {
 
 #[test]
 fn examples_are_what_the_program_prints() {
-    let mut examples = 0;
     let mut wrong = Vec::new();
     for path in pages() {
+        let mut examples = 0;
         let page = fs::read_to_string(&path).expect("a page");
         let folder = TempDir::new().expect("a folder for the page");
         let blocks = blocks(&page);
@@ -98,8 +102,13 @@ fn examples_are_what_the_program_prints() {
                 wrong.push(format!("{}: {}\n{difference}\n{said}", path.display(), args.join(" ")));
             }
         }
+        if examples == 0 && WITH_EXAMPLES.iter().any(|name| path.ends_with(name)) {
+            wrong.push(format!("{}: has no example", path.display()));
+        }
     }
-    assert!(examples >= 2, "{examples} examples were found");
+    for name in WITH_EXAMPLES {
+        assert!(pages().iter().any(|page| page.ends_with(name)), "there is no page {name}");
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 

@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use crate::columns::{Chosen, Header};
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
-use crate::npy::Array;
+use crate::npy::{Array, zeros};
 use crate::npz::Archive;
 use crate::out_table::push_number;
 use crate::table::{Gaps, Role, Table};
+
+/// More columns, each with a name, are not a table. They would take gigabytes before a number is read.
+const MOST_COLUMNS: usize = 10_000_000;
 
 /// The columns of a file, read one by one when they are asked for.
 pub(crate) trait ColumnSource {
@@ -69,14 +72,17 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
         }
         table.values = values;
     } else {
-        table.values = vec![0.0; rows * d];
         for (k, column) in features.enumerate() {
-            let numbers = source.numbers(column).map_err(|error| match error {
+            let numbers = numbers(source, column).map_err(|error| match error {
                 ReadError::NotANumber { place, text } if chosen.roles[column] == Role::Other => {
                     ReadError::TextAmongFeatures { place, text }
                 }
                 error => error,
             })?;
+            // A column that has been read shows that there are as many rows as the file says.
+            if k == 0 {
+                table.values = zeros(rows.saturating_mul(d), source.file())?;
+            }
             for (row, value) in numbers.into_iter().enumerate() {
                 look_at(value, &mut gaps, || place(source, row, column))?;
                 table.values[row * d + k] = value;
@@ -84,7 +90,7 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
         }
     }
     for &column in chosen.numbers.iter().flatten() {
-        let numbers = source.numbers(column)?;
+        let numbers = numbers(source, column)?;
         for (row, &value) in numbers.iter().enumerate() {
             look_at(value, &mut needed, || place(source, row, column))?;
         }
@@ -93,6 +99,7 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     for &column in chosen.keys.iter().flatten() {
         let mut keys = KeyColumn::new(&names[column]);
         source.keys(column, &mut keys)?;
+        check_length(source, column, keys.len())?;
         if matches!(chosen.roles[column], Role::KeyOrBlank(_)) {
             keys.fill_missing("");
         }
@@ -103,6 +110,31 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     }
     (table.gaps, table.needed_gaps) = (gaps, needed);
     Ok(table)
+}
+
+/// A column of numbers, as long as the others.
+fn numbers(source: &mut dyn ColumnSource, column: usize) -> Result<Vec<f64>, ReadError> {
+    let numbers = source.numbers(column)?;
+    check_length(source, column, numbers.len())?;
+    Ok(numbers)
+}
+
+/// Refuses a column that is not as long as the others.
+fn check_length(source: &dyn ColumnSource, column: usize, length: usize) -> Result<(), ReadError> {
+    if length == source.rows() {
+        return Ok(());
+    }
+    let reason = format!("column '{}' has {length} rows of {}", source.names()[column], source.rows());
+    Err(ReadError::damaged(source.file(), &reason))
+}
+
+/// Refuses a table of too many columns.
+pub(crate) fn check_width(columns: usize, file: &str) -> Result<(), ReadError> {
+    if columns <= MOST_COLUMNS {
+        return Ok(());
+    }
+    let reason = format!("has {columns} columns, and a table has at most {MOST_COLUMNS}");
+    Err(ReadError::unsuitable(file, &reason, "rows come first, so it may have to be transposed"))
 }
 
 /// Counts a missing number, and refuses an infinite one.
@@ -131,12 +163,13 @@ pub(crate) struct MatrixColumns {
 
 impl MatrixColumns {
     /// `name` is the array's own, which a vector gives to its column.
-    pub(crate) fn new(array: Array, file: &str, name: Option<&str>) -> Self {
+    pub(crate) fn new(array: Array, file: &str, name: Option<&str>) -> Result<Self, ReadError> {
+        check_width(array.width(), file)?;
         let (names, named) = match (array.columns, name) {
             (None, Some(name)) => (vec![name.to_owned()], true),
             _ => ((1..=array.width()).map(|j| format!("c{j}")).collect(), false),
         };
-        Self { file: file.to_owned(), names, named, array }
+        Ok(Self { file: file.to_owned(), names, named, array })
     }
 }
 
@@ -189,6 +222,17 @@ impl<'a> ArchiveColumns<'a> {
             }
             let advice = format!("name one of them as {}:{}", archive.file(), members[0]);
             return Err(ReadError::unsuitable(archive.file(), &reason, &advice));
+        }
+        let mut width: usize = 0;
+        for (k, shape) in shapes.iter().enumerate() {
+            let columns = shape.1.unwrap_or(1);
+            check_width(columns, &archive.name_of(k).0)?;
+            width = width.saturating_add(columns);
+        }
+        check_width(width, archive.file())?;
+        // Nothing shows that there are as many rows as a matrix without columns says.
+        if rows == 0 || width == 0 {
+            return Err(ReadError::unsuitable(archive.file(), "has no numbers", "expected at least one row"));
         }
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for (k, (name, (_, width))) in members.iter().zip(&shapes).enumerate() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::error::ReadError;
+use crate::keys::KeyColumn;
 use crate::source::Source;
 
 /// Sequences of tokens.
@@ -37,18 +38,9 @@ pub fn parse_corpus(bytes: &[u8], name: &str) -> Result<Corpus, ReadError> {
 fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
     let mut text = source.text()?;
     let mut corpus = Corpus { source: text.file().to_owned(), ..Corpus::default() };
-    let mut codes: HashMap<String, u32> = HashMap::new();
+    let mut tokens = KeyColumn::new("");
     while let Some(line) = text.next_line()? {
-        let mut sequence = Vec::new();
-        for token in line.text.split_whitespace() {
-            let code = codes.get(token).copied().unwrap_or_else(|| {
-                let code = corpus.names.len() as u32;
-                corpus.names.push(token.to_owned());
-                codes.insert(token.to_owned(), code);
-                code
-            });
-            sequence.push(code);
-        }
+        let sequence: Vec<u32> = line.text.split_whitespace().map(|token| tokens.code(token)).collect();
         if !sequence.is_empty() {
             corpus.lines.push(sequence);
         }
@@ -57,6 +49,7 @@ fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
         let expected = "tokens with blanks between them, one sequence a line";
         return Err(ReadError::Empty { file: corpus.source, expected });
     }
+    corpus.names = tokens.names();
     Ok(corpus)
 }
 

@@ -47,6 +47,11 @@ impl KeyColumn {
         Self { name: name.to_owned(), slots: vec![EMPTY; 64], ..Self::default() }
     }
 
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
     pub(crate) fn push_missing(&mut self) {
         self.codes.push(NONE);
     }
@@ -69,7 +74,8 @@ impl KeyColumn {
         self.codes.push(code);
     }
 
-    fn code(&mut self, text: &str) -> u32 {
+    /// The code of a text, a new one if it has none; for those that keep the rows.
+    pub(crate) fn code(&mut self, text: &str) -> u32 {
         let hash = hash(text.as_bytes());
         let mut slot = self.slot(hash, text);
         if self.slots[slot].1 == NONE {
@@ -129,11 +135,15 @@ impl KeyColumn {
         }
     }
 
+    /// The different texts, each at the place of its code.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| self.texts[start..end].to_owned()).collect()
+    }
+
     /// The column as it is handed over.
     pub(crate) fn finish(self) -> Keys {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let names = starts.zip(&self.ends).map(|(start, &end)| self.texts[start..end].to_owned()).collect();
-        Keys { name: self.name, codes: self.codes, names }
+        Keys { names: self.names(), name: self.name, codes: self.codes }
     }
 }
 

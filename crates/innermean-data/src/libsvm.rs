@@ -28,13 +28,15 @@ pub struct SparseTable {
     pub values: Vec<f64>,
     /// The number of columns: one more than the largest index.
     pub d: usize,
+    /// What the file calls the first column, 0 or 1: column `j` is the one of `j + first_index` there.
+    pub first_index: u32,
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
     pub notes: Vec<String>,
     lines: RowLines,
 }
 
 impl SparseTable {
-    /// A table in memory.
+    /// A table in memory, whose columns count from 1 in a file.
     ///
     /// # Panics
     ///
@@ -55,7 +57,7 @@ impl SparseTable {
         assert!(indptr.is_sorted() && indices.len() == values.len(), "an index for each value");
         assert!(indices.iter().all(|&index| (index as usize) < d), "columns below d");
         let (notes, lines) = (Vec::new(), RowLines::default());
-        Self { source: source.into(), labels, indptr, indices, values, d, notes, lines }
+        Self { source: source.into(), labels, indptr, indices, values, d, first_index: 1, notes, lines }
     }
 
     /// The number of rows.
@@ -257,6 +259,7 @@ impl Reader<'_> {
             table.notes.push(format!("Indices count from 0, since there is an index 0 in line {line}."));
             table.d += 1;
         } else {
+            table.first_index = 1;
             table.indices.iter_mut().for_each(|index| *index -= 1);
         }
         if queries > 0 {

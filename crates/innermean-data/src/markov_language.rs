@@ -1,7 +1,8 @@
 //! Sequences without a file: a language of random transitions, spoken with noise.
 //!
 //! Classes follow each other by a random Markov chain in which most classes have few likely successors. A step shows its class through features:
-//! the class's mean, drawn once, plus noise. The same seed gives the same bits on every machine (see `factor_model`).
+//! the class's mean, drawn once, plus noise. The same seed gives the same bits on machines of one kind. On others they may differ, for
+//! transitions are drawn by logarithms, whose last bit is left to platforms' libraries (see `factor_model`).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

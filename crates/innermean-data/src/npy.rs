@@ -13,8 +13,12 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 pub(crate) const DOUBLE: &str = "<f8";
 pub(crate) const WHOLE: &str = "<u8";
 
+/// No more doubles have an address.
+const MOST_NUMBERS: usize = isize::MAX as usize / size_of::<f64>();
 /// Bytes converted at a time.
 const PIECE: usize = 1 << 16;
+/// A header has a hundred bytes, and those of many fields, which are not read, some thousands.
+const LONGEST_HEADER: u32 = 1 << 20;
 
 /// An array of one or two dimensions.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,38 +118,50 @@ impl Kind {
 }
 
 impl Header {
-    fn rows_and_columns(&self, file: &str) -> Result<(usize, Option<usize>), ReadError> {
-        match self.shape[..] {
-            [rows] => Ok((rows, None)),
-            [rows, columns] => Ok((rows, Some(columns))),
+    /// Rows, columns and the bytes that these numbers take, of which there are at most `room`.
+    fn extent(&self, room: u64, file: &str) -> Result<(usize, Option<usize>, usize), ReadError> {
+        let (rows, columns) = match self.shape[..] {
+            [rows] => (rows, None),
+            [rows, columns] => (rows, Some(columns)),
             _ => {
                 let reason = format!("has {} dimensions", self.shape.len());
-                Err(ReadError::unsuitable(file, &reason, "expected a matrix or a vector"))
+                return Err(ReadError::unsuitable(file, &reason, "expected a matrix or a vector"));
             }
+        };
+        let count = rows.checked_mul(columns.unwrap_or(1)).filter(|&count| count <= MOST_NUMBERS);
+        let Some(bytes) = count.and_then(|count| count.checked_mul(self.kind.size())) else {
+            return Err(ReadError::damaged(file, "its shape is impossible"));
+        };
+        if bytes as u64 > room {
+            let reason = format!("it ends too early: its header promises {bytes} bytes of numbers");
+            return Err(ReadError::damaged(file, &reason));
         }
+        Ok((rows, columns, bytes))
     }
 }
 
-/// Reads how many rows and columns an array has.
-pub(crate) fn read_shape(input: &mut dyn Read, file: &str) -> Result<(usize, Option<usize>), ReadError> {
-    read_header(input, file)?.rows_and_columns(file)
+/// Reads how many rows and columns an array has; `room` is as in [`read`].
+pub(crate) fn read_shape(
+    input: &mut dyn Read,
+    room: u64,
+    file: &str,
+) -> Result<(usize, Option<usize>), ReadError> {
+    let (rows, columns, _) = read_header(input, file)?.extent(room, file)?;
+    Ok((rows, columns))
 }
 
-/// Reads an array, `file` being its name in messages.
-pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError> {
+/// Reads an array, `file` being its name in messages. The input has at most `room` bytes, so that a header that promises more is not
+/// believed.
+pub(crate) fn read(input: &mut dyn Read, room: u64, file: &str) -> Result<Array, ReadError> {
     let header = read_header(input, file)?;
-    let (rows, columns) = header.rows_and_columns(file)?;
+    let (rows, columns, mut left) = header.extent(room, file)?;
     let size = header.kind.size();
-    let count = rows.checked_mul(columns.unwrap_or(1)).and_then(|count| count.checked_mul(size));
-    let Some(mut left) = count.filter(|&bytes| isize::try_from(bytes).is_ok()) else {
-        return Err(ReadError::damaged(file, "its shape is impossible"));
-    };
     if left == 0 {
         return Err(ReadError::unsuitable(file, "has no numbers", "expected at least one row"));
     }
     let by_columns = header.by_columns && columns.is_some_and(|columns| columns > 1) && rows > 1;
     let mut matrix = if by_columns { zeros(left / size, file)? } else { Vec::new() };
-    // A damaged header may promise more than there is: otherwise room is made as the numbers come.
+    // Packed numbers may be fewer than their header promises: otherwise memory is taken as they come.
     let mut values: Vec<f64> = Vec::new();
     let mut done = 0;
     let mut piece = vec![0; PIECE.min(left)];
@@ -155,6 +171,7 @@ pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError>
         if header.big_endian {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
+        values.try_reserve(bytes.len() / size).map_err(|_| too_large(file))?;
         if !header.kind.convert(bytes, &mut values) {
             let advice = "save it as float64, or leave such columns out";
             return Err(ReadError::unsuitable(
@@ -179,9 +196,12 @@ pub(crate) fn read(input: &mut dyn Read, file: &str) -> Result<Array, ReadError>
 
 /// Room for a matrix that cannot be filled in order.
 pub(crate) fn zeros(count: usize, file: &str) -> Result<Vec<f64>, ReadError> {
-    let room = Vec::<f64>::new().try_reserve_exact(count);
-    room.map_err(|_| ReadError::damaged(file, "its shape does not fit into memory"))?;
+    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_large(file))?;
     Ok(vec![0.0; count])
+}
+
+fn too_large(file: &str) -> ReadError {
+    ReadError::unsuitable(file, "does not fit into memory", "read a part of its rows or columns")
 }
 
 /// Puts numbers that stand column after column, the first of them being number `done`, where they belong row after row.
@@ -212,6 +232,9 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     let bytes = if wide { &mut length[..] } else { &mut length[..2] };
     input.read_exact(bytes).map_err(|source| unreadable(file, source))?;
     let length = u32::from_le_bytes(length);
+    if length > LONGEST_HEADER {
+        return Err(ReadError::damaged(file, &format!("its header has {length} bytes")));
+    }
     let mut text = Vec::new();
     let read = input.take(u64::from(length)).read_to_end(&mut text);
     read.map_err(|source| unreadable(file, source))?;

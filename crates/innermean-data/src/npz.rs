@@ -12,10 +12,15 @@ use crate::error::ReadError;
 use crate::npy::{self, Array};
 use crate::source::{ReadSeek, unreadable};
 
+/// Deflate packs at most 258 bytes into two bits.
+pub(crate) const BEST_DEFLATE: u64 = 1032;
+
 /// The arrays of a file, none of which has been read.
 pub(crate) struct Archive<'a> {
     file: String,
     input: Box<dyn ReadSeek + 'a>,
+    /// Its bytes.
+    length: u64,
     members: Vec<Member>,
 }
 
@@ -27,16 +32,26 @@ struct Member {
     method: u16,
     checksum: u32,
     packed: u64,
+    unpacked: u64,
     /// Where it begins.
     offset: u64,
+}
+
+impl Member {
+    /// The most bytes that it can unpack to: what the directory says is believed as far as an archive of `length` bytes can hold it.
+    fn room(&self, length: u64) -> u64 {
+        let there = self.packed.min(length.saturating_sub(self.offset));
+        if self.method == 0 { there } else { self.unpacked.min(there.saturating_mul(BEST_DEFLATE)) }
+    }
 }
 
 impl<'a> Archive<'a> {
     /// Reads the directory. `None` for an archive that has no arrays.
     pub(crate) fn open(mut input: Box<dyn ReadSeek + 'a>, file: &str) -> Result<Option<Self>, ReadError> {
-        let members = directory(&mut input, file)?;
+        let length = input.seek(SeekFrom::End(0)).map_err(|source| unreadable(file, source))?;
+        let members = directory(&mut input, length, file)?;
         let file = file.to_owned();
-        Ok((!members.is_empty()).then_some(Self { file, input, members }))
+        Ok((!members.is_empty()).then_some(Self { file, input, length, members }))
     }
 
     /// The file's name in messages.
@@ -65,15 +80,16 @@ impl<'a> Archive<'a> {
     /// The number of rows of an array, and of its columns if it has two dimensions.
     pub(crate) fn shape(&mut self, index: usize) -> Result<(usize, Option<usize>), ReadError> {
         let (file, _) = self.name_of(index);
-        npy::read_shape(&mut self.unpacked(index, &file)?, &file)
+        let room = self.members[index].room(self.length);
+        npy::read_shape(&mut self.unpacked(index, &file)?, room, &file)
     }
 
     /// Reads one array.
     pub(crate) fn read(&mut self, index: usize) -> Result<Array, ReadError> {
         let (file, _) = self.name_of(index);
-        let checksum = self.members[index].checksum;
+        let (checksum, room) = (self.members[index].checksum, self.members[index].room(self.length));
         let mut checked = CrcReader::new(self.unpacked(index, &file)?);
-        let array = npy::read(&mut checked, &file)?;
+        let array = npy::read(&mut checked, room, &file)?;
         io::copy(&mut checked, &mut io::sink()).map_err(|source| unreadable(&file, source))?;
         if checked.crc().sum() != checksum {
             return Err(ReadError::damaged(&file, "its checksum does not fit"));
@@ -112,11 +128,10 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The members that are arrays.
-fn directory(input: &mut dyn ReadSeek, file: &str) -> Result<Vec<Member>, ReadError> {
+/// The members that are arrays, in an archive of `length` bytes.
+fn directory(input: &mut dyn ReadSeek, length: u64, file: &str) -> Result<Vec<Member>, ReadError> {
     let failed = |source| unreadable(file, source);
     // The last record has 22 bytes and a remark of at most 65535.
-    let length = input.seek(SeekFrom::End(0)).map_err(failed)?;
     let tail_from = length.saturating_sub(22 + 65_535 + 20);
     let mut tail = Vec::new();
     input.seek(SeekFrom::Start(tail_from)).map_err(failed)?;
@@ -164,8 +179,7 @@ fn entry(bytes: &[u8]) -> Option<(Member, &[u8])> {
     let text = bytes.get(46..46 + name)?;
     let extras = bytes.get(46 + name..46 + name + extra)?;
     let rest = bytes.get(46 + name + extra + remark..)?;
-    let (mut packed, unpacked) = (u64::from(u32_at(bytes, 20)), u32_at(bytes, 24));
-    let mut offset = u64::from(u32_at(bytes, 42));
+    let [mut packed, mut unpacked, mut offset] = [20, 24, 42].map(|at| u64::from(u32_at(bytes, at)));
     // Numbers that do not fit are all ones, and stand in this order in an extra field.
     if let Some(mut long) = zip64_field(extras) {
         let mut next = || {
@@ -173,19 +187,15 @@ fn entry(bytes: &[u8]) -> Option<(Member, &[u8])> {
             long = after;
             Some(u64::from_le_bytes(*first))
         };
-        if unpacked == u32::MAX {
-            next()?;
-        }
-        if packed == u64::from(u32::MAX) {
-            packed = next()?;
-        }
-        if offset == u64::from(u32::MAX) {
-            offset = next()?;
+        for number in [&mut unpacked, &mut packed, &mut offset] {
+            if *number == u64::from(u32::MAX) {
+                *number = next()?;
+            }
         }
     }
     let name = String::from_utf8_lossy(text).into_owned();
     let (method, checksum) = (u16_at(bytes, 10), u32_at(bytes, 16));
-    Some((Member { name, method, checksum, packed, offset }, rest))
+    Some((Member { name, method, checksum, packed, unpacked, offset }, rest))
 }
 
 /// The extra field of number 1.

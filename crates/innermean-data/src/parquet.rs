@@ -69,9 +69,15 @@ impl Sense {
                 (Some(LogicalType::Decimal { .. }), _) | (_, ConvertedType::DECIMAL) => {
                     Self::Decimal(10_f64.powi(column.type_scale()))
                 }
-                (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _) => {
-                    Self::Time
-                }
+                (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _)
+                | (
+                    None,
+                    ConvertedType::DATE
+                    | ConvertedType::TIME_MILLIS
+                    | ConvertedType::TIME_MICROS
+                    | ConvertedType::TIMESTAMP_MILLIS
+                    | ConvertedType::TIMESTAMP_MICROS,
+                ) => Self::Time,
                 (Some(LogicalType::Integer(IntType { is_signed: false, .. })), _)
                 | (_, ConvertedType::UINT_32 | ConvertedType::UINT_64) => Self::Unsigned,
                 _ => Self::Plain,
@@ -155,6 +161,10 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
             }
             let mut next = values.iter();
             for k in 0..records {
+                if *row == self.rows {
+                    let reason = format!("it has more rows than the {} it tells of", self.rows);
+                    return Err(ReadError::damaged(&self.file, &reason));
+                }
                 let there = levels.get(k).is_none_or(|&level| level == full);
                 each(*row, if there { next.next() } else { None })?;
                 *row += 1;
@@ -236,7 +246,8 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
         if matches!(sense, Sense::Time | Sense::Other) {
             return Err(self.unsuitable(column));
         }
-        let mut numbers = Vec::with_capacity(self.rows);
+        // The number of rows is only what the file says, so that of many rows memory is taken as they come.
+        let mut numbers = Vec::with_capacity(self.rows.min(GROUP));
         self.for_each(column, &mut |row, value| {
             numbers.push(match value {
                 None => f64::NAN,
@@ -255,6 +266,7 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
             });
             Ok(())
         })?;
+        numbers.shrink_to_fit();
         Ok(numbers)
     }
 

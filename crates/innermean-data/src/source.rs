@@ -1,7 +1,7 @@
 //! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need be.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -110,12 +110,13 @@ impl<'a> Source<'a> {
     }
 
     /// A table in whatever form the file has it.
-    pub(crate) fn content(self) -> Result<Content<'a>, ReadError> {
+    pub(crate) fn content(mut self) -> Result<Content<'a>, ReadError> {
         match self.kind {
             Kind::Text | Kind::Gzip => Ok(Content::Text(self.text()?)),
             Kind::Npy => {
-                let array = npy::read(&mut Cursor::new(self.head).chain(self.input), &self.file)?;
-                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None))))
+                let room = self.rest();
+                let array = npy::read(&mut Cursor::new(self.head).chain(self.input), room, &self.file)?;
+                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None)?)))
             }
             Kind::Zip => {
                 let Some(mut archive) = Archive::open(self.input, &self.file)? else {
@@ -124,7 +125,7 @@ impl<'a> Source<'a> {
                 Ok(Content::Columns(match archive.only(self.member.as_deref())? {
                     Some(index) => {
                         let (file, name) = archive.name_of(index);
-                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name)))
+                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name))?)
                     }
                     None => Box::new(ArchiveColumns::new(archive)?),
                 }))
@@ -140,6 +141,17 @@ impl<'a> Source<'a> {
                 Err(ReadError::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
             }
         }
+    }
+
+    /// The most bytes that can follow the first ones. A pipe does not say.
+    fn rest(&mut self) -> u64 {
+        let here = self.input.stream_position();
+        let end = here.and_then(|here| {
+            let end = self.input.seek(SeekFrom::End(0))?;
+            self.input.seek(SeekFrom::Start(here))?;
+            Ok(end.saturating_sub(here))
+        });
+        end.unwrap_or(u64::MAX)
     }
 
     #[cfg(feature = "parquet")]
@@ -170,7 +182,7 @@ impl<'a> Source<'a> {
         let opened = opened.map_err(|error| crate::mat::damaged(&self.file, &error))?;
         let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref())?;
         let file = format!("{}:{name}", self.file);
-        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name)))))
+        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name))?)))
     }
 
     #[cfg(not(feature = "mat"))]

@@ -44,9 +44,17 @@ impl<'a> Text<'a> {
         if text.buffer.starts_with(b"\xef\xbb\xbf") {
             text.at = 3;
         }
-        // A carriage return alone ends lines only where no line feed does.
-        if memchr(b'\n', &text.buffer).is_none() && memchr(b'\r', &text.buffer).is_some() {
-            text.line_end = b'\r';
+        // A carriage return alone ends lines only where no line feed does. Behind the last byte of a piece there may be one.
+        while memchr(b'\n', &text.buffer).is_none() {
+            let alone =
+                memchr(b'\r', &text.buffer).is_some_and(|at| text.ended || at + 1 < text.buffer.len());
+            if alone {
+                text.line_end = b'\r';
+            }
+            if alone || text.ended {
+                break;
+            }
+            text.fill()?;
         }
         Ok(text)
     }
@@ -183,6 +191,28 @@ mod tests {
                 let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
                 assert_eq!(texts, ["a", "", &long, &format!("{long}é"), "last"]);
                 assert_eq!(all[4].0, 5);
+            }
+        }
+    }
+
+    #[test]
+    fn line_ends_are_found_out_across_pieces() {
+        for length in [1, PIECE - 2, PIECE - 1, PIECE, 2 * PIECE - 1, 2 * PIECE, 3 * PIECE] {
+            for mark in ["", "\u{feff}"] {
+                // The mark takes part of the first piece.
+                let long = "x".repeat(length.saturating_sub(mark.len()).max(1));
+                for (end, step) in
+                    [("\n", 1000), ("\r\n", 1000), ("\r\n", usize::MAX), ("\r", 1000), ("\r", usize::MAX)]
+                {
+                    for tail in ["", end, &format!("{end}b"), &format!("{end}b{end}{end}c{end}")] {
+                        let whole = format!("{mark}{long}{tail}");
+                        let mut text = Text::new(Box::new(Slowly(whole.as_bytes(), step)), "file").unwrap();
+                        let all: Vec<String> = lines(&mut text).into_iter().map(|(_, text)| text).collect();
+                        let expected = [&long[..], "b", "", "c"];
+                        let count = [1, 2, 4][tail.matches(['b', 'c']).count()];
+                        assert!(all == expected[..count], "{length} {end:?} {tail:?}: {} lines", all.len());
+                    }
+                }
             }
         }
     }

@@ -169,6 +169,66 @@ fn archives_that_are_refused() {
 }
 
 #[test]
+fn headers_that_promise_too_much() {
+    let says = |bytes: &[u8], part: &str| {
+        let file = written("a.npz", bytes);
+        let named = Columns { numbers: vec![Ask::required("y")], ..Columns::default() };
+        for columns in [all_others(), named] {
+            let error = read_frame(&file.path, &columns, Missing::Error).unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("a.npz"), "'{part}' is not in: {error}");
+        }
+    };
+    let few = doubles(&VALUES);
+    let wide = "1, 1000000000000";
+    for deflated in [false, true] {
+        for shape in [wide, "1000000000000000,", "1000000000000, 1000"] {
+            for order in ["False", "True"] {
+                let array = npy_with(1, "|u1", order, shape, &few);
+                let archive = zip(&[("x.npy", array.clone()), ("y.npy", array.clone())], deflated);
+                says(&archive, "a.npz:x: is damaged (it ends too early: its header promises 1000000000000");
+                says(&zip(&[("y.npy", array.clone())], deflated), "a.npz:y: is damaged (it ends too early");
+            }
+        }
+        let array = npy("<f8", "1000000000000000000,", &few);
+        let archive = zip(&[("x.npy", array.clone()), ("y.npy", array.clone())], deflated);
+        says(
+            &archive,
+            "a.npz:x: is damaged (it ends too early: its header promises 8000000000000000000 bytes",
+        );
+        let array = npy("|u1", "4000000000000000000,", &few);
+        says(
+            &zip(&[("x.npy", array.clone()), ("y.npy", array)], deflated),
+            "x: is damaged (its shape is imp",
+        );
+        let empty = npy("<f8", "1000000000000000, 0", &[]);
+        says(&zip(&[("x.npy", empty.clone()), ("y.npy", empty)], deflated), "has no numbers");
+    }
+    // What the directory says of the size is not believed either.
+    let array = npy("|u1", "4000000000,", &[0; 1000]);
+    let mut archive = zip(&[("x.npy", array.clone()), ("y.npy", array)], true);
+    let at = archive.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    archive[at + 24..at + 28].copy_from_slice(&4_100_000_000_u32.to_le_bytes());
+    says(&archive, "a.npz:x: is damaged (it ends too early: its header promises 4000000000 bytes");
+    let mut long = npy_with(2, "<f8", "False", "6,", &few);
+    long[8..12].copy_from_slice(&0xff00_0000_u32.to_le_bytes());
+    says(
+        &zip(&[("x.npy", long.clone()), ("y.npy", long)], true),
+        "a.npz:x: is damaged (its header has 42781",
+    );
+}
+
+#[test]
+fn tables_have_names_for_their_columns_so_not_too_many() {
+    says(
+        &npy("|u1", "1, 10000001", &vec![0; 10_000_001]),
+        &["m.npy: has 10000001 columns, and a table has at most 10000000; rows come first"],
+    );
+    let half = npy("|u1", "1, 5000001", &vec![0; 5_000_001]);
+    let error = matrix("a.npz", &zip(&[("x.npy", half.clone()), ("y.npy", half)], true)).unwrap_err();
+    assert!(error.to_string().contains("a.npz: has 10000002 columns"), "{error}");
+}
+
+#[test]
 fn returns_from_arrays() {
     let file = written("r.npy", &npy("<f8", "3, 2", &doubles(&[0.1, 0.2, f64::NAN, 0.4, 0.5, 0.7])));
     let error = read_returns(&file.path, &ReadOptions::default()).unwrap_err().to_string();

@@ -35,12 +35,13 @@ fn rows_labels_and_places() {
     assert_eq!((table.d, table.rows(), table.row(1)), (3, 4, (&[1][..], &[1.0][..])));
     assert_eq!((table.place(1), table.place(3)), ("rows.txt, line 4".into(), "rows.txt, line 6".into()));
     assert!(table.notes.is_empty(), "{:?}", table.notes);
+    assert_eq!(table.first_index, 1);
 }
 
 #[test]
 fn indices_from_zero_and_query_numbers_are_told() {
     let table = read("1 1:2\n1 0:1 4:2\n");
-    assert_eq!((&table.indices[..], table.d), (&[1, 0, 4][..], 5));
+    assert_eq!((&table.indices[..], table.d, table.first_index), (&[1, 0, 4][..], 5, 0));
     assert!(
         table.notes[0].contains("count from 0") && table.notes[0].contains("line 2"),
         "{:?}",
@@ -106,7 +107,7 @@ proptest! {
         table.write(&path).unwrap();
         let read = read_libsvm(&path).unwrap();
         prop_assert_eq!((&read.labels, &read.indptr, &read.indices), (&table.labels, &table.indptr, &table.indices));
-        prop_assert_eq!((&read.values, read.d), (&table.values, table.d));
+        prop_assert_eq!((&read.values, read.d, read.first_index), (&table.values, table.d, table.first_index));
         let packed = folder.path().join("rows.svm.gz");
         let mut encoder = GzEncoder::new(std::fs::File::create(&packed).unwrap(), Compression::default());
         encoder.write_all(&std::fs::read(&path).unwrap()).unwrap();

@@ -57,6 +57,36 @@ mod built_in {
     }
 
     #[test]
+    fn shapes_that_promise_too_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wide.mat");
+        let whole = std::fs::read(file("one.mat")).unwrap();
+        let shape = |columns: u64, rows: u64| [columns.to_le_bytes(), rows.to_le_bytes()].concat();
+        let told = shape(2, 3);
+        for (columns, rows, part) in [
+            (
+                2,
+                1_000_000_000_000_000,
+                "R: is damaged (it ends too early: its shape promises 16000000000000000",
+            ),
+            (1_000_000_000_000, 1, "R: has 1000000000000 columns, and a table has at most 10000000"),
+            (10_000_000, u64::MAX, "R: is damaged (it ends too early"),
+            (2, 1000, "R: is damaged"),
+        ] {
+            let mut bytes = whole.clone();
+            let places: Vec<usize> =
+                (0..whole.len() - 16).filter(|&at| whole[at..].starts_with(&told)).collect();
+            assert!(!places.is_empty());
+            for at in places {
+                bytes[at..at + 16].copy_from_slice(&shape(columns, rows));
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            let error = read_matrix(&path).unwrap_err().to_string();
+            assert!(error.contains(part), "'{part}' is not in: {error}");
+        }
+    }
+
+    #[test]
     fn damage_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cut.mat");

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, Missing, OutColumn, OutTable, ReadError, ReadOptions, read_frame,
-    read_returns,
+    Ask, Columns, FeatureColumns, Frame, Missing, OutColumn, OutTable, ReadError, ReadOptions, parse_frame,
+    read_frame, read_returns,
 };
 use proptest::prelude::*;
 
@@ -89,6 +89,100 @@ mod built_in {
             std::fs::write(&path, bytes).unwrap();
             let error = read_returns(&path, &ReadOptions::default()).unwrap_err();
             assert!(matches!(error, ReadError::Damaged { .. }), "{error}");
+        }
+    }
+
+    /// Columns of dates and times as programs wrote them before there were logical types.
+    #[test]
+    fn dates_of_old_files_are_no_numbers() {
+        use std::sync::Arc;
+
+        use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+        use parquet::data_type::{Int32Type, Int64Type};
+        use parquet::file::writer::SerializedFileWriter;
+        use parquet::schema::types::Type;
+
+        let short = [ConvertedType::DATE, ConvertedType::TIME_MILLIS, ConvertedType::INT_32];
+        let long = [
+            ConvertedType::TIME_MICROS,
+            ConvertedType::TIMESTAMP_MILLIS,
+            ConvertedType::TIMESTAMP_MICROS,
+            ConvertedType::INT_64,
+        ];
+        let kinds = short
+            .map(|kind| (Physical::INT32, kind))
+            .into_iter()
+            .chain(long.map(|kind| (Physical::INT64, kind)));
+        let fields = kinds.map(|(physical, kind)| {
+            let field = Type::primitive_type_builder(&kind.to_string(), physical)
+                .with_repetition(Repetition::REQUIRED)
+                .with_converted_type(kind)
+                .build();
+            Arc::new(field.unwrap())
+        });
+        let schema = Type::group_type_builder("old").with_fields(fields.collect()).build().unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for column in 0..7 {
+            let mut chunk = group.next_column().unwrap().unwrap();
+            if column < 3 {
+                chunk.typed::<Int32Type>().write_batch(&[7, 8], None, None).unwrap();
+            } else {
+                chunk.typed::<Int64Type>().write_batch(&[7, 8], None, None).unwrap();
+            }
+            chunk.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        let read = |keys: &[&str], numbers: &[&str]| {
+            let columns = Columns { keys: asks(keys), numbers: asks(numbers), ..Columns::default() };
+            parse_frame(&bytes, "old.parquet", &columns, Missing::Error)
+        };
+        let times = ["DATE", "TIME_MILLIS", "TIME_MICROS", "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"];
+        for name in times {
+            let error = read(&[], &[name]).unwrap_err().to_string();
+            assert!(error.contains(&format!("column '{name}' holds dates or times")), "{error}");
+            assert_eq!(read(&[name], &[]).unwrap().keys[0].as_ref().unwrap().names, ["7", "8"]);
+        }
+        for name in ["INT_32", "INT_64"] {
+            assert_eq!(read(&[], &[name]).unwrap().numbers, [Some(vec![7.0, 8.0])]);
+        }
+    }
+
+    /// The last part of a file says how many rows there are.
+    #[test]
+    fn the_number_of_rows_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let numbers = |from: u32| OutColumn::Numbers((from..from + 100).map(f64::from).collect());
+        OutTable { columns: vec![("x".into(), numbers(0)), ("y".into(), numbers(1))] }.write(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        // A whole number takes seven bits a byte, twice its size: 100 rows, then the list of groups.
+        let told = [0x16, 0xc8, 0x01, 0x19];
+        let at = whole.windows(4).rposition(|bytes| bytes == told).unwrap();
+        for rows in [99, 101, 10_u64.pow(9), 10_u64.pow(15), 10_u64.pow(18)] {
+            let mut forged = vec![0x16];
+            let mut left = 2 * rows;
+            while left >= 128 {
+                forged.push((left % 128) as u8 | 128);
+                left /= 128;
+            }
+            forged.extend([left as u8, 0x19]);
+            let mut bytes = [&whole[..at], &forged, &whole[at + 4..]].concat();
+            let end = bytes.len() - 8;
+            let length = u32::from_le_bytes(whole[whole.len() - 8..][..4].try_into().unwrap());
+            let length = length + forged.len() as u32 - 4;
+            bytes[end..end + 4].copy_from_slice(&length.to_le_bytes());
+            for columns in [
+                Columns { features: named(&["x", "y"]), ..Columns::default() },
+                Columns { numbers: asks(&["y"]), ..Columns::default() },
+                Columns { keys: asks(&["y"]), ..Columns::default() },
+            ] {
+                let error = parse_frame(&bytes, "t.parquet", &columns, Missing::Error).unwrap_err();
+                assert!(matches!(error, ReadError::Damaged { .. }), "{rows}: {error}");
+                assert!(error.to_string().contains("rows"), "{rows}: {error}");
+            }
         }
     }
 

@@ -268,3 +268,33 @@ impl Inner for Collapsed {
         );
     }
 }
+
+/// Writes the calls of `impl Inner` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
+macro_rules! by_averages {
+    () => {
+        fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+            self.averages.mean(theta, i, work, out);
+        }
+
+        fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+            self.averages.add_mean_jac_t(theta, i, w, c, out);
+        }
+
+        fn means(&self, theta: &[f64], out: &mut [f64]) {
+            self.averages.means(theta, out);
+        }
+
+        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+            self.averages.mean_jacobians(theta, out);
+        }
+
+        fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+            self.averages.add_weighted_jac_t(theta, w, out);
+        }
+
+        fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+            self.averages.snapshot(theta, w, f_bar, u);
+        }
+    };
+}
+pub(crate) use by_averages;

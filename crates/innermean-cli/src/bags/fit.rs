@@ -100,8 +100,14 @@ pub(super) fn worst(
 
 /// Scores of predictions against the true labels of the rows.
 pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> RowScores {
+    let ell = predictions.len() / labels.len();
+    let scored = labels.iter().zip(predictions.chunks_exact(ell)).filter(|(y, _)| !y.is_nan());
+    let (labels, predictions): (Vec<f64>, Vec<&[f64]>) = scored.unzip();
+    let (labels, predictions) = (&labels[..], &predictions.concat()[..]);
     let rows = labels.len();
-    let ell = predictions.len() / rows;
+    if rows == 0 {
+        return RowScores { rows, accuracy: None, auc: None, mean_absolute_error: None };
+    }
     let share = |right: usize| right as f64 / rows as f64;
     let (mut accuracy, mut auc, mut error) = (None, None, None);
     match link {

@@ -14,6 +14,7 @@ use crate::application::{Application, Page, Source};
 use crate::human::{self, grouped, significant};
 use crate::named_numbers::{Heading, table};
 use crate::predictions::{OutColumn, OutTable};
+use crate::scaling::Scaling;
 use crate::start::Start;
 
 /// Groups that are shown because they are fitted badly.
@@ -22,9 +23,10 @@ const WORST: usize = 3;
 /// All that the report draws on.
 pub(super) struct BagsApplication<'a> {
     pub(super) data: &'a Data,
-    /// Of all rows, if they are needed again.
+    /// Of all rows, in units of the run, if they are needed again.
     pub(super) features: &'a [f64],
     pub(super) model: &'a Model,
+    pub(super) scaling: &'a Scaling,
     pub(super) flags: &'a ProblemFlags,
     pub(super) loss: Loss,
     pub(super) names: Vec<String>,
@@ -50,6 +52,7 @@ pub(super) struct Settings {
     link: LinkChoice,
     loss: Loss,
     intercept: bool,
+    scaling: bool,
     l1: f64,
     l2: f64,
     start: String,
@@ -112,6 +115,7 @@ impl Application for BagsApplication<'_> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.data.notes.clone();
+        notes.extend(self.scaling.note());
         let (groups, d) = (self.model.groups().count(), self.names.len());
         if self.flags.penalty.l2 == 0.0 && groups * self.data.label_names.len() < d {
             notes.push(format!(
@@ -131,13 +135,18 @@ impl Application for BagsApplication<'_> {
         &self.names
     }
 
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        self.scaling.scaled(&theta)
+    }
+
     fn start(&self) -> Option<Vec<f64>> {
         Some(self.model.start(self.data))
     }
 
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
-        let (data, theta) = (self.data, &solution.theta);
-        let fitted = self.model.fitted(data, self.loss, theta);
+        // In units of the run, as the features are.
+        let (data, z) = (self.data, self.scaling.scaled(&solution.theta));
+        let fitted = self.model.fitted(data, self.loss, &z);
         let sizes = self.model.sizes();
         let counts = self.flags.link == LinkChoice::Exp;
         let ell = data.label_names.len();
@@ -149,11 +158,8 @@ impl Application for BagsApplication<'_> {
             fitted: fitted[i * ell + c] * if counts { sizes[i] } else { 1.0 },
             class: (ell > 1).then(|| data.label_names[c].as_str()),
         });
-        let predictions = if self.features.is_empty() {
-            Vec::new()
-        } else {
-            self.model.predictions(self.features, theta)?
-        };
+        let predictions =
+            if self.features.is_empty() { Vec::new() } else { self.model.predictions(self.features, &z)? };
         Ok(Answer {
             groups: sizes.len(),
             rows: self.model.groups().rows(),
@@ -168,11 +174,12 @@ impl Application for BagsApplication<'_> {
     }
 
     fn settings(&self) -> Settings {
-        let ProblemFlags { link, penalty, no_intercept, .. } = self.flags;
+        let ProblemFlags { link, penalty, no_intercept, no_scaling, .. } = self.flags;
         Settings {
             link: *link,
             loss: self.loss,
             intercept: !no_intercept,
+            scaling: !no_scaling,
             l1: penalty.l1,
             l2: penalty.l2,
             start: self.start.to_string(),
@@ -215,12 +222,17 @@ impl Application for BagsApplication<'_> {
         facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
     }
 
+    fn predicts_texts(&self) -> Option<&str> {
+        Some("group")
+    }
+
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
         let data = self.data;
         let ell = data.label_names.len();
         let group = |&code: &u32| data.group_names[code as usize].clone();
+        let (unit, places) = data.places();
         let mut columns = vec![
-            ("row".to_owned(), OutColumn::Whole((1..=data.groups.len() as u64).collect())),
+            (unit.to_owned(), OutColumn::Whole(places)),
             ("group".to_owned(), OutColumn::Texts(data.groups.iter().map(group).collect())),
         ];
         if ell == 1 {

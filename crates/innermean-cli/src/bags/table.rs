@@ -10,8 +10,9 @@ use innermean_data::{
 };
 
 use super::{GeneratorFlags, LinkChoice};
-use crate::columns::FeatureFlags;
+use crate::columns::{FeatureFlags, place_in_file};
 use crate::human::grouped;
+use crate::number;
 
 /// What the columns are.
 #[derive(Debug, Clone, Args)]
@@ -56,6 +57,21 @@ pub(crate) struct Data {
     pub(crate) labels: Vec<f64>,
     /// The true label of each row, for scores; a class by its place among the names.
     pub(crate) row_labels: Option<Vec<f64>>,
+    /// The file that the rows come from, for where they stand in it.
+    frame: Option<Frame>,
+}
+
+impl Data {
+    /// In what the rows are counted, `line` or `row`, and the number of each.
+    pub(crate) fn places(&self) -> (&'static str, Vec<u64>) {
+        let rows = 0..self.groups.len();
+        match &self.frame {
+            None => ("row", rows.map(|row| row as u64 + 1).collect()),
+            Some(frame) => {
+                (place_in_file(frame, 0).0, rows.map(|row| place_in_file(frame, row).1 as u64).collect())
+            }
+        }
+    }
 }
 
 /// [`Data`] with the features of all rows.
@@ -80,6 +96,17 @@ struct Labels {
     places: Vec<String>,
 }
 
+impl Labels {
+    /// The names that somebody gave: `c2` in a table that begins with its first row is no name, and is another column in every such table.
+    fn names_given(&self) -> Vec<String> {
+        let no_header =
+            self.places.first().is_some_and(|place| place.ends_with("line 1") || place.ends_with("row 1"));
+        let counted =
+            |name: &str| name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok());
+        self.names.iter().filter(|name| !(no_header && counted(name))).cloned().collect()
+    }
+}
+
 impl ColumnFlags {
     /// The table of labels.
     pub(crate) fn labels(&self) -> Option<&Path> {
@@ -93,6 +120,9 @@ impl ColumnFlags {
                 "--group {}: there are no columns without ROWS; expected the path of a table before it",
                 self.group
             );
+        }
+        if let Some(flag) = self.features.given() {
+            bail!("{flag}: there are no columns without ROWS; expected the path of a table before it");
         }
         Ok(())
     }
@@ -121,12 +151,13 @@ impl ColumnFlags {
             numbers: if in_rows { label_columns.iter().map(ask).collect() } else { Vec::new() },
             features: self.features.features(&[]),
         };
-        match &self.row_label {
-            Some(name) if classes => columns.keys.push(ask(name)),
-            Some(name) => columns.numbers.push(ask(name)),
-            None => {}
-        }
-        let mut frame = read_frame(file, &columns, self.features.missing().into())?;
+        // Texts whatever they are: a row without one is not scored.
+        columns.keys.extend(self.row_label.as_ref().map(|name| ask(name).or_blank()));
+        let of_groups =
+            self.labels.as_ref().map(|path| self.read_labels(path, &label_columns)).transpose()?;
+        // What stands in the table of labels may stand in the rows too.
+        let aside = of_groups.as_ref().map_or(Vec::new(), Labels::names_given);
+        let mut frame = self.features.read(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
             bail!(
                 "{}: no column is left for the features; expected at least one beside {}",
@@ -135,23 +166,15 @@ impl ColumnFlags {
             );
         }
         let groups = frame.keys[0].take().unwrap_or_default();
-        let labels = match &self.labels {
-            Some(path) => self.read_labels(path, &label_columns)?,
+        let labels = match of_groups {
+            Some(labels) => labels,
             None => labels_in_rows(&frame, &groups, &label_columns)?,
         };
         check_labels(&labels, link)?;
-        let row_labels = match (&self.row_label, classes) {
-            (None, _) => None,
-            (Some(_), true) => {
-                frame.keys[1].as_ref().map(|keys| class_codes(keys, &labels, &frame)).transpose()?
-            }
-            (Some(name), false) => {
-                let values = frame.numbers.pop().flatten().unwrap_or_default();
-                if link == LinkChoice::Logistic {
-                    refuse_row_labels(&frame, name, &values)?;
-                }
-                Some(values)
-            }
+        let row_labels = match frame.keys.get(1).and_then(Option::as_ref) {
+            None => None,
+            Some(keys) if classes => Some(class_codes(keys, &labels, &frame)?),
+            Some(keys) => Some(row_numbers(keys, link == LinkChoice::Logistic, &frame)?),
         };
         let mut source = frame.source.clone();
         if let Some(path) = &self.labels {
@@ -170,7 +193,9 @@ impl ColumnFlags {
         }
         let features = std::mem::take(&mut frame.features);
         let mut data = matched(&groups, labels, notes)?;
-        (data.source, data.row_labels, data.feature_names) = (source, row_labels, frame.feature_names);
+        (data.source, data.row_labels) = (source, row_labels);
+        data.feature_names = std::mem::take(&mut frame.feature_names);
+        data.frame = Some(frame);
         Ok(Bagged { data, features })
     }
 
@@ -207,7 +232,8 @@ impl ColumnFlags {
 
 /// `line 17` of `file, line 17`.
 fn line_of(frame: &Frame, row: usize) -> String {
-    frame.place(row).trim_start_matches(&frame.source).trim_start_matches(", ").to_owned()
+    let (unit, number) = place_in_file(frame, row);
+    format!("{unit} {number}")
 }
 
 /// Labels that stand in every row, the same in all rows of a group.
@@ -291,10 +317,14 @@ fn check_labels(labels: &Labels, link: LinkChoice) -> Result<()> {
     Ok(())
 }
 
-/// Each row's class by its place among the labels' names.
+/// Each row's class by its place among the labels' names, NaN where there is none.
 fn class_codes(keys: &Keys, labels: &Labels, frame: &Frame) -> Result<Vec<f64>> {
     let mut codes = Vec::new();
     for (code, name) in keys.names.iter().enumerate() {
+        if name.is_empty() {
+            codes.push(f64::NAN);
+            continue;
+        }
         let Some(class) = labels.names.iter().position(|label| label == name) else {
             let row = keys.codes.iter().position(|&c| c as usize == code).unwrap_or(0);
             bail!(
@@ -309,11 +339,19 @@ fn class_codes(keys: &Keys, labels: &Labels, frame: &Frame) -> Result<Vec<f64>> 
     Ok(keys.codes.iter().map(|&code| codes[code as usize]).collect())
 }
 
-fn refuse_row_labels(frame: &Frame, name: &str, values: &[f64]) -> Result<()> {
-    match values.iter().position(|v| *v != 0.0 && *v != 1.0) {
-        None => Ok(()),
-        Some(row) => bail!("{}: the {name} {}; expected 0 or 1", frame.place(row), values[row]),
+/// The labels of rows as numbers, NaN where there is none.
+fn row_numbers(keys: &Keys, binary: bool, frame: &Frame) -> Result<Vec<f64>> {
+    let number = |text: &String| match text.parse::<f64>() {
+        _ if text.is_empty() => Some(f64::NAN),
+        Ok(y) if y.is_finite() && (!binary || y == 0.0 || y == 1.0) => Some(y),
+        _ => None,
+    };
+    let numbers: Vec<Option<f64>> = keys.names.iter().map(number).collect();
+    if let Some(row) = keys.codes.iter().position(|&code| numbers[code as usize].is_none()) {
+        let expected = if binary { "0 or 1" } else { "a number" };
+        bail!("{}: the {} is '{}'; expected {expected}", frame.place(row), keys.name, keys.text(row));
     }
+    Ok(keys.codes.iter().map(|&code| numbers[code as usize].unwrap_or(f64::NAN)).collect())
 }
 
 /// Brings rows and labels together; what is on one side alone is left out of the fit, and said so.
@@ -374,13 +412,18 @@ fn matched(groups: &Keys, labels: Labels, mut notes: Vec<String>) -> Result<Data
         groups: codes,
         labels: values,
         row_labels: None,
+        frame: None,
     })
 }
 
 impl GeneratorFlags {
     /// Draws groups; their rows' labels are known too.
-    #[expect(clippy::unnecessary_wraps, reason = "as reading a file")]
     pub(crate) fn data(&self, link: LinkChoice) -> Result<Bagged> {
+        if let Some(classes) = self.classes
+            && link != LinkChoice::Softmax
+        {
+            bail!("--classes {classes} does nothing with --link {}; expected --link softmax", link.name());
+        }
         let classes = self.classes.unwrap_or(3);
         let labels = match link {
             LinkChoice::Logistic => RowLabels::Binary,
@@ -395,8 +438,11 @@ impl GeneratorFlags {
             labels,
             seed: self.data_seed.unwrap_or(1),
         };
-        let drawn = generate_groups(&options);
         let (lo, hi) = options.rows;
+        let GroupOptions { groups, features, .. } = options;
+        let sizes = format!("--groups {groups}, --rows {lo}..{hi}, --features {features}");
+        number::fits_into_memory(&sizes, &[groups, hi, features])?;
+        let drawn = generate_groups(&options);
         let data = Data {
             source: format!(
                 "generated: {} groups of {lo} to {hi} rows, {} features, seed {}",
@@ -415,6 +461,7 @@ impl GeneratorFlags {
             groups: drawn.groups,
             labels: drawn.group_labels,
             row_labels: Some(drawn.row_labels),
+            frame: None,
         };
         Ok(Bagged { data, features: drawn.rows })
     }

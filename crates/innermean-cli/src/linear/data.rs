@@ -11,9 +11,9 @@ use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable, looks_like_libsv
 
 use super::classes::Classes;
 use super::loss::Loss;
-use super::scaling::Scaling;
 use super::{ColumnFlags, Format};
 use crate::human::grouped;
+use crate::scaling::Scaling;
 
 /// What is fitted.
 pub(crate) struct Data {
@@ -210,7 +210,8 @@ impl Data {
         } else {
             Rows::Sparse { indptr: table.indptr, indices: table.indices, values: table.values }
         };
-        let names = (1..=d).map(|l| format!("x{l}")).collect();
+        // As the file counts them.
+        let names = (0..d).map(|l| format!("x{}", l + table.first_index as usize)).collect();
         let (dropped, weights) = (Dropped::default(), None);
         Ok(Data { source: table.source, notes, dropped, names, rows, target, weights })
     }

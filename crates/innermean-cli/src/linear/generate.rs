@@ -53,6 +53,11 @@ fn features(text: &str) -> Result<usize, String> {
 }
 
 impl GeneratorFlags {
+    /// Whether somebody wants generated rows, rather than has no file.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.generate.is_some()
+    }
+
     /// The rows, with numbers or classes for targets as the loss asks.
     pub(super) fn data(&self, loss: Loss) -> anyhow::Result<Data> {
         let kind = self.generate.unwrap_or_default();
@@ -66,9 +71,13 @@ impl GeneratorFlags {
             classes: loss.is_of_classes(),
             seed: self.data_seed.unwrap_or(1),
         };
+        let LinearModel { rows, features, .. } = model;
         if kind == Kind::Sparse {
-            return Data::of_sparse(model.sparse(self.nonzeros.unwrap_or(20)), loss);
+            let nonzeros = self.nonzeros.unwrap_or(20);
+            number::fits_into_memory(&format!("--rows {rows}, --nonzeros {nonzeros}"), &[rows, nonzeros])?;
+            return Data::of_sparse(model.sparse(nonzeros), loss);
         }
+        number::fits_into_memory(&format!("--rows {rows}, --features {features}"), &[rows, features])?;
         let TargetedRows { features, targets, source } = model.dense();
         let target = if loss.is_of_classes() {
             let (classes, labels) = Classes::of_numbers(&targets, "the generated rows")?;

@@ -117,9 +117,14 @@ fn median_distance(targets: &[f64]) -> f64 {
     [median(distances), mean].into_iter().find(|width| *width > 0.0 && width.is_finite()).unwrap_or(1.0)
 }
 
+/// The middle one, or the mean of the two in the middle.
 fn median(mut values: Vec<f64>) -> f64 {
     let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+    let even = values.len().is_multiple_of(2);
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Not the half of a sum, which may overflow.
+    if even { 0.5 * lower + 0.5 * *upper } else { *upper }
 }
 
 #[cfg(test)]
@@ -130,6 +135,7 @@ mod tests {
     fn the_width_is_a_typical_distance_and_never_zero() {
         assert_eq!(median_distance(&[1.0, 2.0, 3.0, 100.0, -50.0]), 1.0);
         assert_eq!(median_distance(&[5.0, 5.0, 5.0, 9.0]), 1.0);
+        assert_eq!(median_distance(&[0.0, 1.0, 3.0, 10.0]), 1.5);
         assert_eq!(median_distance(&[5.0, 5.0]), 1.0);
         assert_eq!(median_distance(&[7.0]), 1.0);
     }

@@ -8,13 +8,13 @@ use super::classes::Classes;
 use super::data::{Data, Target};
 use super::fit::{Fit, probability};
 use super::loss::Loss;
-use super::scaling::Scaling;
 use super::{ColumnFlags, LinearProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
 use crate::columns::MissingChoice;
 use crate::human::{self, grouped, significant};
 use crate::named_numbers::{Heading, table};
 use crate::predictions::{OutColumn, OutTable};
+use crate::scaling::Scaling;
 use crate::start::Start;
 
 /// All that the report draws on.
@@ -33,6 +33,8 @@ pub(super) struct LinearApplication<'a> {
     pub(super) start: &'a Start,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
+    /// Whether it was asked for that rows be generated.
+    pub(super) asked: bool,
 }
 
 #[derive(Serialize)]
@@ -119,7 +121,7 @@ impl Application for LinearApplication<'_> {
     }
 
     fn source(&self) -> Source<'_> {
-        Source { text: &self.data.source, generated: self.generated, asked: false }
+        Source { text: &self.data.source, generated: self.generated, asked: self.asked }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -132,13 +134,7 @@ impl Application for LinearApplication<'_> {
             notes
                 .push(format!("The Huber loss is a square up to {} (--huber-width).", significant(width, 4)));
         }
-        if self.scaling.is_on() {
-            notes.push(
-                "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
-                 they are (--no-scaling)."
-                    .to_owned(),
-            );
-        }
+        notes.extend(self.scaling.note());
         if self.flags.penalty.l2 == 0.0 && self.flags.penalty.l1 == 0.0 && self.data.len() < self.names.len()
         {
             notes.push(format!(
@@ -233,6 +229,10 @@ impl Application for LinearApplication<'_> {
         if let Some(warning) = answer.warning {
             facts.line("warning", warning);
         }
+    }
+
+    fn predicts_texts(&self) -> Option<&str> {
+        matches!(self.data.target, Target::Classes(..)).then_some("target")
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {

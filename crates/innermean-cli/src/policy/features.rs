@@ -90,6 +90,12 @@ fn random(d: usize, states: usize, flags: &PolicyFlags) -> FeatureRows {
 
 fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Described> {
     if is_array(path) {
+        if let Some(flag) = flags.columns.of_features().filter(|flag| *flag != "--missing") {
+            bail!(
+                "{flag}: {} is an array, whose columns have no names; expected the flag with a table",
+                path.display()
+            );
+        }
         return from_matrix(path, known);
     }
     let key = flags.columns.feature_key.as_ref().unwrap_or(&flags.columns.state_column);

@@ -22,7 +22,7 @@ pub(crate) struct PolicyFlags {
     pub(crate) log: Option<PathBuf>,
 
     /// A model instead of a log: a square matrix of probabilities (.npy, .npz or text), or a table with columns state, next_state,
-    /// probability and, if there is one, reward
+    /// probability and reward
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     pub(crate) model: Option<PathBuf>,
 
@@ -256,7 +256,8 @@ impl FromStr for GridSize {
         let sizes = text.split_once('x').map(|(rows, columns)| (rows.parse(), columns.parse()));
         match sizes {
             Some((Ok(rows), Ok(columns)))
-                if rows > 0 && columns > 0 && (3..=MOST_CELLS).contains(&(rows * columns)) =>
+                if usize::checked_mul(rows, columns)
+                    .is_some_and(|cells| (3..=MOST_CELLS).contains(&cells)) =>
             {
                 Ok(GridSize { rows, columns })
             }
@@ -307,6 +308,10 @@ impl PolicyFlags {
         if let Some((flag, given, most)) = sizes.into_iter().find(|(_, given, most)| given > most) {
             bail!("--{flag} {given}: expected at most {most}, for all of it is kept in memory");
         }
+        if random > 0 {
+            let states = states.unwrap_or(grid.map_or(0, |grid| grid.rows * grid.columns));
+            number::fits_into_memory(&format!("--features {random} of {states} states"), &[random, states])?;
+        }
         if let Some(discount) = self.discount.filter(|discount| *discount > 1.0) {
             bail!("--discount {discount}: expected a number from 0 to 1");
         }
@@ -334,6 +339,46 @@ impl PolicyFlags {
                 "--features {random}: random features are for generated processes; expected one-hot or a file (./{random} for one of that name)"
             );
         }
-        Ok(())
+        self.refuse_idle_columns()
+    }
+
+    /// A flag that was given and speaks of nothing but a table of transitions.
+    pub(super) fn of_transitions_alone(&self) -> Option<&'static str> {
+        let ColumnFlags { state_column, next_column, reward_column, weight_column, .. } = &self.columns;
+        let described = matches!(self.features, Some(FeatureChoice::File(_)));
+        let given = [
+            // It names the state in the file of features too.
+            ("--state-column", state_column != "state" && !described),
+            ("--next-column", next_column != "next_state"),
+            ("--reward-column", reward_column != "reward"),
+            ("--weight-column", weight_column.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// Columns of files that there are not.
+    fn refuse_idle_columns(&self) -> Result<()> {
+        let columns = &self.columns;
+        let described = matches!(self.features, Some(FeatureChoice::File(_)));
+        if self.generated()
+            && let Some(flag) = self.of_transitions_alone()
+        {
+            bail!("{flag} does nothing without a file; expected LOG or --model FILE");
+        }
+        match columns.of_features() {
+            // Missing values may stand in either file.
+            Some("--missing") if !self.generated() => Ok(()),
+            Some(flag) if !described => {
+                bail!("{flag} does nothing without a file of features; expected --features FILE")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ColumnFlags {
+    /// A flag that was given and speaks of the file of features.
+    pub(super) fn of_features(&self) -> Option<&'static str> {
+        self.feature_key.as_ref().map(|_| "--feature-key").or(self.features.given())
     }
 }

@@ -159,6 +159,12 @@ impl Known {
             }
             Err(error) => return Err(error.into()),
         };
+        if let Some(flag) = flags.of_transitions_alone() {
+            bail!(
+                "{flag}: {} is a matrix of probabilities, not a table of transitions ({as_table})",
+                path.display()
+            );
+        }
         let states = matrix.rows;
         let probabilities = matrix.values;
         let Some(rewards_file) = &flags.rewards else {

@@ -228,6 +228,11 @@ impl Build<'_> {
                 "--objective projected keeps {d} x {d} numbers and two rows of {d} for each of {t} transitions; expected fewer features or transitions, or --objective bellman"
             );
         }
+        if self.discount >= 1.0 && matches!(features, StateFeatures::OneHot { .. }) {
+            // Where no end can be reached the equations of LSTD are singular, as those of the Bellman error are.
+            Transitions::new(features.clone(), moves.clone(), self.discount)
+                .map_err(|error| self.refused(&error))?;
+        }
         let f = Mspbe::of_moves(&features, &moves, self.discount).map_err(|error| self.refused(&error))?;
         let Problem { inner, merit, .. } = f.problem(0.0).map_err(|_| {
             anyhow!(

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_data::{Ask, Columns, Frame, Keys, SpokenLanguage, read_frame};
+use innermean_data::{Ask, Columns, Frame, Keys, SpokenLanguage};
 use serde::Serialize;
 
 use super::language::Language;
-use crate::columns::{FeatureFlags, MissingChoice};
+use crate::columns::{FeatureFlags, MissingChoice, place_in_file};
 use crate::human::grouped;
 
 const SEQUENCE: &str = "sequence";
@@ -81,8 +81,9 @@ impl ColumnFlags {
             ("--label", self.label.is_some()),
             ("--gaps", self.gaps.is_some()),
         ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) => bail!("{flag} needs a file; give FILE"),
+        let given = given.into_iter().find_map(|(flag, given)| given.then_some(flag));
+        match given.or(self.features.given()) {
+            Some(flag) => bail!("{flag} needs a file; give FILE"),
             None => Ok(()),
         }
     }
@@ -99,7 +100,9 @@ impl ColumnFlags {
             features: self.features.features(&[]),
         };
         let missing = self.features.missing();
-        let mut frame = read_frame(file, &columns, missing.into())?;
+        // One column scores; another by that name holds labels as well.
+        let aside: Vec<String> = self.label.iter().map(|_| LABEL.to_owned()).collect();
+        let mut frame = self.features.read(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
             bail!("{}: has no columns of features; expected numbers that describe a step", file.display());
         }
@@ -190,38 +193,33 @@ fn written(frame: &mut Frame, order: &[usize], sequences: &[usize]) -> (Vec<Stri
     (ids, steps)
 }
 
-/// The lengths of the unbroken parts, and how many gaps there are. Steps are neighbours if they are no further apart than the nearest two, with
-/// a margin for rounding.
+/// The lengths of the unbroken parts, and how many gaps there are.
 fn parts(frame: &Frame, order: &[usize], sequences: &[usize], gaps: Gaps) -> (Vec<usize>, usize) {
-    let Some(steps) = frame.numbers[0].as_ref().filter(|_| gaps == Gaps::Break) else {
-        return (sequences.to_vec(), 0);
+    let mut rest = order;
+    let sequence = |length: &usize| {
+        let (own, others) = rest.split_at(*length);
+        rest = others;
+        own
     };
-    let mut starts = Vec::with_capacity(sequences.len());
-    let mut end = 0;
-    for &length in sequences {
-        starts.push(end..end + length);
-        end += length;
-    }
-    let distances = |range: &std::ops::Range<usize>| {
-        let rows = &order[range.clone()];
-        rows.windows(2).map(|pair| steps[pair[1]] - steps[pair[0]]).collect::<Vec<f64>>()
+    let own: Vec<&[usize]> = sequences.iter().map(sequence).filter(|rows| !rows.is_empty()).collect();
+    let is_gap: Box<dyn Fn(usize, usize) -> bool> = match &frame.numbers[0] {
+        _ if gaps == Gaps::Ignore => Box::new(|_, _| false),
+        Some(steps) => {
+            // Steps are neighbours if they are no further apart than the nearest two, with a margin for rounding.
+            let pairs = own.iter().flat_map(|rows| rows.windows(2));
+            let nearest = pairs.map(|pair| steps[pair[1]] - steps[pair[0]]).fold(f64::INFINITY, f64::min);
+            Box::new(move |a, b| steps[b] - steps[a] > 1.5 * nearest)
+        }
+        None if frame.dropped.rows > 0 => {
+            // What was left out between two rows may have been a step of theirs. Lines without a row count too, for nobody can tell.
+            let lines: Vec<usize> = (0..frame.rows).map(|row| place_in_file(frame, row).1).collect();
+            Box::new(move |a, b| lines[b] - lines[a] > b - a)
+        }
+        None => Box::new(|_, _| false),
     };
-    let nearest = starts.iter().flat_map(distances).fold(f64::INFINITY, f64::min);
-    let (mut lengths, mut broken) = (Vec::new(), 0);
-    for range in &starts {
-        let mut length = 1;
-        for distance in distances(range) {
-            if distance > 1.5 * nearest {
-                lengths.push(length);
-                length = 0;
-                broken += 1;
-            }
-            length += 1;
-        }
-        if !range.is_empty() {
-            lengths.push(length);
-        }
-    }
+    let parts = own.iter().flat_map(|rows| rows.chunk_by(|&a, &b| !is_gap(a, b)));
+    let lengths: Vec<usize> = parts.map(<[usize]>::len).collect();
+    let broken = lengths.len() - own.len();
     (lengths, broken)
 }
 

@@ -19,6 +19,8 @@ use crate::human::{grouped, significant};
 use crate::interrupt;
 use crate::predictions::{OutColumn, OutTable};
 
+/// The column of the likeliest class in the predictions.
+pub(super) const PREDICTED: &str = "predicted";
 /// Of more classes, only the most frequent are shown.
 const MOST_CLASSES: usize = 40;
 /// Weights shown for each class.
@@ -297,7 +299,7 @@ impl Application for SequencesApplication<'_> {
     }
 
     fn predicts_texts(&self) -> Option<&str> {
-        Some("predicted")
+        Some(PREDICTED)
     }
 
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
@@ -418,7 +420,7 @@ impl Application for SequencesApplication<'_> {
             ("sequence".to_owned(), OutColumn::Texts(ids.clone())),
             ("step".to_owned(), steps),
             (
-                "predicted".to_owned(),
+                PREDICTED.to_owned(),
                 OutColumn::Texts((0..rows).map(|row| names[likeliest(row).0].clone()).collect()),
             ),
             ("probability".to_owned(), OutColumn::Numbers((0..rows).map(|row| likeliest(row).1).collect())),

@@ -16,11 +16,19 @@ pub(crate) struct Desk {
     folder: TempDir,
     /// The words that come first on the command line.
     command: &'static str,
+    /// Flags with files that a refused run must not write.
+    outputs: &'static str,
 }
 
 impl Desk {
     pub(crate) fn at(command: &'static str) -> Self {
-        Desk { folder: TempDir::new().expect("a folder for the test"), command }
+        let folder = TempDir::new().expect("a folder for the test");
+        Desk { folder, command, outputs: "--trace fresh.jsonl" }
+    }
+
+    /// For a command that has predictions: runs that are refused are asked for these too.
+    pub(crate) fn with_predictions(self) -> Self {
+        Desk { outputs: "--trace fresh.jsonl --predictions fresh.csv", ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -57,6 +65,33 @@ impl Desk {
         let run = self.run(&format!("{args} --json"));
         assert_eq!(run.code, Some(code), "{args}: {}{}", run.out, run.err);
         serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{args}: {error} in {}", run.out))
+    }
+
+    /// Runs what must be refused, for people and for programs: exit code 2, one sentence, nothing on stdout, nothing written, and an older
+    /// trace kept. Returns the message.
+    pub(crate) fn refusal(&self, args: &str) -> String {
+        let before = self.names();
+        for output in ["", "--json"] {
+            let fresh = self.run(&format!("{args} {output} {}", self.outputs));
+            assert_eq!((fresh.code, fresh.out.as_str()), (Some(2), ""), "{args}: {}", fresh.err);
+            assert_eq!(self.names(), before, "{args}");
+        }
+        let kept = self.file("kept.jsonl", "an older trace");
+        let run = self.run(&format!("{args} --trace kept.jsonl"));
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert_eq!(fs::read_to_string(&kept).expect("it is still there"), "an older trace", "{args}");
+        fs::remove_file(kept).expect("it can be removed");
+        assert_eq!(self.names(), before, "{args}");
+        assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
+        run.err
+    }
+
+    /// [`Self::refusal`] with a message that has all of `words`.
+    pub(crate) fn assert_refused(&self, args: &str, words: &[&str]) {
+        let message = self.refusal(args);
+        for word in words {
+            assert!(message.contains(word), "{args}: expected {word} in {message}");
+        }
     }
 
     /// The trace of a file, line by line.

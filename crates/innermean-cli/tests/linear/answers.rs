@@ -269,3 +269,28 @@ fn separated_classes_are_warned_about() {
     let answer = desk.json("rows.csv --target y --loss logistic --l2 0.1", 0);
     assert!(answer["warning"].is_null());
 }
+
+#[test]
+fn without_an_intercept_a_ridge_is_strongly_convex() {
+    let desk = Desk::new();
+    let (rows, targets) = rows();
+    desk.file("t.csv", &csv(&rows, &targets));
+    // As they are, and brought to one scale.
+    for data in ["--rows 200 --features 3", "t.csv --target y --except id,class"] {
+        let args = format!("{data} --l2 0.1 --method svrpda1 --steps theorem1");
+        desk.assert_refused(&args, &["mu = 0"]);
+        let run = desk.run(&format!("{args} --no-intercept --max-seconds 0.05"));
+        assert!(matches!(run.code, Some(0 | 1)) && run.err.is_empty(), "{args}: {}{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn whoever_asks_for_generated_rows_is_not_told_that_there_is_no_file() {
+    let desk = Desk::new();
+    let unasked = desk.run("--rows 50 --features 2").out;
+    assert!(unasked.contains("(no FILE was given)"), "{unasked}");
+    for kind in ["dense", "sparse"] {
+        let asked = desk.run(&format!("--rows 50 --features 2 --generate {kind} --l2 0.1")).out;
+        assert!(asked.contains("generated: ") && !asked.contains("no FILE"), "{asked}");
+    }
+}

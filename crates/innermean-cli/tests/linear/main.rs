@@ -13,7 +13,7 @@ mod desk;
 
 impl Desk {
     fn new() -> Self {
-        Desk::at("linear")
+        Desk::at("linear").with_predictions()
     }
 }
 

@@ -2,17 +2,6 @@
 
 use super::*;
 
-fn assert_refused(desk: &Desk, args: &str, words: &[&str]) {
-    let before = desk.names();
-    let run = desk.run(&format!("{args} --trace run.jsonl --predictions out.csv"));
-    assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-    assert_eq!(desk.names(), before, "{args}");
-    assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
-    for word in words {
-        assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
-    }
-}
-
 #[test]
 fn logs_that_are_none() {
     let desk = desk();
@@ -29,12 +18,12 @@ fn logs_that_are_none() {
     ];
     for (text, words) in cases {
         desk.file("bad.csv", text);
-        assert_refused(&desk, "bad.csv", words);
-        assert_refused(&desk, "bad.csv", &["bad.csv"]);
+        desk.assert_refused("bad.csv", words);
+        desk.assert_refused("bad.csv", &["bad.csv"]);
     }
-    assert_refused(&desk, "nowhere.csv", &["nowhere.csv: no such file"]);
+    desk.assert_refused("nowhere.csv", &["nowhere.csv: no such file"]);
     desk.file("zero.csv", "state,next_state,reward,weight\na,b,1,1\nb,a,1,0\nb,b,1,0\n");
-    assert_refused(&desk, "zero.csv", &["state 'b'", "all zero"]);
+    desk.assert_refused("zero.csv", &["state 'b'", "all zero"]);
 }
 
 #[test]
@@ -48,16 +37,15 @@ fn states_that_are_never_left() {
         "--terminal goal",
         "--never-left terminal",
     ];
-    assert_refused(&desk, "log.csv", words);
-    assert_refused(&desk, "log.csv --terminal goal", &["log.csv, line 5", "state 'trap'", "--terminal trap"]);
-    assert_refused(&desk, "log.csv --never-left bootstrap", &["one-hot", "--features FILE"]);
-    assert_refused(
-        &desk,
+    desk.assert_refused("log.csv", words);
+    desk.assert_refused("log.csv --terminal goal", &["log.csv, line 5", "state 'trap'", "--terminal trap"]);
+    desk.assert_refused("log.csv --never-left bootstrap", &["one-hot", "--features FILE"]);
+    desk.assert_refused(
         "log.csv --terminal exit",
         &["--terminal exit: there is no such state", "a, b, goal, trap"],
     );
-    assert_refused(&desk, "log.csv --terminal a,goal,trap", &["line 2", "a transition leaves state 'a'"]);
-    assert_refused(&desk, "log.csv --never-left ignore", &["error", "terminal", "bootstrap"]);
+    desk.assert_refused("log.csv --terminal a,goal,trap", &["line 2", "a transition leaves state 'a'"]);
+    desk.assert_refused("log.csv --never-left ignore", &["error", "terminal", "bootstrap"]);
 }
 
 #[test]
@@ -65,40 +53,32 @@ fn features_that_do_not_fit() {
     let desk = desk();
     desk.file("log.csv", "state,next_state,reward\na,b,1\nb,a,2\n");
     desk.file("features.csv", "state,x\na,1\n");
-    assert_refused(
-        &desk,
+    desk.assert_refused(
         "log.csv --features features.csv",
         &["features.csv: has no row for state 'b'", "log.csv, line 2", "--terminal b"],
     );
     desk.file("features.csv", "state,x\na,1\nb,2\na,3\n");
-    assert_refused(
-        &desk,
+    desk.assert_refused(
         "log.csv --features features.csv",
         &["features.csv, line 4: state 'a' again", "features.csv, line 2", "one row for each state"],
     );
     desk.file("features.csv", "state,x\na,1\nb,\n");
-    assert_refused(
-        &desk,
+    desk.assert_refused(
         "log.csv --features features.csv",
         &["features.csv, line 3, column 2 (x)", "missing"],
     );
     desk.file("features.csv", "state,x\na,1\nb,two\n");
-    assert_refused(
-        &desk,
-        "log.csv --features features.csv",
-        &["features.csv, line 3, column 2 (x)", "'two'"],
-    );
+    desk.assert_refused("log.csv --features features.csv", &["features.csv, line 3, column 2 (x)", "'two'"]);
     desk.file("features.csv", "name,x\na,1\nb,2\n");
-    assert_refused(&desk, "log.csv --features features.csv", &["features.csv", "state", "name"]);
+    desk.assert_refused("log.csv --features features.csv", &["features.csv", "state", "name"]);
     desk.file("features.csv", "state\na\nb\n");
-    assert_refused(&desk, "log.csv --features features.csv", &["features.csv", "no column beside state"]);
-    assert_refused(&desk, "log.csv --features nowhere.csv", &["nowhere.csv: no such file"]);
-    assert_refused(
-        &desk,
+    desk.assert_refused("log.csv --features features.csv", &["features.csv", "no column beside state"]);
+    desk.assert_refused("log.csv --features nowhere.csv", &["nowhere.csv: no such file"]);
+    desk.assert_refused(
         "log.csv --features 3",
         &["--features 3", "random features are for generated processes"],
     );
-    assert_refused(&desk, "--features 0", &["--features", "a whole number above 0"]);
+    desk.assert_refused("--features 0", &["--features", "a whole number above 0"]);
 }
 
 #[test]
@@ -112,28 +92,24 @@ fn models_that_are_none() {
         ("a,b,1,1\n", &["model.csv, line 2: state 'b' is entered and never left"]),
     ] {
         desk.file("model.csv", &(head.to_owned() + text));
-        assert_refused(&desk, "--model model.csv", words);
+        desk.assert_refused("--model model.csv", words);
     }
     desk.file("bare.csv", "state,next_state,probability\na,a,1\n");
-    assert_refused(&desk, "--model bare.csv", &["bare.csv", "no column reward"]);
+    desk.assert_refused("--model bare.csv", &["bare.csv", "no column reward"]);
     desk.file("r.csv", "1\n2\n");
     desk.file("P.csv", "0.5,0.5\n0.25,0.5\n");
-    assert_refused(&desk, "--model P.csv --rewards r.csv", &["P.csv, row 2", "sum to 0.75"]);
+    desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv, row 2", "sum to 0.75"]);
     desk.file("P.csv", "0.5,0.5\n-0.3,1.3\n");
-    assert_refused(
-        &desk,
-        "--model P.csv --rewards r.csv",
-        &["P.csv, row 2, column 1: a probability of -0.3"],
-    );
+    desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv, row 2, column 1: a probability of -0.3"]);
     desk.file("P.csv", "0.5,0.5\n0.5,0.5\n0.1,0.9\n");
-    assert_refused(&desk, "--model P.csv --rewards r.csv", &["P.csv", "square", "3 rows of 2"]);
+    desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv", "square", "3 rows of 2"]);
     desk.file("P.csv", "0.5,0.5\n0.5,0.5\n");
-    assert_refused(&desk, "--model P.csv", &["--model P.csv", "--rewards FILE"]);
+    desk.assert_refused("--model P.csv", &["--model P.csv", "--rewards FILE"]);
     desk.file("r.csv", "1\n2\n3\n");
-    assert_refused(&desk, "--model P.csv --rewards r.csv", &["--rewards r.csv", "3 rows of 1", "2 states"]);
-    assert_refused(&desk, "--model P.csv log.csv", &["cannot be used with"]);
-    assert_refused(&desk, "--rewards r.csv", &["--model"]);
-    assert_refused(&desk, "--model P.csv --generate walk", &["cannot be used with"]);
+    desk.assert_refused("--model P.csv --rewards r.csv", &["--rewards r.csv", "3 rows of 1", "2 states"]);
+    desk.assert_refused("--model P.csv log.csv", &["cannot be used with"]);
+    desk.assert_refused("--rewards r.csv", &["--model"]);
+    desk.assert_refused("--model P.csv --generate walk", &["cannot be used with"]);
 }
 
 #[test]
@@ -141,10 +117,10 @@ fn discounts_beyond_their_range() {
     let desk = desk();
     desk.file("log.csv", "state,next_state,reward\na,b,1\nb,a,2\nc,,1\n");
     let words: &[&str] = &["--discount 1", "from state 'a' no end can be reached", "below 1", "--terminal"];
-    assert_refused(&desk, "log.csv --discount 1", words);
-    assert_refused(&desk, "--discount 1", &["--discount 1", "no end can be reached"]);
+    desk.assert_refused("log.csv --discount 1", words);
+    desk.assert_refused("--discount 1", &["--discount 1", "no end can be reached"]);
     for value in ["1.5", "-0.1", "nan", "x"] {
-        assert_refused(&desk, &format!("log.csv --discount {value}"), &["--discount", value]);
+        desk.assert_refused(&format!("log.csv --discount {value}"), &["--discount", value]);
     }
 }
 
@@ -152,6 +128,8 @@ fn discounts_beyond_their_range() {
 fn flags_that_would_do_nothing() {
     let desk = desk();
     desk.file("log.csv", "state,next_state,reward\na,b,1\nb,a,2\n");
+    desk.file("P.csv", "0.5,0.5\n0.25,0.75\n");
+    desk.file("r.csv", "1\n2\n");
     for (args, words) in [
         ("log.csv --states 5", "--states does nothing with a file"),
         ("log.csv --transitions 5", "--transitions does nothing with a file"),
@@ -159,15 +137,40 @@ fn flags_that_would_do_nothing() {
         ("--generate walk --grid 3x3", "--grid does nothing with --generate walk"),
         ("--policy shortest", "--policy does nothing with --generate random"),
         ("--generate grid --successors 3", "--successors does nothing with --generate grid"),
+        ("--state-column s", "--state-column does nothing without a file"),
+        ("--next-column n", "--next-column does nothing without a file"),
+        ("--reward-column r", "--reward-column does nothing without a file"),
+        ("--generate walk --weight-column w", "--weight-column does nothing without a file"),
+        ("--feature-key s", "--feature-key does nothing without a file of features"),
+        ("log.csv --columns x", "--columns does nothing without a file of features"),
+        ("--except x", "--except does nothing without a file of features"),
+        ("--missing drop-rows", "--missing does nothing without a file of features"),
+        (
+            "--model P.csv --rewards r.csv --next-column n",
+            "--next-column: P.csv is a matrix of probabilities",
+        ),
     ] {
-        assert_refused(&desk, args, &[words]);
+        desk.assert_refused(args, &[words]);
     }
-    assert_refused(&desk, "--generate maze", &["random", "walk", "boyan", "grid"]);
-    assert_refused(&desk, "--generate grid --grid 4", &["ROWSxCOLUMNS"]);
-    assert_refused(&desk, "--generate grid --grid 1x2", &["3 to"]);
-    assert_refused(&desk, "--objective td", &["bellman", "projected"]);
-    assert_refused(&desk, "--states 1e10", &["--states 10000000000: expected at most 50000"]);
-    assert_refused(&desk, "--objective projected --features 12", &["linearly dependent"]);
-    assert_refused(&desk, "--method pdbg", &["pdbg does not suit", "lbfgs"]);
-    assert_refused(&desk, "--method lbfgs --alpha-w 1", &["--alpha-w does nothing with --method lbfgs"]);
+    desk.assert_refused("--generate maze", &["random", "walk", "boyan", "grid"]);
+    desk.assert_refused("--generate grid --grid 4", &["ROWSxCOLUMNS"]);
+    desk.assert_refused("--generate grid --grid 1x2", &["3 to"]);
+    desk.assert_refused("--generate grid --grid 9223372036854775810x2", &["ROWSxCOLUMNS", "3 to"]);
+    desk.assert_refused(
+        "--generate walk --states 1e8 --features 1000",
+        &["--features 1000 of 100000000 states", "in memory"],
+    );
+    desk.assert_refused("--objective td", &["bellman", "projected"]);
+    desk.assert_refused("--states 1e10", &["--states 10000000000: expected at most 50000"]);
+    desk.assert_refused("--objective projected --features 12", &["linearly dependent"]);
+    desk.assert_refused("--method pdbg", &["pdbg does not suit", "lbfgs"]);
+    desk.assert_refused("--method lbfgs --alpha-w 1", &["--alpha-w does nothing with --method lbfgs"]);
+}
+
+#[test]
+fn outputs_are_looked_at_before_the_run() {
+    let desk = Desk::at("policy");
+    desk.assert_refused("--predictions out.npy", &["--predictions out.npy", "'state'", "texts"]);
+    // The help asks for what is needed.
+    assert!(desk.run("--help").out.contains("probability and reward"));
 }

@@ -11,7 +11,7 @@ use desk::{Desk, number, numbers};
 use serde_json::Value;
 
 fn desk() -> Desk {
-    Desk::at("policy")
+    Desk::at("policy").with_predictions()
 }
 
 /// How far values lie from the closed form.

@@ -2,32 +2,6 @@
 
 use super::*;
 
-/// Runs with a trace that must not be touched, for people and for programs; returns the message.
-fn refusal(desk: &Desk, args: &str) -> String {
-    let before = desk.names();
-    for output in ["", "--json"] {
-        let fresh = desk.run(&format!("{args} {output} --trace fresh.jsonl"));
-        assert_eq!((fresh.code, fresh.out.as_str()), (Some(2), ""), "{args}: {}", fresh.err);
-        assert_eq!(desk.names(), before, "{args}");
-    }
-    desk.file("kept.jsonl", "an older trace");
-    let run = desk.run(&format!("{args} --trace kept.jsonl"));
-    assert_eq!(run.code, Some(2));
-    let kept = fs::read_to_string(desk.path().join("kept.jsonl")).expect("it is still there");
-    assert_eq!(kept, "an older trace", "{args}");
-    fs::remove_file(desk.path().join("kept.jsonl")).expect("it can be removed");
-    assert_eq!(desk.names(), before, "{args}");
-    assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
-    run.err
-}
-
-fn assert_refused(desk: &Desk, args: &str, words: &[&str]) {
-    let message = refusal(desk, args);
-    for word in words {
-        assert!(message.contains(word), "{args}: expected {word} in {message}");
-    }
-}
-
 #[test]
 fn files_that_are_no_tables_of_returns() {
     let desk = Desk::new();
@@ -49,16 +23,16 @@ fn files_that_are_no_tables_of_returns() {
     ];
     for (text, words) in cases {
         desk.file("bad.csv", text);
-        assert_refused(&desk, "bad.csv", words);
-        assert_refused(&desk, "bad.csv", &["bad.csv"]);
+        desk.assert_refused("bad.csv", words);
+        desk.assert_refused("bad.csv", &["bad.csv"]);
     }
-    assert_refused(&desk, "nowhere.csv", &["nowhere.csv: no such file"]);
-    assert_refused(&desk, ".", &["is a directory"]);
-    assert_refused(&desk, "-", &["standard input"]);
+    desk.assert_refused("nowhere.csv", &["nowhere.csv: no such file"]);
+    desk.assert_refused(".", &["is a directory"]);
+    desk.assert_refused("-", &["standard input"]);
     desk.file("gaps.csv", "a,b\n1,\n,2\n");
-    assert_refused(&desk, "gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-columns"]);
+    desk.assert_refused("gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-columns"]);
     desk.file("huge.csv", "a,b\n1e200,2e200\n-1e200,1e200\n3e200,-1e200\n");
-    assert_refused(&desk, "huge.csv", &["alpha_theta", "scale the data"]);
+    desk.assert_refused("huge.csv", &["alpha_theta", "scale the data"]);
 }
 
 #[test]
@@ -66,61 +40,57 @@ fn numbers_outside_their_range() {
     let desk = Desk::new();
     for flag in ["--alpha-theta", "--alpha-w", "--tolerance", "--risk-aversion", "--max-seconds"] {
         for value in ["0", "-1", "-1e-3", "nan", "inf", "x"] {
-            assert_refused(
-                &desk,
+            desk.assert_refused(
                 &format!("{flag} {value}"),
                 &[flag, value, "expected a finite number above 0"],
             );
         }
     }
-    assert_refused(&desk, "--risk huber --huber-width 0", &["--huber-width", "above 0"]);
+    desk.assert_refused("--risk huber --huber-width 0", &["--huber-width", "above 0"]);
     for flag in ["--l1", "--l2"] {
-        assert_refused(&desk, &format!("{flag} -1"), &[flag, "'-1'", "0 or above"]);
+        desk.assert_refused(&format!("{flag} -1"), &[flag, "'-1'", "0 or above"]);
     }
     for flag in ["--max-calls", "--max-outer", "--inner-iterations", "--trace-every"] {
         for value in ["0", "-5", "1.5", "many"] {
-            assert_refused(
-                &desk,
+            desk.assert_refused(
                 &format!("{flag} {value}"),
                 &[flag, value, "expected a whole number above 0"],
             );
         }
     }
-    assert_refused(&desk, "--warmup-epochs -1", &["--warmup-epochs", "whole number, 0 or above"]);
-    assert_refused(&desk, "--threads -1", &["--threads", "0 (all cores)"]);
-    assert_refused(&desk, "--seed -1", &["--seed", "whole number from 0"]);
-    assert_refused(&desk, "--target-objective low", &["--target-objective", "a finite number"]);
+    desk.assert_refused("--warmup-epochs -1", &["--warmup-epochs", "whole number, 0 or above"]);
+    desk.assert_refused("--threads -1", &["--threads", "0 (all cores)"]);
+    desk.assert_refused("--seed -1", &["--seed", "whole number from 0"]);
+    desk.assert_refused("--target-objective low", &["--target-objective", "a finite number"]);
 }
 
 #[test]
 fn unknown_names_are_answered_with_the_known_ones() {
     let desk = Desk::new();
-    assert_refused(&desk, "--method adam", &["'adam'", "svrpda1", "svrpda2"]);
-    assert_refused(&desk, "--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
-    assert_refused(&desk, "--reference first", &["last", "random"]);
-    assert_refused(&desk, "--risk beta", &["variance", "semivariance", "absolute", "huber"]);
-    assert_refused(&desk, "--missing ignore", &["error", "drop-rows", "drop-columns"]);
-    assert_refused(
-        &desk,
+    desk.assert_refused("--method adam", &["'adam'", "svrpda1", "svrpda2"]);
+    desk.assert_refused("--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
+    desk.assert_refused("--reference first", &["last", "random"]);
+    desk.assert_refused("--risk beta", &["variance", "semivariance", "absolute", "huber"]);
+    desk.assert_refused("--missing ignore", &["error", "drop-rows", "drop-columns"]);
+    desk.assert_refused(
         "--constraint short",
         &["none, long-only, sum-to-one, sum-to-one=LO,HI or box=LO,HI"],
     );
-    assert_refused(
-        &desk,
+    desk.assert_refused(
         "--constraint sum-to-one=0,0.01",
         &["--constraint sum-to-one=0,0.01", "hi = 0.01, expected at least 0.04", "25 numbers"],
     );
-    assert_refused(&desk, "--start ones", &["--start ones", "zeros, uniform"]);
-    assert_refused(&desk, "--frobnicate", &["--frobnicate"]);
+    desk.assert_refused("--start ones", &["--start ones", "zeros, uniform"]);
+    desk.assert_refused("--frobnicate", &["--frobnicate"]);
 }
 
 #[test]
 fn boxes_without_a_point() {
     let desk = Desk::new();
-    assert_refused(&desk, "--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
-    assert_refused(&desk, "--constraint box=nan,1", &["--constraint", "lo = NaN"]);
+    desk.assert_refused("--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
+    desk.assert_refused("--constraint box=nan,1", &["--constraint", "lo = NaN"]);
     for text in ["box", "box=", "box=1", "box=1,b", "box=1,2,3"] {
-        assert_refused(&desk, &format!("--constraint {text}"), &[text, "box=LO,HI with two numbers"]);
+        desk.assert_refused(&format!("--constraint {text}"), &[text, "box=LO,HI with two numbers"]);
     }
 }
 
@@ -128,13 +98,13 @@ fn boxes_without_a_point() {
 fn starts_that_do_not_fit() {
     let desk = Desk::new();
     desk.file("start.txt", "1 2 3\n");
-    assert_refused(&desk, "--start start.txt", &["start.txt", "found 3 numbers, expected 25"]);
+    desk.assert_refused("--start start.txt", &["start.txt", "found 3 numbers, expected 25"]);
     desk.file("start.txt", "1 2 x\n");
-    assert_refused(&desk, "--start start.txt", &["start.txt, line 1, column 3", "'x' is not a number"]);
+    desk.assert_refused("--start start.txt", &["start.txt, line 1, column 3", "'x' is not a number"]);
     desk.file("start.json", "{\"theta\": 3}");
-    assert_refused(&desk, "--start start.json", &["start.json", "\"theta\" is a single number"]);
+    desk.assert_refused("--start start.json", &["start.json", "\"theta\" is a single number"]);
     desk.file("start.json", &format!("{:?}", [1e200; 25]));
-    assert_refused(&desk, "--start start.json", &["--start start.json", "the objective there is inf"]);
+    desk.assert_refused("--start start.json", &["--start start.json", "the objective there is inf"]);
 }
 
 #[test]

@@ -2,17 +2,6 @@
 
 use super::*;
 
-fn assert_refused(desk: &Desk, args: &str, words: &[&str]) {
-    let before = desk.names();
-    let run = desk.run(&format!("{args} --trace fresh.jsonl"));
-    assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-    assert_eq!(desk.names(), before, "{args}");
-    assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
-    for word in words {
-        assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
-    }
-}
-
 #[test]
 fn tables_of_steps() {
     let desk = Desk::new();
@@ -32,18 +21,18 @@ fn tables_of_steps() {
     ];
     for (text, words) in cases {
         desk.file("bad.csv", text);
-        assert_refused(&desk, "bad.csv --language-model lm.csv", words);
+        desk.assert_refused("bad.csv --language-model lm.csv", words);
     }
     desk.file("bad.csv", "sequence,step\nu,1\nu,2\n");
-    assert_refused(&desk, "bad.csv --language-model lm.csv", &["bad.csv", "feature"]);
+    desk.assert_refused("bad.csv --language-model lm.csv", &["bad.csv", "feature"]);
     desk.file("bad.csv", "sequence,step,x\nu,1,1e200\nu,2,-1e200\n");
-    assert_refused(&desk, "bad.csv --language-model lm.csv", &["feature x", "too large"]);
+    desk.assert_refused("bad.csv --language-model lm.csv", &["feature x", "too large"]);
     desk.file("good.csv", "sequence,step,x\nu,1,0\nu,2,1\n");
-    assert_refused(&desk, "good.csv --language-model lm.csv --label truth", &["good.csv", "truth"]);
-    assert_refused(&desk, "good.csv --language-model lm.csv --columns y", &["good.csv", "y"]);
-    assert_refused(&desk, "nowhere.csv --language-model lm.csv", &["nowhere.csv: no such file"]);
-    assert_refused(&desk, "good.csv", &["--language-model FILE or --corpus FILE"]);
-    assert_refused(&desk, "good.csv --language-model good.csv", &["good.csv", "token1"]);
+    desk.assert_refused("good.csv --language-model lm.csv --label truth", &["good.csv", "truth"]);
+    desk.assert_refused("good.csv --language-model lm.csv --columns y", &["good.csv", "y"]);
+    desk.assert_refused("nowhere.csv --language-model lm.csv", &["nowhere.csv: no such file"]);
+    desk.assert_refused("good.csv", &["--language-model FILE or --corpus FILE"]);
+    desk.assert_refused("good.csv --language-model good.csv", &["good.csv", "token1"]);
 }
 
 #[test]
@@ -65,53 +54,69 @@ fn languages() {
     ];
     for (text, words) in cases {
         desk.file("bad.csv", text);
-        assert_refused(&desk, "steps.csv --language-model bad.csv", words);
-        assert_refused(&desk, "steps.csv --language-model bad.csv", &["bad.csv"]);
+        desk.assert_refused("steps.csv --language-model bad.csv", words);
+        desk.assert_refused("steps.csv --language-model bad.csv", &["bad.csv"]);
     }
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
-    assert_refused(
-        &desk,
-        "steps.csv --language-model lm.csv --order 3",
-        &["--order 3", "n-grams of 2 tokens"],
-    );
-    assert_refused(&desk, "steps.csv --language-model lm.csv --order 4", &["--order", "expected 2 or 3"]);
-    assert_refused(&desk, "steps.csv --language-model lm.csv --corpus lm.csv", &["--corpus"]);
+    desk.assert_refused("steps.csv --language-model lm.csv --order 3", &["--order 3", "n-grams of 2 tokens"]);
+    desk.assert_refused("steps.csv --language-model lm.csv --order 4", &["--order", "expected 2 or 3"]);
+    desk.assert_refused("steps.csv --language-model lm.csv --corpus lm.csv", &["--corpus"]);
     desk.file("text.txt", "a b\nb a\n");
-    assert_refused(
-        &desk,
+    desk.assert_refused(
         "steps.csv --corpus text.txt --order 3",
         &["text.txt", "no line of at least 3 tokens"],
     );
     desk.file("text.txt", "\n\n");
-    assert_refused(&desk, "steps.csv --corpus text.txt", &["text.txt", "is empty"]);
-    assert_refused(&desk, "steps.csv --corpus nowhere.txt", &["nowhere.txt: no such file"]);
+    desk.assert_refused("steps.csv --corpus text.txt", &["text.txt", "is empty"]);
+    desk.assert_refused("steps.csv --corpus nowhere.txt", &["nowhere.txt: no such file"]);
 }
 
 #[test]
 fn flags_that_do_not_fit() {
     let desk = Desk::with_files();
     let files = "steps.csv --language-model bigrams.csv --label truth";
-    assert_refused(&desk, &format!("{files} --classes 4"), &["--classes does nothing with a file"]);
-    assert_refused(&desk, "--corpus steps.csv", &["--corpus steps.csv", "give FILE"]);
-    assert_refused(&desk, "--label truth", &["--label needs a file"]);
-    assert_refused(&desk, "--classes 1", &["--classes 1", "at least 2"]);
-    assert_refused(&desk, "--length 2 --order 3", &["--length 2", "at least 3"]);
-    assert_refused(&desk, "--starts 0", &["--starts", "above 0"]);
-    assert_refused(&desk, "--noise -1", &["--noise", "0 or above"]);
-    assert_refused(&desk, "--all-probabilities", &["--predictions"]);
-    assert_refused(
-        &desk,
+    desk.assert_refused(&format!("{files} --classes 4"), &["--classes does nothing with a file"]);
+    desk.assert_refused("--corpus steps.csv", &["--corpus steps.csv", "give FILE"]);
+    for flag in ["--columns x1", "--except x1", "--missing drop-rows"] {
+        desk.assert_refused(flag, &[flag.split(' ').next().expect("a flag"), "needs a file"]);
+    }
+    desk.assert_refused(
+        "--generated-steps 1e9",
+        &["--generated-steps 1000000000, --features 10", "in memory"],
+    );
+    desk.assert_refused("--classes 1e5", &["--classes 100000", "2,500,000,000 numbers"]);
+    desk.assert_refused("--classes 5000 --order 3", &["--classes 5000", "in memory"]);
+    desk.assert_refused("--label truth", &["--label needs a file"]);
+    desk.assert_refused("--classes 1", &["--classes 1", "at least 2"]);
+    desk.assert_refused("--length 2 --order 3", &["--length 2", "at least 3"]);
+    desk.assert_refused("--starts 0", &["--starts", "above 0"]);
+    desk.assert_refused("--noise -1", &["--noise", "0 or above"]);
+    desk.assert_refused("--all-probabilities", &["--predictions"]);
+    desk.assert_refused(
         &format!("{files} --method spdc"),
         &["spdc does not suit", "f is not affine", "lbfgs"],
     );
-    assert_refused(&desk, &format!("{files} --method adam"), &["'adam'", "lbfgs"]);
-    assert_refused(&desk, &format!("{files} --alpha-w 1"), &["--alpha-w does nothing with --method lbfgs"]);
-    assert_refused(&desk, &format!("{files} --start nowhere.json"), &["nowhere.json", "no such file"]);
-    assert_refused(&desk, &format!("{files} --predictions out.txt"), &["--predictions out.txt"]);
-    assert_refused(
-        &desk,
+    desk.assert_refused(&format!("{files} --method adam"), &["'adam'", "lbfgs"]);
+    desk.assert_refused(&format!("{files} --alpha-w 1"), &["--alpha-w does nothing with --method lbfgs"]);
+    desk.assert_refused(&format!("{files} --start nowhere.json"), &["nowhere.json", "no such file"]);
+    desk.assert_refused(&format!("{files} --predictions out.txt"), &["--predictions out.txt"]);
+    desk.assert_refused(
         &format!("{files} --predictions steps.csv"),
         &["--predictions steps.csv", "being read"],
     );
-    assert_refused(&desk, &format!("{files} --gaps close"), &["--gaps", "break", "ignore"]);
+    desk.assert_refused(&format!("{files} --gaps close"), &["--gaps", "break", "ignore"]);
+}
+
+#[test]
+fn outputs_are_looked_at_before_the_search() {
+    let desk = Desk::with_files();
+    // The search would take hours.
+    let endless = format!("{} --starts 100000", USUAL.trim_end_matches(" --starts 6"));
+    desk.assert_refused(
+        &format!("{endless} --predictions out.npy"),
+        &["--predictions out.npy", "'predicted'", "texts"],
+    );
+    let run = desk.run(&format!("{endless} --trace a.csv --predictions ./a.csv"));
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{}", run.err);
+    assert!(run.err.contains("is the path of --trace too"), "{}", run.err);
 }

@@ -112,3 +112,46 @@ fn a_constant_feature_is_said() {
     let answer = desk.json("steps.csv --language-model lm.csv --starts 2", 0);
     assert!(notes(&answer).contains("say nothing: one."), "{answer}");
 }
+
+#[test]
+fn a_column_called_label_is_never_a_feature() {
+    let desk = Desk::with_files();
+    let text = fs::read_to_string(desk.path().join("steps.csv")).expect("the steps");
+    let usual = desk.json(USUAL, 0);
+    // Numbers, texts and nothing at all.
+    for cell in ["7", "ab", ""] {
+        let mut lines = text.lines();
+        let mut other = lines.next().expect("a header").to_owned() + ",Label\n";
+        for (t, line) in lines.enumerate() {
+            let _ = writeln!(other, "{line},{}", if t % 3 == 0 { cell } else { "1" });
+        }
+        desk.file("other.csv", &other);
+        let args = USUAL.replace("steps.csv", "other.csv");
+        let answer = desk.json(&args, 0);
+        assert_eq!(answer["features"], serde_json::json!(["x1", "x2", "x3"]));
+        assert_eq!(answer["theta"], usual["theta"]);
+        assert!(notes(&answer).contains("no features: 'Label'"), "{answer}");
+        assert_eq!(desk.json(&format!("{args} --except label"), 0)["theta"], usual["theta"]);
+    }
+    desk.file("other.csv", "step,x,truth,label\n1,0,a,0\n2,1,b,1\n3,0,a,0\n");
+    desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
+    let args = "other.csv --language-model lm.csv --label truth --columns x,label";
+    desk.assert_refused(args, &["other.csv", "'label'", "never features"]);
+}
+
+#[test]
+fn rows_that_were_left_out_break_a_sequence_in_the_order_of_the_file() {
+    let desk = Desk::new();
+    desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
+    // Two sequences, turn by turn; of u the third step is missing, so that v has lost nothing but cannot know it.
+    desk.file("steps.csv", "sequence,x\nu,0\nv,1\nu,1\nv,0\nu,\nv,1\nu,1\nv,0\nu,0\nv,1\n");
+    let args = "steps.csv --language-model lm.csv --starts 2 --missing drop-rows";
+    let answer = desk.json(args, 0);
+    assert!(notes(&answer).contains("Gaps between steps: 2; no n-gram lies across one"), "{answer}");
+    let joined = desk.json(&format!("{args} --gaps ignore"), 0);
+    assert!(!notes(&joined).contains("Gaps"), "{joined}");
+    assert_ne!(answer["objective"], joined["objective"]);
+    // Nothing left out, nothing broken, not even by an empty line.
+    desk.file("steps.csv", "x\n0\n1\n\n0\n1\n0\n");
+    assert!(!notes(&desk.json(args, 0)).contains("Gaps"));
+}

@@ -14,7 +14,7 @@
 
 use crate::blocks::Blocks;
 use crate::choice::Choice;
-use crate::collapse::Collapsed;
+use crate::collapse::{Collapsed, by_averages};
 use crate::inner::{Bounds, Inner, Rows, Structure};
 use crate::setting::InvalidSetting;
 use crate::shared::SharedForm;
@@ -281,27 +281,5 @@ impl Inner for Bellman {
         out[0] = change(i) - self.odds(i, j) * self.discount * change(j);
     }
 
-    fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
-        self.averages.mean(theta, i, work, out);
-    }
-
-    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        self.averages.add_mean_jac_t(theta, i, w, c, out);
-    }
-
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
-        self.averages.means(theta, out);
-    }
-
-    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
-        self.averages.mean_jacobians(theta, out);
-    }
-
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
-        self.averages.add_weighted_jac_t(theta, w, out);
-    }
-
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-        self.averages.snapshot(theta, w, f_bar, u);
-    }
+    by_averages!();
 }

@@ -3,9 +3,10 @@
 //! Gradient methods crawl where columns are of very different size, or far from zero. In `z_l = size_l theta_l` the columns are `x_l / size_l`, and g is
 //! the same function in other units; where there is an intercept, which is free, columns can be centred as well:
 //! `<x, theta> + intercept = sum_l ((x_l - center_l) / size_l) z_l + z_0` with `z_0 = intercept + <centers, theta>`. The problem is the same, and so is its
-//! answer in theta.
+//! answer in theta. Where there are several classes, each has features and an intercept of its own in theta: the features of all classes first, then
+//! the intercepts.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use innermean::{Regularizer, Separable};
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
@@ -14,6 +15,8 @@ pub(crate) struct Scaling {
     sizes: Vec<f64>,
     /// Empty without an intercept.
     centers: Vec<f64>,
+    /// Classes with features and an intercept of their own.
+    classes: usize,
 }
 
 /// Columns within this factor of each other are left as they are.
@@ -25,7 +28,7 @@ const EXTREME: f64 = 1e-100;
 
 impl Scaling {
     /// Scales rows of d features in place, if they need it.
-    pub(super) fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
+    pub(crate) fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
         let n = (rows.len() / d) as f64;
         let mut centers = vec![0.0; d];
         if intercept {
@@ -51,47 +54,80 @@ impl Scaling {
         if !intercept {
             centers.clear();
         }
-        Scaling { sizes, centers }
+        Scaling { sizes, centers, classes: 1 }
+    }
+
+    /// The same for so many classes.
+    pub(crate) fn of_classes(self, classes: usize) -> Self {
+        Scaling { classes, ..self }
     }
 
     /// Whether anything was changed.
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         !self.sizes.is_empty()
     }
 
-    /// g as a function of z.
-    pub(super) fn regularizer(&self, g: impl Regularizer + 'static) -> Result<Box<dyn Regularizer>> {
-        if !self.is_on() {
-            return Ok(Box::new(g));
-        }
-        // The intercept, if there is one, keeps its unit.
-        let sizes: Vec<f64> =
-            self.sizes.iter().copied().chain((!self.centers.is_empty()).then_some(1.0)).collect();
-        Ok(match Separable::rescaled(&g, &sizes)? {
-            Some(rescaled) => Box::new(rescaled),
-            None => Box::new(g),
+    /// A sentence about it, where anything was changed.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.is_on().then(|| {
+            "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
+             they are (--no-scaling)."
+                .to_owned()
         })
     }
 
-    /// theta from z, in place.
-    pub(super) fn unscale(&self, z: &mut [f64]) {
-        for (z, size) in z.iter_mut().zip(&self.sizes) {
-            *z /= size;
+    /// g as a function of z.
+    pub(crate) fn regularizer(&self, g: Box<dyn Regularizer>) -> Result<Box<dyn Regularizer>> {
+        if !self.is_on() {
+            return Ok(g);
         }
-        if let Some((intercept, theta)) = z.split_last_mut().filter(|_| !self.centers.is_empty()) {
-            *intercept -= theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+        // Intercepts, if there are any, keep their unit.
+        let intercepts = if self.centers.is_empty() { 0 } else { self.classes };
+        let mut sizes = self.sizes.repeat(self.classes);
+        sizes.resize(sizes.len() + intercepts, 1.0);
+        match Separable::rescaled(&*g, &sizes)? {
+            Some(rescaled) => Ok(Box::new(rescaled)),
+            None => {
+                bail!("the penalty is no sum over coordinates and has no other units; expected --no-scaling")
+            }
         }
     }
 
+    /// `change(coefficients of a class, its intercept)` for every class.
+    fn for_classes(&self, theta: &mut [f64], change: impl Fn(&mut [f64], Option<&mut f64>)) {
+        if self.is_on() {
+            let (heads, intercepts) = theta.split_at_mut(self.classes * self.sizes.len());
+            let mut intercepts = intercepts.iter_mut();
+            for head in heads.chunks_exact_mut(self.sizes.len()) {
+                change(head, intercepts.next());
+            }
+        }
+    }
+
+    /// theta from z, in place.
+    pub(crate) fn unscale(&self, z: &mut [f64]) {
+        self.for_classes(z, |z, intercept| {
+            for (z, size) in z.iter_mut().zip(&self.sizes) {
+                *z /= size;
+            }
+            if let Some(intercept) = intercept {
+                *intercept -= z.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+            }
+        });
+    }
+
     /// z from theta.
-    pub(super) fn scaled(&self, theta: &[f64]) -> Vec<f64> {
+    pub(crate) fn scaled(&self, theta: &[f64]) -> Vec<f64> {
         let mut z = theta.to_vec();
-        if let Some((intercept, theta)) = z.split_last_mut().filter(|_| !self.centers.is_empty()) {
-            *intercept += theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
-        }
-        for (z, size) in z.iter_mut().zip(&self.sizes) {
-            *z *= size;
-        }
+        self.for_classes(&mut z, |theta, intercept| {
+            if let Some(intercept) = intercept {
+                *intercept +=
+                    theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+            }
+            for (theta, size) in theta.iter_mut().zip(&self.sizes) {
+                *theta *= size;
+            }
+        });
         z
     }
 }
@@ -131,6 +167,15 @@ mod tests {
                 "{z:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_g_that_has_no_other_units_is_refused() {
+        let scaling = Scaling { sizes: vec![1.0, 1000.0], centers: Vec::new(), classes: 1 };
+        let message = scaling.regularizer(Box::new(innermean::Simplex)).err().expect("no sum").to_string();
+        assert!(message.contains("--no-scaling"), "{message}");
+        assert!(scaling.regularizer(Box::new(innermean::Unregularized)).is_ok());
+        assert!(Scaling::default().regularizer(Box::new(innermean::Simplex)).is_ok());
     }
 
     #[test]
