@@ -325,7 +325,7 @@ pub enum ReadError {
     /// A column of text among those taken for features because they are there.
     #[error(
         "{place}: {} is not a number, but all columns without another role are features; \
-         name the features, or leave the column out",
+         name the features by `--columns`, or leave the column out by `--except`",
         quote(text)
     )]
     TextAmongFeatures {

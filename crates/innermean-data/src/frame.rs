@@ -185,7 +185,12 @@ fn drop_missing(
     let file = || file.to_owned();
     match missing {
         Missing::Error => {
-            let advice = "use `--missing drop-rows` or `--missing drop-columns` to leave them out";
+            // A column that is needed cannot be left out.
+            let advice = if table.needed_gaps.count > 0 {
+                "use `--missing drop-rows` to leave such rows out"
+            } else {
+                "use `--missing drop-rows` or `--missing drop-columns` to leave them out"
+            };
             // The first of both kinds is the one further up.
             let first = [table.needed_gaps.first.take(), table.gaps.first.take()];
             let first = first.into_iter().flatten().min_by_key(|(place, _)| (place.line, place.column));

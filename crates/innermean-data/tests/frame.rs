@@ -217,10 +217,8 @@ fn unknown_ambiguous_and_repeated_columns() {
 
 #[test]
 fn cells_that_are_no_numbers() {
-    let parts = [
-        "line 2, column 5 (comment): 'good, cheap' is not a number",
-        "name the features, or leave the column out",
-    ];
+    let parts =
+        ["line 2, column 5 (comment): 'good, cheap' is not a number", "leave the column out by `--except`"];
     says(LOG, &columns(&["user", "item"], &["stars"], others(&[])), &parts);
     says(
         "k,y\na,1\nb,x\n",
@@ -259,8 +257,14 @@ fn missing_values() {
     says(
         text,
         &wanted,
-        &["line 3, column 1 (k): an empty cell is a missing value, the first of 3", "drop-columns`"],
+        &[
+            "line 3, column 1 (k): an empty cell is a missing value, the first of 3",
+            "`--missing drop-rows` to leave such rows out",
+        ],
     );
+    // Only where no column that is needed has gaps can columns be left out.
+    let features = "k,y,a,b\np,1,2,3\nr,4,.,6\n";
+    says(features, &wanted, &["line 3, column 3 (a)", "drop-rows` or `--missing drop-columns`"]);
     let rows = read_with(text, &wanted, Missing::DropRows);
     assert_eq!(rows.features, [2.0, 3.0, 6.0, 7.0]);
     assert_eq!(rows.keys[0].as_ref().unwrap().names, ["p", "s"], "texts of dropped rows are gone");
