@@ -294,6 +294,7 @@ fn absolute_deviation_agrees_with_an_interior_point_solver() {
     let tasks = [
         ("long-only absolute deviation", Task::new(Risk::Absolute(0.5), Limits::LongOnly)),
         ("absolute deviation in a box", Task::new(Risk::Absolute(0.02), Limits::Between(-0.5, 0.5))),
+        ("absolute deviation, at most 0.3 each", Task::new(Risk::Absolute(0.5), Limits::Invested(0.0, 0.3))),
     ];
     // With neither side strongly convex the last iterates circle around the optimum, and only their averages come near
     // it; the added market is the worst that was met.

@@ -254,7 +254,21 @@ impl Task {
         match self.limits {
             Limits::Free => dot(&mean, &mean) / (2.0 * self.l2),
             Limits::LongOnly => mean.iter().fold(f64::NEG_INFINITY, |most, m| most.max(*m)).abs(),
-            Limits::Invested(..) => unimplemented!("no test asks for it"),
+            // Everything at lo, and what is left of 1 goes to the best first, as much as hi allows.
+            Limits::Invested(lo, hi) => {
+                let mut best = mean.clone();
+                best.sort_by(|a, b| b.total_cmp(a));
+                let mut left = 1.0 - lo * mean.len() as f64;
+                let most: f64 = best
+                    .iter()
+                    .map(|m| {
+                        let more = left.min(hi - lo);
+                        left -= more;
+                        m * (lo + more)
+                    })
+                    .sum();
+                most.abs()
+            }
             Limits::Between(lo, hi) => mean.iter().map(|m| (m * lo).max(m * hi)).sum(),
         }
     }
