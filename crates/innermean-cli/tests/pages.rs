@@ -3,6 +3,9 @@
 //! An example is a block `sh` with one command, `innermean ...` or `cargo run --release -- ...`, and a block `text` below it with
 //! the output, where a line `...` stands for whatever is left out. A block such as `csv file=returns.csv` is a file that the commands of the page find in
 //! their folder. Lines about time are the machine's and not compared.
+//!
+//! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test pages` writes what the program prints into the pages: of an example with one line `...`, as many
+//! lines before and after it as stood there. Read the difference before you keep it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,12 +82,32 @@ fn agrees(printed: &[&str], shown: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// What a page shows instead of `shown` when the program prints `printed`.
+fn blessed(printed: &str, shown: &str) -> String {
+    let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    let parts: Vec<Vec<&str>> =
+        shown.split("\n...\n").map(|part| part.lines().filter(|line| *line != "...").collect()).collect();
+    let (head, tail) = match parts.as_slice() {
+        [all] if !shown.lines().any(|line| line == "...") => (all.len().max(printed.len()), 0),
+        [head] => (head.len(), 0),
+        [head, tail] => (head.len(), tail.len()),
+        _ => panic!("an example with several lines `...` is written by hand:\n{shown}"),
+    };
+    if head + tail >= printed.len() {
+        return printed.join("\n") + "\n";
+    }
+    let lines = printed[..head].iter().chain(&["..."]).chain(&printed[printed.len() - tail..]);
+    lines.map(|line| (*line).to_owned() + "\n").collect()
+}
+
 #[test]
 fn examples_are_what_the_program_prints() {
+    let bless = std::env::var_os("INNERMEAN_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in pages() {
         let mut examples = 0;
         let page = fs::read_to_string(&path).expect("a page");
+        let mut written = page.clone();
         let folder = TempDir::new().expect("a folder for the page");
         let blocks = blocks(&page);
         for (k, block) in blocks.iter().enumerate() {
@@ -98,9 +121,16 @@ fn examples_are_what_the_program_prints() {
             let printed = String::from_utf8(output.stdout).expect("text");
             examples += 1;
             if let Err(difference) = agrees(&comparable(&printed), &comparable(&shown.text)) {
+                if bless {
+                    written = written.replacen(&shown.text, &blessed(&printed, &shown.text), 1);
+                    continue;
+                }
                 let said = String::from_utf8_lossy(&output.stderr);
                 wrong.push(format!("{}: {}\n{difference}\n{said}", path.display(), args.join(" ")));
             }
+        }
+        if written != page {
+            fs::write(&path, written).expect("the page is written");
         }
         if examples == 0 && WITH_EXAMPLES.iter().any(|name| path.ends_with(name)) {
             wrong.push(format!("{}: has no example", path.display()));
@@ -121,4 +151,11 @@ fn what_is_left_out_may_be_anything() {
     assert!(agrees(&["a", "b", "c"], &["a", "...", "b"]).is_err());
     assert!(agrees(&["a", "b", "c"], &["b", "...", "c"]).is_err());
     assert!(agrees(&["a", "b", "c"], &["a", "b"]).is_err());
+}
+
+#[test]
+fn a_blessed_example_shows_as_many_lines_as_before() {
+    assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\ny\n"), "a\n...\nd\n");
+    assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\n"), "a\n...\n");
+    assert_eq!(blessed("a\nb\nc\n", "x\n"), "a\nb\nc\n");
 }

@@ -38,6 +38,7 @@ pub mod draws;
 pub mod elimination;
 pub mod evaluate;
 mod exponential;
+pub mod gram;
 pub mod inner;
 pub mod merit;
 pub mod methods;

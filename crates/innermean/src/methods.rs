@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::choice::{Choice, ChoiceError};
+use crate::cholesky::Cholesky;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -83,6 +84,12 @@ pub trait Method<F, P, G> {
 
     /// The dual variables `w_i`, flat, if the method keeps some.
     fn duals<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
+        let _ = state;
+        None
+    }
+
+    /// Cholesky's factor of `P''`, if P is quadratic and the method has it: with it a certificate costs no pass over the data.
+    fn factor<'s>(&self, state: &'s Self::State) -> Option<&'s Cholesky> {
         let _ = state;
         None
     }

@@ -1,0 +1,3 @@
+//! Measurements on which choices of the library rest, each a program in `src/bin`, and what they share.
+
+pub mod timing;
