@@ -126,6 +126,14 @@ impl Collapsed {
         self.rows.row(self.shape, i, c)
     }
 
+    /// All rows one after the other, unless they are sparse.
+    pub fn dense(&self) -> Option<&[f64]> {
+        match &self.rows {
+            Matrix::Dense(rows) => Some(rows),
+            Matrix::Sparse(_) => None,
+        }
+    }
+
     /// How many numbers the rows hold.
     pub fn numbers(&self) -> usize {
         self.rows.numbers()
