@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
+use crate::collapse::Collapsed;
 use crate::shared::SharedForm;
 use crate::vector::axpy;
 
@@ -61,6 +62,11 @@ pub struct Rows {
     /// By a query of phi, where part of the data stands in it, as in a shared form.
     pub merit: u64,
 }
+
+/// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for some terms, whose averages and duals are
+/// given, and returns `sum_i phi_i(f_bar_i)` over them. Called for a few dozen terms at a time, or more, it costs nothing to
+/// go through a pointer.
+pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a;
 
 /// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
 /// to vectorise or to exploit its structure. One that is affine should say so in [`Inner::structure`]: it saves half of
@@ -166,6 +172,11 @@ pub trait Inner: Sync {
     /// The same f with an inner sample shared by all i, where there is a better way to it than
     /// [`crate::shared::Stacked`].
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
+        None
+    }
+
+    /// The averages of an affine f as linear predictors, where it keeps them: then nobody needs to collapse it.
+    fn averages(&self) -> Option<&Collapsed> {
         None
     }
 
@@ -366,6 +377,41 @@ pub trait Inner: Sync {
         u.fill(0.0);
         self.add_weighted_jac_t(theta, w, u);
     }
+
+    /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) w_i` and `F(theta)` as what is returned, where `duals` makes `w_i = phi_i'(f_bar_i)` from
+    /// `f_bar_i = fbar_i(theta)`; all of them are left in `f_bar` and `w`. An f whose rows are still near when their duals are known
+    /// reads them once and not twice.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        gradient_in_two_passes(self, theta, duals, f_bar, w, out)
+    }
+}
+
+/// [`Inner::gradient`] in two passes over the data, one for the averages and one for the sum.
+fn gradient_in_two_passes<F: Inner + ?Sized>(
+    f: &F,
+    theta: &[f64],
+    duals: &Duals<'_>,
+    f_bar: &mut [f64],
+    w: &mut [f64],
+    out: &mut [f64],
+) -> f64 {
+    f.means(theta, f_bar);
+    let (n_x, ell) = (f.n_x(), f.ell());
+    let mut loss = [0.0];
+    Blocks::new(n_x, ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
+        let own = terms.start * ell..terms.end * ell;
+        loss[0] = duals(terms, &f_bar[own], w);
+    });
+    out.fill(0.0);
+    f.add_weighted_jac_t(theta, w, out);
+    loss[0]
 }
 
 /// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as there are, but at least one for each term.
@@ -430,6 +476,7 @@ pass_on! {
     fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
     fn ordinary_point() -> Option<Vec<f64>>;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
+    fn averages() -> Option<&Collapsed>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn jacobian(theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
@@ -448,4 +495,5 @@ pass_on! {
     fn means_and_jacobians(theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]);
     fn add_weighted_jac_t(theta: &[f64], w: &[f64], out: &mut [f64]);
     fn snapshot(theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]);
+    fn gradient(theta: &[f64], duals: &Duals<'_>, f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64;
 }
