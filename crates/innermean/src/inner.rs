@@ -12,8 +12,10 @@ use crate::collapse::Collapsed;
 use crate::shared::SharedForm;
 use crate::vector::axpy;
 
+mod block;
 mod jacobians;
 
+pub use block::block_of;
 pub(crate) use jacobians::Jacobians;
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
@@ -236,19 +238,59 @@ pub trait Inner: Sync {
         self.add_jac_t(theta_ref, i, j, w, -c, out);
     }
 
+    /// How many consecutive samples of a term a step may well take at once, where f has found out: its samples stand in random order,
+    /// so that a block of them is as good as a random sample, and a block costs little more than a sample does. 1: no more than one.
+    fn block(&self) -> usize {
+        1
+    }
+
+    /// `out = (1/b) sum of f_theta(x_i, y_ij)` over a block of b consecutive samples.
+    fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]) {
+        block::mean(self, theta, i, js, work, out);
+    }
+
+    /// `out = (1/b) sum of f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)` over a block of b consecutive samples.
+    fn block_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
+        block::difference(self, theta, theta_ref, i, js, work, out);
+    }
+
+    /// `out += (c/b) sum of f'_theta(x_i, y_ij) w` over a block of b consecutive samples.
+    fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
+        let share = c / js.len() as f64;
+        for j in js {
+            self.add_jac_t(theta, i, j, w, share, out);
+        }
+    }
+
+    /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b consecutive samples.
+    #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
+    fn add_block_jac_t_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
+        let share = c / js.len() as f64;
+        for j in js {
+            self.add_jac_t_difference(theta, theta_ref, i, j, w, share, out);
+        }
+    }
+
     /// `out = fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`
     fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let n_y = self.n_y(i);
-        for j in 0..n_y {
-            self.value(theta, i, j, work);
-            for (out, value) in out.iter_mut().zip(&*work) {
-                *out += value;
-            }
-        }
-        for out in out {
-            *out /= n_y as f64;
-        }
+        block::mean(self, theta, i, 0..self.n_y(i), work, out);
     }
 
     /// `out += c fbar_i'(theta) w`
@@ -299,6 +341,12 @@ pub trait Inner: Sync {
                 }
             },
         );
+    }
+
+    /// [`Self::means`] and [`Self::mean_jacobians`] at one point.
+    fn means_and_jacobians(&self, theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]) {
+        self.means(theta, f_bar);
+        self.mean_jacobians(theta, jacobians);
     }
 
     /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`
@@ -435,10 +483,16 @@ pass_on! {
     fn prefetch(i: usize, j: usize);
     fn difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
     fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn block() -> usize;
+    fn block_mean(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
+    fn block_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
+    fn add_block_jac_t(theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
+    fn add_block_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
     fn mean(theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]);
     fn add_mean_jac_t(theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn means(theta: &[f64], out: &mut [f64]);
     fn mean_jacobians(theta: &[f64], out: &mut [f64]);
+    fn means_and_jacobians(theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]);
     fn add_weighted_jac_t(theta: &[f64], w: &[f64], out: &mut [f64]);
     fn snapshot(theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]);
     fn gradient(theta: &[f64], duals: &Duals<'_>, f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64;

@@ -11,7 +11,9 @@ use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
 
+mod block;
 mod calls;
+mod snapshot;
 
 pub use calls::{Calls, gradient_calls, snapshot_calls};
 

@@ -41,6 +41,8 @@ fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<
             reference,
             warmup_epochs: 1,
             single_loop,
+            batch: 1,
+            outer_batch: 1,
             seed: 1,
         };
         check(name, problem, &Svrpda1(settings.clone()));
@@ -113,6 +115,8 @@ fn storage_is_that_of_table_2() {
             reference: Reference::Last,
             warmup_epochs: 0,
             single_loop: false,
+            batch: 1,
+            outer_batch: 1,
             seed: 1,
         };
         // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the

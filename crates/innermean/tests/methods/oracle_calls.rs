@@ -51,6 +51,8 @@ fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) ->
         reference: Reference::Last,
         warmup_epochs,
         single_loop,
+        batch: 1,
+        outer_batch: 1,
         seed: 1,
     }
 }
