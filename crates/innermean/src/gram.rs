@@ -6,6 +6,7 @@
 use self::dense::DataRows;
 use crate::collapse::{Collapsed, Row};
 use crate::inner::Inner;
+use crate::vector::update_with;
 
 mod cuts;
 mod dense;
@@ -51,6 +52,30 @@ pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> 
         #[inline(always)]
         |rows, strip, out| dense::add(d, &data, rows, strip, &weight, out),
     )
+}
+
+/// The diagonal of [`weighted`] without the rest.
+pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+    let mut diagonal = vec![0.0; f.d()];
+    f.blocks(true).add(
+        1.0,
+        &mut diagonal,
+        #[inline(always)]
+        |terms, partial| {
+            for r in terms.start * f.ell()..terms.end * f.ell() {
+                let weight = weight(r);
+                match f.row(r / f.ell(), r % f.ell()) {
+                    Row::Dense(a) => update_with(partial, a, |sum, a| sum + weight * a * a),
+                    Row::Sparse(columns, a) => {
+                        for (l, a) in columns.iter().zip(a) {
+                            partial[*l as usize] += weight * a * a;
+                        }
+                    }
+                }
+            }
+        },
+    );
+    diagonal
 }
 
 /// `matrix += lambda I`
@@ -109,6 +134,9 @@ mod tests {
         assert_eq!(weighted(&dense, weight), expected);
         let sparse = SparseRows::new(3, vec![0, 2, 4], vec![0, 1, 1, 2], vec![1.0, 2.0, -1.0, 3.0]);
         let sparse = Collapsed::from_sparse_rows(sparse.expect("rising columns"), vec![0.0; 2]);
+        for f in [&dense, &sparse] {
+            assert_eq!(weighted_diagonal(f, weight), [expected[0], expected[4], expected[8]]);
+        }
         let mut matrix = weighted(&sparse, weight);
         assert_eq!(matrix, expected);
         add_ridge(0.25, 3, &mut matrix);
