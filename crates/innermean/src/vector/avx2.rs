@@ -5,10 +5,12 @@
 use std::arch::x86_64::{
     __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_pd, _mm_prefetch,
     _mm_set_sd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd,
-    _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_mul_pd,
-    _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
-    _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
+    _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd,
+    _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
+    _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
 };
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::LANES;
 
@@ -16,11 +18,46 @@ use super::LANES;
 /// are sound only where it is true.
 #[inline(always)]
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    #[cfg(test)]
+    if AVOIDED.get() {
+        return false;
+    }
+    match FOUND.load(Ordering::Relaxed) {
+        YES => true,
+        NO => false,
+        _ => look(),
+    }
+}
+
+/// What has been found, once it has been looked for.
+static FOUND: AtomicU8 = AtomicU8::new(0);
+const YES: u8 = 1;
+const NO: u8 = 2;
+
+#[cold]
+#[inline(never)]
+fn look() -> bool {
+    let found = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    FOUND.store(if found { YES } else { NO }, Ordering::Relaxed);
+    found
+}
+
+#[cfg(test)]
+thread_local! {
+    static AVOIDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs a test on this thread as on a CPU that has none of it.
+#[cfg(test)]
+pub(super) fn without(test: impl Fn()) {
+    AVOIDED.set(true);
+    test();
+    AVOIDED.set(false);
 }
 
 #[inline(always)]
 pub(super) fn with<R>(work: impl FnOnce() -> R) -> R {
+    #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled<R>(work: impl FnOnce() -> R) -> R {
         work()
@@ -43,7 +80,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64]) -> f64 {
-        lane_sum([a, b], |[a, b]| _mm256_mul_pd(a, b))
+        lane_sum([a, b], |[a, b], sum| _mm256_fmadd_pd(a, b, sum))
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a, b) }
@@ -54,7 +91,7 @@ pub(super) fn sum(a: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64]) -> f64 {
-        lane_sum([a], |[a]| a)
+        lane_sum([a], |[a], sum| _mm256_add_pd(sum, a))
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a) }
@@ -65,7 +102,9 @@ pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
-        lane_sum([a, b, p, q], |[a, b, p, q]| _mm256_mul_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q)))
+        lane_sum([a, b, p, q], |[a, b, p, q], sum| {
+            _mm256_fmadd_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q), sum)
+        })
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a, b, p, q) }
@@ -146,7 +185,7 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
         for (r, w) in w.iter().enumerate() {
             let (row, w) = (rows.as_ptr().add(r * d), _mm256_set1_pd(*w));
             for v in 0..V {
-                sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, load(row, v)));
+                sums[v] = _mm256_fmadd_pd(w, load(row, v), sums[v]);
             }
         }
         for v in 0..V - 1 {
@@ -169,7 +208,7 @@ pub(super) fn mask(count: usize) -> __m256i {
 /// `super::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) -> __m256d) -> f64 {
+fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([__m256d; K], __m256d) -> __m256d) -> f64 {
     let n = streams[0].len();
     for stream in streams {
         assert!(stream.len() >= n);
@@ -182,32 +221,47 @@ fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) ->
     let whole = n - n % LANES;
     let mut l = 0;
     while l < whole {
-        low = _mm256_add_pd(low, term(load4(l)));
-        high = _mm256_add_pd(high, term(load4(l + 4)));
+        low = add(load4(l), low);
+        high = add(load4(l + 4), high);
         l += LANES;
     }
-    // What is left, in pieces of four, two and one. Lanes beyond a piece are zeros and add `term` of zeros, which is zero.
     if n & 4 != 0 {
-        low = _mm256_add_pd(low, term(load4(l)));
+        low = add(load4(l), low);
         l += 4;
     }
-    let mut rest = _mm256_setzero_pd();
-    if n & 2 != 0 {
+    // What is left, up to three. Lanes beyond it are zeros and add zero.
+    let rest = match n & 3 {
+        0 => return across(_mm256_add_pd(low, high)),
+        1 => streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))),
         // SAFETY: l + 2 <= n.
-        rest = term(streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }));
-        l += 2;
-    }
-    if n & 1 != 0 {
-        let one = term(streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))));
-        // With two before it, it is the third lane's turn; the others are zeros.
-        rest = if n & 2 != 0 { _mm256_permute2f128_pd::<0x20>(rest, one) } else { one };
-    }
+        2 => streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }),
+        // SAFETY: as before.
+        _ => streams
+            .map(|s| unsafe { _mm256_set_m128d(_mm_set_sd(s[l + 2]), _mm_loadu_pd(s.as_ptr().add(l))) }),
+    };
     if n & 4 != 0 {
-        high = _mm256_add_pd(high, rest);
+        high = add(rest, high);
     } else {
-        low = _mm256_add_pd(low, rest);
+        low = add(rest, low);
     }
     across(_mm256_add_pd(low, high))
+}
+
+/// [`super::axpy`] is the same on all CPUs but for the compiler's leave to use their instructions.
+#[inline(always)]
+pub(super) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
+    with(
+        #[inline(always)]
+        || super::update_with(y, x, |y, x| x.mul_add(c, y)),
+    );
+}
+
+#[inline(always)]
+pub(super) fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
+    with(
+        #[inline(always)]
+        || super::update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y)),
+    );
 }
 
 /// `(a0 + a2) + (a1 + a3)`
@@ -246,8 +300,8 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let (x0, x1) = (_mm256_loadu_pd(x.add(l)), _mm256_loadu_pd(x.add(l + 4)));
             for k in 0..4 {
                 let row = rows.add(k * d + l);
-                low[k] = _mm256_add_pd(low[k], _mm256_mul_pd(_mm256_loadu_pd(row), x0));
-                high[k] = _mm256_add_pd(high[k], _mm256_mul_pd(_mm256_loadu_pd(row.add(4)), x1));
+                low[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row), x0, low[k]);
+                high[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row.add(4)), x1, high[k]);
             }
             l += LANES;
         }
@@ -256,7 +310,7 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let x0 = _mm256_maskload_pd(x.add(l), first);
             for k in 0..4 {
                 let row = _mm256_maskload_pd(rows.add(k * d + l), first);
-                low[k] = _mm256_add_pd(low[k], _mm256_mul_pd(row, x0));
+                low[k] = _mm256_fmadd_pd(row, x0, low[k]);
             }
         }
         if l + 4 < d {
@@ -264,7 +318,7 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let x1 = _mm256_maskload_pd(x.add(l + 4), second);
             for k in 0..4 {
                 let row = _mm256_maskload_pd(rows.add(k * d + l + 4), second);
-                high[k] = _mm256_add_pd(high[k], _mm256_mul_pd(row, x1));
+                high[k] = _mm256_fmadd_pd(row, x1, high[k]);
             }
         }
     }
@@ -337,9 +391,9 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
                 let mut lanes = [_mm256_setzero_pd(); 2];
                 for v in 0..V {
                     let number = load(from, v);
-                    let product = _mm256_mul_pd(number, _mm256_loadu_pd(padded[v].as_ptr()));
-                    lanes[v % 2] = _mm256_add_pd(lanes[v % 2], product);
-                    sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, number));
+                    let x = _mm256_loadu_pd(padded[v].as_ptr());
+                    lanes[v % 2] = _mm256_fmadd_pd(number, x, lanes[v % 2]);
+                    sums[v] = _mm256_fmadd_pd(w, number, sums[v]);
                 }
                 four[k] = _mm256_add_pd(lanes[0], lanes[1]);
             }
