@@ -117,24 +117,22 @@ pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once. Long rows go a few at a time, so that they are near
-/// when they are used again.
+/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once.
 ///
 /// # Panics
 /// Unless there is a weight and a row for each entry of `out`, and x and `sum` have the length of a row.
 #[inline(always)]
 pub fn row_dots_and_weighted_rows(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
-    const TILE: usize = 32;
     assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
     let d = x.len();
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() && d <= avx2::WIDEST {
+    if avx2::available() {
         return avx2::row_dots_and_weighted_rows(&rows[..out.len() * d], x, w, out, sum);
     }
-    for (t, (out, w)) in out.chunks_mut(TILE).zip(w.chunks(TILE)).enumerate() {
-        let rows = &rows[t * TILE * d..];
-        row_dots(rows, d, x, out);
-        add_weighted_rows(rows, w, sum);
+    for (r, (out, w)) in out.iter_mut().zip(w).enumerate() {
+        let row = &rows[r * d..(r + 1) * d];
+        *out = dot(row, x);
+        axpy(*w, row, sum);
     }
 }
 

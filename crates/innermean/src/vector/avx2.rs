@@ -117,10 +117,16 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
         assert!(rows.len() >= out.len() * d && x.len() >= d);
         let (fours, rest) = out.as_chunks_mut::<4>();
         let whole = fours.len() * 4;
+        let from = x.as_ptr();
         for (r, out) in fours.iter_mut().enumerate() {
             // SAFETY: rows 4 r to 4 r + 3 lie within `rows`, and `out` holds four numbers.
             unsafe {
-                let sums = four_dots(rows.as_ptr().add(4 * r * d), d, x.as_ptr());
+                let four = rows.as_ptr().add(4 * r * d);
+                let sums = if d > SHORT && d <= LONG {
+                    four_dots::<true>(four, d, from)
+                } else {
+                    four_dots::<false>(four, d, from)
+                };
                 _mm256_storeu_pd(out.as_mut_ptr(), sums);
             }
         }
@@ -136,40 +142,33 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
 pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], w: &[f64], out: &mut [f64]) {
-        let d = out.len();
-        assert!(rows.len() >= w.len() * d);
-        let mut column = 0;
-        while column < d {
-            let (rows, out) = (&rows[column.min(rows.len())..], &mut out[column..]);
-            column += match out.len().div_ceil(4) {
-                1 => weighted_columns::<1>(rows, d, w, out),
-                2 => weighted_columns::<2>(rows, d, w, out),
-                3 => weighted_columns::<3>(rows, d, w, out),
-                4 => weighted_columns::<4>(rows, d, w, out),
-                5 => weighted_columns::<5>(rows, d, w, out),
-                6 => weighted_columns::<6>(rows, d, w, out),
-                7 => weighted_columns::<7>(rows, d, w, out),
-                _ => weighted_columns::<8>(rows, d, w, out),
-            };
+        match out.len().div_ceil(4) {
+            0 => {}
+            1 => weighted_columns::<1>(rows, w, out),
+            2 => weighted_columns::<2>(rows, w, out),
+            3 => weighted_columns::<3>(rows, w, out),
+            4 => weighted_columns::<4>(rows, w, out),
+            5 => weighted_columns::<5>(rows, w, out),
+            6 => weighted_columns::<6>(rows, w, out),
+            7 => weighted_columns::<7>(rows, w, out),
+            8 => weighted_columns::<8>(rows, w, out),
+            _ if out.len() <= LONG => long_rows::<false, true>(rows, &[], w, &mut [], out),
+            _ => long_rows::<false, false>(rows, &[], w, &mut [], out),
         }
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(rows, w, out) }
 }
 
-/// The first `4 V` columns (or as many as there are, the last register then being used in part) with their sums in V
-/// registers; `rows` starts at the first of these columns. Returns the number of columns done.
+/// Rows of at most `4 V` numbers, the last register used in part, with their sums in V registers.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut [f64]) -> usize {
-    let columns = out.len().min(4 * V);
-    let last = mask(columns - 4 * (V - 1));
-    if w.is_empty() {
-        return columns;
-    }
-    assert!(rows.len() >= (w.len() - 1) * d + columns);
-    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to `columns`; `out` has as many, and so has
-    // every row.
+fn weighted_columns<const V: usize>(rows: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = out.len();
+    assert!(4 * (V - 1) < d && d <= 4 * V && rows.len() >= w.len() * d);
+    let last = mask(d - 4 * (V - 1));
+    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to what a row has; `out` has as many, and there
+    // is a row for every weight.
     unsafe {
         let load = |from: *const f64, v: usize| {
             if v + 1 < V {
@@ -193,7 +192,87 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
         }
         _mm256_maskstore_pd(out.as_mut_ptr().add(4 * (V - 1)), last, sums[V - 1]);
     }
-    columns
+}
+
+/// Rows whose sums do not fit into registers, four at a time: `sum += sum_r w_r (row r)` and, if `DOTS`, `out_r = <row r, x>`;
+/// if `AHEAD`, the next ones are asked for.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn long_rows<const DOTS: bool, const AHEAD: bool>(
+    rows: &[f64],
+    x: &[f64],
+    w: &[f64],
+    out: &mut [f64],
+    sum: &mut [f64],
+) {
+    let d = sum.len();
+    assert!(rows.len() >= w.len() * d && (!DOTS || (x.len() == d && out.len() == w.len())));
+    let whole = w.len() - w.len() % 4;
+    let (first, second) = (mask(d % LANES), mask((d % LANES).saturating_sub(4)));
+    for r in (0..whole).step_by(4) {
+        let four = rows[r * d..].as_ptr();
+        let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
+        // SAFETY: four rows, `sum` and, if there is one, x reach as far as column d, and so do all loads and stores, which are
+        // masked at the end.
+        unsafe {
+            let mut weights = [_mm256_setzero_pd(); 4];
+            for k in 0..4 {
+                weights[k] = _mm256_set1_pd(*w.get_unchecked(r + k));
+            }
+            let mut l = 0;
+            while l + LANES <= d {
+                let x = x.as_ptr().wrapping_add(l);
+                let at = sum.as_mut_ptr().add(l);
+                let mut new = [_mm256_loadu_pd(at), _mm256_loadu_pd(at.add(4))];
+                for k in 0..4 {
+                    let row = four.add(k * d + l);
+                    if AHEAD {
+                        prefetch_lines::<0, 1>(four.wrapping_add(NEXT + 4 * l + LANES * k));
+                    }
+                    let (row0, row1) = (_mm256_loadu_pd(row), _mm256_loadu_pd(row.add(4)));
+                    if DOTS {
+                        low[k] = _mm256_fmadd_pd(row0, _mm256_loadu_pd(x), low[k]);
+                        high[k] = _mm256_fmadd_pd(row1, _mm256_loadu_pd(x.add(4)), high[k]);
+                    }
+                    new[0] = _mm256_fmadd_pd(weights[k], row0, new[0]);
+                    new[1] = _mm256_fmadd_pd(weights[k], row1, new[1]);
+                }
+                _mm256_storeu_pd(at, new[0]);
+                _mm256_storeu_pd(at.add(4), new[1]);
+                l += LANES;
+            }
+            // What is left, in two parts; each lane belongs to one of them.
+            for (part, (mask, l)) in [(first, l), (second, l + 4)].into_iter().enumerate() {
+                if l >= d {
+                    break;
+                }
+                let at = sum.as_mut_ptr().add(l);
+                let mut new = _mm256_maskload_pd(at, mask);
+                for k in 0..4 {
+                    let row = _mm256_maskload_pd(four.add(k * d + l), mask);
+                    if DOTS {
+                        let lanes = if part == 0 { &mut low[k] } else { &mut high[k] };
+                        *lanes = _mm256_fmadd_pd(row, _mm256_maskload_pd(x.as_ptr().add(l), mask), *lanes);
+                    }
+                    new = _mm256_fmadd_pd(weights[k], row, new);
+                }
+                _mm256_maskstore_pd(at, mask, new);
+            }
+            if DOTS {
+                for k in 0..4 {
+                    low[k] = _mm256_add_pd(low[k], high[k]);
+                }
+                _mm256_storeu_pd(out[r..r + 4].as_mut_ptr(), across4(low));
+            }
+        }
+    }
+    for r in whole..w.len() {
+        let row = &rows[r * d..(r + 1) * d];
+        if DOTS {
+            out[r] = dot(row, x);
+        }
+        super::axpy(w[r], row, sum);
+    }
 }
 
 /// A mask for the first `count` of four lanes, all of them for `count >= 4`.
@@ -285,13 +364,19 @@ fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
     _mm256_add_pd(even, odd)
 }
 
-/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`].
+/// Rows up to this length are all but one stretch, and the CPU sees the next ones coming. So it does beyond the second length, where each row is a
+/// long stretch of its own. In between, four rows read side by side confuse it: numbers so far ahead are asked for, in the order in which they lie.
+const SHORT: usize = 32;
+const LONG: usize = 512;
+const NEXT: usize = 512;
+
+/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`]; if `AHEAD`, the next ones are asked for.
 ///
 /// # Safety
 /// `rows` points to 4 d numbers and x to d.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
+unsafe fn four_dots<const AHEAD: bool>(rows: *const f64, d: usize, x: *const f64) -> __m256d {
     let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
     let mut l = 0;
     // SAFETY: every load of a row or of x ends at or before its d-th number, or is masked to do so.
@@ -300,6 +385,9 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let (x0, x1) = (_mm256_loadu_pd(x.add(l)), _mm256_loadu_pd(x.add(l + 4)));
             for k in 0..4 {
                 let row = rows.add(k * d + l);
+                if AHEAD {
+                    prefetch_lines::<0, 1>(rows.wrapping_add(NEXT + 4 * l + LANES * k));
+                }
                 low[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row), x0, low[k]);
                 high[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row.add(4)), x1, high[k]);
             }
@@ -328,9 +416,6 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
     across4(low)
 }
 
-/// The longest row for which [`row_dots_and_weighted_rows`] keeps all sums in registers.
-pub(super) const WIDEST: usize = 32;
-
 #[inline(always)]
 pub(super) fn row_dots_and_weighted_rows(
     rows: &[f64],
@@ -350,7 +435,9 @@ pub(super) fn row_dots_and_weighted_rows(
             5 => both::<5>(rows, x, w, out, sum),
             6 => both::<6>(rows, x, w, out, sum),
             7 => both::<7>(rows, x, w, out, sum),
-            _ => both::<8>(rows, x, w, out, sum),
+            8 => both::<8>(rows, x, w, out, sum),
+            _ if x.len() <= LONG => long_rows::<true, true>(rows, x, w, out, sum),
+            _ => long_rows::<true, false>(rows, x, w, out, sum),
         }
     }
     // SAFETY: the caller has asked `available`.
