@@ -1,17 +1,15 @@
 //! SPDC on the averaged rows of an affine f.
 
-mod support;
-
+use crate::support::checks::{calls, counted, resumes};
+use crate::support::dense::distance_squared;
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::toy::{Affine, Softplus, SoftplusUnits, least_squares};
 use innermean::draws::Stream;
 use innermean::methods::spdc::Spdc;
 use innermean::{
     AnyMethod, Calls, Choice, ChoiceError, Collapsed, Driver, Inner, Listed, Measure, Merit, Method, Oracle,
     Problem, Reference, Ridge, Square, Stop, Unregularized,
 };
-use support::checks::{calls, counted, resumes};
-use support::dense::distance_squared;
-use support::market::{Limits, Market, Risk, Task};
-use support::toy::{Affine, Softplus, SoftplusUnits, least_squares};
 
 type Rows<P> = Problem<Collapsed, P, Ridge>;
 

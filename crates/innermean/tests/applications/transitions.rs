@@ -1,7 +1,6 @@
 //! Transitions: the Bellman error by its formula, values known from textbooks, logs against normal equations written here, and what is refused.
 
-mod support;
-
+use crate::support::dense::{Symmetric, dot};
 use innermean::draws::Stream;
 use innermean::problems::transitions::END;
 use innermean::{
@@ -12,7 +11,6 @@ use innermean_data::{
     GridPolicy, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp, generate_sparse_mdp,
     generate_walk,
 };
-use support::dense::{Symmetric, dot};
 
 type Task = Problem<Transitions, Square, Unregularized>;
 

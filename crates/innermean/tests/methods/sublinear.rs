@@ -1,7 +1,8 @@
 //! SPDG, ALEXR, SOX and MSVR: exact counts, resumed runs, and gaps that fall like a power of the steps.
 
-mod support;
-
+use crate::support::checks::{calls, counted, resumes};
+use crate::support::market::Market;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::choice::Mirror;
 use innermean::methods::alexr::Alexr;
 use innermean::methods::msvr::Msvr;
@@ -11,9 +12,6 @@ use innermean::{
     Absolute, Calls, Choice, Driver, Inner, Listed, Merit, Method, Portfolio, Problem, Regularizer, Ridge,
     Square, Stop, Tilted, Unregularized,
 };
-use support::checks::{calls, counted, resumes};
-use support::market::Market;
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
     Choice { mirror: Some(mirror), ..Choice::seeded(seed) }
@@ -98,8 +96,10 @@ fn alexr_and_spdg_take_kinks() {
     assert!(error.starts_with("mirror = conjugate, expected euclidean"), "{error}");
     let stop = Stop { max_outer: Some(400), tolerance: Some(1e-12), ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };
-    let task =
-        support::market::Task::new(support::market::Risk::Absolute(1.0), support::market::Limits::LongOnly);
+    let task = crate::support::market::Task::new(
+        crate::support::market::Risk::Absolute(1.0),
+        crate::support::market::Limits::LongOnly,
+    );
     let optimum = market.objective(&task, &market.by_interior_point(&task));
     let first = problem.objective(&start) - optimum;
     let alexr = Alexr::choose(&Choice::seeded(1), &problem, &start).unwrap();

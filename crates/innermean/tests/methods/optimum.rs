@@ -1,15 +1,13 @@
 //! The reference optimum against closed forms, an interior-point solver and Newton's method.
 
-mod support;
-
+use crate::support::dense::dot;
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::process;
+use crate::support::regression::Data;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::optimum::{Source, optimum};
 use innermean::{Absolute, Inner, Merit, Optimum, Problem, Regularizer, Unregularized};
 use innermean_data::{Features, MdpOptions, generate_mdp};
-use support::dense::dot;
-use support::market::{Limits, Market, Risk, Task};
-use support::process;
-use support::regression::Data;
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 fn of<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Optimum {
     let found = optimum(problem, &vec![0.0; problem.inner.d()]).expect("an optimum");

@@ -1,9 +1,9 @@
 //! Nothing is allocated in an inner step of the primal-dual and averaging methods.
 
-mod allocations;
-mod support;
-
-use allocations::allocations;
+use crate::allocations::allocations;
+use crate::support::chain::Chain;
+use crate::support::sparse::SparseData;
+use crate::support::toy::Affine;
 use innermean::choice::Mirror;
 use innermean::methods::alexr::Alexr;
 use innermean::methods::gtd2::Gtd2;
@@ -19,9 +19,6 @@ use innermean::{
     Choice, Collapsed, ElasticNet, FreeTail, Inner, Listed, Merit, Method, Oracle, Problem, Reference,
     Regularizer, Ridge, Square, Svrpda1,
 };
-use support::chain::Chain;
-use support::sparse::SparseData;
-use support::toy::Affine;
 
 fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     name: &str,

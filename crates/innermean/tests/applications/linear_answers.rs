@@ -1,16 +1,14 @@
 //! Linear predictors against solvers that share no code with the library: coordinate descent written from the formulas, and an interior-point
 //! method.
 
-mod support;
-
+use crate::support::conic::Program;
+use crate::support::dense::dot;
+use crate::support::regression::Data;
 use innermean::problems::linear::predictors;
 use innermean::{
     AnyMethod, Choice, Collapsed, Driver, ElasticNet, FreeTail, Huber, Logistic, Merit, Problem,
     SmoothedHinge, Square, SquaredHinge, Stop, Weighted,
 };
-use support::conic::Program;
-use support::dense::dot;
-use support::regression::Data;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Loss {

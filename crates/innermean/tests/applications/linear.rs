@@ -1,11 +1,9 @@
 //! Linear predictors: what they minimise, and what they refuse.
 
-mod support;
-
+use crate::support::dense::dot;
+use crate::support::regression::Data;
 use innermean::InvalidSetting;
 use innermean::problems::linear::{logistic_regression, predictors, ridge_regression};
-use support::dense::dot;
-use support::regression::Data;
 
 #[test]
 fn objectives_are_those_of_the_textbook() {

@@ -1,7 +1,5 @@
 //! `check_problem` passes everything that is right, and says of everything that is wrong what it is.
 
-mod support;
-
 use innermean::check::Part;
 use innermean::merit::Borrowed;
 use innermean::*;

@@ -1,8 +1,9 @@
 //! Laws of f: products against differences, averages against their definition, fused calls against the plain ones; and
 //! that structure changes the cost of a run and never its answer.
 
-mod support;
-
+use crate::support::process;
+use crate::support::sparse::{Sparse, SparseData};
+use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::draws::Stream;
 use innermean::problems::linear::predictors;
 use innermean::problems::transitions::END;
@@ -11,9 +12,6 @@ use innermean::{
     StateFeatures, Stop, Structure, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
-use support::process;
-use support::sparse::{Sparse, SparseData};
-use support::toy::{Affine, SoftplusUnits};
 
 /// What a problem must say about itself, and nothing more: no structure, no fused calls.
 struct Plain<F>(F);

@@ -1,8 +1,9 @@
 //! The methods that step along gradients of the composition: their estimators against the gradient itself, and their answers against
 //! closed forms, an interior-point solver and the paper's figures.
 
-mod support;
-
+use crate::support::dense::{Symmetric, distance_squared, dot};
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::draws::Stream;
 use innermean::methods::{ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, vrsc_pg::VrscPg};
@@ -12,9 +13,6 @@ use innermean::{
     Stop, Structure, Unregularized,
 };
 use std::num::NonZeroU64;
-use support::dense::{Symmetric, distance_squared, dot};
-use support::market::{Limits, Market, Risk, Task};
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 const LINEAR: [&str; 5] = ["comp-svrg1", "comp-svrg2", "vrsc-pg", "ascvrg", "c-saga"];
 

@@ -1,10 +1,8 @@
 //! The steps that nobody had to choose.
 
-mod support;
-
+use crate::support::dense::{Symmetric, distance_squared};
 use innermean::draws::Stream;
 use innermean::{AnyMethod, Choice, Driver, Inner, Problem, Ridge, Square, Status, Stop, Structure};
-use support::dense::{Symmetric, distance_squared};
 
 const D: usize = 6;
 const LAMBDA: f64 = 0.1;

@@ -1,11 +1,9 @@
-//! The laws of `tests/merit_laws.rs` for the merit that does not split into coordinates.
+//! The laws of `merit_laws.rs` for the merit that does not split into coordinates.
 
-mod support;
-
+use crate::support::dense::{Symmetric, dot};
 use innermean::draws::Stream;
 use innermean::merit::Borrowed;
 use innermean::{Merit, QuadraticForm};
-use support::dense::{Symmetric, dot};
 
 /// Rows whose columns have different sizes.
 fn rows(ell: usize, t: usize, seed: u64) -> Vec<f64> {

@@ -1,18 +1,16 @@
 //! The Bellman error: its formula, its shared form, what it refuses, what it costs, and the paper's run of it.
 
-mod support;
-
 use std::num::NonZeroU64;
 
+use crate::support::dense::dot;
+use crate::support::process::{bellman, normal_equations, problem, reward};
+use crate::support::toy::Affine;
 use innermean::oracle::snapshot_calls;
 use innermean::shared::{Picked, SharedForm, shared_form};
 use innermean::{
     AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Merit, Portfolio, Sample, Square, Stop,
 };
 use innermean_data::{Features, Mdp, MdpOptions, Rewards, generate_factor_model, generate_mdp};
-use support::dense::dot;
-use support::process::{bellman, normal_equations, problem, reward};
-use support::toy::Affine;
 
 #[test]
 fn the_objective_is_the_mean_squared_bellman_error() {

@@ -1,7 +1,9 @@
 //! The projected Bellman error: the problem by its formula, and the methods made for it.
 
-mod support;
-
+use crate::support::chain::Chain;
+use crate::support::checks::{calls, counted, resumes};
+use crate::support::dense::{distance_squared, dot};
+use crate::support::toy::Affine;
 use innermean::methods::gtd2::Gtd2;
 use innermean::methods::mspbe_saga::MspbeSaga;
 use innermean::methods::mspbe_svrg::MspbeSvrg;
@@ -10,10 +12,6 @@ use innermean::{
     Calls, Choice, ChoiceError, Driver, Inner, Listed, Method, Mspbe, Problem, QuadraticForm, Ridge,
     Solution, Square, Stop,
 };
-use support::chain::Chain;
-use support::checks::{calls, counted, resumes};
-use support::dense::{distance_squared, dot};
-use support::toy::Affine;
 
 type Task = Problem<Mspbe, QuadraticForm, Ridge>;
 

@@ -1,14 +1,12 @@
 //! Groups of rows with one label each: f, its passes, and what fits to groups recover.
 
-mod support;
-
+use crate::support::dense::Symmetric;
+use crate::support::newton::{correlation, logistic_regression};
 use innermean::{
     AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog, Poisson,
     Problem, Regularizer, Ridge, SoftmaxBags, Solution, Square, Stop,
 };
 use innermean_data::{GroupOptions, GroupedRows, RowLabels, generate_groups};
-use support::dense::Symmetric;
-use support::newton::{correlation, logistic_regression};
 
 fn generated(labels: RowLabels, groups: usize, rows: (usize, usize), seed: u64) -> GroupedRows {
     generate_groups(&GroupOptions { groups, rows, features: 5, labels, seed })

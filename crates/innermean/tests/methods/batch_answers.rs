@@ -1,15 +1,13 @@
 //! Whole-gradient methods, SAGA, SVRG and prox-linear reach answers known by other means, at the rates that they promise.
 
-mod support;
-
+use crate::support::dense::{distance_squared, dot};
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::draws::Stream;
 use innermean::{
     AnyMethod, BoxConstraint, Choice, Driver, Inner, Merit, Problem, Regularizer, Ridge, Solution, Square,
     Status, Stop, Unregularized,
 };
-use support::dense::{distance_squared, dot};
-use support::market::{Limits, Market, Risk, Task};
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 const ALL: [&str; 6] = ["gd", "apg", "lbfgs", "prox-linear", "saga", "svrg"];
 

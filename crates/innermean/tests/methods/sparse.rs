@@ -1,10 +1,9 @@
 //! Sparse rows and steps that lag change the cost of a run and never its answer.
 
-mod support;
-
 use std::num::NonZeroU64;
 use std::time::Instant;
 
+use crate::support::sparse::{Sparse, SparseData};
 use innermean::curvature;
 use innermean::methods::saga::Saga;
 use innermean::methods::spdc::Spdc;
@@ -14,7 +13,6 @@ use innermean::{
     Method, Oracle, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1, Svrpda2,
     Tilted, Unregularized, optimum,
 };
-use support::sparse::{Sparse, SparseData};
 
 /// The objective along the run, and theta at its end.
 fn run<F: Inner, P: Merit, G: Regularizer, M: Listed + Method<F, P, G>>(

@@ -1,10 +1,8 @@
 //! The states of the methods that step along gradients of the composition: no inner step allocates, and one that went through a file
 //! continues bit for bit.
 
-mod allocations;
-mod support;
-
-use allocations::allocations;
+use crate::allocations::allocations;
+use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
@@ -13,7 +11,6 @@ use innermean::{
 };
 use innermean::{Merit, Regularizer};
 use innermean_data::generate_factor_model;
-use support::toy::{Affine, SoftplusUnits};
 
 const OUTER: usize = 4;
 

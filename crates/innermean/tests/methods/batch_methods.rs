@@ -1,10 +1,8 @@
 //! Whole-gradient methods, SAGA, SVRG and prox-linear: exact counts of calls, no allocation in a step, and states that
 //! continue bit for bit.
 
-mod allocations;
-mod support;
-
-use allocations::allocations;
+use crate::allocations::allocations;
+use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::methods::accelerated::Accelerated;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::methods::lbfgs::Lbfgs;
@@ -16,7 +14,6 @@ use innermean::{
     Method, Oracle, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, Square, Stop, Unregularized,
 };
 use innermean_data::generate_factor_model;
-use support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 
 /// The calls of each outer iteration: (before the steps, in the steps).
 fn calls<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(

@@ -1,13 +1,11 @@
 //! The table of `docs/oracle-calls.md`, to the exact count.
 
-mod support;
-
+use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
     Calls, Inner, Merit, Method, Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Sample, Settings,
     Square, Structure, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
-use support::toy::{Affine, SoftplusUnits};
 
 /// A sample of every kind: `f = theta_0 a_i + theta_0 b_j`, or without the first term.
 struct Pairs {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "../examples/instrumental_variables.rs"]
+#[path = "../../examples/instrumental_variables.rs"]
 mod instrumental_variables;
 
 #[test]

@@ -1,17 +1,14 @@
 //! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser; and a state is as large as
 //! the paper's Table 2 says.
 
-mod allocations;
-mod support;
-
-use allocations::{allocations, bytes};
+use crate::allocations::{allocations, bytes};
+use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
     Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Method,
     Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1,
     Svrpda2, Unregularized,
 };
 use innermean_data::generate_factor_model;
-use support::toy::{Affine, SoftplusUnits};
 
 fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     name: &str,

@@ -1,11 +1,9 @@
 //! Arrays of numpy: every type and order, archives, and what is refused.
 
-mod archive;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use archive::{doubles, npy, npy_with, zip};
+use crate::archive::{doubles, npy, npy_with, zip};
 use innermean_data::{
     Ask, Columns, FeatureColumns, Matrix, Missing, OutColumn, OutTable, ReadError, ReadOptions,
     parse_returns, read_frame, read_matrix, read_returns,

@@ -1,7 +1,6 @@
 //! The oracle calls of the methods that step along gradients of the composition, to the exact count of `docs/oracle-calls.md`.
 
-mod support;
-
+use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::merit::Borrowed;
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
@@ -11,7 +10,6 @@ use innermean::{
     Sample, Square, Stop, Structure, Unregularized,
 };
 use innermean_data::generate_factor_model;
-use support::toy::{Affine, SoftplusUnits};
 
 fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
     Calls { f: f as u64, jacobian: jacobian as u64, merit: merit as u64 }

@@ -1,4 +1,4 @@
-//! The laws of `tests/merit_laws.rs` for the merit that has a weight for each coordinate of each term.
+//! The laws of `merit_laws.rs` for the merit that has a weight for each coordinate of each term.
 
 use innermean::{Merit, NegativeLog};
 use proptest::prelude::*;
