@@ -42,6 +42,12 @@ fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([f64; K], f64) ->
     for l in 0..n {
         sum[l % LANES] = add(streams.map(|s| s[l]), sum[l % LANES]);
     }
+    add_lanes(&sum)
+}
+
+/// The sum of all lanes, in the order that suits halves of registers.
+#[inline(always)]
+pub fn add_lanes(sum: &[f64; LANES]) -> f64 {
     ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
 

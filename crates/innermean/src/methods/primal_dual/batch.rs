@@ -58,12 +58,10 @@ impl PrimalDual {
                 if settings.single_loop {
                     // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
                     oracle.block_mean(&s.theta, i, js, work, delta_w);
+                    change.fill(0.0);
                 } else {
                     oracle.block_difference(&s.theta, &s.theta_ref, i, js, work, delta_w);
-                    let own = i * delta_w.len()..(i + 1) * delta_w.len();
-                    for (delta, f_bar) in delta_w.iter_mut().zip(&s.f_bar[own]) {
-                        *delta += f_bar;
-                    }
+                    change.copy_from_slice(&s.f_bar[i * delta_w.len()..(i + 1) * delta_w.len()]);
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
@@ -127,6 +125,7 @@ impl PrimalDual {
                 #[inline(always)]
                 |s, [value, work, change]| {
                     oracle.block_mean(&s.theta, i, js.clone(), work, value);
+                    change.fill(0.0);
                     s.ascend(oracle, settings.alpha_w, i, value, change);
                 },
             );
