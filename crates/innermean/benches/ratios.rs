@@ -10,7 +10,7 @@ use std::time::Instant;
 use innermean::cholesky::Cholesky;
 use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
-use innermean::vector::{Aligned, LANES, axpy, dispatch, dot, update_with};
+use innermean::vector::{Aligned, LANES, axpy, bare_multiply_adds, dispatch, dot, update_with};
 use innermean::{
     Choice, Collapsed, Inner, Method, Oracle, Portfolio, Regularizer, Settings, Simplex, Square, Svrpda1,
     Svrpda2, Unregularized, gram, product,
@@ -89,31 +89,13 @@ fn stream(data: &[f64]) -> f64 {
     )
 }
 
-/// So many multiply-adds for each of 48 numbers, none of which waits for another.
-fn multiply_adds(times: usize) -> f64 {
-    dispatch(
-        #[inline(always)]
-        || {
-            let (mut sums, x, y) = ([[0.5_f64; 4]; 12], black_box(0.999), black_box(0.001));
-            for _ in 0..times {
-                for sum in &mut sums {
-                    for lane in sum {
-                        *lane = lane.mul_add(x, y);
-                    }
-                }
-            }
-            sums.iter().flatten().sum()
-        },
-    )
-}
-
 /// Multiply-adds in a second on one thread.
 fn peak() -> f64 {
     let times = 20_000;
     let [seconds] = best_times(
         500,
         [&mut || {
-            black_box(multiply_adds(times));
+            black_box(bare_multiply_adds(times));
         }],
     );
     (48 * times) as f64 / seconds

@@ -40,7 +40,12 @@ pub(super) fn factor(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite>
 
 /// The block on the diagonal, row by row, from column `first` on: what lies to the left has been subtracted.
 #[inline(always)]
-fn factor_block(block: &mut [f64], d: usize, first: usize, diagonal: &[f64]) -> Result<(), NotPositiveDefinite> {
+fn factor_block(
+    block: &mut [f64],
+    d: usize,
+    first: usize,
+    diagonal: &[f64],
+) -> Result<(), NotPositiveDefinite> {
     for k in 0..block.len() / d {
         let (above, rest) = block.split_at_mut(k * d);
         let row = &mut rest[first..d];

@@ -181,7 +181,7 @@ impl Draws {
 }
 
 /// How many steps ahead rows are prefetched: the time of a few steps covers a wait for memory.
-const AHEAD: usize = 4;
+const AHEAD: usize = 12;
 
 /// The state of SVRPDA-I and II.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -321,7 +321,9 @@ impl PrimalDual {
                     change.fill(0.0);
                 } else {
                     oracle.difference(&s.theta, &s.theta_ref, i, j, work, delta_w);
-                    change.copy_from_slice(&s.f_bar[i * delta_w.len()..(i + 1) * delta_w.len()]);
+                    for (known, f_bar) in change.iter_mut().zip(&s.f_bar[i * delta_w.len()..]) {
+                        *known = *f_bar;
+                    }
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);

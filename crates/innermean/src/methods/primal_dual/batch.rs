@@ -61,7 +61,9 @@ impl PrimalDual {
                     change.fill(0.0);
                 } else {
                     oracle.block_difference(&s.theta, &s.theta_ref, i, js, work, delta_w);
-                    change.copy_from_slice(&s.f_bar[i * delta_w.len()..(i + 1) * delta_w.len()]);
+                    for (known, f_bar) in change.iter_mut().zip(&s.f_bar[i * delta_w.len()..]) {
+                        *known = *f_bar;
+                    }
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
