@@ -29,6 +29,7 @@
 //! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver. [`check`] tests an f, phi or g of your own.
 
 pub mod blocks;
+pub mod certificate;
 pub mod check;
 pub mod choice;
 pub mod cholesky;
@@ -56,10 +57,11 @@ pub mod steps;
 pub mod tridiagonal;
 pub mod vector;
 
+pub use certificate::{Certificate, Measure, Reason};
 pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
-pub use evaluate::Measure;
+
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
