@@ -1,15 +1,18 @@
 //! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
 //! sample. For any f, its linear model at a point.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use self::matrix::{Matrix, Shape};
 use crate::blocks::Blocks;
-use crate::inner::{Bounds, Inner, Structure};
+use crate::inner::{Bounds, Duals, Inner, Structure};
 use crate::vector::{axpy, update};
 
 mod matrix;
 mod sparse;
+mod transposed;
 
 pub use matrix::Row;
 pub use sparse::SparseRows;
@@ -25,8 +28,9 @@ pub struct Collapsed {
     rows: Matrix,
     /// `bbar_i`
     offsets: Vec<f64>,
-    /// `max_i |Abar_i|` (Frobenius)
-    reach: f64,
+    /// `max_i |Abar_i|` (Frobenius), once somebody asks
+    #[serde(skip)]
+    reach: OnceLock<f64>,
 }
 
 impl Collapsed {
@@ -36,7 +40,7 @@ impl Collapsed {
         let mut collapsed = match SparseRows::zeros(f) {
             Some(rows) => {
                 let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
-                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: 0.0 }
+                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: OnceLock::new() }
             }
             None => Self::empty(f.d(), f.ell(), f.n_x()),
         };
@@ -50,7 +54,7 @@ impl Collapsed {
     /// Unless there is one offset for each row.
     pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
-        Self::measured(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
+        Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
     }
 
     /// [`Self::from_rows`] with sparse rows.
@@ -59,19 +63,17 @@ impl Collapsed {
     /// Unless there is one offset for each row.
     pub fn from_sparse_rows(rows: SparseRows, offsets: Vec<f64>) -> Self {
         assert_eq!(rows.terms(), offsets.len(), "one offset for each row");
-        Self::measured(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
+        Self::of_parts(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
     }
 
-    fn measured(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
-        let mut collapsed = Collapsed { shape, rows, offsets, reach: 0.0 };
-        collapsed.measure();
-        collapsed
+    fn of_parts(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
+        Collapsed { shape, rows, offsets, reach: OnceLock::new() }
     }
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
         let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
-        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: 0.0 }
+        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: OnceLock::new() }
     }
 
     /// Takes the linear model at another point, in place.
@@ -84,13 +86,13 @@ impl Collapsed {
         for (r, offset) in self.offsets.iter_mut().enumerate() {
             *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
         }
-        self.measure();
+        self.reach = OnceLock::new();
     }
 
-    /// Finds the reach.
-    fn measure(&mut self) {
-        let Collapsed { shape, rows, .. } = &*self;
-        self.reach = self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt());
+    /// `max_i |Abar_i|` (Frobenius)
+    fn reach(&self) -> f64 {
+        let Collapsed { shape, rows, .. } = self;
+        *self.reach.get_or_init(|| self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt()))
     }
 
     /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
@@ -126,6 +128,14 @@ impl Collapsed {
         self.rows.row(self.shape, i, c)
     }
 
+    /// All rows one after the other, unless they are sparse.
+    pub fn dense(&self) -> Option<&[f64]> {
+        match &self.rows {
+            Matrix::Dense(rows) => Some(rows),
+            Matrix::Sparse(_) => None,
+        }
+    }
+
     /// How many numbers the rows hold.
     pub fn numbers(&self) -> usize {
         self.rows.numbers()
@@ -137,7 +147,7 @@ impl Collapsed {
     }
 
     /// The terms in blocks, for passes that fill, or for those that add up vectors of length d.
-    fn blocks(&self, adding: bool) -> Blocks {
+    pub(crate) fn blocks(&self, adding: bool) -> Blocks {
         self.rows.blocks(self.shape, self.n_x(), adding)
     }
 
@@ -174,7 +184,12 @@ impl Inner for Collapsed {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+        let reach = self.reach();
+        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn averages(&self) -> Option<&Collapsed> {
+        Some(self)
     }
 
     #[inline(always)]
@@ -267,11 +282,50 @@ impl Inner for Collapsed {
             },
         );
     }
+
+    /// Tile by tile: the rows of a tile are near when its duals are there.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let (d, ell) = (self.shape.d, self.shape.ell);
+        let tile = self.rows.tile(self.shape);
+        // The loss stands behind the sum.
+        let mut sum = vec![0.0; d + 1];
+        self.blocks(true).fill_both_and_add(
+            ell,
+            (f_bar, w),
+            1.0 / self.n_x() as f64,
+            &mut sum,
+            #[inline(always)]
+            |terms, f_bar, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let tiles = f_bar.chunks_mut(tile * ell).zip(w.chunks_mut(tile * ell));
+                for (first, (f_bar, w)) in (terms.start..).step_by(tile).zip(tiles) {
+                    let terms = first..first + w.len() / ell;
+                    self.rows.dots(self.shape, terms.clone(), theta, f_bar);
+                    axpy(1.0, &self.offsets[self.own(&terms)], f_bar);
+                    loss[0] += duals(terms.clone(), f_bar, w);
+                    self.rows.add_weighted(self.shape, terms, w, partial);
+                }
+            },
+        );
+        out.copy_from_slice(&sum[..d]);
+        sum[d]
+    }
 }
 
 /// Writes the calls of `impl Inner` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
     () => {
+        fn averages(&self) -> Option<&Collapsed> {
+            Some(&self.averages)
+        }
+
         fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
             self.averages.mean(theta, i, work, out);
         }
@@ -294,6 +348,17 @@ macro_rules! by_averages {
 
         fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
             self.averages.snapshot(theta, w, f_bar, u);
+        }
+
+        fn gradient(
+            &self,
+            theta: &[f64],
+            duals: &crate::inner::Duals<'_>,
+            f_bar: &mut [f64],
+            w: &mut [f64],
+            out: &mut [f64],
+        ) -> f64 {
+            self.averages.gradient(theta, duals, f_bar, w, out)
         }
     };
 }

@@ -163,15 +163,23 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     /// Evaluates theta, of which a method may know more.
     pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
-        self.problem.inner.means(theta, &mut self.f_bar);
-        let loss = self.problem.loss(&self.f_bar);
-        let g = self.problem.regularizer.value(theta);
+        let problem = self.problem;
+        let asked = self.way != Way::Unasked;
+        let at_origin = asked && self.look_up(theta, known);
+        let matched = asked && self.is_matched(known);
+        if matched {
+            problem.loss_and_gradient(theta, &mut self.f_bar, &mut self.w, &mut self.gradient);
+        } else {
+            problem.inner.means(theta, &mut self.f_bar);
+        }
+        let loss = problem.loss(&self.f_bar);
+        let g = problem.regularizer.value(theta);
         let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
         let mut here = Proven { objective, magnitude, bound: Bound::NONE };
         let mut stationarity = None;
-        if self.way != Way::Unasked && magnitude.is_finite() {
-            let at_origin = self.look_up(theta, magnitude, known);
-            let (bound, measure) = self.prove(Point { theta, loss, g }, at_origin, known);
+        if asked && magnitude.is_finite() {
+            self.scale.get_or_insert_with(|| scale(problem, at_origin.then_some(magnitude)));
+            let (bound, measure) = self.prove(Point { theta, loss, g }, at_origin, matched, known);
             here.bound = bound;
             if bound.gap < f64::INFINITY && objective - bound.gap >= self.below.0 {
                 self.below = (objective - bound.gap, measure);
@@ -233,27 +241,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
     }
 
     /// Looks up what this evaluation needs and earlier ones did not; says whether theta is the origin (or the point that g allows next to it) and the
-    /// run's first point.
-    fn look_up(&mut self, theta: &[f64], magnitude: f64, known: Known<'_>) -> bool {
+    /// first point of all.
+    fn look_up(&mut self, theta: &[f64], known: Known<'_>) -> bool {
         let problem = self.problem;
-        let mut at_origin = false;
-        if self.scale.is_none() {
-            let origin = problem.allowed(&vec![0.0; theta.len()]);
-            at_origin = theta == origin;
-            let there = if at_origin {
-                magnitude
-            } else {
-                problem.inner.means(&origin, &mut self.w);
-                problem.loss(&self.w).abs() + problem.regularizer.value(&origin).abs()
-            };
-            self.gradient.fill(0.0);
-            let least = problem.regularizer.conjugate(&self.gradient).abs();
-            self.scale = [there, least].into_iter().filter(|x| x.is_finite()).reduce(f64::max);
-            self.scale = self.scale.or(Some(0.0));
-        }
-        let has_factor = known.factor.is_some() && self.squares.are_all();
+        let at_origin = self.scale.is_none() && theta == problem.allowed(&vec![0.0; theta.len()]);
         // A run that begins at the origin has it all before it.
-        if matches!(self.hessian, Lazy::Unmade) && !at_origin && !has_factor {
+        if matches!(self.hessian, Lazy::Unmade) && !at_origin && self.factor(known).is_none() {
             self.hessian = Hessian::new(problem, &self.squares).map_or(Lazy::Impossible, Lazy::Made);
             if matches!(self.hessian, Lazy::Impossible) && !self.by_duals {
                 self.way = Way::Stationarity(Reason::Singular);
@@ -266,33 +259,50 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         }
         if let (Way::Stationarity(_), None) = (self.way, self.mapping) {
             self.mapping = Some(self.make_mapping());
-            problem.inner.means(theta, &mut self.f_bar);
         }
         at_origin
     }
 
-    /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it. Leaves `F'` in `gradient`, unless the
-    /// duals are the method's or balanced.
-    fn prove(&mut self, point: Point<'_>, at_origin: bool, known: Known<'_>) -> (Bound, Measure) {
+    /// The factor of `P''`, if it can be used.
+    fn factor<'m>(&self, known: Known<'m>) -> Option<&'m Cholesky> {
+        known.factor.filter(|_| self.squares.are_all())
+    }
+
+    /// The method's duals, where they are better than `phi_i'(fbar_i)`: at a kink that is one of many subgradients, and the method knows
+    /// better which.
+    fn duals<'m>(&self, known: Known<'m>) -> Option<&'m [f64]> {
+        let Problem { inner: f, merit, .. } = self.problem;
+        known.duals.filter(|_| merit.has_kinks() && f.structure().affine)
+    }
+
+    /// Whether the duals will be `w_i = phi_i'(fbar_i)`.
+    fn is_matched(&self, known: Known<'_>) -> bool {
+        self.factor(known).is_some() || (self.duals(known).is_none() && self.balance.is_none())
+    }
+
+    /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it; and, if the duals are matched, those in `w` and
+    /// `F'` in `gradient`.
+    fn prove(
+        &mut self,
+        point: Point<'_>,
+        at_origin: bool,
+        matched: bool,
+        known: Known<'_>,
+    ) -> (Bound, Measure) {
         let problem = self.problem;
         let affine = problem.inner.structure().affine;
-        let factor = known.factor.filter(|_| self.squares.are_all());
-        let mut matched = true;
-        match known.duals {
-            // At a kink phi' is one of many subgradients, and the method knows better which.
-            Some(w) if affine && problem.merit.has_kinks() => {
-                self.w.copy_from_slice(w);
-                matched = false;
-            }
-            _ => problem.duals(&self.f_bar, &mut self.w),
-        }
         let mut balanced = None;
-        if let (Some(balance), None) = (&mut self.balance, factor) {
-            balanced = Some(balance.apply(problem, &self.f_bar, &mut self.w));
-            matched = false;
+        if !matched {
+            match self.duals(known) {
+                Some(w) => self.w.copy_from_slice(w),
+                None => problem.duals(&self.f_bar, &mut self.w),
+            }
+            let balance = self.balance.as_mut();
+            balanced = balance.map(|balance| balance.apply(problem, &self.f_bar, &mut self.w));
+            self.gradient.fill(0.0);
+            problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
         }
-        self.gradient.fill(0.0);
-        problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
+        let factor = self.factor(known);
         if let Some(factor) = factor {
             return (quadratic::exact_gap(factor, &self.squares, point, &self.gradient), Measure::Quadratic);
         }
@@ -347,10 +357,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
         let alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
         let mut norm = |point: &[f64]| {
-            f.means(point, &mut self.f_bar);
-            problem.duals(&self.f_bar, &mut self.w);
-            self.gradient.fill(0.0);
-            f.add_weighted_jac_t(point, &self.w, &mut self.gradient);
+            problem.loss_and_gradient(point, &mut self.f_bar, &mut self.w, &mut self.gradient);
             self.mapping_norm(point, alpha)
         };
         let norms = [norm(&origin), f.ordinary_point().map_or(0.0, |point| norm(&point))];
@@ -367,4 +374,17 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         }
         norm_squared(&self.problem.mapping(theta, &self.gradient, alpha)).sqrt()
     }
+}
+
+/// `|F| + |g|` at the origin (or the point that g allows next to it), or `|min g| = |g*(0)|` where that is finite and larger.
+fn scale<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, known: Option<f64>) -> f64 {
+    let zero = vec![0.0; problem.inner.d()];
+    let there = known.unwrap_or_else(|| {
+        let origin = problem.allowed(&zero);
+        let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
+        problem.inner.means(&origin, &mut f_bar);
+        problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs()
+    });
+    let least = problem.regularizer.conjugate(&zero).abs();
+    [there, least].into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max)
 }

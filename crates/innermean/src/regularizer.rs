@@ -10,6 +10,7 @@ mod budget;
 mod coordinate;
 mod free_tail;
 mod l1;
+mod quadratic;
 mod ridged;
 mod separable;
 mod simplex;
@@ -22,6 +23,7 @@ pub use budget::Budget;
 pub use coordinate::Coordinate;
 pub use free_tail::FreeTail;
 pub use l1::L1;
+pub use quadratic::Quadratic;
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use separable::Separable;
 pub use simplex::Simplex;
@@ -53,6 +55,12 @@ pub trait Regularizer: Sync {
     /// step does not look at for later, and make many steps on one at once.
     #[inline(always)]
     fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        let _ = l;
+        None
+    }
+
+    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for none.
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
         let _ = l;
         None
     }
@@ -105,6 +113,10 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn coordinate(&self, l: usize) -> Option<Coordinate> {
                     (**self).coordinate(l)
+                }
+
+                fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+                    (**self).coordinate_of_budget(l)
                 }
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

@@ -78,7 +78,7 @@ fn regularizers(d: usize, stream: &mut Stream) -> Vec<(&'static str, G)> {
 
 /// Whether a gap is promised for affine f.
 fn promised(phi: &str, g: &str) -> bool {
-    phi == "square" || !matches!(g, "none" | "non-negative" | "hyperplane" | "tilted" | "tilted l1")
+    phi.ends_with("square") || !matches!(g, "none" | "non-negative" | "hyperplane" | "tilted" | "tilted l1")
 }
 
 /// A point near `centre` that g allows.

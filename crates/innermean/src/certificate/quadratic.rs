@@ -24,6 +24,7 @@ use crate::collapse::Collapsed;
 use crate::gram;
 use crate::inner::Inner;
 use crate::merit::Merit;
+use crate::methods::direct::quadratic::whitened;
 use crate::problem::Problem;
 use crate::regularizer::{Coordinate, Regularizer};
 use crate::vector::{dot, norm_squared};
@@ -103,7 +104,8 @@ pub(crate) struct Hessian {
 pub(crate) fn is_at_hand<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
     let (f, merit) = (&problem.inner, &problem.merit);
     let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
-    let quadratic = merit.square_weight().is_some() || merit.quadratic_form().is_some();
+    let form = merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
+    let quadratic = form || (f.n_x() > 0 && merit.square_weight_of(0).is_some());
     f.structure().affine
         && quadratic
         && d <= MOST_COLUMNS
@@ -112,18 +114,19 @@ pub(crate) fn is_at_hand<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F
 }
 
 impl Hessian {
-    /// Averages f once more and multiplies. None if H is not positive definite.
+    /// None if H is not positive definite.
     pub(crate) fn new<F: Inner, P: Merit, G: Regularizer>(
         problem: &Problem<F, P, G>,
         squares: &Squares,
     ) -> Option<Self> {
         let d = problem.inner.d();
-        let averages = Collapsed::new(&problem.inner, &vec![0.0; d]);
-        let n_x = averages.n_x() as f64;
-        let mut matrix = match (problem.merit.square_weight(), problem.merit.quadratic_form()) {
-            (Some(c), _) => gram::weighted(&averages, |_| 2.0 * c / n_x),
-            (None, Some(form)) => gram::weighted(&whitened(form.factor(), &averages), |_| 1.0 / n_x),
-            (None, None) => return None,
+        let (f, n_x) = (&problem.inner, problem.inner.n_x() as f64);
+        let averages = || Collapsed::new(f, &vec![0.0; d]);
+        let mut matrix = if let Some(form) = problem.merit.quadratic_form() {
+            gram::weighted(&whitened(&averages(), form), |_| 1.0)
+        } else {
+            let weight = |r: usize| 2.0 / n_x * problem.merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
+            f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight))
         };
         for (entry, l2) in matrix.iter_mut().step_by(d + 1).zip(&squares.diagonal) {
             *entry += l2;
@@ -186,26 +189,6 @@ pub(crate) fn exact_gap(factor: &Cholesky, squares: &Squares, point: Point<'_>, 
     let (length, error) = (norm_squared(&r).sqrt(), tried.into_iter().fold(0.0, f64::max));
     let gap = 0.5 * (length + error) * (length + error) * caution(factor);
     if gap.is_nan() { Bound::NONE } else { Bound { gap, rounding: 0.5 * error * error } }
-}
-
-/// `L^-1 Abar_i` for all i: with `C = L L'`, the Hessian of `u' C^-1 u / 2` is the Gram matrix of these.
-fn whitened(factor: &Cholesky, averages: &Collapsed) -> Collapsed {
-    let (d, ell, n_x) = (averages.d(), averages.ell(), averages.n_x());
-    let mut rows = vec![0.0; n_x * ell * d];
-    averages.mean_jacobians(&[], &mut rows);
-    let mut column = vec![0.0; ell];
-    for jacobian in rows.chunks_exact_mut(ell * d) {
-        for l in 0..d {
-            for c in 0..ell {
-                column[c] = jacobian[c * d + l];
-            }
-            factor.solve_lower(&mut column);
-            for c in 0..ell {
-                jacobian[c * d + l] = column[c];
-            }
-        }
-    }
-    Collapsed::from_rows(d, rows, vec![0.0; n_x * ell])
 }
 
 /// How much larger `s' H^-1 s` may be than what Cholesky's factor says, for the matrix was rounded: a pivot that kept few of its digits is

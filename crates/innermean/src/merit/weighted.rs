@@ -1,5 +1,7 @@
 //! `omega_i phi_i`
 
+use std::ops::Range;
+
 use super::Merit;
 use crate::setting::{InvalidSetting, positive};
 
@@ -65,6 +67,17 @@ impl<P: Merit> Merit for Weighted<P> {
         scale(self.weights[i], out);
     }
 
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        let ell = u.len() / terms.len().max(1);
+        let known = self.merit.seconds(terms.clone(), u, out);
+        if known {
+            for (i, out) in terms.zip(out.chunks_exact_mut(ell.max(1))) {
+                scale(self.weights[i], out);
+            }
+        }
+        known
+    }
+
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
         let mut part = w.to_vec();
         scale(1.0 / self.weights[i], &mut part);
@@ -96,5 +109,9 @@ impl<P: Merit> Merit for Weighted<P> {
     #[inline(always)]
     fn lipschitz(&self, ell: usize) -> f64 {
         self.merit.lipschitz(ell) * self.largest
+    }
+
+    fn square_weight_of(&self, i: usize) -> Option<f64> {
+        self.merit.square_weight_of(i).map(|weight| self.weights[i] * weight)
     }
 }
