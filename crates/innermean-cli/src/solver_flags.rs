@@ -92,7 +92,8 @@ pub(crate) struct SolverFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Stopping")]
 pub(crate) struct StopFlags {
-    /// Solved when the relative measure of optimality is at most this
+    /// Solved when theta is proven to be within TOL of the optimum, relative to the objective's scale; where that cannot be proven, when the
+    /// relative stationarity is at most TOL. The output says which
     #[arg(long, value_name = "TOL", default_value = "1e-6", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) tolerance: f64,

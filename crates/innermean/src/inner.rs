@@ -170,6 +170,13 @@ pub trait Inner: Sync {
         None
     }
 
+    /// Whether every `phi_i(fbar_i(theta))` is convex in theta. An affine f is so with any phi. Another f may say so of itself and the phi that it is
+    /// made for, as a convex f with a phi that never falls: then the distance to the optimum can be bounded, and a wrong word here makes
+    /// that bound wrong.
+    fn convex_composition(&self) -> bool {
+        self.structure().affine
+    }
+
     /// The same f with an inner sample shared by all i, where there is a better way to it than
     /// [`crate::shared::Stacked`].
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
@@ -482,6 +489,7 @@ pass_on! {
     fn support(i: usize) -> Option<&[u32]>;
     fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
     fn ordinary_point() -> Option<Vec<f64>>;
+    fn convex_composition() -> bool;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn averages() -> Option<&Collapsed>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;

@@ -28,6 +28,7 @@
 
 pub mod auto;
 pub mod blocks;
+pub mod certificate;
 pub mod check;
 pub mod choice;
 pub mod cholesky;
@@ -57,10 +58,11 @@ pub mod tridiagonal;
 pub mod vector;
 
 pub use auto::Outcome;
+pub use certificate::{Certificate, Measure, Reason};
 pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
-pub use evaluate::Measure;
+
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
