@@ -1,5 +1,7 @@
 //! Small dense systems with a symmetric positive definite matrix: `M = L L'` with a lower triangular L.
 
+use serde::{Deserialize, Serialize};
+
 use crate::vector::{axpy, dot};
 
 /// The matrix is not positive definite to working precision, or holds something that is no number.
@@ -13,7 +15,7 @@ pub struct NotPositiveDefinite {
 }
 
 /// `M = L L'`
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Cholesky {
     d: usize,
     /// L row by row; what lies above the diagonal is zero.

@@ -1,0 +1,14 @@
+//! Files as people have them: what is read is what was written, and what is wrong is named.
+
+#[path = "../archive/mod.rs"]
+mod archive;
+
+mod arrays;
+mod errors;
+mod formats;
+mod frame;
+mod libsvm;
+mod packed;
+mod real_files;
+mod round_trip;
+mod vector;

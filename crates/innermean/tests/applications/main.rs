@@ -1,0 +1,12 @@
+//! The problems that people arrive with: their functions are what they say, and their answers are right.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bags;
+mod bellman;
+mod linear;
+mod linear_answers;
+mod policy_evaluation;
+mod sequences;
+mod transitions;

@@ -1,0 +1,22 @@
+//! The methods: right answers, exact counts, no allocation in a step; and what they stand on.
+
+#[path = "../allocations/mod.rs"]
+mod allocations;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod allocation;
+mod allocation_primal_dual;
+mod batch_answers;
+mod batch_methods;
+mod composition;
+mod composition_calls;
+mod composition_state;
+mod default_steps;
+mod driver;
+mod optimum;
+mod oracle_calls;
+mod sparse;
+mod spdc;
+mod structure;
+mod sublinear;
