@@ -53,6 +53,9 @@ fn grid(case: &Case, target: f64) -> (f64, [f64; 3], Sizes) {
             reference: Reference::Last,
             warmup_epochs: 0,
             single_loop: false,
+            batch: 1,
+            outer_batch: 1,
+            automatic: false,
             seed,
         })
     };
@@ -100,7 +103,7 @@ fn main() -> Result<()> {
     if what == "all" || what.contains('l') {
         all.extend(cases::logistic());
     }
-    let cache = PathBuf::from("/tmp/h5-steps-grid.json");
+    let cache = PathBuf::from("/tmp/h5-steps-known.json");
     let mut known: BTreeMap<String, (f64, [f64; 3])> =
         std::fs::read(&cache).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
     let results: Vec<_> = all
@@ -127,7 +130,7 @@ fn main() -> Result<()> {
             (key, best)
         })
         .collect();
-    known.extend(results);
+    if std::env::var("KEEP").is_ok() { known.extend(results); }
     std::fs::write(&cache, serde_json::to_vec(&known)?)?;
     Ok(())
 }

@@ -25,7 +25,7 @@ impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
     }
 
     /// `f'_theta(x_i, y_ij)` likewise.
-    fn pair(&mut self, i: usize, j: usize) -> &[f64] {
+    pub(crate) fn pair(&mut self, i: usize, j: usize) -> &[f64] {
         let (f, theta) = (self.f, self.theta);
         self.rows_of(i, |unit, row| f.add_jac_t(theta, i, j, unit, 1.0, row))
     }
