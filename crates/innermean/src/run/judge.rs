@@ -17,6 +17,8 @@ pub(super) struct Judge<'p, 'o, F, P, G> {
     stop: &'o Stop,
     observer: &'o mut dyn Observer,
     divergence: Divergence,
+    /// Whether the method recovers by itself from a blow-up.
+    recovers: bool,
     trace: Vec<Record>,
     last: Judged,
     best: Judged,
@@ -52,7 +54,12 @@ impl Judged {
 }
 
 impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
-    pub(super) fn new(problem: &'p Problem<F, P, G>, stop: &'o Stop, observer: &'o mut dyn Observer) -> Self {
+    pub(super) fn new(
+        problem: &'p Problem<F, P, G>,
+        stop: &'o Stop,
+        recovers: bool,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
         let d = problem.inner.d();
         Judge {
             evaluator: match stop.tolerance {
@@ -62,6 +69,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             stop,
             observer,
             divergence: Divergence::default(),
+            recovers,
             trace: Vec::new(),
             last: Judged::nothing(d),
             best: Judged::nothing(d),
@@ -78,13 +86,18 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         let Counts { outer, inner, calls, rows, seconds } = now;
         let record = Record { outer, inner, calls, rows, seconds, objective, optimality, gap, measure };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
-            let at_start = self.trace.is_empty();
-            return Some(if at_start { Status::StartNotFinite } else { Status::Diverged });
+            let at_limit = self.stop.max_outer.is_some_and(|most| outer >= most);
+            return match (self.trace.is_empty(), self.recovers) {
+                (true, _) => Some(Status::StartNotFinite),
+                (false, true) => at_limit.then_some(Status::MaxOuter),
+                (false, false) => Some(Status::Diverged),
+            };
         }
         // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
         let ended = self.trace.last().is_none_or(|last| last.outer < outer);
         self.trace.push(record);
         self.last.take(theta, record, certificate);
+        let falling = objective < self.best.record.objective;
         if is_best {
             self.best.take(theta, record, certificate);
         }
@@ -94,7 +107,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
-        } else if ended && self.divergence.seen(objective, magnitude) {
+        } else if ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling) {
             Some(Status::Diverged)
         } else if max_outer.is_some_and(|most| outer >= most) {
             Some(Status::MaxOuter)
@@ -107,7 +120,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
         let Counts { outer, inner, calls, rows, seconds } = *now;
         self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.record });
-        if !theta.iter().all(|t| t.is_finite()) {
+        if !self.recovers && !theta.iter().all(|t| t.is_finite()) {
             Some(Status::Diverged)
         } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
             Some(Status::MaxCalls)
