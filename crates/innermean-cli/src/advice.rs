@@ -33,6 +33,7 @@ fn flags(status: Status, plan: &Plan) -> String {
                 .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
             format!("{}; {}", smaller.collect::<Vec<_>>().join(" "), plan.holds)
         }
+        Status::Stalled => "--tolerance, --method".to_owned(),
         Status::StartNotFinite => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
     }

@@ -1,8 +1,7 @@
 //! What every solving command does once its problem stands: it checks what could go wrong, says what is known, runs, and reports.
 //!
 //! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words about that problem and about the
-//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags` (a command with
-//! another method by default says so by `#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]`), `OutputFlags`,
+//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags`, `OutputFlags`,
 //! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
 use std::fs;
@@ -140,12 +139,12 @@ fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
 }
 
-/// Runs the method that was asked for, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
+/// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
 pub(crate) fn solve<A, F, P, G>(
     application: &A,
     problem: &Problem<F, P, G>,
     request: &Request<'_>,
-    run: impl FnOnce(&Plan, &Problem<F, P, G>) -> Result<Solution>,
+    run: impl FnOnce(&mut Plan, &Problem<F, P, G>) -> Result<Solution>,
 ) -> Result<Status>
 where
     A: Application,
@@ -171,7 +170,7 @@ where
         // Before the run: what is to be known while one waits.
         stdout::print(&head(application, &notes))?;
     }
-    let solution = run(&plan, problem)?;
+    let solution = run(&mut plan, problem)?;
     let answer = application.answer(&solution)?;
     // Whichever of the outputs cannot be written, the others are.
     let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, None));

@@ -26,7 +26,6 @@ mod table;
 /// Learn about single rows from labels of groups
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
-#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]
 #[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct BagsArgs {
     /// The rows: a column that names each row's group, and columns of features [default: generated groups, see --groups]

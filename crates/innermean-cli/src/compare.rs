@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
+use innermean::auto::Runner;
 use innermean::{AnyMethod, Inner, Merit, Problem, Regularizer, Status};
 use serde::Serialize;
 
 use self::contest::{Contest, Named};
 use self::report::Report;
 use crate::number;
-use crate::plan::Runner;
 use crate::portfolio::ProblemFlags;
 use crate::start::Start;
 use crate::stdout;
@@ -55,7 +55,8 @@ struct PortfolioArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct CompareFlags {
-    /// Names from `innermean methods`, with commas between them, or all: every method that suits the problem
+    /// Names from `innermean methods`, with commas between them, auto for the one that the problem would choose, or all: every method that suits
+    /// the problem
     #[arg(long, value_name = "NAMES", default_value = "all")]
     methods: String,
 

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use console::{Term, style};
+use innermean::auto::Attempt;
 use innermean::{Measure, Solution, Status};
 
 use crate::advice::advice;
-use crate::plan::Plan;
+use crate::plan::{Chosen, Plan};
 
 /// What a line takes where standard output is no terminal.
 const USUAL_WIDTH: usize = 80;
@@ -41,8 +42,27 @@ impl Facts {
         self.line("status", &format!("{}{}", painted(status), optimality(plan, solution)));
         self.line("", &advice(status, plan));
         let rule = plan.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
-        self.line("method", &format!("{}{rule}, seed {}", plan.info.title, plan.seed));
-        self.line("", &plan.settings.line());
+        match &plan.chosen {
+            None => self.line("method", &format!("{}{rule}, seed {}", plan.info.title, plan.seed)),
+            Some(Chosen { reason, fallbacks }) => {
+                self.line("method", &format!("auto: {} ({reason})", plan.info.name));
+                for Attempt { candidate, gave_up } in fallbacks {
+                    self.line(
+                        "",
+                        &format!(
+                            "after {} ({}), which {}",
+                            candidate.method,
+                            candidate.reason,
+                            gave_up.words()
+                        ),
+                    );
+                }
+            }
+        }
+        let settings = plan.settings.line();
+        if !settings.is_empty() {
+            self.line("", &settings);
+        }
         self.line(
             "oracle calls",
             &format!(

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::advice::advice;
 use crate::application::{Application, Source};
-use crate::plan::Plan;
+use crate::plan::{Chosen, Plan};
+use crate::solver_flags::AUTO;
 
 /// What a command adds to the run's own numbers.
 pub(crate) struct Facts<'a, A, S> {
@@ -52,6 +53,9 @@ struct Document<'a, A, S> {
     version: &'static str,
     problem: &'static str,
     method: &'static str,
+    chosen_by: &'static str,
+    #[serde(flatten)]
+    chosen: Option<&'a Chosen>,
     status: Status,
     advice: String,
     n_x: usize,
@@ -108,6 +112,8 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         version: env!("CARGO_PKG_VERSION"),
         problem: facts.problem,
         method: plan.info.name,
+        chosen_by: if plan.chosen.is_some() { AUTO } else { "user" },
+        chosen: plan.chosen.as_ref(),
         status: solution.status,
         advice: advice(solution.status, plan),
         n_x: facts.n_x,

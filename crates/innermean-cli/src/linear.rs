@@ -29,7 +29,6 @@ mod report;
 /// Predict a number or a class by a linear function
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
-#[command(mut_arg("method", |arg| arg.default_value(DEFAULT_METHOD)))]
 pub(crate) struct LinearArgs {
     /// The rows: a table with a column for the target and columns of features, or sparse rows as LIBSVM has them [default: generated rows, see
     /// --generate]
@@ -53,9 +52,6 @@ pub(crate) struct LinearArgs {
     #[command(flatten)]
     output: OutputFlags,
 }
-
-/// See docs/linear.md for the measurements.
-const DEFAULT_METHOD: &str = "lbfgs";
 
 /// What the columns of the file are.
 #[derive(Debug, Clone, Args)]

@@ -3,20 +3,18 @@
 use std::num::NonZeroU64;
 
 use anyhow::{Context, Result, anyhow};
+use innermean::auto::{self, Attempt, Runner};
 use innermean::methods::MethodInfo;
 use innermean::{
-    AnyMethod, ChoiceError, Driver, Inner, Merit, Observer, Problem, Regularizer, Solution, StepRule, Stop,
+    AnyMethod, ChoiceError, Driver, Inner, Merit, Outcome, Problem, Regularizer, Solution, StepRule, Stop,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::Serialize;
 
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
-use crate::solver_flags::SolverFlags;
-
-/// [`AnyMethod::run`] or [`AnyMethod::run_inlined`].
-pub(crate) type Runner<F, P, G> =
-    fn(&AnyMethod, &Driver<'_>, &Problem<F, P, G>, &[f64], &mut dyn Observer) -> Solution;
+use crate::solver_flags::{AUTO, SolverFlags};
 
 /// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
 pub(crate) struct Plan {
@@ -34,8 +32,27 @@ pub(crate) struct Plan {
     pub(crate) evaluate_every: Option<NonZeroU64>,
     /// The flags that keep theta from running away, for advice.
     pub(crate) holds: &'static str,
-    method: AnyMethod,
+    /// Why this method, where nobody asked for it.
+    pub(crate) chosen: Option<Chosen>,
+    by: By,
     pool: ThreadPool,
+}
+
+/// What was decided about the method.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Chosen {
+    /// What speaks for it.
+    pub(crate) reason: String,
+    /// The methods that were tried before it.
+    pub(crate) fallbacks: Vec<Attempt>,
+}
+
+/// Who runs.
+enum By {
+    /// A method that was asked for.
+    Method(AnyMethod),
+    /// What the problem decides.
+    Auto(auto::Plan),
 }
 
 impl Plan {
@@ -59,12 +76,34 @@ impl Plan {
             ));
         }
         let choice = flags.choice();
-        let method = pool
-            .install(|| AnyMethod::named(&flags.method, &choice, problem, &start))
-            .map_err(|error| refused(&error, choice.rule))?;
-        let settings = Settings::of(&method, choice.rule)?;
-        let (info, seed, stop) = (method.info(), flags.seed, (&flags.stop).into());
-        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds: "--l2", method, pool })
+        let by = if flags.method == AUTO {
+            if let Some(knob) = choice.given().first() {
+                return Err(anyhow!(
+                    "--{} does nothing with --method auto, which finds its own settings; expected --method NAME with it, such as --method svrpda1",
+                    flag(knob.name())
+                ));
+            }
+            if let Some(size) = problem.inner.bounds().mean_jacobian.filter(|size| !(size * size).is_finite())
+            {
+                return Err(anyhow!(
+                    "the data hold numbers of size {size:e}, whose squares are not finite; scale the data to numbers of ordinary size"
+                ));
+            }
+            pool.install(|| auto::first(problem, &start, flags.seed)).map(By::Auto)
+        } else {
+            pool.install(|| AnyMethod::named(&flags.method, &choice, problem, &start)).map(By::Method)
+        };
+        let by = by.map_err(|error| refused(&error, choice.rule))?;
+        let (method, chosen) = match &by {
+            By::Method(method) => (method, None),
+            By::Auto(plan) => {
+                let reason = plan.candidate.reason.clone();
+                (&plan.method, Some(Chosen { reason, fallbacks: Vec::new() }))
+            }
+        };
+        let (info, settings) = (method.info(), Settings::of(method, choice.rule)?);
+        let (seed, stop) = (flags.seed, (&flags.stop).into());
+        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds: "--l2", chosen, by, pool })
     }
 
     /// The threads of the run.
@@ -77,9 +116,10 @@ impl Plan {
         &self.pool
     }
 
-    /// Runs, with a progress bar if it takes long, until a rule or the user says stop.
+    /// Runs, with a progress bar if it takes long, until a rule or the user says stop. Where the problem decides, method and settings
+    /// are afterwards those that the run ended with.
     pub(crate) fn run<F: Inner, P: Merit, G: Regularizer>(
-        &self,
+        &mut self,
         problem: &Problem<F, P, G>,
     ) -> Result<Solution> {
         self.run_by(problem, AnyMethod::run)
@@ -88,7 +128,7 @@ impl Plan {
     /// [`Plan::run`] by [`AnyMethod::run`] or by [`AnyMethod::run_inlined`], which compiles every method for the problem's types:
     /// faster steps, and half a minute more to build.
     pub(crate) fn run_by<F: Inner, P: Merit, G: Regularizer>(
-        &self,
+        &mut self,
         problem: &Problem<F, P, G>,
         runner: Runner<F, P, G>,
     ) -> Result<Solution> {
@@ -98,8 +138,17 @@ impl Plan {
             interrupt: Some(interrupt::listen()?),
         };
         let mut progress = Progress::new(&self.stop);
-        let solution =
-            self.pool.install(|| runner(&self.method, &driver, problem, &self.start, &mut progress));
+        let Plan { pool, start, by, .. } = &*self;
+        let solution = match by {
+            By::Method(method) => pool.install(|| runner(method, &driver, problem, start, &mut progress)),
+            By::Auto(plan) => {
+                let run = || plan.clone().run(&driver, problem, start, &mut progress, runner);
+                let Outcome { solution, method, reason, fallbacks } = pool.install(run);
+                (self.info, self.settings) = (method.info(), Settings::of(&method, None)?);
+                self.chosen = Some(Chosen { reason, fallbacks });
+                solution
+            }
+        };
         progress.clear();
         Ok(solution)
     }

@@ -25,7 +25,7 @@ pub(crate) mod task;
 /// Evaluate a policy: the value of every state
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
-#[command(mut_arg("method", |arg| arg.default_value(METHOD)), mut_arg("tolerance", |arg| arg.default_value(TOLERANCE)))]
+#[command(mut_arg("tolerance", |arg| arg.default_value(TOLERANCE)))]
 pub(crate) struct PolicyArgs {
     #[command(flatten)]
     problem: PolicyFlags,
@@ -40,8 +40,6 @@ pub(crate) struct PolicyArgs {
     predictions: PredictionFlags,
 }
 
-/// What reaches the closed form to eight digits on every process that can be generated; `docs/policy.md` has the figures.
-const METHOD: &str = "lbfgs";
 /// With the condition of a discount of 0.99, 4e4, eight digits of values take a gradient smaller by that.
 const TOLERANCE: &str = "1e-12";
 

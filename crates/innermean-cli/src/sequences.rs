@@ -33,7 +33,6 @@ const FIRST_STEP: f64 = 0.5;
 /// Classify the steps of sequences without labels, from a language model
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
-#[command(mut_arg("method", |arg| arg.default_value("lbfgs")))]
 #[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct SequencesArgs {
     /// Steps: one row for each, with a column for the sequence it belongs to and columns of features [default: sequences in a

@@ -8,12 +8,15 @@ use innermean::{Choice, METHODS, Reference, StepRule, Stop};
 use crate::number;
 use crate::start::Start;
 
+/// The name of no method: the problem decides.
+pub(crate) const AUTO: &str = "auto";
+
 /// How to solve, and when to stop.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct SolverFlags {
-    /// The method
-    #[arg(long, value_name = "NAME", default_value = METHODS[0].name, value_parser = method_names())]
+    /// The method; auto takes what suits the problem, and says which and why
+    #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = method_names())]
     pub(crate) method: String,
 
     /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's [default: scaled]
@@ -149,11 +152,11 @@ impl From<&StopFlags> for Stop {
 
 /// The names of the library's table, so that a new method needs no word here.
 fn method_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        METHODS
-            .iter()
-            .map(|row| PossibleValue::new(row.name).help(format!("{}: {}", row.title, row.summary))),
-    )
+    let auto = PossibleValue::new(AUTO).help("What suits the problem, with others to fall back on");
+    let rows = METHODS
+        .iter()
+        .map(|row| PossibleValue::new(row.name).help(format!("{}: {}", row.title, row.summary)));
+    PossibleValuesParser::new(std::iter::once(auto).chain(rows))
 }
 
 /// More threads than any machine has are a slip of the finger, which would take minutes to start.

@@ -1,6 +1,8 @@
 //! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
 //! sample. For any f, its linear model at a point.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use self::matrix::{Matrix, Shape};
@@ -10,6 +12,7 @@ use crate::vector::{axpy, update};
 
 mod matrix;
 mod sparse;
+mod transposed;
 
 pub use matrix::Row;
 pub use sparse::SparseRows;
@@ -25,8 +28,9 @@ pub struct Collapsed {
     rows: Matrix,
     /// `bbar_i`
     offsets: Vec<f64>,
-    /// `max_i |Abar_i|` (Frobenius)
-    reach: f64,
+    /// `max_i |Abar_i|` (Frobenius), once somebody asks
+    #[serde(skip)]
+    reach: OnceLock<f64>,
 }
 
 impl Collapsed {
@@ -36,7 +40,7 @@ impl Collapsed {
         let mut collapsed = match SparseRows::zeros(f) {
             Some(rows) => {
                 let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
-                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: 0.0 }
+                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: OnceLock::new() }
             }
             None => Self::empty(f.d(), f.ell(), f.n_x()),
         };
@@ -50,7 +54,7 @@ impl Collapsed {
     /// Unless there is one offset for each row.
     pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
-        Self::measured(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
+        Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
     }
 
     /// [`Self::from_rows`] with sparse rows.
@@ -59,19 +63,17 @@ impl Collapsed {
     /// Unless there is one offset for each row.
     pub fn from_sparse_rows(rows: SparseRows, offsets: Vec<f64>) -> Self {
         assert_eq!(rows.terms(), offsets.len(), "one offset for each row");
-        Self::measured(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
+        Self::of_parts(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
     }
 
-    fn measured(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
-        let mut collapsed = Collapsed { shape, rows, offsets, reach: 0.0 };
-        collapsed.measure();
-        collapsed
+    fn of_parts(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
+        Collapsed { shape, rows, offsets, reach: OnceLock::new() }
     }
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
         let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
-        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: 0.0 }
+        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: OnceLock::new() }
     }
 
     /// Takes the linear model at another point, in place.
@@ -84,13 +86,13 @@ impl Collapsed {
         for (r, offset) in self.offsets.iter_mut().enumerate() {
             *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
         }
-        self.measure();
+        self.reach = OnceLock::new();
     }
 
-    /// Finds the reach.
-    fn measure(&mut self) {
-        let Collapsed { shape, rows, .. } = &*self;
-        self.reach = self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt());
+    /// `max_i |Abar_i|` (Frobenius)
+    fn reach(&self) -> f64 {
+        let Collapsed { shape, rows, .. } = self;
+        *self.reach.get_or_init(|| self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt()))
     }
 
     /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
@@ -124,6 +126,14 @@ impl Collapsed {
     #[inline(always)]
     pub fn row(&self, i: usize, c: usize) -> Row<'_> {
         self.rows.row(self.shape, i, c)
+    }
+
+    /// All rows one after the other, unless they are sparse.
+    pub fn dense(&self) -> Option<&[f64]> {
+        match &self.rows {
+            Matrix::Dense(rows) => Some(rows),
+            Matrix::Sparse(_) => None,
+        }
     }
 
     /// How many numbers the rows hold.
@@ -174,7 +184,8 @@ impl Inner for Collapsed {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+        let reach = self.reach();
+        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
     fn averages(&self) -> Option<&Collapsed> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
 use crate::collapse::Collapsed;
+use crate::gram;
 use crate::shared::SharedForm;
 use crate::vector::axpy;
 
@@ -178,6 +179,12 @@ pub trait Inner: Sync {
     /// The averages of an affine f as linear predictors, where it keeps them: then nobody needs to collapse it.
     fn averages(&self) -> Option<&Collapsed> {
         None
+    }
+
+    /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where row `r = i ell + c` is coordinate c of `fbar_i`, for an affine f that
+    /// finds it without a copy of them; d rows of length d.
+    fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
+        Some(gram::weighted(self.averages()?, weight))
     }
 
     /// `out = f_theta(x_i, y_ij)`
@@ -477,6 +484,7 @@ pass_on! {
     fn ordinary_point() -> Option<Vec<f64>>;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn averages() -> Option<&Collapsed>;
+    fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn jacobian(theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);

@@ -9,15 +9,13 @@
 //! first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
 //!
 //! ```
-//! use innermean::{Choice, Driver, Listed, Portfolio, Square, Svrpda1, Unregularized};
+//! use innermean::{Portfolio, Square, Unregularized};
 //!
 //! // Three days of returns of two assets, in percent.
 //! let portfolio = Portfolio::new(2, vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1])?;
 //! // Minimise -(expected return) + 1 * variance.
 //! let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
-//! let start = [0.0, 0.0];
-//! let method = Svrpda1::choose(&Choice::default(), &problem, &start)?;
-//! let solution = Driver::default().run(&problem, &method, &start, &mut ());
+//! let solution = innermean::solve(&problem, &[0.0, 0.0])?;
 //! assert!(solution.status.is_solved());
 //! // The closed form is (2 Cov)^-1 mean.
 //! assert!((solution.theta[0] - 0.2920).abs() < 1e-3 && (solution.theta[1] - 1.9551).abs() < 1e-3);
@@ -25,9 +23,10 @@
 //! ```
 //!
 //! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
-//! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`steps`] the rules for
+//! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for
 //! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver. [`check`] tests an f, phi or g of your own.
 
+pub mod auto;
 pub mod blocks;
 pub mod check;
 pub mod choice;
@@ -46,6 +45,7 @@ pub mod optimum;
 pub mod oracle;
 pub mod problem;
 pub mod problems;
+pub mod product;
 pub mod regularizer;
 pub mod run;
 mod scalar;
@@ -56,6 +56,7 @@ pub mod steps;
 pub mod tridiagonal;
 pub mod vector;
 
+pub use auto::Outcome;
 pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
@@ -88,6 +89,17 @@ pub use setting::InvalidSetting;
 pub use shared::SharedForm;
 pub use status::Status;
 pub use steps::StepRule;
+
+/// Minimises `problem` from `start` by the method that suits it, with the default limits; [`auto::solve`] takes others, and says what was chosen.
+///
+/// # Errors
+/// If no method can be had: the numbers of the problem are out of all proportion.
+pub fn solve<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    start: &[f64],
+) -> Result<Solution, ChoiceError> {
+    Ok(auto::solve(&Driver::default(), problem, start, &mut (), 0)?.solution)
+}
 
 /// The README's example is a test.
 #[cfg(doctest)]

@@ -116,6 +116,12 @@ pub trait Merit: Sync {
         None
     }
 
+    /// `c_i` if `phi_i(u) = c_i |u|^2`; for every i or for none.
+    fn square_weight_of(&self, i: usize) -> Option<f64> {
+        let _ = i;
+        self.square_weight()
+    }
+
     /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its matrix.
     #[inline(always)]
     fn quadratic_form(&self) -> Option<&QuadraticForm> {
@@ -185,6 +191,10 @@ macro_rules! pass_on {
 
             fn square_weight(&$this) -> Option<f64> {
                 $merit.square_weight()
+            }
+
+            fn square_weight_of(&$this, i: usize) -> Option<f64> {
+                $merit.square_weight_of(i)
             }
 
             #[inline(always)]

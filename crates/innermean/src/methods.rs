@@ -25,6 +25,7 @@ pub mod comp_svrg2;
 mod component;
 pub mod composition;
 pub mod decay;
+pub mod direct;
 pub mod estimates;
 pub mod field;
 mod form;
@@ -234,6 +235,7 @@ methods! {
         ascvrg::Ascvrg
         comp_svrg1::CompSvrg1
         comp_svrg2::CompSvrg2
+        direct::Direct
         gradient_descent::GradientDescent
         gtd2::Gtd2
         lbfgs::Lbfgs

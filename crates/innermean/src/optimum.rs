@@ -10,11 +10,13 @@ use std::fmt;
 use crate::collapse::Collapsed;
 use crate::inner::Inner;
 use crate::merit::{Borrowed, Merit};
+use crate::methods::direct::Direct;
+use crate::methods::{Listed, Method};
+use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 
 mod accelerated;
-mod gram;
 mod restarted;
 
 /// A minimiser, as well as it is known.
@@ -91,20 +93,30 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
     Some(Optimum { objective: problem.objective(&theta), theta, source })
 }
 
-/// The minimiser by the normal equations; None where f is not affine, phi or g not quadratic, P without curvature in some direction, or d above 2000.
+/// Newton steps with the true gradient: the first solves the normal equations, the others take off what rounding left.
+const STEPS: usize = 3;
+
+/// The minimiser by the normal equations; None where P is no quadratic (see [`Direct`]), or without curvature in some direction.
 pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Option<Vec<f64>> {
-    if !problem.inner.structure().affine || problem.merit.square_weight().is_none() {
+    if Direct::INFO.missing(problem).is_some() {
         return None;
     }
-    let inner = Collapsed::new(&problem.inner, &vec![0.0; problem.inner.d()]);
-    gram::solve(&Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer })
+    let problem = &problem.erased();
+    let mut oracle = Oracle::new(problem);
+    let mut state = Direct.init(&mut oracle, &vec![0.0; problem.inner.d()]);
+    for _ in 0..STEPS {
+        Direct.outer(&mut oracle, &mut state);
+        Direct.inner(&mut oracle, &mut state);
+    }
+    let theta = state.minimiser()?;
+    theta.iter().all(|t| t.is_finite()).then(|| theta.to_vec())
 }
 
 fn of_predictors<P: Merit, G: Regularizer>(
     problem: &Problem<Collapsed, P, G>,
     theta: &[f64],
 ) -> (Vec<f64>, Source) {
-    if let Some(theta) = gram::solve(problem) {
+    if let Some(theta) = direct(problem) {
         (theta, Source::Direct)
     } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);

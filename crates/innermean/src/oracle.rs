@@ -8,7 +8,7 @@ use crate::collapse::{Collapsed, SparseRows};
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Quadratic, Regularizer};
 use crate::shared::MOST_PICKED;
 
 mod block;
@@ -299,6 +299,19 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         Collapsed::new(&self.problem.inner, theta)
     }
 
+    /// All averages of an affine f, where it has them at hand: free, as what is stored.
+    pub fn averages(&self) -> Option<&'p Collapsed> {
+        self.problem.inner.averages()
+    }
+
+    /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a copy of them: a snapshot's calls of f'.
+    pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
+        let gram = self.problem.inner.gram(weight)?;
+        self.calls.jacobian += self.snapshot.jacobian;
+        self.rows += self.rows_of.all;
+        Some(gram)
+    }
+
     /// The linear model at another point, in place: a snapshot's calls.
     pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
         self.calls = self.calls + self.snapshot;
@@ -336,6 +349,23 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             },
         );
         loss * self.one_over_n_x
+    }
+
+    /// [`Self::gradient`] of a linear model, by two parallel passes over it: `n_X` calls of phi, and none of f.
+    pub fn gradient_of_model(
+        &mut self,
+        model: &Collapsed,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) {
+        self.calls.merit += self.n_x as u64;
+        self.rows += 2 * self.n_x as u64;
+        model.means(theta, f_bar);
+        self.problem.duals(f_bar, w);
+        out.fill(0.0);
+        model.add_weighted_jac_t(theta, w, out);
     }
 
     /// The loss of a linear model at theta: `n_X` calls of phi.
@@ -397,6 +427,21 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn add_form_sample(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.form().add_sample_product(t, w, c, out);
+    }
+
+    /// `c_i` if `phi_i(u) = c_i |u|^2`: free.
+    pub fn square_weight_of(&self, i: usize) -> Option<f64> {
+        self.problem.merit.square_weight_of(i)
+    }
+
+    /// phi as a quadratic form, if it is one: free.
+    pub fn quadratic_form(&self) -> Option<&'p QuadraticForm> {
+        self.problem.merit.quadratic_form()
+    }
+
+    /// g as a quadratic, if it is one: free.
+    pub fn quadratic_regularizer(&self) -> Option<Quadratic> {
+        Quadratic::of(&self.problem.regularizer, self.d)
     }
 
     #[inline(always)]

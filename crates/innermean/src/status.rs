@@ -20,6 +20,8 @@ pub enum Status {
     MaxSeconds,
     /// The iterates blew up.
     Diverged,
+    /// No method that suits makes any more progress.
+    Stalled,
     /// The objective is not a number at the start.
     StartNotFinite,
     /// The user said stop.
@@ -41,6 +43,7 @@ impl Status {
             Status::MaxCalls => "stopped at the limit of oracle calls",
             Status::MaxSeconds => "stopped at the time limit",
             Status::Diverged => "diverged",
+            Status::Stalled => "stopped where no more progress was made",
             Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
         }
@@ -62,6 +65,9 @@ impl Status {
             }
             Status::Diverged => {
                 "This is the best point before the iterates blew up: divide the steps by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
+            }
+            Status::Stalled => {
+                "This is the best point so far. What is left may be rounding: accept a larger tolerance; or there is no minimum, and a constraint or a ridge makes one."
             }
             Status::StartNotFinite => {
                 "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
+use innermean::auto::{self, Runner};
 use innermean::optimum::{self, Optimum};
 use innermean::{
     AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer, Solution,
@@ -17,8 +18,8 @@ use super::progress::Line;
 use super::{CompareFlags, GapKind, Origin, tune};
 use crate::human::{grouped, paragraph, rounded_count};
 use crate::interrupt;
-use crate::plan::Runner;
 use crate::settings::Settings;
+use crate::solver_flags::AUTO;
 use crate::trace::TraceFile;
 
 /// Evaluations for each pass of single-index steps,
@@ -331,8 +332,10 @@ fn participants<F: Inner, P: Merit, G: Regularizer>(
         if name == "all" {
             bail!("--methods {names}: all takes every method that suits; expected it alone, or names");
         }
-        let row = methods::info(name).map_err(|error| {
-            anyhow!("--methods {name}: there is no such method; expected {}, or all", error.expected())
+        // The first choice; what it would fall back on takes part by its own name.
+        let auto = if name == AUTO { auto::choose(problem).into_iter().next() } else { None };
+        let row = methods::info(auto.map_or(name, |chosen| chosen.method)).map_err(|error| {
+            anyhow!("--methods {name}: there is no such method; expected auto, {}, or all", error.expected())
         })?;
         row.suits(problem).map_err(|error| anyhow!("--methods {error}"))?;
         if rows.contains(&row) {

@@ -33,7 +33,7 @@ fn every_generated_process_is_solved_to_eight_digits() {
     ] {
         let answer = desk.json(args, 0);
         assert!(distance(&answer) < 1e-8, "{args}: {}", answer["closed_form"]);
-        assert_eq!(answer["method"], "lbfgs", "{args}");
+        assert_eq!(answer["method"], "direct", "{args}");
     }
 }
 
@@ -60,6 +60,19 @@ fn textbook_values_come_out() {
     for (cell, known) in [("r1c2", -1.0), ("r1c4", -3.0), ("r3c4", -1.0), ("r2c3", -3.0)] {
         assert!(close(value_of(&shortest, cell), known), "{cell}");
     }
+}
+
+/// Whose condition grows with the square of the number of states, undiscounted.
+#[test]
+fn long_walks_and_large_grids_are_solved() {
+    let desk = desk();
+    let walk = desk.json("--generate walk --states 300", 0);
+    for k in [1, 100, 300] {
+        assert!((value_of(&walk, &k.to_string()) - f64::from(k) / 301.0).abs() < 1e-7, "{k}");
+    }
+    let grid = desk.json("--generate grid --grid 30x30", 0);
+    assert!(distance(&grid) < 1e-6, "{}", grid["closed_form"]);
+    assert_eq!((&walk["method"], &grid["method"]), (&"direct".into(), &"direct".into()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn without_a_file_a_generated_market_is_solved_and_labelled() {
     for words in ["S1B1", "S5B5", "expected return", "variance", "objective", "solved", "--tolerance"] {
         assert!(run.out.contains(words), "{words} in {}", run.out);
     }
-    for words in ["oracle calls", "time", "█", "│", "SVRPDA-I"] {
+    for words in ["oracle calls", "time", "█", "│", "auto: direct (a quadratic with 25"] {
         assert!(run.out.contains(words), "{words} in {}", run.out);
     }
     // No terminal: no colours, no progress.
@@ -33,15 +33,19 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
         assert!(answer[key].is_array(), "{key}: {}", answer[key]);
     }
     assert_eq!(answer["problem"], "portfolio");
-    assert_eq!(answer["method"], "svrpda1");
+    assert_eq!((&answer["method"], &answer["chosen_by"]), (&"direct".into(), &"auto".into()));
+    assert!(answer["reason"].as_str().is_some_and(|reason| reason.contains("25 coordinates")), "{answer}");
+    assert_eq!(answer["fallbacks"], serde_json::json!([]));
     assert_eq!(answer["status"], "solved");
     assert_eq!(answer["generated"], true);
     let calls = &answer["calls"];
     let count = |key: &str| calls[key].as_u64().expect("a count");
     assert_eq!(count("f") + count("jacobian") + count("merit"), count("total"));
+    let asked = Desk::new().json("--method svrpda1 --max-outer 1", 1);
+    assert_eq!((&asked["method"], &asked["chosen_by"]), (&"svrpda1".into(), &"user".into()));
     for key in ["alpha_theta", "alpha_w", "inner_iterations", "reference", "steps", "tolerance", "max_outer"]
     {
-        assert!(!answer["settings"][key].is_null(), "{key}: {}", answer["settings"]);
+        assert!(!asked["settings"][key].is_null(), "{key}: {}", asked["settings"]);
     }
 
     let returns = generate_factor_model(7240, 25, 1);

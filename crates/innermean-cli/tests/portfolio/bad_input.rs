@@ -32,7 +32,8 @@ fn files_that_are_no_tables_of_returns() {
     desk.file("gaps.csv", "a,b\n1,\n,2\n");
     desk.assert_refused("gaps.csv --missing drop-rows", &["0 of 2 rows", "--missing drop-columns"]);
     desk.file("huge.csv", "a,b\n1e200,2e200\n-1e200,1e200\n3e200,-1e200\n");
-    desk.assert_refused("huge.csv", &["alpha_theta", "scale the data"]);
+    desk.assert_refused("huge.csv", &["scale the data"]);
+    desk.assert_refused("huge.csv --method svrpda1", &["alpha_theta", "scale the data"]);
 }
 
 #[test]
@@ -67,7 +68,9 @@ fn numbers_outside_their_range() {
 #[test]
 fn unknown_names_are_answered_with_the_known_ones() {
     let desk = Desk::new();
-    desk.assert_refused("--method adam", &["'adam'", "svrpda1", "svrpda2"]);
+    desk.assert_refused("--method adam", &["'adam'", "auto", "svrpda1", "svrpda2"]);
+    desk.assert_refused("--alpha-w 1", &["--alpha-w does nothing with --method auto", "--method svrpda1"]);
+    desk.assert_refused("--method auto --steps theorem1", &["--steps does nothing with --method auto"]);
     desk.assert_refused("--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
     desk.assert_refused("--reference first", &["last", "random"]);
     desk.assert_refused("--risk beta", &["variance", "semivariance", "absolute", "huber"]);

@@ -21,7 +21,7 @@ fn theta(answer: &Value) -> Vec<f64> {
 
 #[test]
 fn both_methods_find_the_same_point() {
-    let (one, two) = (solve("--tolerance 1e-8"), solve("--method svrpda2 --tolerance 1e-8"));
+    let (one, two) = (solve("--method svrpda1 --tolerance 1e-8"), solve("--method svrpda2 --tolerance 1e-8"));
     assert_eq!(two["method"], "svrpda2");
     assert_ne!(one["calls"], two["calls"]);
     for (a, b) in theta(&one).into_iter().zip(theta(&two)) {
@@ -31,8 +31,9 @@ fn both_methods_find_the_same_point() {
 
 #[test]
 fn steps_given_by_hand_are_used() {
-    let answer =
-        solve("--alpha-theta 1e-4 --alpha-w 0.5 --inner-iterations 1e3 --reference random --warmup-epochs 2");
+    let answer = solve(
+        "--method svrpda1 --alpha-theta 1e-4 --alpha-w 0.5 --inner-iterations 1e3 --reference random --warmup-epochs 2",
+    );
     let settings = &answer["settings"];
     assert_eq!(number(&settings["alpha_theta"]), 1e-4);
     assert_eq!(number(&settings["alpha_w"]), 0.5);
@@ -42,23 +43,24 @@ fn steps_given_by_hand_are_used() {
     // An outer iteration, of warm-up too, takes M steps.
     let count = |key: &str| answer[key].as_u64().expect("a count");
     assert_eq!(count("inner"), 1000 * count("outer"));
-    assert_eq!(solve("--reference last")["settings"]["reference"], "last");
+    assert_eq!(solve("--method svrpda1 --reference last")["settings"]["reference"], "last");
 }
 
 #[test]
 fn the_theorems_need_strong_convexity() {
     let desk = desk();
     for rule in ["theorem1", "theorem2"] {
-        let refused = desk.run(&format!("small.csv --steps {rule} --json"));
+        let refused = desk.run(&format!("small.csv --method svrpda1 --steps {rule} --json"));
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
         assert!(refused.err.contains("mu = 0") && refused.err.contains("--l2"), "{}", refused.err);
         // The theorems' steps are small: far from the end, but on the way.
-        let answer = desk.json(&format!("small.csv --steps {rule} --l2 1000 --tolerance 0.05"), 0);
+        let answer =
+            desk.json(&format!("small.csv --method svrpda1 --steps {rule} --l2 1000 --tolerance 0.05"), 0);
         assert_eq!(answer["settings"]["steps"], rule);
         let reference = if rule == "theorem1" { "last" } else { "random" };
         assert_eq!(answer["settings"]["reference"], reference);
     }
-    let refused = desk.run("small.csv --steps theorem3");
+    let refused = desk.run("small.csv --method svrpda1 --steps theorem3");
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
     assert!(refused.err.contains("n_Y = 1") && refused.err.contains("300 samples"), "{}", refused.err);
 }
@@ -192,7 +194,7 @@ fn limits_end_the_run_with_exit_code_1() {
         ("--max-outer 3", "max_outer"),
         ("--max-seconds 0.05", "max_seconds"),
     ] {
-        let answer = desk.json(&format!("--tolerance 1e-300 {limit}"), 1);
+        let answer = desk.json(&format!("--method svrpda1 --tolerance 1e-300 {limit}"), 1);
         assert_eq!(answer["status"], status);
         let flag = limit.split_whitespace().next().expect("a flag");
         assert!(answer["advice"].as_str().is_some_and(|advice| advice.contains(flag)), "{answer}");
@@ -209,6 +211,7 @@ fn limits_end_the_run_with_exit_code_1() {
 
 #[test]
 fn a_target_objective_and_a_tolerance_are_enough() {
+    let solve = |args: &str| solve(&format!("--method svrpda1 {args}"));
     let best = number(&solve("--tolerance 1e-9")["objective"]);
     let answer = solve(&format!("--tolerance 1e-300 --target-objective {:e}", 0.9 * best));
     assert_eq!(answer["status"], "target_reached");
@@ -221,13 +224,13 @@ fn a_target_objective_and_a_tolerance_are_enough() {
 #[test]
 fn a_run_that_blows_up_still_answers() {
     let desk = desk();
-    let answer = desk.json("small.csv --alpha-theta 1e6", 1);
+    let answer = desk.json("small.csv --method svrpda1 --alpha-theta 1e6", 1);
     assert_eq!(answer["status"], "diverged");
     assert!(theta(&answer).into_iter().all(f64::is_finite));
     assert!(number(&answer["objective"]).is_finite() && number(&answer["risk"]).is_finite());
     let advice = answer["advice"].as_str().expect("advice");
     assert!(advice.contains("--alpha-theta 100000 "), "{advice}");
-    let run = desk.run("small.csv --alpha-theta 1e6");
+    let run = desk.run("small.csv --method svrpda1 --alpha-theta 1e6");
     assert!(run.code == Some(1) && run.out.contains("diverged"), "{}", run.out);
 }
 

@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
     let desk = Desk::new();
-    let answer = desk.json("--trace run.jsonl", 0);
+    let answer = desk.json("--method svrpda1 --trace run.jsonl", 0);
     let trace = desk.trace("run.jsonl");
     assert_eq!(trace.len() as u64, answer["outer"].as_u64().expect("a count") + 1);
     for pair in trace.windows(2) {
@@ -23,7 +23,7 @@ fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
     assert_eq!(last["optimality"], answer["optimality"]);
     assert_eq!(desk.names(), ["run.jsonl"]);
 
-    desk.json("--trace run.jsonl --trace-every 1e4", 0);
+    desk.json("--method svrpda1 --trace run.jsonl --trace-every 1e4", 0);
     let fine = desk.trace("run.jsonl");
     assert!(fine.len() > 3 * trace.len());
     assert_eq!(fine[1]["inner"], 10_000);
@@ -32,7 +32,7 @@ fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
 #[test]
 fn a_trace_is_written_also_where_a_limit_ends_the_run() {
     let desk = Desk::new();
-    desk.json("--max-outer 2 --trace run.jsonl", 1);
+    desk.json("--method svrpda1 --max-outer 2 --trace run.jsonl", 1);
     assert_eq!(desk.trace("run.jsonl").len(), 3);
 }
 
@@ -47,7 +47,7 @@ fn a_trace_respects_what_stands_in_its_place() {
     desk.file("old.jsonl", "old");
     symlink("old.jsonl", desk.path().join("link.jsonl")).expect("links can be made");
     desk.json("--trace link.jsonl", 0);
-    assert!(desk.trace("old.jsonl").len() > 2);
+    assert!(desk.trace("old.jsonl").len() > 1);
     let link = fs::symlink_metadata(desk.path().join("link.jsonl")).expect("it is there");
     assert!(link.is_symlink());
     // As public as any other file: a temporary file would be private.

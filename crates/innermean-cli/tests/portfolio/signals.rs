@@ -11,7 +11,7 @@ use super::*;
 fn endless(desk: &Desk, output: &str) -> Child {
     let child = desk
         .command(&format!(
-            "--risk absolute --constraint long-only --tolerance 1e-300 --max-outer 1e9 {output}"
+            "--method svrpda1 --risk absolute --constraint long-only --tolerance 1e-300 --max-outer 1e9 {output}"
         ))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

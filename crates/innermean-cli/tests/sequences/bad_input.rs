@@ -97,7 +97,11 @@ fn flags_that_do_not_fit() {
         &["spdc does not suit", "f is not affine", "lbfgs"],
     );
     desk.assert_refused(&format!("{files} --method adam"), &["'adam'", "lbfgs"]);
-    desk.assert_refused(&format!("{files} --alpha-w 1"), &["--alpha-w does nothing with --method lbfgs"]);
+    desk.assert_refused(&format!("{files} --alpha-w 1"), &["--alpha-w does nothing with --method auto"]);
+    desk.assert_refused(
+        &format!("{files} --method lbfgs --alpha-w 1"),
+        &["--alpha-w does nothing with --method lbfgs"],
+    );
     desk.assert_refused(&format!("{files} --start nowhere.json"), &["nowhere.json", "no such file"]);
     desk.assert_refused(&format!("{files} --predictions out.txt"), &["--predictions out.txt"]);
     desk.assert_refused(

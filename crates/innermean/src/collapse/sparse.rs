@@ -57,6 +57,11 @@ impl SparseRows {
         Ok(SparseRows { d, ell: 1, starts, columns, values })
     }
 
+    /// Rows that are known to be in order.
+    pub(super) fn of_parts(d: usize, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Self {
+        SparseRows { d, ell: 1, starts, columns, values }
+    }
+
     /// The mean Jacobians at theta of an f that knows its supports; None if it does not.
     pub fn mean_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Option<Self> {
         let mut rows = Self::zeros(f)?;

@@ -110,4 +110,8 @@ impl<P: Merit> Merit for Weighted<P> {
     fn lipschitz(&self, ell: usize) -> f64 {
         self.merit.lipschitz(ell) * self.largest
     }
+
+    fn square_weight_of(&self, i: usize) -> Option<f64> {
+        self.merit.square_weight_of(i).map(|weight| self.weights[i] * weight)
+    }
 }

@@ -1,6 +1,7 @@
 //! The rows of the table of methods: what each is, and what it asks of a problem.
 
 use super::METHODS;
+use super::direct::quadratic;
 use crate::choice::{ChoiceError, Knob};
 use crate::inner::{Inner, Sample};
 use crate::merit::{Merit, QuadraticForm};
@@ -90,6 +91,8 @@ pub enum Ask {
     SharedSample,
     /// One outer term whose phi is a quadratic form, and an affine f.
     QuadraticForm,
+    /// P is a quadratic on all of `R^d`, and small enough for its second derivatives.
+    Quadratic,
 }
 
 impl Ask {
@@ -101,6 +104,9 @@ impl Ask {
             Ask::SharedSample => "equally many inner samples for every outer term",
             Ask::QuadraticForm => {
                 "one outer term with a quadratic form as phi (n_X = 1, ell = d) and an affine f"
+            }
+            Ask::Quadratic => {
+                "an affine f, squares or one quadratic form as phi, as g no more than a ridge and a linear term, and at most 10 000 coordinates or averages"
             }
         }
     }
@@ -114,6 +120,7 @@ impl Ask {
             Ask::SharedSample if f.structure().sample == Sample::Shared || shared_form(f).is_some() => None,
             Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),
             Ask::SharedSample => Some("the outer terms have different numbers of inner samples"),
+            Ask::Quadratic => quadratic::missing(problem),
             Ask::QuadraticForm => {
                 let form = problem.merit.quadratic_form();
                 if f.n_x() != 1 {

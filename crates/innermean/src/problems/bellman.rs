@@ -12,6 +12,8 @@
 //! found once: a snapshot takes S rows of time. It counts as `2 S^2` calls all the same, as in the paper: every pair belongs to
 //! one outer term alone.
 
+use std::sync::OnceLock;
+
 use crate::blocks::Blocks;
 use crate::choice::Choice;
 use crate::collapse::{Collapsed, by_averages};
@@ -23,7 +25,7 @@ use crate::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 mod shared;
 mod survey;
 
-use survey::{ROW_SUM, Survey, survey};
+use survey::{ROW_SUM, Survey, reach, survey};
 
 /// The f of the mean squared Bellman error.
 #[derive(Debug, Clone)]
@@ -39,8 +41,8 @@ pub struct Bellman {
     features: Vec<f64>,
     /// `fbar_i`
     averages: Collapsed,
-    /// A bound on `|Psi_i - S P_ij discount Psi_j|`
-    b_f: f64,
+    /// A bound on `|Psi_i - S P_ij discount Psi_j|`, once somebody asks
+    b_f: OnceLock<f64>,
 }
 
 impl Bellman {
@@ -57,12 +59,12 @@ impl Bellman {
         discount: f64,
     ) -> Result<Self, InvalidSetting> {
         let states = Self::check(d, &features, &transitions, &rewards, discount)?;
-        let Survey { expected, suspect, b_f } = survey(d, &features, &transitions, discount);
+        let Survey { expected, suspect } = survey(d, &features, &transitions);
         if let Some(row) = suspect {
             check_row(states, &transitions, row)?;
         }
         let averages = averages(d, &features, expected, &transitions, &rewards, discount);
-        Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f })
+        Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f: OnceLock::new() })
     }
 
     /// The number of states, if all is as it should be; P is left to the survey.
@@ -244,7 +246,8 @@ impl Inner for Bellman {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
+        let b_f = *self.b_f.get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
+        Bounds { b_f: Some(b_f), ..self.averages.bounds() }
     }
 
     #[inline(always)]

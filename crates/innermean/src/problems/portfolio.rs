@@ -13,6 +13,7 @@
 //! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over the n rows.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::blocks::Blocks;
 use crate::choice::Choice;
@@ -37,8 +38,8 @@ pub struct Portfolio {
     returns: Vec<f64>,
     /// m
     mean: Vec<f64>,
-    /// `max_i |x_i - m|`
-    reach: f64,
+    /// `max_i |x_i - m|`, once somebody asks
+    reach: OnceLock<f64>,
 }
 
 impl Portfolio {
@@ -54,10 +55,6 @@ impl Portfolio {
                 "at least one whole row of at least one number",
             ));
         }
-        if let Some(bad) = returns.iter().position(|x| !x.is_finite()) {
-            let place = format!("{} in row {}, column {}", returns[bad], bad / d, bad % d);
-            return Err(InvalidSetting::new("returns", place, "finite numbers"));
-        }
         let n = returns.len() / d;
         let mut mean = vec![0.0; d];
         Blocks::new(n, d).add(
@@ -70,9 +67,14 @@ impl Portfolio {
                 }
             },
         );
-        let reach = Blocks::new(n, d)
-            .max(|| (), |(), i| distance_squared(&returns[i * d..(i + 1) * d], &mean).sqrt());
-        Ok(Portfolio { d, n, returns, mean, reach })
+        // A sum with something in it that is no finite number is none either.
+        if !mean.iter().all(|m| m.is_finite())
+            && let Some(bad) = returns.iter().position(|x| !x.is_finite())
+        {
+            let place = format!("{} in row {}, column {}", returns[bad], bad / d, bad % d);
+            return Err(InvalidSetting::new("returns", place, "finite numbers"));
+        }
+        Ok(Portfolio { d, n, returns, mean, reach: OnceLock::new() })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked of theta.
@@ -133,6 +135,13 @@ impl Portfolio {
         (0.2..5.0).contains(&deviation)
     }
 
+    /// `max_i |x_i - m|`
+    fn reach(&self) -> f64 {
+        *self.reach.get_or_init(|| {
+            self.blocks().max(|| (), |(), i| distance_squared(self.row(i), &self.mean).sqrt())
+        })
+    }
+
     fn blocks(&self) -> Blocks {
         Blocks::new(self.n, self.d)
     }
@@ -181,7 +190,35 @@ impl Inner for Portfolio {
 
     /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
     fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(2.0 * self.reach), b_theta: Some(0.0), mean_jacobian: Some(self.reach) }
+        let reach = self.reach();
+        Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    /// Of rows `x_i - m`, which stand for themselves a few at a time: `sum_i x_i x_i' - n m m'` would lose the digits of returns that vary little.
+    fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
+        let d = self.d;
+        let mut gram = vec![0.0; d * d];
+        Blocks::new(self.n, d * d).add(
+            1.0,
+            &mut gram,
+            #[inline(always)]
+            |range, partial| {
+                let mut row = vec![0.0; d];
+                for i in range {
+                    row.copy_from_slice(self.row(i));
+                    axpy(-1.0, &self.mean, &mut row);
+                    for (l, out) in partial.chunks_exact_mut(d).enumerate() {
+                        axpy(weight(i) * row[l], &row[..=l], &mut out[..=l]);
+                    }
+                }
+            },
+        );
+        for l in 0..d {
+            for k in 0..l {
+                gram[k * d + l] = gram[l * d + k];
+            }
+        }
+        Some(gram)
     }
 
     #[inline(always)]

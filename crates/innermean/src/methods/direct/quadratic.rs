@@ -1,0 +1,209 @@
+//! P as a quadratic, `P'' = sum_r weight_r a_r a_r' + diag(l2)`: whether it is one, and its second derivatives.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cholesky::Cholesky;
+use crate::collapse::{Collapsed, Row};
+use crate::gram;
+use crate::inner::Inner;
+use crate::merit::{Merit, QuadraticForm};
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::{Quadratic, Regularizer};
+use crate::vector::axpy;
+
+/// A matrix of more rows does not fit into the memory of an ordinary machine together with its factor.
+pub(crate) const MOST_ROWS: usize = 10_000;
+
+/// What of the problem is not so.
+pub(crate) fn missing<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+) -> Option<&'static str> {
+    let f = &problem.inner;
+    let form = problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
+    if !f.structure().affine {
+        Some("f is not affine")
+    } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
+        Some("phi is no square")
+    } else if Quadratic::of(&problem.regularizer, f.d()).is_none() {
+        Some("g is no quadratic")
+    } else {
+        let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };
+        (least > MOST_ROWS).then_some("there are more of both")
+    }
+}
+
+/// `P''` in a form that can be solved with, or something above it where it is singular: its steps still lead to a minimiser, if there
+/// is one, and change nothing along directions in which P is flat.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Factor {
+    /// `P'' + diag(ridge) = L L'`, d x d.
+    OfColumns {
+        /// L
+        cholesky: Cholesky,
+        /// None if `P''` is positive definite.
+        ridge: Vec<f64>,
+    },
+    /// With fewer rows than columns, `P''^-1 = D - D A' (W^-1 + A D A')^-1 A D` with `D = diag(1/l2)` and `W = diag(weights)`.
+    OfRows {
+        /// The factor of `W^-1 + A D A'`.
+        cholesky: Cholesky,
+        /// D, where l2 is zero that of a small ridge.
+        inverse: Vec<f64>,
+        /// Whether l2 is nowhere zero.
+        ridged: bool,
+    },
+}
+
+/// A first ridge, relative to the diagonal, for a matrix that is not positive definite in double precision, and its growth until it is.
+const SHIFT: f64 = 1e-13;
+const GROWTH: f64 = 100.0;
+/// The ridge of a coordinate without one, relative to the mean of the diagonal, where there are fewer rows than columns.
+const SMALL_RIDGE: f64 = 1e-7;
+
+/// Whether the smaller matrix is that of the rows. Nearly square ones are solved by columns, which takes fewer roundings.
+fn by_rows(rows: usize, d: usize) -> bool {
+    4 * rows <= 3 * d
+}
+
+impl Factor {
+    /// Also returns the averages, if f has none at hand and they had to be made. `theta` is any point.
+    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
+        oracle: &mut Oracle<'_, F, P, G>,
+        l2: &[f64],
+        theta: &[f64],
+    ) -> (Self, Option<Collapsed>) {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        if let Some(form) = oracle.quadratic_form() {
+            let model = oracle.collapsed(theta);
+            let whitened = whitened(&model, form);
+            return (Self::of_columns(gram::weighted(&whitened, |_| 1.0), l2), Some(model));
+        }
+        let weights: Vec<f64> = (0..n_x)
+            .map(|i| 2.0 * oracle.square_weight_of(i).expect("all phi are squares") * oracle.one_over_n_x())
+            .collect();
+        let weight = |r: usize| weights[r / ell];
+        if by_rows(n_x * ell, d) {
+            let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
+            let rows = oracle.averages().or(model.as_ref()).expect("one of them");
+            return (Self::of_rows(rows, l2, weight), model);
+        }
+        if let Some(gram) = oracle.gram(&weight) {
+            return (Self::of_columns(gram, l2), None);
+        }
+        let model = oracle.collapsed(theta);
+        (Self::of_columns(gram::weighted(&model, weight), l2), Some(model))
+    }
+
+    fn of_columns(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
+        let d = l2.len();
+        let diagonal = |matrix: &[f64]| -> Vec<f64> { matrix.iter().step_by(d + 1).copied().collect() };
+        let add = |matrix: &mut [f64], terms: &[f64]| {
+            matrix.iter_mut().step_by(d + 1).zip(terms).for_each(|(entry, term)| *entry += term);
+        };
+        add(&mut matrix, l2);
+        let mut ridge = Vec::new();
+        let mut shift = SHIFT * d as f64;
+        loop {
+            if let Ok(cholesky) = Cholesky::new(&matrix, d) {
+                return Factor::OfColumns { cholesky, ridge };
+            }
+            if ridge.is_empty() {
+                ridge = vec![0.0; d];
+            }
+            let more: Vec<f64> = if shift <= 1.0 && matrix.iter().all(|entry| entry.is_finite()) {
+                // A coordinate that nothing looks at stays where it is.
+                diagonal(&matrix).iter().map(|entry| if *entry > 0.0 { shift * entry } else { 1.0 }).collect()
+            } else {
+                // Numbers beyond all bounds: steps of length zero, and somebody else's turn.
+                matrix.fill(0.0);
+                vec![f64::MAX; d]
+            };
+            add(&mut matrix, &more);
+            ridge.iter_mut().zip(&more).for_each(|(ridge, more)| *ridge += more);
+            shift *= GROWTH;
+        }
+    }
+
+    fn of_rows(rows: &Collapsed, l2: &[f64], weight: impl Fn(usize) -> f64) -> Self {
+        let turned = rows.transposed();
+        let n = turned.d();
+        let diagonal: f64 = (0..l2.len()).map(|l| norm_squared(turned.row(l, 0))).sum::<f64>() * weight(0);
+        let ridge = SMALL_RIDGE * (diagonal / l2.len() as f64).max(f64::MIN_POSITIVE);
+        let inverse: Vec<f64> = l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
+        let mut matrix = gram::weighted(&turned, |l| inverse[l]);
+        matrix.iter_mut().step_by(n + 1).enumerate().for_each(|(r, entry)| *entry += 1.0 / weight(r));
+        match Self::of_columns(matrix, &vec![0.0; n]) {
+            Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. } => {
+                Factor::OfRows { cholesky, inverse, ridged: l2.iter().all(|l2| *l2 > 0.0) }
+            }
+        }
+    }
+
+    /// The factor of `P''` itself.
+    pub(super) fn exact(&self) -> Option<&Cholesky> {
+        match self {
+            Factor::OfColumns { cholesky, ridge } if ridge.is_empty() => Some(cholesky),
+            _ => None,
+        }
+    }
+
+    /// Whether `P''` is positive definite.
+    pub(super) fn is_unique(&self) -> bool {
+        match self {
+            Factor::OfColumns { ridge, .. } => ridge.is_empty(),
+            Factor::OfRows { ridged, .. } => *ridged,
+        }
+    }
+
+    /// `x <- P''^-1 x`; `rows` are the averages, needed where there are few.
+    pub(super) fn solve(&self, rows: Option<&Collapsed>, x: &mut [f64]) {
+        match (self, rows) {
+            (Factor::OfRows { cholesky, inverse, .. }, Some(rows)) => {
+                x.iter_mut().zip(inverse).for_each(|(x, inverse)| *x *= inverse);
+                let mut along = vec![0.0; cholesky.d()];
+                rows.means(x, &mut along);
+                axpy(-1.0, rows.offsets(), &mut along);
+                cholesky.solve(&mut along);
+                let mut sum = vec![0.0; x.len()];
+                rows.add_weighted_jac_t(x, &along, &mut sum);
+                let n_x = rows.n_x() as f64;
+                for ((x, sum), inverse) in x.iter_mut().zip(&sum).zip(inverse) {
+                    *x -= n_x * inverse * sum;
+                }
+            }
+            (Factor::OfColumns { cholesky, ridge }, _) if !ridge.is_empty() => {
+                // With M = P'' + R, M^-1 - M^-1 R M^-1: nearly P''^-1, and zero where P'' is, in which the first term alone would be rounding over R.
+                cholesky.solve(x);
+                let mut flat: Vec<f64> = x.iter().zip(ridge).map(|(x, ridge)| ridge * x).collect();
+                cholesky.solve(&mut flat);
+                axpy(-1.0, &flat, x);
+            }
+            (Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. }, _) => cholesky.solve(x),
+        }
+    }
+}
+
+fn norm_squared(row: Row<'_>) -> f64 {
+    match row {
+        Row::Dense(values) | Row::Sparse(_, values) => crate::vector::norm_squared(values),
+    }
+}
+
+/// `L^-1 A` with `C = L L'`: `u' C^-1 u = |L^-1 u|^2`.
+fn whitened(model: &Collapsed, form: &QuadraticForm) -> Collapsed {
+    let (d, ell) = (model.d(), model.ell());
+    let mut rows = vec![0.0; ell * d];
+    model.mean_jacobians(&[], &mut rows);
+    for (r, l) in form.factor().factor().chunks_exact(ell).enumerate() {
+        let (above, rest) = rows.split_at_mut(r * d);
+        let row = &mut rest[..d];
+        for (above, l) in above.chunks_exact(d).zip(l) {
+            axpy(-l, above, row);
+        }
+        for x in row {
+            *x /= l[r];
+        }
+    }
+    Collapsed::from_rows(d, rows, vec![0.0; ell])
+}
