@@ -19,7 +19,7 @@ pub(crate) struct SolverFlags {
     #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = method_names())]
     pub(crate) method: String,
 
-    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's [default: scaled]
+    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's, and makes automatic ones scaled [default: automatic]
     #[arg(long, value_name = "RULE", value_enum)]
     pub(crate) steps: Option<Steps>,
 
@@ -173,7 +173,9 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
 /// [`StepRule`] as a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Steps {
-    /// From the scale of the problem
+    /// Found anew at each pass over the data; the default
+    Automatic,
+    /// From the scale of the problem, once
     Scaled,
     /// Theorem 1 of Devraj and Chen (Option I); needs --l2
     Theorem1,
@@ -186,6 +188,7 @@ pub(crate) enum Steps {
 impl From<Steps> for StepRule {
     fn from(steps: Steps) -> Self {
         match steps {
+            Steps::Automatic => StepRule::Automatic,
             Steps::Scaled => StepRule::Scaled,
             Steps::Theorem1 => StepRule::Theorem1,
             Steps::Theorem2 => StepRule::Theorem2,

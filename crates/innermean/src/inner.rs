@@ -17,7 +17,7 @@ mod block;
 mod jacobians;
 
 pub use block::block_of;
-pub(crate) use jacobians::Jacobians;
+pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.

@@ -51,6 +51,7 @@ pub mod run;
 mod scalar;
 pub mod setting;
 pub mod shared;
+mod spectrum;
 pub mod status;
 pub mod steps;
 pub mod tridiagonal;

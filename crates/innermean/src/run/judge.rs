@@ -16,13 +16,20 @@ pub(super) struct Judge<'p, 'o, F, P, G> {
     stop: &'o Stop,
     observer: &'o mut dyn Observer,
     divergence: Divergence,
+    /// Whether the method recovers by itself from a blow-up.
+    recovers: bool,
     trace: Vec<Record>,
     last: (Vec<f64>, Record),
     best: (Vec<f64>, Record),
 }
 
 impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
-    pub(super) fn new(problem: &'p Problem<F, P, G>, stop: &'o Stop, observer: &'o mut dyn Observer) -> Self {
+    pub(super) fn new(
+        problem: &'p Problem<F, P, G>,
+        stop: &'o Stop,
+        recovers: bool,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
         let nothing = Record {
             outer: 0,
             inner: 0,
@@ -41,6 +48,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             stop,
             observer,
             divergence: Divergence::default(),
+            recovers,
             trace: Vec::new(),
             last: (vec![0.0; d], nothing),
             best: (vec![0.0; d], nothing),
@@ -56,15 +64,20 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         let Counts { outer, inner, calls, rows, seconds } = now;
         let record = Record { outer, inner, calls, rows, seconds, objective, optimality };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
-            let at_start = self.trace.is_empty();
-            return Some(if at_start { Status::StartNotFinite } else { Status::Diverged });
+            let at_limit = self.stop.max_outer.is_some_and(|most| outer >= most);
+            return match (self.trace.is_empty(), self.recovers) {
+                (true, _) => Some(Status::StartNotFinite),
+                (false, true) => at_limit.then_some(Status::MaxOuter),
+                (false, false) => Some(Status::Diverged),
+            };
         }
         // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
         let ended = self.trace.last().is_none_or(|last| last.outer < outer);
         self.trace.push(record);
         self.last.0.copy_from_slice(theta);
         self.last.1 = record;
-        if objective < self.best.1.objective {
+        let falling = objective < self.best.1.objective;
+        if falling {
             self.best.0.copy_from_slice(theta);
             self.best.1 = record;
         }
@@ -74,7 +87,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
-        } else if ended && self.divergence.seen(objective, magnitude) {
+        } else if ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling) {
             Some(Status::Diverged)
         } else if max_outer.is_some_and(|most| outer >= most) {
             Some(Status::MaxOuter)
@@ -87,7 +100,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
         let Counts { outer, inner, calls, rows, seconds } = *now;
         self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.1 });
-        if !theta.iter().all(|t| t.is_finite()) {
+        if !self.recovers && !theta.iter().all(|t| t.is_finite()) {
             Some(Status::Diverged)
         } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
             Some(Status::MaxCalls)
