@@ -408,7 +408,7 @@ pub trait Inner: Sync {
 }
 
 /// [`Inner::gradient`] in two passes over the data, one for the averages and one for the sum.
-fn gradient_in_two_passes<F: Inner + ?Sized>(
+pub(crate) fn gradient_in_two_passes<F: Inner + ?Sized>(
     f: &F,
     theta: &[f64],
     duals: &Duals<'_>,

@@ -74,7 +74,9 @@ impl Settings {
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and scatter is small.
-            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => f.block(),
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => {
+                f.block()
+            }
             None => 1,
         };
         let steps = match (rule, choice.alpha_theta, choice.alpha_w, choice.inner_iterations) {

@@ -75,7 +75,9 @@ fn grid(case: &Case, target: f64) -> (f64, [f64; 3], Sizes) {
     for (first, setting) in all {
         let mut runs = vec![first];
         for seed in 2..=3 {
-            runs.push(calls(case, &method(setting, seed), target, (20.0 * first) as u64).unwrap_or(f64::INFINITY));
+            runs.push(
+                calls(case, &method(setting, seed), target, (20.0 * first) as u64).unwrap_or(f64::INFINITY),
+            );
         }
         let middle = median(runs);
         if middle < result.0 {
@@ -130,7 +132,9 @@ fn main() -> Result<()> {
             (key, best)
         })
         .collect();
-    if std::env::var("KEEP").is_ok() { known.extend(results); }
+    if std::env::var("KEEP").is_ok() {
+        known.extend(results);
+    }
     std::fs::write(&cache, serde_json::to_vec(&known)?)?;
     Ok(())
 }
