@@ -2,5 +2,6 @@
 
 pub mod bench;
 pub mod cases;
+pub mod families;
 pub mod groups;
 pub mod timing;
