@@ -1,4 +1,5 @@
 //! Measurements on which choices of the library rest, each a program in `src/bin`, and what they share.
 
 pub mod bench;
+pub mod groups;
 pub mod timing;

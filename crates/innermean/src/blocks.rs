@@ -14,6 +14,9 @@ const MOST_BLOCKS: usize = 128;
 /// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
 const LEAST_WORK: usize = 1 << 15;
 
+/// Entries of a sum that a thread adds up at once.
+const PART: usize = 1 << 12;
+
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
 /// `#[inline(always)]`.
 #[derive(Debug, Clone)]
@@ -115,9 +118,7 @@ impl Blocks {
                 || work(self.range(b), partial),
             );
         });
-        for partial in partials.chunks_exact(width.max(1)) {
-            axpy(scale, partial, sum);
-        }
+        add_up(scale, &partials, width.max(1), sum);
     }
 
     /// [`Self::fill`] and [`Self::add`] in one pass: `work(range, rows of out, partial)`.
@@ -132,20 +133,66 @@ impl Blocks {
         sum: &mut [f64],
         work: impl Fn(Range<usize>, &mut [f64], &mut [f64]) + Sync,
     ) {
-        assert_eq!(out.len(), self.n * width, "one slot of {width} for each of {}", self.n);
+        self.pass(
+            width,
+            [out],
+            scale,
+            sum,
+            #[inline(always)]
+            |range, [rows], partial| work(range, rows, partial),
+        );
+    }
+
+    /// [`Self::fill_and_add`] with two vectors to fill: `work(range, rows of a, rows of b, partial)`.
+    ///
+    /// # Panics
+    /// Unless `a` and `b` have `n * width` entries.
+    pub fn fill_both_and_add(
+        &self,
+        width: usize,
+        (a, b): (&mut [f64], &mut [f64]),
+        scale: f64,
+        sum: &mut [f64],
+        work: impl Fn(Range<usize>, &mut [f64], &mut [f64], &mut [f64]) + Sync,
+    ) {
+        self.pass(
+            width,
+            [a, b],
+            scale,
+            sum,
+            #[inline(always)]
+            |range, [a, b], partial| work(range, a, b, partial),
+        );
+    }
+
+    /// One pass that fills K vectors and adds up another.
+    fn pass<const K: usize>(
+        &self,
+        width: usize,
+        outs: [&mut [f64]; K],
+        scale: f64,
+        sum: &mut [f64],
+        work: impl Fn(Range<usize>, [&mut [f64]; K], &mut [f64]) + Sync,
+    ) {
+        let mut parts: Vec<[&mut [f64]; K]> = Vec::with_capacity(self.count());
+        let mut outs = outs.map(|out| {
+            assert_eq!(out.len(), self.n * width, "one slot of {width} for each of {}", self.n);
+            self.parts(width, out).into_iter()
+        });
+        for _ in 0..self.count() {
+            parts.push(outs.each_mut().map(|parts| parts.next().expect("a part for each block")));
+        }
         let partial_len = sum.len();
         // One number more for each block, so that there is something to hand out where nothing is summed.
         let mut partials = vec![0.0; self.count() * (partial_len + 1)];
-        let rows = self.parts(width, out).into_par_iter();
-        rows.zip(partials.par_chunks_mut(partial_len + 1)).enumerate().for_each(|(b, (rows, partial))| {
+        let blocks = parts.into_par_iter().zip(partials.par_chunks_mut(partial_len + 1));
+        blocks.enumerate().for_each(|(b, (rows, partial))| {
             dispatch(
                 #[inline(always)]
                 || work(self.range(b), rows, &mut partial[..partial_len]),
             );
         });
-        for partial in partials.chunks_exact(partial_len + 1) {
-            axpy(scale, &partial[..partial_len], sum);
-        }
+        add_up(scale, &partials, partial_len + 1, sum);
     }
 
     /// `sum over i of term(i)`
@@ -181,6 +228,22 @@ impl Blocks {
                 most
             })
             .reduce(|| f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// `sum += scale * (every partial)` in their order, where one begins every so many numbers. Long sums are shared out by their entries,
+/// which changes no order.
+fn add_up(scale: f64, partials: &[f64], every: usize, sum: &mut [f64]) {
+    let add = |(part, sum): (usize, &mut [f64])| {
+        let own = part * PART..part * PART + sum.len();
+        for partial in partials.chunks_exact(every) {
+            axpy(scale, &partial[own.clone()], sum);
+        }
+    };
+    if sum.len() > PART {
+        sum.par_chunks_mut(PART).enumerate().for_each(add);
+    } else {
+        add((0, sum));
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use self::matrix::{Matrix, Shape};
 use crate::blocks::Blocks;
-use crate::inner::{Bounds, Inner, Structure};
+use crate::inner::{Bounds, Duals, Inner, Structure};
 use crate::vector::{axpy, update};
 
 mod matrix;
@@ -128,6 +128,14 @@ impl Collapsed {
         self.rows.row(self.shape, i, c)
     }
 
+    /// All rows one after the other, unless they are sparse.
+    pub fn dense(&self) -> Option<&[f64]> {
+        match &self.rows {
+            Matrix::Dense(rows) => Some(rows),
+            Matrix::Sparse(_) => None,
+        }
+    }
+
     /// How many numbers the rows hold.
     pub fn numbers(&self) -> usize {
         self.rows.numbers()
@@ -139,7 +147,7 @@ impl Collapsed {
     }
 
     /// The terms in blocks, for passes that fill, or for those that add up vectors of length d.
-    fn blocks(&self, adding: bool) -> Blocks {
+    pub(crate) fn blocks(&self, adding: bool) -> Blocks {
         self.rows.blocks(self.shape, self.n_x(), adding)
     }
 
@@ -178,6 +186,10 @@ impl Inner for Collapsed {
     fn bounds(&self) -> Bounds {
         let reach = self.reach();
         Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn averages(&self) -> Option<&Collapsed> {
+        Some(self)
     }
 
     #[inline(always)]
@@ -274,6 +286,41 @@ impl Inner for Collapsed {
             },
         );
     }
+
+    /// Tile by tile: the rows of a tile are near when its duals are there.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let (d, ell) = (self.shape.d, self.shape.ell);
+        let tile = self.rows.tile(self.shape);
+        // The loss stands behind the sum.
+        let mut sum = vec![0.0; d + 1];
+        self.blocks(true).fill_both_and_add(
+            ell,
+            (f_bar, w),
+            1.0 / self.n_x() as f64,
+            &mut sum,
+            #[inline(always)]
+            |terms, f_bar, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let tiles = f_bar.chunks_mut(tile * ell).zip(w.chunks_mut(tile * ell));
+                for (first, (f_bar, w)) in (terms.start..).step_by(tile).zip(tiles) {
+                    let terms = first..first + w.len() / ell;
+                    self.rows.dots(self.shape, terms.clone(), theta, f_bar);
+                    axpy(1.0, &self.offsets[self.own(&terms)], f_bar);
+                    loss[0] += duals(terms.clone(), f_bar, w);
+                    self.rows.add_weighted(self.shape, terms, w, partial);
+                }
+            },
+        );
+        out.copy_from_slice(&sum[..d]);
+        sum[d]
+    }
 }
 
 /// Writes the calls of `impl Inner` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
@@ -305,6 +352,17 @@ macro_rules! by_averages {
 
         fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
             self.averages.snapshot(theta, w, f_bar, u);
+        }
+
+        fn gradient(
+            &self,
+            theta: &[f64],
+            duals: &crate::inner::Duals<'_>,
+            f_bar: &mut [f64],
+            w: &mut [f64],
+            out: &mut [f64],
+        ) -> f64 {
+            self.averages.gradient(theta, duals, f_bar, w, out)
         }
     };
 }

@@ -3,6 +3,8 @@
 //! `f_theta(x_i, y_ij)` maps theta in `R^d` to `R^ell`. Its Jacobian `f'` is taken as d x ell, so that every
 //! product reads `f' w`; of the methods, only those that keep tables of Jacobians ask for one itself.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
@@ -11,8 +13,10 @@ use crate::gram;
 use crate::shared::SharedForm;
 use crate::vector::axpy;
 
+mod block;
 mod jacobians;
 
+pub use block::block_of;
 pub(crate) use jacobians::Jacobians;
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
@@ -59,6 +63,11 @@ pub struct Rows {
     /// By a query of phi, where part of the data stands in it, as in a shared form.
     pub merit: u64,
 }
+
+/// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for some terms, whose averages and duals are
+/// given, and returns `sum_i phi_i(f_bar_i)` over them. Called for a few dozen terms at a time, or more, it costs nothing to
+/// go through a pointer.
+pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a;
 
 /// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
 /// to vectorise or to exploit its structure. One that is affine should say so in [`Inner::structure`]: it saves half of
@@ -167,7 +176,7 @@ pub trait Inner: Sync {
         None
     }
 
-    /// All `fbar_i` as linear predictors, for an affine f that has them at hand.
+    /// The averages of an affine f as linear predictors, where it keeps them: then nobody needs to collapse it.
     fn averages(&self) -> Option<&Collapsed> {
         None
     }
@@ -236,19 +245,59 @@ pub trait Inner: Sync {
         self.add_jac_t(theta_ref, i, j, w, -c, out);
     }
 
+    /// How many consecutive samples of a term a step may well take at once, where f has found out: its samples stand in random order,
+    /// so that a block of them is as good as a random sample, and a block costs little more than a sample does. 1: no more than one.
+    fn block(&self) -> usize {
+        1
+    }
+
+    /// `out = (1/b) sum of f_theta(x_i, y_ij)` over a block of b consecutive samples.
+    fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]) {
+        block::mean(self, theta, i, js, work, out);
+    }
+
+    /// `out = (1/b) sum of f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)` over a block of b consecutive samples.
+    fn block_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
+        block::difference(self, theta, theta_ref, i, js, work, out);
+    }
+
+    /// `out += (c/b) sum of f'_theta(x_i, y_ij) w` over a block of b consecutive samples.
+    fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
+        let share = c / js.len() as f64;
+        for j in js {
+            self.add_jac_t(theta, i, j, w, share, out);
+        }
+    }
+
+    /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b consecutive samples.
+    #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
+    fn add_block_jac_t_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
+        let share = c / js.len() as f64;
+        for j in js {
+            self.add_jac_t_difference(theta, theta_ref, i, j, w, share, out);
+        }
+    }
+
     /// `out = fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`
     fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let n_y = self.n_y(i);
-        for j in 0..n_y {
-            self.value(theta, i, j, work);
-            for (out, value) in out.iter_mut().zip(&*work) {
-                *out += value;
-            }
-        }
-        for out in out {
-            *out /= n_y as f64;
-        }
+        block::mean(self, theta, i, 0..self.n_y(i), work, out);
     }
 
     /// `out += c fbar_i'(theta) w`
@@ -301,6 +350,12 @@ pub trait Inner: Sync {
         );
     }
 
+    /// [`Self::means`] and [`Self::mean_jacobians`] at one point.
+    fn means_and_jacobians(&self, theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]) {
+        self.means(theta, f_bar);
+        self.mean_jacobians(theta, jacobians);
+    }
+
     /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
         let (n_x, ell) = (self.n_x(), self.ell());
@@ -329,6 +384,41 @@ pub trait Inner: Sync {
         u.fill(0.0);
         self.add_weighted_jac_t(theta, w, u);
     }
+
+    /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) w_i` and `F(theta)` as what is returned, where `duals` makes `w_i = phi_i'(f_bar_i)` from
+    /// `f_bar_i = fbar_i(theta)`; all of them are left in `f_bar` and `w`. An f whose rows are still near when their duals are known
+    /// reads them once and not twice.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        gradient_in_two_passes(self, theta, duals, f_bar, w, out)
+    }
+}
+
+/// [`Inner::gradient`] in two passes over the data, one for the averages and one for the sum.
+fn gradient_in_two_passes<F: Inner + ?Sized>(
+    f: &F,
+    theta: &[f64],
+    duals: &Duals<'_>,
+    f_bar: &mut [f64],
+    w: &mut [f64],
+    out: &mut [f64],
+) -> f64 {
+    f.means(theta, f_bar);
+    let (n_x, ell) = (f.n_x(), f.ell());
+    let mut loss = [0.0];
+    Blocks::new(n_x, ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
+        let own = terms.start * ell..terms.end * ell;
+        loss[0] = duals(terms, &f_bar[own], w);
+    });
+    out.fill(0.0);
+    f.add_weighted_jac_t(theta, w, out);
+    loss[0]
 }
 
 /// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as there are, but at least one for each term.
@@ -401,10 +491,17 @@ pass_on! {
     fn prefetch(i: usize, j: usize);
     fn difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
     fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
+    fn block() -> usize;
+    fn block_mean(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
+    fn block_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
+    fn add_block_jac_t(theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
+    fn add_block_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
     fn mean(theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]);
     fn add_mean_jac_t(theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn means(theta: &[f64], out: &mut [f64]);
     fn mean_jacobians(theta: &[f64], out: &mut [f64]);
+    fn means_and_jacobians(theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]);
     fn add_weighted_jac_t(theta: &[f64], w: &[f64], out: &mut [f64]);
     fn snapshot(theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]);
+    fn gradient(theta: &[f64], duals: &Duals<'_>, f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64;
 }

@@ -45,6 +45,7 @@ pub mod optimum;
 pub mod oracle;
 pub mod problem;
 pub mod problems;
+pub mod product;
 pub mod regularizer;
 pub mod run;
 mod scalar;

@@ -7,7 +7,9 @@
 //! `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 / (2 alpha)`.
 //! The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha prox_{phi/alpha}(w/alpha)`.
 
-use crate::vector;
+use std::ops::Range;
+
+use crate::vector::{self, dispatch};
 
 mod absolute;
 mod any;
@@ -56,6 +58,31 @@ pub trait Merit: Sync {
     fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
         self.gradient(i, u, work);
         vector::axpy(c, work, out);
+    }
+
+    /// `out_i = phi_i'(u_i)` for some terms, whose averages lie flat in `u`, and `sum_i phi_i(u_i)` as what is returned. One call for
+    /// many terms: the loop is compiled for the phi and for the CPU at hand, even where phi is known at run time alone.
+    fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+        let ell = u.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                let mut sum = 0.0;
+                for (k, i) in terms.enumerate() {
+                    let own = k * ell..(k + 1) * ell;
+                    sum += self.value(i, &u[own.clone()]);
+                    self.gradient(i, &u[own.clone()], &mut out[own]);
+                }
+                sum
+            },
+        )
+    }
+
+    /// `out_i = ` the diagonal of `phi_i''(u_i)` for some terms, as in [`Self::values_and_gradients`], if every `phi_i` is a sum over coordinates; where
+    /// `phi_i'` has a kink, one of its one-sided slopes. False, with nothing written, if it is no such sum or is not known.
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        let _ = (terms, u, out);
+        false
     }
 
     /// `phi_i*(w)`, `+inf` outside its domain.
@@ -123,6 +150,14 @@ macro_rules! pass_on {
             #[inline(always)]
             fn add_gradient(&$this, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
                 $merit.add_gradient(i, u, c, work, out);
+            }
+
+            fn values_and_gradients(&$this, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+                $merit.values_and_gradients(terms, u, out)
+            }
+
+            fn seconds(&$this, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+                $merit.seconds(terms, u, out)
             }
 
             #[inline(always)]

@@ -11,7 +11,9 @@ use crate::problem::Problem;
 use crate::regularizer::{Quadratic, Regularizer};
 use crate::shared::MOST_PICKED;
 
+mod block;
 mod calls;
+mod snapshot;
 
 pub use calls::{Calls, gradient_calls, snapshot_calls};
 
@@ -242,16 +244,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.inner.mean_jacobians(theta, out);
     }
 
-    /// `out = F'(theta)`, and `F(theta)` as what is returned, in two passes over the data: the calls of a gradient. On the way,
+    /// `out = F'(theta)`, and `F(theta)` as what is returned: the calls of a gradient. On the way,
     /// `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
     pub fn gradient(&mut self, theta: &[f64], f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64 {
         self.calls = self.calls + self.gradient;
         self.rows += 2 * self.rows_of.all;
-        self.problem.inner.means(theta, f_bar);
-        self.problem.duals(f_bar, w);
-        out.fill(0.0);
-        self.problem.inner.add_weighted_jac_t(theta, w, out);
-        self.problem.loss(f_bar)
+        self.problem.loss_and_gradient(theta, f_bar, w, out)
     }
 
     /// `F(theta)`, and `f_bar_i = fbar_i(theta)`: a gradient's calls of f and phi.

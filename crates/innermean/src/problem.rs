@@ -2,6 +2,8 @@
 //!
 //! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see `oracle.rs`).
 
+use std::ops::Range;
+
 use crate::blocks::Blocks;
 use crate::inner::Inner;
 use crate::merit::{Borrowed, Merit};
@@ -80,10 +82,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     pub fn gradient(&self, theta: &[f64], out: &mut [f64]) {
         let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
         let mut w = f_bar.clone();
-        self.inner.means(theta, &mut f_bar);
-        self.duals(&f_bar, &mut w);
-        out.fill(0.0);
-        self.inner.add_weighted_jac_t(theta, &w, out);
+        self.loss_and_gradient(theta, &mut f_bar, &mut w, out);
+    }
+
+    /// [`Self::gradient`] with `F(theta)` as what is returned; on the way, `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
+    pub fn loss_and_gradient(&self, theta: &[f64], f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64 {
+        let duals =
+            |terms: Range<usize>, u: &[f64], w: &mut [f64]| self.merit.values_and_gradients(terms, u, w);
+        self.inner.gradient(theta, &duals, f_bar, w, out)
     }
 
     /// The prox-gradient mapping `(theta - prox_{alpha g}(theta - alpha F'(theta))) / alpha`: zero exactly at a

@@ -59,6 +59,12 @@ pub trait Regularizer: Sync {
         None
     }
 
+    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for none.
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        let _ = l;
+        None
+    }
+
     /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but for a constant: then the optimum
     /// may be had directly.
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
@@ -100,6 +106,10 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn coordinate(&self, l: usize) -> Option<Coordinate> {
                     (**self).coordinate(l)
+                }
+
+                fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+                    (**self).coordinate_of_budget(l)
                 }
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

@@ -10,6 +10,7 @@ use crate::methods::reference::Reference;
 use crate::oracle::snapshot_calls;
 use crate::problem::{Constants, Problem};
 use crate::regularizer::Regularizer;
+use crate::setting::at_least_one;
 
 /// Where the step sizes come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +61,18 @@ impl Settings {
         let f = &problem.inner;
         let n_x = f.n_x();
         let constants = problem.constants();
+        let outer_batch = at_least_one("outer_batch", choice.outer_batch.unwrap_or(1))?;
+        let batch = match choice.batch {
+            Some(batch) => at_least_one("batch", batch)?,
+            // The theorems are about single samples; where f is affine, averages are stored and scatter is small.
+            None if rule == StepRule::Scaled && !f.structure().affine => f.block(),
+            None => 1,
+        };
         let steps = match (rule, choice.alpha_theta, choice.alpha_w, choice.inner_iterations) {
             (StepRule::Scaled, Some(alpha_theta), Some(alpha_w), Some(inner_iterations)) => {
                 Steps { alpha_theta, alpha_w, inner_iterations }
             }
-            (StepRule::Scaled, ..) => scaled(problem, theta),
+            (StepRule::Scaled, ..) => scaled_for_batches(problem, theta, batch, outer_batch),
             (StepRule::Theorem1, ..) => theorem1(&constants, n_x)?,
             (StepRule::Theorem2, ..) => theorem2(&constants, n_x)?,
             (StepRule::Theorem3, ..) => theorem3(&constants, f)?,
@@ -80,6 +88,8 @@ impl Settings {
             }),
             warmup_epochs: choice.warmup_epochs.unwrap_or(0),
             single_loop: rule == StepRule::Theorem3,
+            batch,
+            outer_batch,
             seed: choice.seed,
         };
         settings.check()?;
@@ -96,12 +106,26 @@ impl Settings {
 /// weights 1/d; its duals are bounded, so that larger steps are stable. Where single samples f' scatter around their
 /// mean, their spread is added to `R^2`.
 pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Steps {
+    scaled_for_batches(problem, theta, 1, 1)
+}
+
+/// [`scaled`] for steps in batches. The average of `batch` samples scatters so many times less than one of them does. A step that changes
+/// `outer_batch` duals renews all of them in so many times fewer steps.
+pub(crate) fn scaled_for_batches<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    batch: usize,
+    outer_batch: usize,
+) -> Steps {
     let f = &problem.inner;
-    let steps = scaled_for_averages(problem, theta, SPREAD * jacobian_spread(f, &problem.allowed(theta)));
+    let scatter = SPREAD / batch as f64;
+    let mut steps =
+        scaled_for_averages(problem, theta, scatter * jacobian_spread(f, &problem.allowed(theta)));
+    steps.inner_iterations = steps.inner_iterations.div_ceil(outer_batch);
     // Where a pass over the data costs more than that, as many steps as cost the same.
-    let snapshot = snapshot_calls(f).total() as usize / CALLS_PER_STEP;
+    let snapshot = snapshot_calls(f).total() as usize / (CALLS_PER_STEP * batch * outer_batch);
     let alpha_theta =
-        if f.structure().affine { steps.alpha_theta } else { tamed(problem, theta, steps.alpha_theta) };
+        if f.structure().affine { steps.alpha_theta } else { tamed(problem, theta, scatter, steps.alpha_theta) };
     Steps { alpha_theta, inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
 }
 
@@ -111,11 +135,12 @@ pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, th
 fn tamed<F: Inner, P: Merit, G: Regularizer>(
     problem: &Problem<F, P, G>,
     theta: &[f64],
+    scatter: f64,
     alpha_theta: f64,
 ) -> f64 {
     let f = &problem.inner;
     let start = problem.allowed(theta);
-    let size = |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + SPREAD * jacobian_spread(f, theta);
+    let size = |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + scatter * jacobian_spread(f, theta);
     let first = size(&start);
     let mut gradient = vec![0.0; start.len()];
     problem.gradient(&start, &mut gradient);

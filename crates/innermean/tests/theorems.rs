@@ -284,6 +284,8 @@ fn u_is_the_batch_gradient_at_the_current_duals() {
         reference,
         warmup_epochs: 0,
         single_loop: false,
+        batch: 1,
+        outer_batch: 1,
         seed: 3,
     };
     for reference in [Reference::Last, Reference::Random] {

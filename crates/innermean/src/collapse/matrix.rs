@@ -40,6 +40,11 @@ impl Row<'_> {
     }
 }
 
+/// How many numbers a block touches for each of the vector that it adds up.
+const WORTH: usize = 8;
+/// Numbers that stay in the nearest cache: half of it.
+const NEAR: usize = 1 << 11;
+
 /// ell rows of length d for each term.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Matrix {
@@ -91,9 +96,18 @@ impl Matrix {
             Matrix::Dense(_) => Blocks::new(terms, shape.d * shape.ell),
             Matrix::Sparse(rows) => {
                 let cost = rows.numbers().div_ceil(terms.max(1));
-                Blocks::with_least(terms, cost, if adding { shape.d } else { 0 })
+                Blocks::with_least(terms, cost, if adding { WORTH * shape.d } else { 0 })
             }
         }
+    }
+
+    /// Terms whose rows, all together, stay near between two uses, and are enough to be worth a call.
+    pub(super) fn tile(&self, shape: Shape) -> usize {
+        let size = match self {
+            Matrix::Dense(_) => shape.d * shape.ell,
+            Matrix::Sparse(rows) => 2 * rows.numbers().div_ceil(rows.terms().max(1)),
+        };
+        (NEAR / size.max(1)).clamp(16, 256)
     }
 
     /// `|rows of term i|^2`

@@ -51,6 +51,12 @@ impl ScalarMerit for Absolute {
         if u == 0.0 { 0.0 } else { self.weight * u.signum() }
     }
 
+    /// 0: all that bends is the kink.
+    #[inline(always)]
+    fn second(&self, _: usize, _: f64) -> f64 {
+        0.0
+    }
+
     #[inline(always)]
     fn phi_star(&self, _: usize, w: f64) -> f64 {
         if w.abs() <= self.weight { 0.0 } else { f64::INFINITY }

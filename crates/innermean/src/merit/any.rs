@@ -1,5 +1,7 @@
 //! A merit chosen at run time.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Absolute, DownsideSquare, Huber, Merit, Square};
@@ -40,6 +42,14 @@ macro_rules! variants {
             #[inline(always)]
             fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
                 match self { $(Self::$Variant(merit) => merit.gradient(i, u, out),)* }
+            }
+
+            fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+                match self { $(Self::$Variant(merit) => merit.values_and_gradients(terms, u, out),)* }
+            }
+
+            fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+                match self { $(Self::$Variant(merit) => merit.seconds(terms, u, out),)* }
             }
 
             #[inline(always)]

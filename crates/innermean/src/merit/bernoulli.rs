@@ -154,6 +154,14 @@ impl ScalarMerit for Bernoulli {
         }
     }
 
+    /// `q / u^2 + (1 - q) / (1 - u)^2`
+    #[inline(always)]
+    fn second(&self, i: usize, u: f64) -> f64 {
+        let q = self.proportions[i];
+        let part = |q: f64, u: f64| if q == 0.0 { 0.0 } else { q / (u * u) };
+        part(q, u) + part(1.0 - q, 1.0 - u)
+    }
+
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let q = self.proportions[i];
         if q == 0.0 {
@@ -190,11 +198,8 @@ impl ScalarMerit for Bernoulli {
         false
     }
 
-    /// `q / u^2 + (1 - q) / (1 - u)^2`
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        let q = self.proportions[i];
-        let part = |q: f64, u: f64| if q == 0.0 { 0.0 } else { q / (u * u) };
-        Some(part(q, u) + part(1.0 - q, 1.0 - u))
+        Some(self.second(i, u))
     }
 
     #[inline(always)]

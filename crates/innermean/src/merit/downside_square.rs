@@ -52,6 +52,12 @@ impl ScalarMerit for DownsideSquare {
         2.0 * self.weight * negative_part(u)
     }
 
+    /// `2 c` below 0, 0 above
+    #[inline(always)]
+    fn second(&self, _: usize, u: f64) -> f64 {
+        if u > 0.0 { 0.0 } else { 2.0 * self.weight }
+    }
+
     #[inline(always)]
     fn phi_star(&self, _: usize, w: f64) -> f64 {
         if w > 0.0 { f64::INFINITY } else { w * w / (4.0 * self.weight) }

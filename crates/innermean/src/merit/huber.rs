@@ -61,6 +61,12 @@ impl ScalarMerit for Huber {
         self.weight * clamp(u / self.width, -1.0, 1.0)
     }
 
+    /// `c / h` within, 0 beyond
+    #[inline(always)]
+    fn second(&self, _: usize, u: f64) -> f64 {
+        if u.abs() > self.width { 0.0 } else { self.weight / self.width }
+    }
+
     #[inline(always)]
     fn phi_star(&self, _: usize, w: f64) -> f64 {
         if w.abs() <= self.weight { 0.5 * self.width * w * (w / self.weight) } else { f64::INFINITY }

@@ -1,10 +1,16 @@
 //! `log(1 + e^(-y_i u))`
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::ScalarMerit;
 use super::labels::Labels;
-use crate::{scalar::clamp, setting::InvalidSetting};
+use super::scalar_merit::one_by_one;
+use crate::exponential;
+use crate::scalar::{clamp, positive_part};
+use crate::setting::InvalidSetting;
+use crate::vector::{LANES, dispatch};
 
 /// The logistic loss of a score u for a label `y_i` of -1 or 1.
 ///
@@ -73,6 +79,35 @@ fn root(alpha: f64, p: f64) -> f64 {
 /// Halving alone narrows any bracket by 30 digits; Newton's steps are hardly ever more than 10.
 const MOST_STEPS: usize = 100;
 
+/// Numbers whose logarithms are taken together: a lane multiplies at most 16 factors of at most 2.
+const TILE: usize = 128;
+
+/// Slopes, and the sum of values. One exponential serves both: with `e = e^-|t|` the slope is made of `1 / (1 + e)` and the value of
+/// `log(1 + e)`. The logarithms of a lane are that of a product, kept as `q = prod (1 + e) - 1` so that small e are not lost.
+#[inline(always)]
+fn tile(u: &[f64], y: &[f64], out: &mut [f64]) -> f64 {
+    let (mut lines, mut q) = ([0.0; LANES], [0.0; LANES]);
+    let mut one = |lane: usize, u: f64, y: f64| {
+        let t = -y * u;
+        let e = exponential::exp(-t.abs());
+        lines[lane] += positive_part(t);
+        q[lane] += e * (1.0 + q[lane]);
+        -y * (if t < 0.0 { e } else { 1.0 }) / (1.0 + e)
+    };
+    let (us, more_u) = u.as_chunks::<LANES>();
+    let (ys, more_y) = y.as_chunks::<LANES>();
+    let (outs, more_out) = out.as_chunks_mut::<LANES>();
+    for ((u, y), out) in us.iter().zip(ys).zip(outs) {
+        for lane in 0..LANES {
+            out[lane] = one(lane, u[lane], y[lane]);
+        }
+    }
+    for (lane, ((u, y), out)) in more_u.iter().zip(more_y).zip(more_out).enumerate() {
+        *out = one(lane, *u, *y);
+    }
+    lines.iter().sum::<f64>() + q.iter().map(|q| q.ln_1p()).sum::<f64>()
+}
+
 impl ScalarMerit for Logistic {
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
@@ -83,6 +118,27 @@ impl ScalarMerit for Logistic {
     #[inline(always)]
     fn slope(&self, i: usize, u: f64) -> f64 {
         -self.labels.of(i) * sigmoid(-self.labels.of(i) * u)
+    }
+
+    /// `s(t) (1 - s(t))`, `t = -y_i u`
+    #[inline(always)]
+    fn second(&self, _: usize, u: f64) -> f64 {
+        let e = exponential::exp(-u.abs());
+        e / ((1.0 + e) * (1.0 + e))
+    }
+
+    fn phis_and_slopes(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+        if u.len() != terms.len() {
+            return one_by_one(self, terms, u, out);
+        }
+        let labels = &self.labels.all()[terms];
+        dispatch(
+            #[inline(always)]
+            || {
+                let tiles = u.chunks(TILE).zip(labels.chunks(TILE)).zip(out.chunks_mut(TILE));
+                tiles.map(|((u, y), out)| tile(u, y, out)).sum()
+            },
+        )
     }
 
     fn phi_star(&self, i: usize, w: f64) -> f64 {

@@ -1,5 +1,7 @@
 //! `-sum_c q_ic log u_c`
 
+use std::ops::Range;
+
 use super::Merit;
 use crate::scalar::clamp;
 use crate::setting::{self, InvalidSetting};
@@ -147,6 +149,14 @@ impl Merit for NegativeLog {
             let e = self.floor * self.unit(i * self.ell + c);
             *out = if q == 0.0 { 0.0 * u } else { -q / if u < e { e } else { u } };
         }
+    }
+
+    /// `q / u^2` above the floor, 0 below it.
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        for ((k, &u), out) in (terms.start * self.ell..).zip(u).zip(out) {
+            *out = if u < self.floor * self.unit(k) { 0.0 } else { self.weights[k] / (u * u) };
+        }
+        true
     }
 
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {

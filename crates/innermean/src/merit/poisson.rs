@@ -66,6 +66,13 @@ impl ScalarMerit for Poisson {
         if c == 0.0 { n + 0.0 * u } else { n - c / u }
     }
 
+    /// `s c / u^2`
+    #[inline(always)]
+    fn second(&self, i: usize, u: f64) -> f64 {
+        let c = self.counts[i];
+        if c == 0.0 { 0.0 } else { c / (u * u) }
+    }
+
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let (n, c) = (self.exposures[i], self.counts[i]);
         if c == 0.0 {
@@ -93,9 +100,8 @@ impl ScalarMerit for Poisson {
         false
     }
 
-    /// `s c / u^2`
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.counts[i] / (u * u))
+        Some(self.second(i, u))
     }
 
     #[inline(always)]

@@ -1,6 +1,12 @@
 //! A merit written for one coordinate serves any number of them.
 
+use std::ops::Range;
+
 use super::Merit;
+use crate::vector::dispatch;
+
+/// Of u, the step of a difference: the cube root of rounding, where the two errors of a central difference meet.
+const DIFFERENCE: f64 = 6e-6;
 
 /// A family of convex functions `phi_i` of one number. Whatever implements it is a [`Merit`] on `R^ell`:
 /// `phi_i(u) = sum_c phi_i(u_c)`, whose gradient, conjugate and prox all go coordinate by coordinate.
@@ -36,6 +42,19 @@ pub trait ScalarMerit: Sync {
     /// `phi_i'(u)`; at a kink, some subgradient.
     fn slope(&self, i: usize, u: f64) -> f64;
 
+    /// `phi_i''(u)`; where `phi_i'` has a kink, one of its one-sided slopes. Newton's method asks for it. Unless it is written down, by a
+    /// central difference of slopes.
+    #[inline(always)]
+    fn second(&self, i: usize, u: f64) -> f64 {
+        let h = DIFFERENCE * u.abs().max(DIFFERENCE);
+        (self.slope(i, u + h) - self.slope(i, u - h)) / (2.0 * h)
+    }
+
+    /// Slopes and the sum of values for many terms; see [`Merit::values_and_gradients`].
+    fn phis_and_slopes(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+        one_by_one(self, terms, u, out)
+    }
+
     /// `phi_i*(w) = sup_u u w - phi_i(u)`, `+inf` outside its domain.
     fn phi_star(&self, i: usize, w: f64) -> f64;
 
@@ -66,6 +85,28 @@ pub trait ScalarMerit: Sync {
     }
 }
 
+/// [`ScalarMerit::phis_and_slopes`] as anyone would write it.
+pub(super) fn one_by_one<S: ScalarMerit + ?Sized>(
+    merit: &S,
+    terms: Range<usize>,
+    u: &[f64],
+    out: &mut [f64],
+) -> f64 {
+    let ell = u.len() / terms.len().max(1);
+    dispatch(
+        #[inline(always)]
+        || {
+            let mut sum = 0.0;
+            for (k, (&u, out)) in u.iter().zip(out).enumerate() {
+                let i = terms.start + if ell == 1 { k } else { k / ell };
+                sum += merit.phi(i, u);
+                *out = merit.slope(i, u);
+            }
+            sum
+        },
+    )
+}
+
 impl<S: ScalarMerit> Merit for S {
     #[inline(always)]
     fn value(&self, i: usize, u: &[f64]) -> f64 {
@@ -81,6 +122,23 @@ impl<S: ScalarMerit> Merit for S {
         for (out, &u) in out.iter_mut().zip(u) {
             *out = self.slope(i, u);
         }
+    }
+
+    fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+        self.phis_and_slopes(terms, u, out)
+    }
+
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        let ell = u.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                for (k, (&u, out)) in u.iter().zip(out).enumerate() {
+                    *out = self.second(terms.start + if ell == 1 { k } else { k / ell }, u);
+                }
+            },
+        );
+        true
     }
 
     #[inline(always)]

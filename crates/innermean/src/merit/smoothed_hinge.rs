@@ -64,6 +64,13 @@ impl ScalarMerit for SmoothedHinge {
         -y * clamp((1.0 - y * u) / self.width, 0.0, 1.0)
     }
 
+    /// `1 / h` on the parabola, 0 on the lines
+    #[inline(always)]
+    fn second(&self, i: usize, u: f64) -> f64 {
+        let t = 1.0 - self.labels.of(i) * u;
+        if t < 0.0 || t > self.width { 0.0 } else { 1.0 / self.width }
+    }
+
     #[inline(always)]
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let v = -self.labels.of(i) * w;

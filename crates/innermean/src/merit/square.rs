@@ -51,6 +51,12 @@ impl ScalarMerit for Square {
         2.0 * self.weight * u
     }
 
+    /// `2 c`
+    #[inline(always)]
+    fn second(&self, _: usize, _: f64) -> f64 {
+        2.0 * self.weight
+    }
+
     #[inline(always)]
     fn phi_star(&self, _: usize, w: f64) -> f64 {
         w * w / (4.0 * self.weight)

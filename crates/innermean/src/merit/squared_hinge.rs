@@ -52,6 +52,12 @@ impl ScalarMerit for SquaredHinge {
         -2.0 * y * positive_part(1.0 - y * u)
     }
 
+    /// 2 short of the margin, 0 beyond
+    #[inline(always)]
+    fn second(&self, i: usize, u: f64) -> f64 {
+        if self.labels.of(i) * u > 1.0 { 0.0 } else { 2.0 }
+    }
+
     #[inline(always)]
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let v = -self.labels.of(i) * w;

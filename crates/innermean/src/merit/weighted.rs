@@ -1,5 +1,7 @@
 //! `omega_i phi_i`
 
+use std::ops::Range;
+
 use super::Merit;
 use crate::setting::{InvalidSetting, positive};
 
@@ -63,6 +65,17 @@ impl<P: Merit> Merit for Weighted<P> {
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
         self.merit.gradient(i, u, out);
         scale(self.weights[i], out);
+    }
+
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        let ell = u.len() / terms.len().max(1);
+        let known = self.merit.seconds(terms.clone(), u, out);
+        if known {
+            for (i, out) in terms.zip(out.chunks_exact_mut(ell.max(1))) {
+                scale(self.weights[i], out);
+            }
+        }
+        known
     }
 
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {

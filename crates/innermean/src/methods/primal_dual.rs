@@ -17,9 +17,10 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
-use crate::setting::{InvalidSetting, positive};
+use crate::setting::{InvalidSetting, at_least_one, positive};
 use crate::vector::{Aligned, prefetch};
 
+mod batch;
 mod lagged_step;
 
 /// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
@@ -38,6 +39,10 @@ pub struct Settings {
     /// Theorem 3: `n_Y = 1` and affine f need no reference point, so only the first outer iteration takes a snapshot,
     /// and `inner_iterations` is merely how often the driver looks.
     pub single_loop: bool,
+    /// Consecutive inner samples that a query of f averages; 1 in the paper.
+    pub batch: usize,
+    /// Duals that a step changes, and terms over which its primal direction averages; 1 in the paper.
+    pub outer_batch: usize,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -48,9 +53,9 @@ impl Settings {
     pub fn check(&self) -> Result<(), InvalidSetting> {
         positive("alpha_theta", self.alpha_theta)?;
         positive("alpha_w", self.alpha_w)?;
-        if self.inner_iterations == 0 {
-            return Err(InvalidSetting::new("inner_iterations", "0", "a whole number above 0"));
-        }
+        at_least_one("inner_iterations", self.inner_iterations)?;
+        at_least_one("batch", self.batch)?;
+        at_least_one("outer_batch", self.outer_batch)?;
         if self.single_loop && self.reference != Reference::Last {
             return Err(InvalidSetting::new(
                 "reference",
@@ -63,8 +68,16 @@ impl Settings {
 }
 
 /// What can be said about SVRPDA-I and II.
-pub(super) const SETTINGS: &[Knob] =
-    &[Knob::Rule, Knob::AlphaTheta, Knob::AlphaW, Knob::InnerIterations, Knob::Reference, Knob::WarmupEpochs];
+pub(super) const SETTINGS: &[Knob] = &[
+    Knob::Rule,
+    Knob::AlphaTheta,
+    Knob::AlphaW,
+    Knob::InnerIterations,
+    Knob::Reference,
+    Knob::WarmupEpochs,
+    Knob::Batch,
+    Knob::OuterBatch,
+];
 
 /// The one line in which SVRPDA-I and II differ: how U follows the duals.
 pub trait UpdateU {
@@ -74,11 +87,12 @@ pub trait UpdateU {
     /// The settings.
     fn settings(&self) -> &Settings;
 
-    /// Updates U after `change` has been added to `w_i`.
+    /// Updates U after `change` has been added to `w_i`. Where it asks for samples, it takes `batch` at once.
     fn update_u<F: Inner, P: Merit, G: Regularizer>(
         state: &mut PrimalDual,
         oracle: &mut Oracle<'_, F, P, G>,
         i: usize,
+        batch: usize,
         change: &[f64],
     );
 }
@@ -105,6 +119,9 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         let settings = self.settings();
         if s.lagged.is_on(oracle) {
             return s.lagged_step::<F, P, G, V>(oracle, settings);
+        }
+        if settings.is_batched() {
+            return s.batch_step::<F, P, G, V>(oracle, settings);
         }
         if s.warming_up(settings) {
             return s.plain_step(oracle, settings);
@@ -225,7 +242,7 @@ impl PrimalDual {
             outer: 0,
             next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
-            lagged: Lagged::new(oracle, settings.reference != Reference::Average),
+            lagged: Lagged::new(oracle, settings.reference != Reference::Average && !settings.is_batched()),
             scratch: vec![0.0; 3 * ell],
             delta_theta: Aligned::zeros(d),
             draws: Draws::new(settings.seed),
@@ -255,15 +272,19 @@ impl PrimalDual {
             return;
         }
         self.theta_ref.copy_from_slice(&self.theta);
-        if first && settings.warmup_epochs == 0 {
+        let starting = first && settings.warmup_epochs == 0;
+        if !self.jac_bar.is_empty() && !oracle.affine() {
+            let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
+            oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
+        } else if starting {
             // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
             oracle.snapshot_with_duals(&self.theta_ref, &mut self.w, &mut self.f_bar, &mut self.u);
         } else {
             oracle.snapshot(&self.theta_ref, &self.w, &mut self.f_bar, &mut self.u);
         }
-        if !self.jac_bar.is_empty() && !self.jac_bar_known {
+        if !self.jac_bar.is_empty() && oracle.affine() && !self.jac_bar_known {
             oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
-            self.jac_bar_known = oracle.affine();
+            self.jac_bar_known = true;
         }
         self.next_reference.begin(settings.inner_iterations, &mut self.draws.reference);
     }
@@ -306,7 +327,7 @@ impl PrimalDual {
                 }
                 s.ascend(oracle, settings.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
-                V::update_u(s, oracle, i, change);
+                V::update_u(s, oracle, i, 1, change);
             },
         );
     }

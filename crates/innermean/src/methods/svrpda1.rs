@@ -3,7 +3,7 @@
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. Linear rate (Theorems 1 and 2) when g is strongly convex,
 //! each phi smooth and `L(theta, w)` convex in theta.
-//! Per step: 2 values of f, and 2 products with f' unless f is affine; time O(d ell). Storage: `n_X d ell` for the
+//! Per step: 2 values of f, and 2 products with f' unless f is affine; time O(d ell). In batches of B terms and b samples, B b times that. Storage: `n_X d ell` for the
 //! mean Jacobians, `2 n_X ell` for duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, mean
 //! Jacobians are kept at these alone and, if they are few and g is a sum over coordinates, a step takes time in proportion to their number.
 
@@ -62,6 +62,7 @@ impl UpdateU for Svrpda1 {
         s: &mut PrimalDual,
         oracle: &mut Oracle<'_, F, P, G>,
         i: usize,
+        _: usize,
         change: &[f64],
     ) {
         let d = oracle.d();

@@ -4,7 +4,7 @@
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice. Its U drifts from
 //! the batch gradient between snapshots, so it needs smaller steps or shorter epochs than SVRPDA-I.
-//! Per step: 2 values of f and 1 product with f', 2 more unless f is affine; time O(d ell). Storage: `2 n_X ell` for
+//! Per step: 2 values of f and 1 product with f', 2 more unless f is affine; time O(d ell). In batches of B terms and b samples, B b times that. Storage: `2 n_X ell` for
 //! duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, these are few and g is a sum over
 //! coordinates, a step takes time in proportion to their number.
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
+use crate::inner::{Inner, block_of};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
@@ -73,9 +73,14 @@ impl UpdateU for Svrpda2 {
         s: &mut PrimalDual,
         oracle: &mut Oracle<'_, F, P, G>,
         i: usize,
+        batch: usize,
         change: &[f64],
     ) {
         let j = s.draws.u_j.index(oracle.n_y(i));
+        if batch > 1 {
+            let js = block_of(j, oracle.n_y(i), batch);
+            return oracle.add_block_jac_t(&s.theta_ref, i, js, change, oracle.one_over_n_x(), &mut s.u);
+        }
         oracle.add_jac_t(&s.theta_ref, i, j, change, oracle.one_over_n_x(), &mut s.u);
     }
 }

@@ -20,14 +20,19 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::blocks::Blocks;
+use crate::draws::Stream;
 use crate::setting::InvalidSetting;
 use crate::vector::{norm_squared, row_dots, update};
 
+mod link;
 mod scalar;
 mod softmax;
 
-pub use scalar::{Bags, Link};
+pub use link::Link;
+pub use scalar::Bags;
 pub use softmax::{MOST_CLASSES, SoftmaxBags};
 
 /// Rows of features, group after group.
@@ -44,6 +49,8 @@ pub struct Groups {
     blocks: Blocks,
     /// `max |(y_ij, 1)|`, the 1 where there is an intercept.
     longest: f64,
+    /// Whether the rows of every group that is worth it stand in an order that was drawn.
+    in_random_order: bool,
 }
 
 /// Rows of one group that are handled in one go.
@@ -61,6 +68,12 @@ const SHORTEST: usize = 512;
 const TILE: usize = 64;
 /// Numbers in a tile: they should stay in the nearest cache.
 const TILE_NUMBERS: usize = 2048;
+/// Rows that a step of SVRPDA-I or II takes at once, by default.
+const BLOCK: usize = 16;
+/// The mean number of rows of a group from which on blocks pay.
+const WORTH_BLOCKS: usize = 1024;
+/// The stream that orders the rows of group i is that of number i from here on, far from those that methods take.
+const ORDER: u64 = 1 << 40;
 
 impl Groups {
     /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so that there is one start more than there are
@@ -109,10 +122,11 @@ impl Groups {
         let squares =
             Blocks::new(count, width).max(|| (), |(), r| norm_squared(&rows[r * width..(r + 1) * width]));
         let longest = (squares + f64::from(u8::from(intercept))).sqrt();
-        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest })
+        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest, in_random_order: false })
     }
 
-    /// Rows in any order, with the number of the group of each: sorts them by group. Comes back with where each sorted row stood before.
+    /// Rows in any order, with the number of the group of each: sorts them by group. Comes back with where each sorted row stood before. Rows of
+    /// large groups are brought into an order that is drawn, the same each time, so that steps may take blocks of consecutive rows.
     ///
     /// # Errors
     /// As [`Groups::new`], and if a group below `count` has no rows or a row is of none of them.
@@ -147,11 +161,23 @@ impl Groups {
             order[next[group as usize]] = row;
             next[group as usize] += 1;
         }
-        let mut sorted = Vec::with_capacity(rows.len());
-        for &row in &order {
-            sorted.extend_from_slice(&rows[row * width..(row + 1) * width]);
+        let in_random_order = groups.len() >= WORTH_BLOCKS * count;
+        if in_random_order {
+            let parts = starts.windows(2).scan(&mut order[..], |rest, ends| {
+                let (part, more) = std::mem::take(rest).split_at_mut(ends[1] - ends[0]);
+                *rest = more;
+                Some(part)
+            });
+            let parts: Vec<&mut [usize]> = parts.collect();
+            parts.into_par_iter().enumerate().for_each(|(i, part)| shuffle(part, ORDER + i as u64));
         }
-        Ok((Self::new(width, sorted, starts, intercept)?, order))
+        let mut sorted = vec![0.0; rows.len()];
+        Blocks::new(order.len(), width).fill(width, &mut sorted, |range, sorted| {
+            for (&row, out) in order[range].iter().zip(sorted.chunks_exact_mut(width)) {
+                out.copy_from_slice(&rows[row * width..(row + 1) * width]);
+            }
+        });
+        Ok((Groups { in_random_order, ..Self::new(width, sorted, starts, intercept)? }, order))
     }
 
     /// The number of groups.
@@ -186,6 +212,17 @@ impl Groups {
         self.starts[i + 1] - self.starts[i]
     }
 
+    /// The rows of a block of samples of group i.
+    #[inline(always)]
+    fn block_rows(&self, i: usize, js: &Range<usize>) -> Range<usize> {
+        self.starts[i] + js.start..self.starts[i] + js.end
+    }
+
+    /// See [`Inner::block`](crate::inner::Inner::block).
+    fn block(&self) -> usize {
+        if self.in_random_order { BLOCK } else { 1 }
+    }
+
     /// The features of row r.
     #[inline(always)]
     pub fn row(&self, r: usize) -> &[f64] {
@@ -197,10 +234,10 @@ impl Groups {
         self.width + usize::from(self.intercept)
     }
 
-    /// Runs `work(rows, first row)` for tiles of the rows in `range`.
+    /// Runs `work(rows, number of rows)` for tiles of the rows in `range`, of at most `most` rows.
     #[inline(always)]
-    fn tiles(&self, range: Range<usize>, mut work: impl FnMut(&[f64], usize)) {
-        let tile = (TILE_NUMBERS / self.width).clamp(8, TILE);
+    fn tiles(&self, range: Range<usize>, most: usize, mut work: impl FnMut(&[f64], usize)) {
+        let tile = (TILE_NUMBERS / self.width).clamp(8, TILE).min(most);
         let mut first = range.start;
         while first < range.end {
             let end = (first + tile).min(range.end);
@@ -226,5 +263,13 @@ impl Groups {
             let own = &mut out[segment.group * width..(segment.group + 1) * width];
             crate::vector::axpy(share, part, own);
         }
+    }
+}
+
+/// Fisher and Yates.
+fn shuffle(order: &mut [usize], stream: u64) {
+    let mut draws = Stream::new(0, stream);
+    for last in (1..order.len()).rev() {
+        order.swap(last, draws.index(last + 1));
     }
 }

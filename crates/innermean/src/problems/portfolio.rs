@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 use crate::blocks::Blocks;
 use crate::choice::Choice;
-use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
+use crate::inner::{Bounds, Duals, Inner, Rows, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
 use crate::setting::InvalidSetting;
@@ -156,6 +156,9 @@ impl Portfolio {
         &self.returns[range.start * self.d..range.end * self.d]
     }
 }
+
+/// Rows that a gradient takes at once: near when they are read again.
+const TILE: usize = 64;
 
 impl Inner for Portfolio {
     #[inline(always)]
@@ -302,5 +305,40 @@ impl Inner for Portfolio {
                 axpy(-sum(w), &self.mean, partial);
             },
         );
+    }
+
+    /// Tile by tile, as [`Collapsed`](crate::collapse::Collapsed) does.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let (d, shared) = (self.d, dot(&self.mean, theta));
+        // The loss stands behind the sum.
+        let mut total = vec![0.0; d + 1];
+        self.blocks().fill_both_and_add(
+            1,
+            (f_bar, w),
+            1.0 / self.n as f64,
+            &mut total,
+            #[inline(always)]
+            |terms, f_bar, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let tiles = f_bar.chunks_mut(TILE).zip(w.chunks_mut(TILE));
+                for (first, (f_bar, w)) in terms.step_by(TILE).zip(tiles) {
+                    let terms = first..first + w.len();
+                    row_dots(self.rows(terms.clone()), d, theta, f_bar);
+                    update(f_bar, |value| value - shared);
+                    loss[0] += duals(terms.clone(), f_bar, w);
+                    add_weighted_rows(self.rows(terms), w, partial);
+                    axpy(-sum(w), &self.mean, partial);
+                }
+            },
+        );
+        out.copy_from_slice(&total[..d]);
+        total[d]
     }
 }

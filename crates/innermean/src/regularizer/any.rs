@@ -66,6 +66,10 @@ macro_rules! variants {
                 match self { $(Self::$Variant(g) => g.coordinate(l),)* }
             }
 
+            fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+                match self { $(Self::$Variant(g) => g.coordinate_of_budget(l),)* }
+            }
+
             fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
                 match self { $(Self::$Variant(g) => g.quadratic(d),)* }
             }

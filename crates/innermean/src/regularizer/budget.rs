@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxConstraint, Regularizer};
+use super::{BoxConstraint, Coordinate, Regularizer};
 use crate::setting::InvalidSetting;
 use crate::vector;
 
@@ -184,5 +184,9 @@ impl Regularizer for Budget {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        self.bounds.coordinate(l)
     }
 }

@@ -130,6 +130,11 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
         Some(Coordinate { l2: part.l2 + self.lambda, ..part })
     }
 
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.coordinate_of_budget(l)?;
+        Some(Coordinate { l2: part.l2 + self.lambda, ..part })
+    }
+
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
         let (lambda, tilt) = self.g.quadratic(d)?;
         Some((lambda + self.lambda, tilt))

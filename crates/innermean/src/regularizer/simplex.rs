@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Regularizer;
+use super::{Coordinate, Regularizer};
 use crate::scalar::positive_part;
 use crate::vector::{self, LANES};
 
@@ -93,5 +93,9 @@ impl Regularizer for Simplex {
     #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
+    }
+
+    fn coordinate_of_budget(&self, _: usize) -> Option<Coordinate> {
+        Some(Coordinate { lo: 0.0, ..Coordinate::FREE })
     }
 }

@@ -88,6 +88,11 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
     }
 
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.coordinate_of_budget(l)?;
+        Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
+    }
+
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
         let (lambda, mut tilt) = self.g.quadratic(d)?;
         vector::axpy(1.0, self.tilt_of(d), &mut tilt);

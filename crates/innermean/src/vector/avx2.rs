@@ -12,16 +12,16 @@ use std::arch::x86_64::{
 
 use super::LANES;
 
-/// Whether the CPU has AVX2: a load and a test, always taken the same way. The other functions here are sound only
-/// where it is true.
+/// Whether the CPU has AVX2 and fused multiply-adds: a load and a test, always taken the same way. The other functions here
+/// are sound only where it is true.
 #[inline(always)]
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx2")
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 #[inline(always)]
 pub(super) fn with<R>(work: impl FnOnce() -> R) -> R {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled<R>(work: impl FnOnce() -> R) -> R {
         work()
     }
@@ -41,7 +41,7 @@ pub(super) fn prefetch_lines<const FROM: usize, const TO: usize>(from: *const f6
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64]) -> f64 {
         lane_sum([a, b], |[a, b]| _mm256_mul_pd(a, b))
     }
@@ -52,7 +52,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[inline(always)]
 pub(super) fn sum(a: &[f64]) -> f64 {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64]) -> f64 {
         lane_sum([a], |[a]| a)
     }
@@ -63,7 +63,7 @@ pub(super) fn sum(a: &[f64]) -> f64 {
 #[inline(always)]
 pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
         lane_sum([a, b, p, q], |[a, b, p, q]| _mm256_mul_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q)))
     }
@@ -73,7 +73,7 @@ pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> 
 
 #[inline(always)]
 pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
         assert!(rows.len() >= out.len() * d && x.len() >= d);
         let (fours, rest) = out.as_chunks_mut::<4>();
@@ -95,7 +95,7 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
 
 #[inline(always)]
 pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], w: &[f64], out: &mut [f64]) {
         let d = out.len();
         assert!(rows.len() >= w.len() * d);
@@ -121,7 +121,7 @@ pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
 /// The first `4 V` columns (or as many as there are, the last register then being used in part) with their sums in V
 /// registers; `rows` starts at the first of these columns. Returns the number of columns done.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut [f64]) -> usize {
     let columns = out.len().min(4 * V);
     let last = mask(columns - 4 * (V - 1));
@@ -159,7 +159,7 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
 
 /// A mask for the first `count` of four lanes, all of them for `count >= 4`.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn mask(count: usize) -> __m256i {
     const WINDOW: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
     // SAFETY: at most four past the start, four are read.
@@ -168,7 +168,7 @@ pub(super) fn mask(count: usize) -> __m256i {
 
 /// `super::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) -> __m256d) -> f64 {
     let n = streams[0].len();
     for stream in streams {
@@ -212,7 +212,7 @@ fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) ->
 
 /// `(a0 + a2) + (a1 + a3)`
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn across(a: __m256d) -> f64 {
     let two = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
     _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
@@ -220,7 +220,7 @@ fn across(a: __m256d) -> f64 {
 
 /// [`across`] of four vectors, side by side.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
     let halves = |p, q| {
         let (low, high) = (_mm256_permute2f128_pd::<0x20>(p, q), _mm256_permute2f128_pd::<0x31>(p, q));
@@ -236,7 +236,7 @@ fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
 /// # Safety
 /// `rows` points to 4 d numbers and x to d.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
     let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
     let mut l = 0;
@@ -285,7 +285,7 @@ pub(super) fn row_dots_and_weighted_rows(
     out: &mut [f64],
     sum: &mut [f64],
 ) {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
         match x.len().div_ceil(4) {
             0 => out.fill(0.0),
@@ -305,7 +305,7 @@ pub(super) fn row_dots_and_weighted_rows(
 
 /// Rows of at most `4 V` numbers, the last register used in part.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
     let d = x.len();
     assert!(4 * (V - 1) < d && d <= 4 * V && sum.len() == d);

@@ -63,7 +63,7 @@ mod avx2 {
 
     #[inline(always)]
     pub(super) fn weight_facts(weights: &[f64], sizes: &[f64]) -> [f64; 3] {
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,fma")]
         fn compiled(weights: &[f64], sizes: &[f64]) -> [f64; 3] {
             assert!(sizes.len() >= weights.len());
             let whole = weights.len() - weights.len() % LANES;
@@ -103,7 +103,7 @@ mod avx2 {
 
     #[inline(always)]
     pub(super) fn add_three_weighted_rows(rows: &[f64], d: usize, w: [&[f64]; 3], out: &mut [f64]) {
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,fma")]
         fn compiled(rows: &[f64], d: usize, w: [&[f64]; 3], out: &mut [f64]) {
             let mut column = 0;
             while column < d {
@@ -120,7 +120,7 @@ mod avx2 {
 
     /// The `4 V` columns from `first` on (or as many as there are, the last register then being used in part). Returns how many were done.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn columns<const V: usize>(
         rows: &[f64],
         d: usize,

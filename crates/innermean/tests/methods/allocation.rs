@@ -2,19 +2,17 @@
 //! the paper's Table 2 says.
 
 use crate::allocations::{allocations, bytes};
+use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Method,
-    Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1,
-    Svrpda2, Unregularized,
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Oracle,
+    Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1, Svrpda2,
+    Unregularized,
 };
 use innermean_data::generate_factor_model;
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    method: &M,
-) {
+fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..3 {
@@ -43,6 +41,8 @@ fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<
             reference,
             warmup_epochs: 1,
             single_loop,
+            batch: 1,
+            outer_batch: 1,
             seed: 1,
         };
         check(name, problem, &Svrpda1(settings.clone()));
@@ -87,10 +87,11 @@ fn no_inner_step_allocates() {
 }
 
 /// Numbers (of eight bytes) that a method's state takes beside the draws, whose blocks have a fixed size.
-fn numbers_held<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+fn numbers_held<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     problem: &Problem<F, P, G>,
     method: &M,
 ) -> usize {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let start = vec![0.1; problem.inner.d()];
     let before = bytes();
@@ -114,6 +115,8 @@ fn storage_is_that_of_table_2() {
             reference: Reference::Last,
             warmup_epochs: 0,
             single_loop: false,
+            batch: 1,
+            outer_batch: 1,
             seed: 1,
         };
         // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the

@@ -2,6 +2,7 @@
 
 use crate::allocations::allocations;
 use crate::support::chain::Chain;
+use crate::support::checks::Erased;
 use crate::support::sparse::SparseData;
 use crate::support::toy::Affine;
 use innermean::choice::Mirror;
@@ -16,15 +17,12 @@ use innermean::methods::sox::Sox;
 use innermean::methods::spdc::Spdc;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Choice, Collapsed, ElasticNet, FreeTail, Inner, Listed, Merit, Method, Oracle, Problem, Reference,
-    Regularizer, Ridge, Square, Svrpda1,
+    Choice, Collapsed, ElasticNet, FreeTail, Inner, Listed, Merit, Oracle, Problem, Reference, Regularizer,
+    Ridge, Square, Svrpda1,
 };
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    method: &M,
-) {
+fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..3 {

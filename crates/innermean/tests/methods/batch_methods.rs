@@ -2,6 +2,7 @@
 //! continue bit for bit.
 
 use crate::allocations::allocations;
+use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::methods::accelerated::Accelerated;
 use innermean::methods::gradient_descent::GradientDescent;
@@ -11,16 +12,17 @@ use innermean::methods::saga::Saga;
 use innermean::methods::svrg::Svrg;
 use innermean::{
     AnyMethod, AnyRegularizer, BoxConstraint, Calls, Choice, Collapsed, Driver, Inner, L1, Listed, Merit,
-    Method, Oracle, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, Square, Stop, Unregularized,
+    Oracle, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, Square, Stop, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
 /// The calls of each outer iteration: (before the steps, in the steps).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     problem: &Problem<F, P, G>,
     method: &M,
     outers: usize,
 ) -> Vec<(Calls, Calls)> {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");
@@ -141,11 +143,8 @@ fn collapsing_is_counted_before_the_first_step() {
 }
 
 /// No allocation in a step, and a state that went through a file between any two calls continues bit for bit.
-fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    method: &M,
-) {
+fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
+    let problem = &problem.erased();
     let run = |through_files: bool| {
         let mut oracle = Oracle::new(problem);
         let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);

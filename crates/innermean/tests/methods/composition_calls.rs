@@ -1,13 +1,14 @@
 //! The oracle calls of the methods that step along gradients of the composition, to the exact count of `docs/oracle-calls.md`.
 
+use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::merit::Borrowed;
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Calls, Choice, Driver, Inner, Merit, Method, Oracle, Portfolio, Problem, Regularizer, Ridge,
-    Sample, Square, Stop, Structure, Unregularized,
+    AnyMethod, Calls, Choice, Driver, Inner, Merit, Oracle, Portfolio, Problem, Regularizer, Ridge, Sample,
+    Square, Stop, Structure, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -16,10 +17,11 @@ fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
 }
 
 /// The calls of two outer iterations: (head, inner steps, their number).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     problem: &Problem<F, P, G>,
     method: &M,
 ) -> [(Calls, Calls, usize); 2] {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");
@@ -106,7 +108,7 @@ fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
     let method = Ascvrg { alpha_theta: 1e-3, inner_iterations: 20, batch: 5, jacobian_batch: 5, seed: 1 };
     let driver =
         Driver { stop: Stop { tolerance: None, max_outer: Some(7), ..Stop::default() }, ..Driver::default() };
-    let solution = driver.run(&problem, &method, &[0.1; 3], &mut ());
+    let solution = driver.run(&problem.erased(), &method, &[0.1; 3], &mut ());
     let steps: Vec<u64> = solution.trace.windows(2).map(|pair| pair[1].inner - pair[0].inner).collect();
     // 5 (3/2)^s, rounded up
     assert_eq!(steps, [5, 8, 12, 17, 20, 20, 20]);

@@ -2,12 +2,13 @@
 //! continues bit for bit.
 
 use crate::allocations::allocations;
+use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyRegularizer, Inner, L1, Method, Oracle, Portfolio, Problem, Ridged, Simplex, Square, Unregularized,
+    AnyRegularizer, Inner, L1, Oracle, Portfolio, Problem, Ridged, Simplex, Square, Unregularized,
 };
 use innermean::{Merit, Regularizer};
 use innermean_data::generate_factor_model;
@@ -15,12 +16,13 @@ use innermean_data::generate_factor_model;
 const OUTER: usize = 4;
 
 /// Four outer iterations without an allocation in a step, the state written and read back before the steps in `cuts`; what comes out.
-fn run<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+fn run<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     name: &str,
     problem: &Problem<F, P, G>,
     method: &M,
     cuts: &[(usize, usize)],
 ) -> Vec<u64> {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..OUTER {
@@ -38,11 +40,8 @@ fn run<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
     bits.chain([oracle.calls.total(), oracle.rows]).collect()
 }
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    method: &M,
-) {
+fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
+    let problem = &problem.erased();
     let whole = run(name, problem, method, &[]);
     assert!(f64::from_bits(whole[0]) != 0.1, "{name}: theta has moved");
     assert_eq!(run(name, problem, method, &[(0, 0), (1, 3), (2, 0), (3, 2)]), whole, "{name}");

@@ -24,7 +24,7 @@ fn settings(problem: &Market) -> Settings {
 }
 
 fn solve(problem: &Market, driver: &Driver<'_>, observer: &mut dyn Observer) -> Solution {
-    driver.run(problem, &Svrpda1(settings(problem)), &[0.0; 8], observer)
+    driver.run(&problem.erased(), &Svrpda1(settings(problem)), &[0.0; 8], observer)
 }
 
 fn until(stop: Stop) -> Driver<'static> {
@@ -95,7 +95,7 @@ fn divergence_is_caught_while_numbers_are_finite_and_the_best_point_is_returned(
     // Caught long before overflow when the blow-up is slow.
     let mut settings = settings(&problem);
     settings.alpha_theta *= 30.0;
-    let solution = Driver::default().run(&problem, &Svrpda1(settings), &[0.1; 8], &mut ());
+    let solution = Driver::default().run(&problem.erased(), &Svrpda1(settings), &[0.1; 8], &mut ());
     assert!(solution.trace.iter().all(|record| record.objective < 1e100));
 }
 
@@ -170,8 +170,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
         pool.install(|| {
             let settings = Settings { seed, ..settings(&problem) };
             let driver = until(Stop { max_outer: Some(3), ..never() });
-            let one = driver.run(&problem, &Svrpda1(settings.clone()), &[0.0; 8], &mut ());
-            let two = driver.run(&problem, &Svrpda2(settings), &[0.0; 8], &mut ());
+            let one = driver.run(&problem.erased(), &Svrpda1(settings.clone()), &[0.0; 8], &mut ());
+            let two = driver.run(&problem.erased(), &Svrpda2(settings), &[0.0; 8], &mut ());
             let bits = |s: &Solution| s.theta.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
             (bits(&one), bits(&two))
         })
@@ -219,7 +219,7 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
         .expect("a portfolio");
     let settings = Settings::choose(&Choice::seeded(1), &problem, &[0.0; 4]).expect("the default steps");
     let stop = Stop { max_outer: Some(0), ..Stop::default() };
-    let solution = until(stop).run(&problem, &Svrpda1(settings), &[0.0; 4], &mut ());
+    let solution = until(stop).run(&problem.erased(), &Svrpda1(settings), &[0.0; 4], &mut ());
     assert_eq!(solution.theta, [0.25; 4]);
 }
 
@@ -255,7 +255,7 @@ fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
         let settings = Settings { seed, ..settings(&problem) };
         let stop = Stop { max_calls: Some(40_000), ..Stop::default() };
         let driver = Driver { stop, evaluate_every: NonZeroU64::new(20), ..Driver::default() };
-        let solution = driver.run(&problem, &Svrpda1(settings), &[0.0; 8], &mut ());
+        let solution = driver.run(&problem.erased(), &Svrpda1(settings), &[0.0; 8], &mut ());
         assert!(
             matches!(solution.status, Status::Solved | Status::MaxCalls),
             "seed {seed}: {}",
@@ -268,7 +268,8 @@ fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
 #[test]
 fn a_start_that_is_not_a_number_is_called_so() {
     let problem = market(50, 8);
-    let solution = Driver::default().run(&problem, &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
+    let solution =
+        Driver::default().run(&problem.erased(), &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
     assert_eq!(solution.status, Status::StartNotFinite);
     assert_eq!(solution.calls.total(), 0);
 }

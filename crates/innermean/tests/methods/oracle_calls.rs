@@ -1,9 +1,10 @@
 //! The table of `docs/oracle-calls.md`, to the exact count.
 
+use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Calls, Inner, Merit, Method, Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Sample, Settings,
-    Square, Structure, Svrpda1, Svrpda2,
+    Calls, Inner, Merit, Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Sample, Settings, Square,
+    Structure, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
 
@@ -50,15 +51,18 @@ fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) ->
         reference: Reference::Last,
         warmup_epochs,
         single_loop,
+        batch: 1,
+        outer_batch: 1,
         seed: 1,
     }
 }
 
 /// The calls of each of three outer iterations: (snapshot, inner steps).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
+fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     problem: &Problem<F, P, G>,
     method: &M,
 ) -> Vec<(Calls, Calls)> {
+    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");

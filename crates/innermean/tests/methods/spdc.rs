@@ -115,7 +115,8 @@ fn the_rate_is_the_theorems_or_better() {
         let factor = 1.0 - 1.0 / (n + r * (n / (0.2 * 0.5)).sqrt());
         let outer = 60;
         let stop = Stop { max_outer: Some(outer), tolerance: None, ..Stop::default() };
-        let solution = Driver { stop, ..Driver::default() }.run(&problem, &method, &[1.0; 6], &mut ());
+        let solution =
+            Driver { stop, ..Driver::default() }.run(&problem.erased(), &method, &[1.0; 6], &mut ());
         let optimum = problem.objective(&saddle.theta);
         let gap = |objective: f64| (objective - optimum).max(1e-15);
         let first = gap(solution.trace[0].objective);
@@ -142,12 +143,12 @@ fn ridge_and_logistic_regression_reach_rounding() {
         let method = Spdc::choose(&Choice::seeded(1), &ridge, &[0.0; 8]).unwrap();
         let stop = Stop { max_outer: Some(150), tolerance: Some(1e-10), ..Stop::default() };
         let driver = Driver { stop, ..Driver::default() };
-        let solution = driver.run(&ridge, &method, &[0.0; 8], &mut ());
+        let solution = driver.run(&ridge.erased(), &method, &[0.0; 8], &mut ());
         assert!(solution.status.is_solved(), "{}", solution.status);
         assert!(distance_squared(&solution.theta, &saddle.theta).sqrt() < 1e-8);
         let logistic = rows(&f, Softplus, lambda);
         let method = Spdc::choose(&Choice::seeded(1), &logistic, &[0.0; 8]).unwrap();
-        let solution = driver.run(&logistic, &method, &[0.0; 8], &mut ());
+        let solution = driver.run(&logistic.erased(), &method, &[0.0; 8], &mut ());
         assert!(solution.status.is_solved(), "{}: {:?}", solution.status, solution.optimality);
     }
 }

@@ -290,9 +290,9 @@ fn ten_epochs<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, me
     let settings =
         Settings::choose(&Choice { seed: 5, ..choice }, problem, &start).expect("steps above zero");
     if method == "svrpda1" {
-        driver.run(problem, &Svrpda1(settings), &start, &mut ()).theta
+        driver.run(&problem.erased(), &Svrpda1(settings), &start, &mut ()).theta
     } else {
-        driver.run(problem, &Svrpda2(settings), &start, &mut ()).theta
+        driver.run(&problem.erased(), &Svrpda2(settings), &start, &mut ()).theta
     }
 }
 

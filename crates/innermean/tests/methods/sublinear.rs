@@ -1,6 +1,6 @@
 //! SPDG, ALEXR, SOX and MSVR: exact counts, resumed runs, and gaps that fall like a power of the steps.
 
-use crate::support::checks::{calls, counted, resumes};
+use crate::support::checks::{Erased, calls, counted, resumes};
 use crate::support::market::Market;
 use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::choice::Mirror;
@@ -9,8 +9,8 @@ use innermean::methods::msvr::Msvr;
 use innermean::methods::sox::Sox;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Absolute, Calls, Choice, Driver, Inner, Listed, Merit, Method, Portfolio, Problem, Regularizer, Ridge,
-    Square, Stop, Tilted, Unregularized,
+    Absolute, Calls, Choice, Driver, Inner, Listed, Merit, Portfolio, Problem, Regularizer, Ridge, Square,
+    Stop, Tilted, Unregularized,
 };
 
 fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
@@ -18,13 +18,14 @@ fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
 }
 
 /// The mean gap over a stretch of passes and five seeds, relative to that at the start, for each stretch.
-fn gaps<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G> + Listed>(
+fn gaps<F: Inner, P: Merit, G: Regularizer, M: Erased + Listed>(
     problem: &Problem<F, P, G>,
     start: &[f64],
     optimum: f64,
     choice: Choice,
 ) -> [f64; 3] {
     const STRETCHES: [std::ops::Range<usize>; 3] = [6..10, 48..80, 384..400];
+    let problem = &problem.erased();
     let first = problem.objective(start) - optimum;
     let mut means = [0.0; 3];
     for seed in 0..5 {

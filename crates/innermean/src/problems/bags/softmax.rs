@@ -1,10 +1,12 @@
 //! Several classes: the softmax link.
 
+use std::ops::Range;
+
 use super::{Groups, TILE};
 use crate::exponential::exp;
 use crate::inner::{Bounds, Inner};
 use crate::setting::InvalidSetting;
-use crate::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update_with};
+use crate::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
 
 /// At most so many classes: the probabilities of a row live on the stack.
 pub const MOST_CLASSES: usize = 64;
@@ -17,8 +19,8 @@ pub struct SoftmaxBags {
     classes: usize,
 }
 
-/// For each class, the scores or probabilities of the rows of a tile.
-type Tile = [[f64; TILE]];
+/// Probabilities that are handled at once: those of all classes for a tile of rows, on the stack.
+const SCORES: usize = 16 * MOST_CLASSES;
 
 impl SoftmaxBags {
     /// # Errors
@@ -45,11 +47,12 @@ impl SoftmaxBags {
     /// The probabilities of all classes for all rows, group after group, C for each row.
     pub fn predictions(&self, theta: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.groups.rows() * self.classes);
-        let mut tile = new_tile();
-        self.groups.tiles(0..self.groups.rows(), |rows, len| {
-            self.probabilities(theta, rows, len, &mut tile);
+        let mut p = [0.0; SCORES];
+        self.groups.tiles(0..self.groups.rows(), self.tile(), |rows, len| {
+            let p = &mut p[..len * self.classes];
+            self.probabilities(theta, rows, len, p);
             for r in 0..len {
-                out.extend(tile[..self.classes].iter().map(|p| p[r]));
+                out.extend(p.chunks_exact(len).map(|p| p[r]));
             }
         });
         out
@@ -94,91 +97,108 @@ impl SoftmaxBags {
         }
     }
 
-    /// `tile_c[r]` = the probability of class c for row r.
+    /// Rows that are handled at once.
     #[inline(always)]
-    fn probabilities(&self, theta: &[f64], rows: &[f64], len: usize, tile: &mut Tile) {
-        let tile = &mut tile[..self.classes];
+    fn tile(&self) -> usize {
+        SCORES / self.classes
+    }
+
+    /// The probability of class c for row r as `p[c * len + r]`.
+    #[inline(always)]
+    fn probabilities(&self, theta: &[f64], rows: &[f64], len: usize, p: &mut [f64]) {
         let mut most = [f64::NEG_INFINITY; TILE];
         let mut total = [0.0; TILE];
         let (most, total) = (&mut most[..len], &mut total[..len]);
-        for (c, scores) in tile.iter_mut().enumerate() {
+        for (c, scores) in p.chunks_exact_mut(len).enumerate() {
             let (coefficients, intercept) = self.of_class(theta, c);
-            row_dots(rows, self.groups.width, coefficients, &mut scores[..len]);
-            for (score, most) in scores[..len].iter_mut().zip(&mut *most) {
-                *score += intercept;
-                *most = if *score <= *most { *most } else { *score };
-            }
+            row_dots(rows, self.groups.width, coefficients, scores);
+            update(scores, |score| score + intercept);
+            update_with(most, scores, |most, score| if score <= most { most } else { score });
         }
-        for scores in &mut *tile {
-            update_with(&mut scores[..len], most, |t, most| exp(t - most));
+        for scores in p.chunks_exact_mut(len) {
+            update_with(scores, most, |t, most| exp(t - most));
             update_with(total, scores, |total, e| total + e);
         }
-        for scores in tile {
-            update_with(&mut scores[..len], total, |e, total| e / total);
+        update(total, |total| 1.0 / total);
+        for scores in p.chunks_exact_mut(len) {
+            update_with(scores, total, |e, share| e * share);
         }
     }
 
-    /// `out += c sum_r P_r w`, `P_r` the Jacobian of row r: `coefficient_rc = p_rc (w_c - <w, p_r>)` times the row for each class.
-    /// The sums of the probabilities go into `sums`.
+    /// Adds the sums of probabilities over the rows of a tile, a number for each class.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
+    fn add_sums(len: usize, p: &[f64], sums: &mut [f64]) {
+        for (sum_c, p) in sums.iter_mut().zip(p.chunks_exact(len)) {
+            *sum_c += sum(p);
+        }
+    }
+
+    /// From probabilities to what each row counts in the sum of products `P_r w`, with `P_r` the Jacobian of row r: `c p_rk (w_k - <w, p_r>)` for class k.
+    #[inline(always)]
+    fn weights(len: usize, w: &[f64], c: f64, p: &mut [f64]) {
+        let mut inner = [0.0; TILE];
+        let inner = &mut inner[..len];
+        for (w, p) in w.iter().zip(p.chunks_exact(len)) {
+            axpy(*w, p, inner);
+        }
+        for (w, p) in w.iter().zip(p.chunks_exact_mut(len)) {
+            update_with(p, inner, |p, inner| c * p * (w - inner));
+        }
+    }
+
+    /// `out += sum over r and k of weights_kr (row r, in the place of class k)`
+    #[inline(always)]
+    fn add_rows(&self, rows: &[f64], len: usize, weights: &[f64], out: &mut [f64]) {
+        let (width, penalised) = (self.groups.width, self.penalised());
+        for (k, weights) in weights.chunks_exact(len).enumerate() {
+            add_weighted_rows(rows, weights, &mut out[k * width..(k + 1) * width]);
+            if self.groups.intercept {
+                out[penalised + k] += sum(weights);
+            }
+        }
+    }
+
+    /// `out += c sum_r P_r w`. The sums of the probabilities go into `sums`.
+    #[inline(always)]
     fn add_products(
         &self,
         theta: &[f64],
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         w: &[f64],
         c: f64,
-        tile: &mut Tile,
         sums: &mut [f64],
         out: &mut [f64],
     ) {
-        let (width, penalised) = (self.groups.width, self.penalised());
+        let mut p = [0.0; SCORES];
         self.groups.tiles(
             range,
+            self.tile(),
             #[inline(always)]
             |rows, len| {
-                self.probabilities(theta, rows, len, tile);
-                let mut inner = [0.0; TILE];
-                let inner = &mut inner[..len];
-                for (k, p) in tile[..self.classes].iter().enumerate() {
-                    sums[k] += sum(&p[..len]);
-                    axpy(w[k], &p[..len], inner);
-                }
-                for (k, p) in tile[..self.classes].iter_mut().enumerate() {
-                    update_with(&mut p[..len], inner, |p, inner| c * p * (w[k] - inner));
-                    add_weighted_rows(rows, &p[..len], &mut out[k * width..(k + 1) * width]);
-                    if self.groups.intercept {
-                        out[penalised + k] += sum(&p[..len]);
-                    }
-                }
+                let p = &mut p[..len * self.classes];
+                self.probabilities(theta, rows, len, p);
+                Self::add_sums(len, p, sums);
+                Self::weights(len, w, c, p);
+                self.add_rows(rows, len, p, out);
             },
         );
     }
 
     /// The sums of the probabilities of some rows, added to `sums`.
     #[inline(always)]
-    fn add_probabilities(
-        &self,
-        theta: &[f64],
-        range: std::ops::Range<usize>,
-        tile: &mut Tile,
-        sums: &mut [f64],
-    ) {
+    fn add_probabilities(&self, theta: &[f64], range: Range<usize>, sums: &mut [f64]) {
+        let mut p = [0.0; SCORES];
         self.groups.tiles(
             range,
+            self.tile(),
             #[inline(always)]
             |rows, len| {
-                self.probabilities(theta, rows, len, tile);
-                for (sum_c, p) in sums.iter_mut().zip(&tile[..self.classes]) {
-                    *sum_c += sum(&p[..len]);
-                }
+                let p = &mut p[..len * self.classes];
+                self.probabilities(theta, rows, len, p);
+                Self::add_sums(len, p, sums);
             },
         );
     }
-}
-
-fn new_tile() -> Vec<[f64; TILE]> {
-    vec![[0.0; TILE]; MOST_CLASSES]
 }
 
 impl Inner for SoftmaxBags {
@@ -234,18 +254,88 @@ impl Inner for SoftmaxBags {
         }
     }
 
-    fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
+    fn block(&self) -> usize {
+        self.groups.block()
+    }
+
+    #[inline(always)]
+    fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, _: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
-        self.add_probabilities(theta, self.groups.range(i), &mut new_tile(), out);
-        for out in out {
-            *out /= self.n_y(i) as f64;
-        }
+        self.add_probabilities(theta, self.groups.block_rows(i, &js), out);
+        update(out, |sum| sum / js.len() as f64);
+    }
+
+    #[inline(always)]
+    fn block_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+        work.fill(0.0);
+        let mut p = [0.0; SCORES];
+        self.groups.tiles(
+            self.groups.block_rows(i, &js),
+            self.tile(),
+            #[inline(always)]
+            |rows, len| {
+                let p = &mut p[..len * self.classes];
+                self.probabilities(theta, rows, len, p);
+                Self::add_sums(len, p, out);
+                self.probabilities(theta_ref, rows, len, p);
+                Self::add_sums(len, p, work);
+            },
+        );
+        update_with(out, work, |here, there| (here - there) / js.len() as f64);
+    }
+
+    #[inline(always)]
+    fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
+        let share = c / js.len() as f64;
+        self.add_products(theta, self.groups.block_rows(i, &js), w, share, &mut [0.0; MOST_CLASSES], out);
+    }
+
+    /// Both weights of a row first, so that it is added once.
+    #[inline(always)]
+    fn add_block_jac_t_difference(
+        &self,
+        theta: &[f64],
+        theta_ref: &[f64],
+        i: usize,
+        js: Range<usize>,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
+        let share = c / js.len() as f64;
+        let (mut here, mut there) = ([0.0; SCORES], [0.0; SCORES]);
+        self.groups.tiles(
+            self.groups.block_rows(i, &js),
+            self.tile(),
+            #[inline(always)]
+            |rows, len| {
+                let (here, there) = (&mut here[..len * self.classes], &mut there[..len * self.classes]);
+                self.probabilities(theta, rows, len, here);
+                Self::weights(len, w, share, here);
+                self.probabilities(theta_ref, rows, len, there);
+                Self::weights(len, w, share, there);
+                update_with(here, there, |here, there| here - there);
+                self.add_rows(rows, len, here, out);
+            },
+        );
+    }
+
+    fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+        self.block_mean(theta, i, 0..self.n_y(i), work, out);
     }
 
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let (mut tile, mut sums) = (new_tile(), [0.0; MOST_CLASSES]);
         let share = c / self.n_y(i) as f64;
-        self.add_products(theta, self.groups.range(i), w, share, &mut tile, &mut sums, out);
+        self.add_products(theta, self.groups.range(i), w, share, &mut [0.0; MOST_CLASSES], out);
     }
 
     fn means(&self, theta: &[f64], out: &mut [f64]) {
@@ -256,9 +346,8 @@ impl Inner for SoftmaxBags {
             &mut sums,
             #[inline(always)]
             |range, sums| {
-                let mut tile = new_tile();
                 for (segment, sums) in segments[range].iter().zip(sums.chunks_exact_mut(classes)) {
-                    self.add_probabilities(theta, segment.rows.clone(), &mut tile, sums);
+                    self.add_probabilities(theta, segment.rows.clone(), sums);
                 }
             },
         );
@@ -272,11 +361,11 @@ impl Inner for SoftmaxBags {
             out,
             #[inline(always)]
             |range, partial| {
-                let (mut tile, mut sums) = (new_tile(), [0.0; MOST_CLASSES]);
+                let mut sums = [0.0; MOST_CLASSES];
                 for segment in &segments[range] {
                     let w = &w[segment.group * classes..(segment.group + 1) * classes];
                     let share = 1.0 / self.n_y(segment.group) as f64;
-                    self.add_products(theta, segment.rows.clone(), w, share, &mut tile, &mut sums, partial);
+                    self.add_products(theta, segment.rows.clone(), w, share, &mut sums, partial);
                 }
             },
         );
@@ -294,11 +383,10 @@ impl Inner for SoftmaxBags {
             u,
             #[inline(always)]
             |range, sums, partial| {
-                let mut tile = new_tile();
                 for (segment, sums) in segments[range].iter().zip(sums.chunks_exact_mut(classes)) {
                     let w = &w[segment.group * classes..(segment.group + 1) * classes];
                     let share = 1.0 / self.n_y(segment.group) as f64;
-                    self.add_products(theta, segment.rows.clone(), w, share, &mut tile, sums, partial);
+                    self.add_products(theta, segment.rows.clone(), w, share, sums, partial);
                 }
             },
         );

@@ -1,0 +1,150 @@
+//! The inner step of SVRPDA-I and II in batches: every query of f is an average over a block of b consecutive samples, and a step
+//! changes B duals before theta moves along a direction that is averaged over B terms.
+//!
+//! With b = B = 1 this is the paper's step, draw by draw. The sample that the paper draws tells the block in which it stands, so that averages over
+//! blocks have the same expectations; of samples in random order, their variance is 1/b of that of one sample. Duals of one step
+//! see the same theta; a term that is drawn twice is changed twice.
+
+use super::{PrimalDual, Settings, UpdateU};
+use crate::draws::Stream;
+use crate::inner::{Inner, block_of};
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::regularizer::Regularizer;
+
+impl Settings {
+    /// Whether a step is not the paper's.
+    #[inline(always)]
+    pub(super) fn is_batched(&self) -> bool {
+        self.batch > 1 || self.outer_batch > 1
+    }
+}
+
+impl PrimalDual {
+    /// A step of either kind.
+    #[inline(never)]
+    pub(super) fn batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        if self.warming_up(settings) {
+            return self.plain_batch_step(oracle, settings);
+        }
+        self.next_reference.before_step(self.k, &self.theta);
+        for _ in 0..settings.outer_batch {
+            self.dual_batch_step::<F, P, G, V>(oracle, settings);
+        }
+        self.primal_batch_step(oracle, settings);
+        self.k += 1;
+        self.next_reference.after_step(oracle, self.k, settings.inner_iterations, &self.theta, &mut self.w);
+    }
+
+    /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged over the block.
+    #[inline(always)]
+    fn dual_batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        self.prefetch(oracle);
+        self.prefetch_primal(oracle, settings.batch);
+        let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
+        self.with_scratch(
+            oracle.ell(),
+            #[inline(always)]
+            |s, [delta_w, work, change]| {
+                let js = block_of(j, oracle.n_y(i), settings.batch);
+                if settings.single_loop {
+                    // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
+                    oracle.block_mean(&s.theta, i, js, work, delta_w);
+                } else {
+                    oracle.block_difference(&s.theta, &s.theta_ref, i, js, work, delta_w);
+                    let own = i * delta_w.len()..(i + 1) * delta_w.len();
+                    for (delta, f_bar) in delta_w.iter_mut().zip(&s.f_bar[own]) {
+                        *delta += f_bar;
+                    }
+                }
+                s.ascend(oracle, settings.alpha_w, i, delta_w, change);
+                s.next_reference.dual_changed(s.k, i, change);
+                V::update_u(s, oracle, i, settings.batch, change);
+            },
+        );
+    }
+
+    /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged over these.
+    #[inline(always)]
+    fn primal_batch_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        if oracle.affine() {
+            return oracle.primal_step(settings.alpha_theta, &self.u, &mut self.theta);
+        }
+        let ell = oracle.ell();
+        let share = 1.0 / settings.outer_batch as f64;
+        self.delta_theta.copy_from_slice(&self.u);
+        for _ in 0..settings.outer_batch {
+            let (i, j) = draw(&mut self.draws.primal_i, &mut self.draws.primal_j, oracle);
+            let js = block_of(j, oracle.n_y(i), settings.batch);
+            let PrimalDual { theta, theta_ref, w, delta_theta, .. } = self;
+            let w_i = &w[i * ell..(i + 1) * ell];
+            oracle.add_block_jac_t_difference(theta, theta_ref, i, js, w_i, share, delta_theta);
+        }
+        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+    }
+
+    /// Brings near where the block of the coming primal step begins.
+    #[inline(always)]
+    fn prefetch_primal<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &Oracle<'_, F, P, G>,
+        batch: usize,
+    ) {
+        if !oracle.affine() {
+            let i = self.draws.primal_i.ahead(1, oracle.n_x());
+            let j = self.draws.primal_j.ahead(1, oracle.n_y(i));
+            oracle.prefetch(i, block_of(j, oracle.n_y(i), batch).start);
+        }
+    }
+
+    /// A warm-up step in batches: like `plain_step`, with the same blocks for duals and theta.
+    #[inline(always)]
+    fn plain_batch_step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        let ell = oracle.ell();
+        let share = 1.0 / settings.outer_batch as f64;
+        self.delta_theta.fill(0.0);
+        for _ in 0..settings.outer_batch {
+            let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
+            let js = block_of(j, oracle.n_y(i), settings.batch);
+            self.with_scratch(
+                ell,
+                #[inline(always)]
+                |s, [value, work, change]| {
+                    oracle.block_mean(&s.theta, i, js.clone(), work, value);
+                    s.ascend(oracle, settings.alpha_w, i, value, change);
+                },
+            );
+            let PrimalDual { theta, w, delta_theta, .. } = self;
+            oracle.add_block_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
+        }
+        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        self.k += 1;
+    }
+}
+
+/// A term and a sample of it.
+#[inline(always)]
+fn draw<F: Inner, P: Merit, G: Regularizer>(
+    terms: &mut Stream,
+    samples: &mut Stream,
+    oracle: &Oracle<'_, F, P, G>,
+) -> (usize, usize) {
+    let i = terms.index(oracle.n_x());
+    (i, samples.index(oracle.n_y(i)))
+}
