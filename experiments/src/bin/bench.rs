@@ -18,7 +18,7 @@ use innermean_experiments::bench::{machine, quoted};
 use serde_json::{Value, json};
 
 /// The method of ours where a row does not say otherwise.
-const OURS: &str = "lbfgs";
+const OURS: &str = "auto";
 
 /// A part of the benchmark: contests and claims, of which `--only` takes some.
 struct Part {
@@ -93,7 +93,7 @@ fn portfolio(bench: &mut Bench) -> Result<()> {
     }
 
     let case = PortfolioCase::new(folder, bench.scaled(3, 1), PortfolioTask::Absolute)?;
-    let outcome = bench.contest("portfolio absolute deviation", &case, &["svrpda1"], 1e-6)?;
+    let outcome = bench.contest("portfolio absolute deviation", &case, &[OURS], 1e-6)?;
     let other = outcome.entrant("cvxpy + Clarabel");
     bench.claims.push(Claim::time("portfolio absolute deviation", outcome.ours(), other, None));
     Ok(())
