@@ -46,7 +46,7 @@
 //! | `npy`, `npz` | arrays of numpy, one or several in a file |
 //! | `parquet` | tables in Parquet files (feature `parquet`) |
 //! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
-//! | `matrix` | [`Matrix`] and [`read_matrix`] |
+//! | `matrix` | [`Matrix`], [`read_matrix`] and [`write_npy`] |
 //! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
 //! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
 //! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
@@ -112,7 +112,7 @@ pub use keys::Keys;
 pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
 pub use linear_model::{LinearModel, TargetedRows};
 pub use markov_language::{LanguageOptions, SpokenLanguage, generate_language};
-pub use matrix::{Matrix, read_matrix};
+pub use matrix::{Matrix, read_matrix, write_npy};
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
 pub use out_table::{OutColumn, OutTable};

@@ -196,10 +196,6 @@ impl Inner for Collapsed {
         }
     }
 
-    fn averages(&self) -> Option<&Collapsed> {
-        Some(self)
-    }
-
     #[inline(always)]
     fn prefetch(&self, i: usize, _: usize) {
         self.rows.prefetch(self.shape, i);

@@ -6,6 +6,8 @@ use crate::vector::{Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, ti
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
+/// Numbers that the second cache holds beside the panels.
+const NEAR: usize = 1 << 16;
 
 /// Where the data rows come from.
 pub(super) trait DataRows {
@@ -77,7 +79,7 @@ pub(super) fn add(
             set_left(&mut left, depth, l, weight, &row[strip.clone()]);
         }
         // While tiles are computed the next rows arrive: so many lines of the cache with every eighth term.
-        let next = DEPTH.min(rows.end - first - count) * d;
+        let next = Some(DEPTH.min(rows.end - first - count) * d).filter(|next| *next <= NEAR).unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
             // Tiles that begin above the diagonal and do not reach it are left out.

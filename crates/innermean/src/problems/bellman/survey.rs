@@ -46,7 +46,8 @@ pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey 
     for (i, found) in found.chunks_exact(d + 1).enumerate() {
         expected.extend_from_slice(&found[..d]);
         // Sums of what is no number are no number.
-        if !((found[d] - 1.0).abs() <= ROW_SUM) && suspect.is_none_or(|first| i < first) {
+        let sound = (found[d] - 1.0).abs() <= ROW_SUM;
+        if !sound && suspect.is_none_or(|first| i < first) {
             suspect = Some(i);
         }
     }

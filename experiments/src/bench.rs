@@ -1,0 +1,21 @@
+//! The comparison with other software (`experiments/bench/run`): the same data, the same gap, in turns in one run.
+//!
+//! | room | what stands there |
+//! |---|---|
+//! | `cases` | the problems: their data, how ours solves them, their objective by the plain formula |
+//! | `draws` | random numbers for the data |
+//! | `peer` | the process that runs the peers |
+//! | `contest` | who reaches the gap with which setting, and how fast |
+//! | `growth` | time and memory against the sizes of a problem |
+//! | `quoted` | what other programs have measured |
+//! | `machine` | on what it ran |
+//! | `table` | ratios, targets, verdicts |
+
+pub mod cases;
+pub mod contest;
+pub mod draws;
+pub mod growth;
+pub mod machine;
+pub mod peer;
+pub mod quoted;
+pub mod table;

@@ -1,0 +1,227 @@
+//! The comparison with other software; `experiments/bench/run` makes what it needs and starts it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use innermean_experiments::bench::cases::Case;
+use innermean_experiments::bench::cases::bellman::BellmanCase;
+use innermean_experiments::bench::cases::groups::GroupsCase;
+use innermean_experiments::bench::cases::linear::{LinearCase, Loss};
+use innermean_experiments::bench::cases::portfolio::{PortfolioCase, PortfolioTask};
+use innermean_experiments::bench::contest::{Effort, Outcome, compete};
+use innermean_experiments::bench::growth::{self, CURVES};
+use innermean_experiments::bench::peer::{Python, Server};
+use innermean_experiments::bench::table::{self, Claim};
+use innermean_experiments::bench::{machine, quoted};
+use serde_json::{Value, json};
+
+/// The method of ours where a row does not say otherwise.
+const OURS: &str = "auto";
+
+/// A part of the benchmark: contests and claims, of which `--only` takes some.
+struct Part {
+    name: &'static str,
+    run: fn(&mut Bench) -> Result<()>,
+}
+
+const PARTS: &[Part] = &[
+    Part { name: "portfolio", run: portfolio },
+    Part { name: "steps", run: steps },
+    Part { name: "linear", run: linear },
+    Part { name: "groups", run: groups },
+    Part { name: "few-large", run: few_large },
+    Part { name: "mdp", run: mdp },
+    Part { name: "kernels", run: kernels },
+    Part { name: "growth", run: growth },
+];
+
+struct Bench {
+    quick: bool,
+    python: Python,
+    data: PathBuf,
+    results: PathBuf,
+    effort: Effort,
+    claims: Vec<Claim>,
+    /// Tables and JSON, by heading.
+    details: Vec<(String, String, Value)>,
+}
+
+impl Bench {
+    /// A contest, kept under a heading.
+    fn contest(
+        &mut self,
+        name: &str,
+        case: &dyn Case,
+        methods: &[&'static str],
+        gap: f64,
+    ) -> Result<Outcome> {
+        eprintln!("{name}: {}, relative gap {gap:e}", case.sizes());
+        let folder = self.data.join(name.replace(' ', "-"));
+        let outcome = compete(case, methods, gap, &self.python, &folder, &self.effort)?;
+        fs::remove_dir_all(&folder)?;
+        self.details.push((name.to_owned(), table::outcome(&outcome), serde_json::to_value(&outcome)?));
+        Ok(outcome)
+    }
+
+    /// The time of ours as part of that of the fastest peer.
+    fn against_fastest(&mut self, name: &str, case: &dyn Case, gap: f64, target: Option<f64>) -> Result<()> {
+        let outcome = self.contest(name, case, &[OURS], gap)?;
+        self.claims.push(Claim::time(name, outcome.ours(), outcome.fastest_peer(), target));
+        Ok(())
+    }
+
+    fn scaled(&self, full: usize, quick: usize) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+fn portfolio(bench: &mut Bench) -> Result<()> {
+    let folder = Path::new("../shared/data/portfolio");
+    let most = 18;
+    let case = PortfolioCase::new(folder, most, PortfolioTask::Free)?;
+    let outcome = bench.contest("portfolio", &case, &[OURS], 1e-10)?;
+    let numpy = outcome.entrant("numpy cov + solve");
+    bench.claims.push(Claim::time("portfolio", outcome.ours(), numpy, Some(1.0)));
+
+    let case = PortfolioCase::new(folder, most, PortfolioTask::LongOnly)?;
+    let outcome = bench.contest("portfolio long-only", &case, &[OURS], 1e-10)?;
+    for (peer, target) in [("cvxpy + Clarabel", Some(0.3)), ("Clarabel alone", None)] {
+        let other = outcome.entrant(peer);
+        bench.claims.push(Claim::time("portfolio long-only", outcome.ours(), other, target));
+    }
+
+    let case = PortfolioCase::new(folder, bench.scaled(3, 1), PortfolioTask::Absolute)?;
+    let outcome = bench.contest("portfolio absolute deviation", &case, &[OURS], 1e-6)?;
+    let other = outcome.entrant("cvxpy + Clarabel");
+    bench.claims.push(Claim::time("portfolio absolute deviation", outcome.ours(), other, None));
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
+fn steps(bench: &mut Bench) -> Result<()> {
+    bench.claims.extend(quoted::grid(&bench.results));
+    Ok(())
+}
+
+fn linear(bench: &mut Bench) -> Result<()> {
+    for (word, loss) in [("logistic", Loss::Logistic), ("squared hinge", Loss::SquaredHinge)] {
+        let case = LinearCase::dense(bench.scaled(100_000, 20_000), 100, loss, 1);
+        bench.against_fastest(&format!("{word} dense"), &case, 1e-6, Some(1.0))?;
+        let (n, d) = (bench.scaled(200_000, 20_000), bench.scaled(50_000, 5_000));
+        let case = LinearCase::sparse(n, d, 50, loss, 1);
+        bench.against_fastest(&format!("{word} sparse"), &case, 1e-6, Some(1.0))?;
+    }
+    let case = LinearCase::elastic_net(bench.scaled(50_000, 10_000), 200, 1);
+    bench.against_fastest("elastic net", &case, 1e-6, None)
+}
+
+fn groups(bench: &mut Bench) -> Result<()> {
+    let case = GroupsCase::new(bench.scaled(10_000, 1000), 100, 50, false, 1);
+    bench.against_fastest("groups", &case, 1e-6, Some(0.33))
+}
+
+fn few_large(bench: &mut Bench) -> Result<()> {
+    let case = GroupsCase::new(100, bench.scaled(100_000, 10_000), 20, true, 1);
+    let name = "few large groups";
+    let outcome = bench.contest(name, &case, &["svrpda1", "lbfgs"], 1e-8)?;
+    let passes = outcome.ours().ours.as_ref().map(|run| run.passes);
+    bench.claims.push(Claim::at_most(name, "SVRPDA-I, passes' worth of rows", passes, Some(8.0)));
+    let (ours, lbfgs) = (outcome.ours(), outcome.entrant("innermean lbfgs"));
+    bench.claims.push(Claim::time(name, ours, lbfgs, Some(0.4)));
+    bench.claims.push(Claim::time(name, ours, outcome.fastest_peer(), Some(0.15)));
+    Ok(())
+}
+
+fn mdp(bench: &mut Bench) -> Result<()> {
+    let case = BellmanCase::new(bench.scaled(10_000, 2000), 10, 1);
+    let outcome = bench.contest("mdp", &case, &[OURS], 1e-8)?;
+    let other = outcome.entrant("numpy normal equations");
+    bench.claims.push(Claim::time("mdp", outcome.ours(), other, Some(1.0)));
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
+fn kernels(bench: &mut Bench) -> Result<()> {
+    bench.claims.extend(quoted::kernels(&bench.results));
+    Ok(())
+}
+
+fn growth(bench: &mut Bench) -> Result<()> {
+    for curve in CURVES {
+        eprintln!("growth: {}", curve.what);
+        let grown = growth::measure(*curve, OURS, bench.scaled(5, 1))?;
+        bench.claims.extend(grown.claims());
+        bench.details.push((
+            format!("growth in {}", curve.name),
+            grown.table(),
+            serde_json::to_value(&grown)?,
+        ));
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (mut quick, mut only, mut interpreter) = (false, Vec::new(), PathBuf::from("python3"));
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().with_context(|| format!("{argument}: a value is missing"));
+        match argument.as_str() {
+            "--quick" => quick = true,
+            "--only" => only.push(value()?),
+            "--python" => interpreter = value()?.into(),
+            "--point" => return growth::point(&value()?, value()?.parse()?, String::leak(value()?)),
+            other => bail!("{other}: expected --quick, --only NAME or --python PATH"),
+        }
+    }
+    let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
+    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("--only {unknown}: expected one of {}", names.join(", "));
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::env::set_current_dir(root.join(".."))?;
+    let mut bench = Bench {
+        quick,
+        python: Python { interpreter, peers: root.join("bench/peers") },
+        data: PathBuf::from("target/bench-data"),
+        results: root.join("results"),
+        effort: if quick {
+            Effort { rounds: 3, patience: 20.0 }
+        } else {
+            Effort { rounds: 7, patience: 120.0 }
+        },
+        claims: Vec::new(),
+        details: Vec::new(),
+    };
+    let mut facts = machine::facts();
+    facts["peers"] = Server::without_case(&bench.python).versions()?;
+    for part in PARTS.iter().filter(|part| only.is_empty() || only.iter().any(|name| name == part.name)) {
+        let before = bench.claims.len();
+        if let Err(error) = (part.run)(&mut bench) {
+            let note = format!("{error:#}");
+            bench.claims.push(Claim::at_most(part.name, "", None, None).noted(note));
+        }
+        println!("{}", table::claims(&bench.claims[before..]));
+    }
+    write(&bench, &facts, only.is_empty() && !quick)
+}
+
+/// Prints the whole, and keeps it: a whole run in the results, any other in `target`.
+fn write(bench: &Bench, facts: &Value, whole: bool) -> Result<()> {
+    let details: serde_json::Map<String, Value> =
+        bench.details.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect();
+    let all = json!({ "machine": facts, "quick": bench.quick, "claims": bench.claims, "details": details });
+    let mut page = format!("# Comparison with other software\n\n{}\n", table::claims(&bench.claims));
+    for (name, text, _) in &bench.details {
+        let _ = write!(page, "## {name}\n\n{text}\n");
+    }
+    let _ = write!(page, "## Machine\n\n```json\n{facts:#}\n```\n");
+    println!("{page}");
+    let folder = if whole { bench.results.clone() } else { PathBuf::from("target") };
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("bench.json"), format!("{all:#}\n"))?;
+    fs::write(folder.join("bench.md"), page)?;
+    eprintln!("written: {}", folder.join("bench.json").display());
+    Ok(())
+}
