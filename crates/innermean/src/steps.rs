@@ -124,8 +124,11 @@ pub(crate) fn scaled_for_batches<F: Inner, P: Merit, G: Regularizer>(
     steps.inner_iterations = steps.inner_iterations.div_ceil(outer_batch);
     // Where a pass over the data costs more than that, as many steps as cost the same.
     let snapshot = snapshot_calls(f).total() as usize / (CALLS_PER_STEP * batch * outer_batch);
-    let alpha_theta =
-        if f.structure().affine { steps.alpha_theta } else { tamed(problem, theta, scatter, steps.alpha_theta) };
+    let alpha_theta = if f.structure().affine {
+        steps.alpha_theta
+    } else {
+        tamed(problem, theta, scatter, steps.alpha_theta)
+    };
     Steps { alpha_theta, inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
 }
 

@@ -253,7 +253,7 @@ impl Contestant {
     /// Finds the setting.
     fn settle(&self, judge: &mut Judge<'_>, server: &mut Server, wanted: Wanted) -> Result<Entrant> {
         let Wanted { gap, proven, limit } = wanted;
-        let half_decades = |first: f64| (0..24).map(|k| first * 10_f64.powf(-0.5 * f64::from(k)));
+        let half_decades = |first: f64| (0..24).map(move |k| first * 10_f64.powf(-0.5 * f64::from(k)));
         let settings: Vec<Value> = match self {
             // Ours is asked to prove the gap; where it can prove none, it is treated as the peers are.
             Contestant::Ours(_) if proven => half_decades(gap).map(Value::from).collect(),
