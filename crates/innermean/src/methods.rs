@@ -80,6 +80,11 @@ pub trait Method<F, P, G> {
         let _ = (oracle, state);
     }
 
+    /// Whether the method finds its way back by itself after iterates have blown up: then the driver does not stop there.
+    fn recovers(&self) -> bool {
+        false
+    }
+
     /// The point to report: the current iterate or, at the end of an outer iteration, the next reference point.
     fn theta<'s>(&self, state: &'s Self::State) -> &'s [f64];
 

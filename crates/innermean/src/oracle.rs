@@ -14,6 +14,7 @@ use crate::shared::MOST_PICKED;
 mod block;
 mod calls;
 mod snapshot;
+mod survey;
 
 pub use calls::{Calls, gradient_calls, snapshot_calls};
 
@@ -136,6 +137,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn sample(&self) -> Sample {
         self.sample
+    }
+
+    /// Calls of a snapshot that renews the duals.
+    pub(crate) fn snapshot_cost(&self) -> u64 {
+        self.snapshot.total() + self.n_x as u64
     }
 
     /// Counts the rows of a pair for a value.

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use crate::blocks::Blocks;
-use crate::vector::{HEIGHT, Panels, Strides, WIDTH, prefetch, tile, update_with};
+use crate::vector::{HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with};
 
 /// Columns of the rows that one tile runs along.
 const DEPTH: usize = 256;
+/// How far ahead numbers are asked for.
+const NEXT: usize = 512;
 /// So many of these before the next rows: the part of B that they meet stays in the second cache, and rows are read in long stretches.
 const STRETCH: usize = 8 * DEPTH;
 
@@ -62,12 +64,19 @@ fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64]) {
 /// `out += (HEIGHT rows, so far apart) B` for some of the terms; `out` may have fewer rows.
 #[inline(always)]
 fn add_tiles(rows: &[f64], stride: usize, terms: Range<usize>, panels: &Panels, k: usize, out: &mut [f64]) {
+    let lines = HEIGHT.div_ceil(k.div_ceil(WIDTH));
     for p in 0..k.div_ceil(WIDTH) {
         let right = &panels.panel(p)[terms.start * WIDTH..];
-        // What comes after these terms in the same rows, once for all panels.
+        // What comes next is asked for in the order in which it lies: short rows follow each other, of long ones the next pieces, one after the other.
         let soon = |l: usize| {
-            for i in 0..if p == 0 { HEIGHT } else { 0 } {
-                prefetch(rows, i * stride + l + DEPTH, 1);
+            for k in 0..lines {
+                let line = (p * DEPTH + l) / LANES * lines + k;
+                let at = if stride <= DEPTH {
+                    NEXT + LANES * line
+                } else {
+                    line / (DEPTH / LANES) * stride + DEPTH + line % (DEPTH / LANES) * LANES
+                };
+                prefetch(rows, at, 1);
             }
         };
         let sums = tile(terms.len(), rows, Strides { row: stride, step: 1 }, right, soon);

@@ -1,8 +1,9 @@
 //! The vector kernels: dot, axpy and friends on slices, and the one dispatch to the CPU's vector width.
 //!
-//! Two rules hold throughout. Sums run in [`LANES`] lanes that are added up in a fixed order, and nothing is fused (a
-//! product is rounded before it is added): so the bits of a result are the same on any CPU, with or without vector
-//! instructions. And every kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled
+//! Two rules hold throughout. Sums run in [`LANES`] lanes that are added up in a fixed order, and a product that is added
+//! is always fused with the addition, which rounds once: so the bits of a result are the same on any CPU, with or without
+//! vector instructions. (An x86-64 CPU without fused multiply-adds, from before 2013, gets the same bits from the C
+//! library, slowly.) And every kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled
 //! for AVX2 where the CPU has it.
 //!
 //! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the compiler may not reorder
@@ -32,14 +33,14 @@ pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// `sum over l of term([streams_0[l], streams_1[l], ...])` with l in lane `l % LANES`.
+/// A sum over l in lanes, l in lane `l % LANES`, where `add([streams_0[l], streams_1[l], ...], sum)` is the sum of a lane with its next term.
 #[inline(always)]
-fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([f64; K]) -> f64) -> f64 {
+fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([f64; K], f64) -> f64) -> f64 {
     let n = streams[0].len();
     let streams = streams.map(|s| &s[..n]);
     let mut sum = [0.0; LANES];
     for l in 0..n {
-        sum[l % LANES] += term(streams.map(|s| s[l]));
+        sum[l % LANES] = add(streams.map(|s| s[l]), sum[l % LANES]);
     }
     ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
@@ -55,7 +56,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::dot(a, b);
     }
-    lane_sum([a, b], |[a, b]| a * b)
+    lane_sum([a, b], |[a, b], sum| a.mul_add(b, sum))
 }
 
 /// `<a - b, p - q>`: by how much an affine f differs between two points, in one sweep.
@@ -70,7 +71,7 @@ pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::dot_of_differences(a, b, p, q);
     }
-    lane_sum([a, b, p, q], |[a, b, p, q]| (a - b) * (p - q))
+    lane_sum([a, b, p, q], |[a, b, p, q], sum| (a - b).mul_add(p - q, sum))
 }
 
 /// `sum_l a_l`
@@ -80,7 +81,7 @@ pub fn sum(a: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::sum(a);
     }
-    lane_sum([a], |[a]| a)
+    lane_sum([a], |[a], sum| sum + a)
 }
 
 /// `out_r = <row r, x>` for as many rows of length d as `out` is long: bit for bit [`dot`], but with x at hand for all.
@@ -116,24 +117,22 @@ pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once. Long rows go a few at a time, so that they are near
-/// when they are used again.
+/// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once.
 ///
 /// # Panics
 /// Unless there is a weight and a row for each entry of `out`, and x and `sum` have the length of a row.
 #[inline(always)]
 pub fn row_dots_and_weighted_rows(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
-    const TILE: usize = 32;
     assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
     let d = x.len();
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() && d <= avx2::WIDEST {
+    if avx2::available() {
         return avx2::row_dots_and_weighted_rows(&rows[..out.len() * d], x, w, out, sum);
     }
-    for (t, (out, w)) in out.chunks_mut(TILE).zip(w.chunks(TILE)).enumerate() {
-        let rows = &rows[t * TILE * d..];
-        row_dots(rows, d, x, out);
-        add_weighted_rows(rows, w, sum);
+    for (r, (out, w)) in out.iter_mut().zip(w).enumerate() {
+        let row = &rows[r * d..(r + 1) * d];
+        *out = dot(row, x);
+        axpy(*w, row, sum);
     }
 }
 
@@ -255,13 +254,21 @@ pub fn update_with_both(y: &mut [f64], a: &[f64], b: &[f64], map: impl Fn(f64, f
 /// `y += c x`
 #[inline(always)]
 pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
-    update_with(y, x, |y, x| y + c * x);
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::axpy(c, x, y);
+    }
+    update_with(y, x, |y, x| x.mul_add(c, y));
 }
 
 /// `y += c (a - b)`
 #[inline(always)]
 pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
-    update_with_both(y, a, b, |y, a, b| y + c * (a - b));
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::axpy_of_difference(c, a, b, y);
+    }
+    update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y));
 }
 
 /// `<a, x>` for a sparse row a: its columns, and the values at these.
@@ -270,17 +277,29 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
 /// If a column is not below the length of x.
 #[inline(always)]
 pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
-    // Four lanes, so that the additions do not wait for each other.
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::with(
+            #[inline(always)]
+            || sparse_lane_sum(columns, values, x),
+        );
+    }
+    sparse_lane_sum(columns, values, x)
+}
+
+/// Four lanes, so that the additions do not wait for each other.
+#[inline(always)]
+fn sparse_lane_sum(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
     let mut sum = [0.0; 4];
     let (columns, more_columns) = columns.as_chunks::<4>();
     let (values, more_values) = values.as_chunks::<4>();
     for (columns, values) in columns.iter().zip(values) {
         for lane in 0..4 {
-            sum[lane] += values[lane] * x[columns[lane] as usize];
+            sum[lane] = values[lane].mul_add(x[columns[lane] as usize], sum[lane]);
         }
     }
     for (lane, (column, value)) in more_columns.iter().zip(more_values).enumerate() {
-        sum[lane] += value * x[*column as usize];
+        sum[lane] = value.mul_add(x[*column as usize], sum[lane]);
     }
     (sum[0] + sum[2]) + (sum[1] + sum[3])
 }
@@ -291,8 +310,21 @@ pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
 /// If a column is not below the length of y.
 #[inline(always)]
 pub fn sparse_axpy(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::with(
+            #[inline(always)]
+            || scatter(c, columns, values, y),
+        );
+    }
+    scatter(c, columns, values, y);
+}
+
+#[inline(always)]
+fn scatter(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
     for (column, value) in columns.iter().zip(values) {
-        y[*column as usize] += c * value;
+        let y = &mut y[*column as usize];
+        *y = value.mul_add(c, *y);
     }
 }
 
@@ -323,64 +355,103 @@ mod tests {
         (0..n as u32).map(|l| f64::from((l * 7919 + salt * 104_729) % 1000) / 137.0 - 3.0).collect()
     }
 
-    #[test]
-    fn kernels_equal_their_formulas_for_every_tail_length() {
-        for n in 0..40 {
-            let (a, b, p, q) = (numbers(n, 1), numbers(n, 2), numbers(n, 3), numbers(n, 4));
-            let plain: f64 = (0..n).map(|l| a[l] * b[l]).sum();
-            assert!((dot(&a, &b) - plain).abs() <= 1e-12 * (1.0 + plain.abs()), "dot, n = {n}");
-            let plain: f64 = (0..n).map(|l| (a[l] - b[l]) * (p[l] - q[l])).sum();
-            let got = dot_of_differences(&a, &b, &p, &q);
-            assert!((got - plain).abs() <= 1e-11 * (1.0 + plain.abs()), "dot_of_differences, n = {n}");
-            let (mut y, mut z) = (p.clone(), p.clone());
-            axpy(0.3, &a, &mut y);
-            axpy_of_difference(-0.7, &a, &b, &mut z);
-            for l in 0..n {
-                assert_eq!(y[l], p[l] + 0.3 * a[l]);
-                assert_eq!(z[l], p[l] + -0.7 * (a[l] - b[l]));
-            }
+    /// The sum that the kernels promise, term by term.
+    fn promised(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+        let mut lanes = [0.0_f64; LANES];
+        for (l, (a, b)) in terms.enumerate() {
+            lanes[l % LANES] = a.mul_add(b, lanes[l % LANES]);
         }
+        ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+    }
+
+    /// Runs a test with the vector instructions of this CPU, if it has any, and without.
+    fn on_both_paths(test: impl Fn()) {
+        dispatch(&test);
+        #[cfg(target_arch = "x86_64")]
+        avx2::without(&test);
     }
 
     #[test]
-    fn vector_instructions_do_not_change_the_bits() {
-        for n in (0..40).chain([100, 1001]) {
-            let (a, b, p, q) = (numbers(n, 5), numbers(n, 6), numbers(n, 7), numbers(n, 8));
-            let plain = lane_sum([&a, &b], |[a, b]| a * b);
-            assert_eq!(dot(&a, &b).to_bits(), plain.to_bits(), "n = {n}");
-            assert_eq!(dispatch(|| dot(&a, &b)).to_bits(), plain.to_bits(), "n = {n}");
-            assert_eq!(sum(&a).to_bits(), lane_sum([&a], |[a]| a).to_bits(), "n = {n}");
-            let plain = lane_sum([&a, &b, &p, &q], |[a, b, p, q]| (a - b) * (p - q));
-            assert_eq!(dot_of_differences(&a, &b, &p, &q).to_bits(), plain.to_bits(), "n = {n}");
-        }
+    fn sums_have_the_bits_of_their_formulas() {
+        on_both_paths(|| {
+            for (n, offset) in (0..70).flat_map(|n| (0..5).map(move |offset| (n, offset))) {
+                let vectors = [1, 2, 3, 4].map(|salt| numbers(n + offset, salt));
+                let [a, b, p, q] = [0, 1, 2, 3].map(|k| &vectors[k][offset..]);
+                let same = |got: f64, terms: &dyn Fn(usize) -> (f64, f64), name: &str| {
+                    let plain = promised((0..n).map(terms));
+                    assert_eq!(got.to_bits(), plain.to_bits(), "{name}, n = {n}, offset {offset}");
+                };
+                same(dot(a, b), &|l| (a[l], b[l]), "dot");
+                same(sum(a), &|l| (1.0, a[l]), "sum");
+                same(dot_of_differences(a, b, p, q), &|l| (a[l] - b[l], p[l] - q[l]), "differences");
+                same(distance_squared(a, b), &|l| (a[l] - b[l], a[l] - b[l]), "distance");
+            }
+        });
+    }
+
+    #[test]
+    fn updates_have_the_bits_of_their_formulas() {
+        on_both_paths(|| {
+            for (n, offset) in (0..70).flat_map(|n| (0..5).map(move |offset| (n, offset))) {
+                let vectors = [5, 6, 7].map(|salt| numbers(n + offset, salt));
+                let [a, b, y] = [0, 1, 2].map(|k| &vectors[k][offset..]);
+                let (mut one, mut two) = (y.to_vec(), y.to_vec());
+                axpy(0.3, a, &mut one);
+                axpy_of_difference(-0.7, a, b, &mut two);
+                for l in 0..n {
+                    assert_eq!(one[l].to_bits(), a[l].mul_add(0.3, y[l]).to_bits(), "n = {n}");
+                    assert_eq!(two[l].to_bits(), (a[l] - b[l]).mul_add(-0.7, y[l]).to_bits(), "n = {n}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn sparse_rows_have_the_bits_of_their_formulas() {
+        on_both_paths(|| {
+            for n in 0..23 {
+                let (values, x) = (numbers(n, 1), numbers(3 * n, 2));
+                let columns: Vec<u32> = (0..n as u32).map(|k| 3 * k + k % 3).collect();
+                let mut lanes = [0.0_f64; 4];
+                let (mut y, mut plain) = (x.clone(), x.clone());
+                for k in 0..n {
+                    let l = columns[k] as usize;
+                    lanes[k % 4] = values[k].mul_add(x[l], lanes[k % 4]);
+                    plain[l] = values[k].mul_add(0.3, plain[l]);
+                }
+                let sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+                assert_eq!(sparse_dot(&columns, &values, &x).to_bits(), sum.to_bits(), "n = {n}");
+                sparse_axpy(0.3, &columns, &values, &mut y);
+                assert_eq!(y, plain, "n = {n}");
+            }
+        });
     }
 
     #[test]
     fn many_rows_at_once_are_bit_for_bit_one_after_the_other() {
-        for (n, d) in
-            [(0, 3), (1, 1), (5, 25), (64, 32), (9, 33), (7, 100), (4, 2), (13, 4), (6, 7), (5, 11), (3, 71)]
-        {
-            let (rows, x, w) = (numbers(n * d, 1), numbers(d, 2), numbers(n, 3));
-            let mut out = vec![0.0; n];
-            row_dots(&rows, d, &x, &mut out);
-            for r in 0..n {
-                assert_eq!(
-                    out[r].to_bits(),
-                    dot(&rows[r * d..(r + 1) * d], &x).to_bits(),
-                    "row {r}, d = {d}"
-                );
-            }
-            let (mut sum, mut plain) = (x.clone(), x.clone());
-            add_weighted_rows(&rows, &w, &mut sum);
-            for r in 0..n {
-                for l in 0..d {
-                    plain[l] += w[r] * rows[r * d + l];
+        on_both_paths(|| {
+            for (n, d) in
+                (0..70).map(|d| (5 + d % 7, d)).chain([(0, 3), (130, 25), (64, 32), (70, 100), (67, 171)])
+            {
+                let (rows, x, w) = (numbers(n * d, 1), numbers(d, 2), numbers(n, 3));
+                let mut out = vec![0.0; n];
+                row_dots(&rows, d, &x, &mut out);
+                for r in 0..n {
+                    let plain = promised((0..d).map(|l| (rows[r * d + l], x[l])));
+                    assert_eq!(out[r].to_bits(), plain.to_bits(), "row {r}, d = {d}");
                 }
+                let (mut sum, mut plain) = (x.clone(), x.clone());
+                add_weighted_rows(&rows, &w, &mut sum);
+                for r in 0..n {
+                    for l in 0..d {
+                        plain[l] = rows[r * d + l].mul_add(w[r], plain[l]);
+                    }
+                }
+                assert_eq!(sum, plain, "n = {n}, d = {d}");
+                let (mut out2, mut sum2) = (vec![0.0; n], x.clone());
+                row_dots_and_weighted_rows(&rows, &x, &w, &mut out2, &mut sum2);
+                assert_eq!((out2, sum2), (out, sum), "n = {n}, d = {d}");
             }
-            assert_eq!(sum, plain, "n = {n}, d = {d}");
-            let (mut out2, mut sum2) = (vec![0.0; n], x.clone());
-            row_dots_and_weighted_rows(&rows, &x, &w, &mut out2, &mut sum2);
-            assert_eq!((out2, sum2), (out, sum), "n = {n}, d = {d}");
-        }
+        });
     }
 }

@@ -10,10 +10,14 @@ use crate::vector::{axpy, dispatch};
 const STRIP: usize = 192;
 /// So many strips keep every core busy; fewer get help from groups of data rows.
 const MANY_STRIPS: usize = 16;
-/// At most so many groups, and at least so many data rows and products in one: adding up the groups stays cheap.
+/// At most so many groups.
 const MOST_GROUPS: usize = 64;
-const LEAST_ROWS: usize = 1024;
+/// At least so many products in a group: less is not worth handing to a thread.
 const LEAST_PRODUCTS: usize = 1 << 19;
+/// At least so many data rows in a group: adding up the groups stays cheap, also where a partial sum does not fit into the second cache.
+const LEAST_ROWS: usize = 1024;
+const LEAST_ROWS_LARGE: usize = 4096;
+const LARGE: usize = 1 << 14;
 
 /// `matrix = sum over groups of data rows`, where `work(rows, strip, out)` adds to the rows `strip` of the result, on and below the diagonal, what its data rows
 /// give. What it leaves above the diagonal does not matter.
@@ -58,7 +62,8 @@ pub(super) fn fill(
 fn group_len(n: usize, d: usize, strips: usize) -> usize {
     let size = d * d;
     let most = if strips >= MANY_STRIPS { 1 } else { MOST_GROUPS.min((n * d).max(1 << 20) / size).max(1) };
-    n.div_ceil(most).max(LEAST_ROWS).max(LEAST_PRODUCTS / size)
+    let least = if size <= LARGE { LEAST_ROWS } else { LEAST_ROWS_LARGE };
+    n.div_ceil(most).max(least).max(LEAST_PRODUCTS / size)
 }
 
 /// Copies what lies below the diagonal to above it, square by square: a whole column at once would leave the cache at every step.

@@ -6,6 +6,8 @@ use crate::vector::{Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, ti
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
+/// Numbers that the second cache holds beside the panels.
+const NEAR: usize = 1 << 16;
 
 /// Where the data rows come from.
 pub(super) trait DataRows {
@@ -34,6 +36,27 @@ impl DataRows for Contiguous<'_> {
     }
 }
 
+/// The same with a vector taken off each.
+pub(super) struct Centred<'r> {
+    pub(super) rows: Contiguous<'r>,
+    pub(super) center: &'r [f64],
+}
+
+impl DataRows for Centred<'_> {
+    #[inline(always)]
+    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
+        let row = &self.rows.rows[r * self.rows.d..(r + 1) * self.rows.d];
+        scratch.copy_from_slice(row);
+        update_with(scratch, self.center, |x, center| x - center);
+        scratch
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, r: usize, k: usize) {
+        self.rows.prefetch(r, k);
+    }
+}
+
 /// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.
 #[inline(always)]
 pub(super) fn add(
@@ -56,7 +79,7 @@ pub(super) fn add(
             set_left(&mut left, depth, l, weight, &row[strip.clone()]);
         }
         // While tiles are computed the next rows arrive: so many lines of the cache with every eighth term.
-        let next = DEPTH.min(rows.end - first - count) * d;
+        let next = Some(DEPTH.min(rows.end - first - count) * d).filter(|next| *next <= NEAR).unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
             // Tiles that begin above the diagonal and do not reach it are left out.

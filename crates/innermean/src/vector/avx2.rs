@@ -5,10 +5,12 @@
 use std::arch::x86_64::{
     __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_pd, _mm_prefetch,
     _mm_set_sd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd,
-    _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_mul_pd,
-    _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
-    _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
+    _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd,
+    _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
+    _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
 };
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::LANES;
 
@@ -16,11 +18,46 @@ use super::LANES;
 /// are sound only where it is true.
 #[inline(always)]
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    #[cfg(test)]
+    if AVOIDED.get() {
+        return false;
+    }
+    match FOUND.load(Ordering::Relaxed) {
+        YES => true,
+        NO => false,
+        _ => look(),
+    }
+}
+
+/// What has been found, once it has been looked for.
+static FOUND: AtomicU8 = AtomicU8::new(0);
+const YES: u8 = 1;
+const NO: u8 = 2;
+
+#[cold]
+#[inline(never)]
+fn look() -> bool {
+    let found = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    FOUND.store(if found { YES } else { NO }, Ordering::Relaxed);
+    found
+}
+
+#[cfg(test)]
+thread_local! {
+    static AVOIDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs a test on this thread as on a CPU that has none of it.
+#[cfg(test)]
+pub(super) fn without(test: impl Fn()) {
+    AVOIDED.set(true);
+    test();
+    AVOIDED.set(false);
 }
 
 #[inline(always)]
 pub(super) fn with<R>(work: impl FnOnce() -> R) -> R {
+    #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled<R>(work: impl FnOnce() -> R) -> R {
         work()
@@ -43,7 +80,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64]) -> f64 {
-        lane_sum([a, b], |[a, b]| _mm256_mul_pd(a, b))
+        lane_sum([a, b], |[a, b], sum| _mm256_fmadd_pd(a, b, sum))
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a, b) }
@@ -54,7 +91,7 @@ pub(super) fn sum(a: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64]) -> f64 {
-        lane_sum([a], |[a]| a)
+        lane_sum([a], |[a], sum| _mm256_add_pd(sum, a))
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a) }
@@ -65,7 +102,9 @@ pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
-        lane_sum([a, b, p, q], |[a, b, p, q]| _mm256_mul_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q)))
+        lane_sum([a, b, p, q], |[a, b, p, q], sum| {
+            _mm256_fmadd_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q), sum)
+        })
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(a, b, p, q) }
@@ -78,10 +117,16 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
         assert!(rows.len() >= out.len() * d && x.len() >= d);
         let (fours, rest) = out.as_chunks_mut::<4>();
         let whole = fours.len() * 4;
+        let from = x.as_ptr();
         for (r, out) in fours.iter_mut().enumerate() {
             // SAFETY: rows 4 r to 4 r + 3 lie within `rows`, and `out` holds four numbers.
             unsafe {
-                let sums = four_dots(rows.as_ptr().add(4 * r * d), d, x.as_ptr());
+                let four = rows.as_ptr().add(4 * r * d);
+                let sums = if d > SHORT && d <= LONG {
+                    four_dots::<true>(four, d, from)
+                } else {
+                    four_dots::<false>(four, d, from)
+                };
                 _mm256_storeu_pd(out.as_mut_ptr(), sums);
             }
         }
@@ -97,40 +142,33 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
 pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], w: &[f64], out: &mut [f64]) {
-        let d = out.len();
-        assert!(rows.len() >= w.len() * d);
-        let mut column = 0;
-        while column < d {
-            let (rows, out) = (&rows[column.min(rows.len())..], &mut out[column..]);
-            column += match out.len().div_ceil(4) {
-                1 => weighted_columns::<1>(rows, d, w, out),
-                2 => weighted_columns::<2>(rows, d, w, out),
-                3 => weighted_columns::<3>(rows, d, w, out),
-                4 => weighted_columns::<4>(rows, d, w, out),
-                5 => weighted_columns::<5>(rows, d, w, out),
-                6 => weighted_columns::<6>(rows, d, w, out),
-                7 => weighted_columns::<7>(rows, d, w, out),
-                _ => weighted_columns::<8>(rows, d, w, out),
-            };
+        match out.len().div_ceil(4) {
+            0 => {}
+            1 => weighted_columns::<1>(rows, w, out),
+            2 => weighted_columns::<2>(rows, w, out),
+            3 => weighted_columns::<3>(rows, w, out),
+            4 => weighted_columns::<4>(rows, w, out),
+            5 => weighted_columns::<5>(rows, w, out),
+            6 => weighted_columns::<6>(rows, w, out),
+            7 => weighted_columns::<7>(rows, w, out),
+            8 => weighted_columns::<8>(rows, w, out),
+            _ if out.len() <= LONG => long_rows::<false, true>(rows, &[], w, &mut [], out),
+            _ => long_rows::<false, false>(rows, &[], w, &mut [], out),
         }
     }
     // SAFETY: the caller has asked `available`.
     unsafe { compiled(rows, w, out) }
 }
 
-/// The first `4 V` columns (or as many as there are, the last register then being used in part) with their sums in V
-/// registers; `rows` starts at the first of these columns. Returns the number of columns done.
+/// Rows of at most `4 V` numbers, the last register used in part, with their sums in V registers.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut [f64]) -> usize {
-    let columns = out.len().min(4 * V);
-    let last = mask(columns - 4 * (V - 1));
-    if w.is_empty() {
-        return columns;
-    }
-    assert!(rows.len() >= (w.len() - 1) * d + columns);
-    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to `columns`; `out` has as many, and so has
-    // every row.
+fn weighted_columns<const V: usize>(rows: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = out.len();
+    assert!(4 * (V - 1) < d && d <= 4 * V && rows.len() >= w.len() * d);
+    let last = mask(d - 4 * (V - 1));
+    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to what a row has; `out` has as many, and there
+    // is a row for every weight.
     unsafe {
         let load = |from: *const f64, v: usize| {
             if v + 1 < V {
@@ -146,7 +184,7 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
         for (r, w) in w.iter().enumerate() {
             let (row, w) = (rows.as_ptr().add(r * d), _mm256_set1_pd(*w));
             for v in 0..V {
-                sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, load(row, v)));
+                sums[v] = _mm256_fmadd_pd(w, load(row, v), sums[v]);
             }
         }
         for v in 0..V - 1 {
@@ -154,7 +192,87 @@ fn weighted_columns<const V: usize>(rows: &[f64], d: usize, w: &[f64], out: &mut
         }
         _mm256_maskstore_pd(out.as_mut_ptr().add(4 * (V - 1)), last, sums[V - 1]);
     }
-    columns
+}
+
+/// Rows whose sums do not fit into registers, four at a time: `sum += sum_r w_r (row r)` and, if `DOTS`, `out_r = <row r, x>`;
+/// if `AHEAD`, the next ones are asked for.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn long_rows<const DOTS: bool, const AHEAD: bool>(
+    rows: &[f64],
+    x: &[f64],
+    w: &[f64],
+    out: &mut [f64],
+    sum: &mut [f64],
+) {
+    let d = sum.len();
+    assert!(rows.len() >= w.len() * d && (!DOTS || (x.len() == d && out.len() == w.len())));
+    let whole = w.len() - w.len() % 4;
+    let (first, second) = (mask(d % LANES), mask((d % LANES).saturating_sub(4)));
+    for r in (0..whole).step_by(4) {
+        let four = rows[r * d..].as_ptr();
+        let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
+        // SAFETY: four rows, `sum` and, if there is one, x reach as far as column d, and so do all loads and stores, which are
+        // masked at the end.
+        unsafe {
+            let mut weights = [_mm256_setzero_pd(); 4];
+            for k in 0..4 {
+                weights[k] = _mm256_set1_pd(*w.get_unchecked(r + k));
+            }
+            let mut l = 0;
+            while l + LANES <= d {
+                let x = x.as_ptr().wrapping_add(l);
+                let at = sum.as_mut_ptr().add(l);
+                let mut new = [_mm256_loadu_pd(at), _mm256_loadu_pd(at.add(4))];
+                for k in 0..4 {
+                    let row = four.add(k * d + l);
+                    if AHEAD {
+                        prefetch_lines::<0, 1>(four.wrapping_add(NEXT + 4 * l + LANES * k));
+                    }
+                    let (row0, row1) = (_mm256_loadu_pd(row), _mm256_loadu_pd(row.add(4)));
+                    if DOTS {
+                        low[k] = _mm256_fmadd_pd(row0, _mm256_loadu_pd(x), low[k]);
+                        high[k] = _mm256_fmadd_pd(row1, _mm256_loadu_pd(x.add(4)), high[k]);
+                    }
+                    new[0] = _mm256_fmadd_pd(weights[k], row0, new[0]);
+                    new[1] = _mm256_fmadd_pd(weights[k], row1, new[1]);
+                }
+                _mm256_storeu_pd(at, new[0]);
+                _mm256_storeu_pd(at.add(4), new[1]);
+                l += LANES;
+            }
+            // What is left, in two parts; each lane belongs to one of them.
+            for (part, (mask, l)) in [(first, l), (second, l + 4)].into_iter().enumerate() {
+                if l >= d {
+                    break;
+                }
+                let at = sum.as_mut_ptr().add(l);
+                let mut new = _mm256_maskload_pd(at, mask);
+                for k in 0..4 {
+                    let row = _mm256_maskload_pd(four.add(k * d + l), mask);
+                    if DOTS {
+                        let lanes = if part == 0 { &mut low[k] } else { &mut high[k] };
+                        *lanes = _mm256_fmadd_pd(row, _mm256_maskload_pd(x.as_ptr().add(l), mask), *lanes);
+                    }
+                    new = _mm256_fmadd_pd(weights[k], row, new);
+                }
+                _mm256_maskstore_pd(at, mask, new);
+            }
+            if DOTS {
+                for k in 0..4 {
+                    low[k] = _mm256_add_pd(low[k], high[k]);
+                }
+                _mm256_storeu_pd(out[r..r + 4].as_mut_ptr(), across4(low));
+            }
+        }
+    }
+    for r in whole..w.len() {
+        let row = &rows[r * d..(r + 1) * d];
+        if DOTS {
+            out[r] = dot(row, x);
+        }
+        super::axpy(w[r], row, sum);
+    }
 }
 
 /// A mask for the first `count` of four lanes, all of them for `count >= 4`.
@@ -169,7 +287,7 @@ pub(super) fn mask(count: usize) -> __m256i {
 /// `super::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) -> __m256d) -> f64 {
+fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([__m256d; K], __m256d) -> __m256d) -> f64 {
     let n = streams[0].len();
     for stream in streams {
         assert!(stream.len() >= n);
@@ -182,32 +300,47 @@ fn lane_sum<const K: usize>(streams: [&[f64]; K], term: impl Fn([__m256d; K]) ->
     let whole = n - n % LANES;
     let mut l = 0;
     while l < whole {
-        low = _mm256_add_pd(low, term(load4(l)));
-        high = _mm256_add_pd(high, term(load4(l + 4)));
+        low = add(load4(l), low);
+        high = add(load4(l + 4), high);
         l += LANES;
     }
-    // What is left, in pieces of four, two and one. Lanes beyond a piece are zeros and add `term` of zeros, which is zero.
     if n & 4 != 0 {
-        low = _mm256_add_pd(low, term(load4(l)));
+        low = add(load4(l), low);
         l += 4;
     }
-    let mut rest = _mm256_setzero_pd();
-    if n & 2 != 0 {
+    // What is left, up to three. Lanes beyond it are zeros and add zero.
+    let rest = match n & 3 {
+        0 => return across(_mm256_add_pd(low, high)),
+        1 => streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))),
         // SAFETY: l + 2 <= n.
-        rest = term(streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }));
-        l += 2;
-    }
-    if n & 1 != 0 {
-        let one = term(streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))));
-        // With two before it, it is the third lane's turn; the others are zeros.
-        rest = if n & 2 != 0 { _mm256_permute2f128_pd::<0x20>(rest, one) } else { one };
-    }
+        2 => streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }),
+        // SAFETY: as before.
+        _ => streams
+            .map(|s| unsafe { _mm256_set_m128d(_mm_set_sd(s[l + 2]), _mm_loadu_pd(s.as_ptr().add(l))) }),
+    };
     if n & 4 != 0 {
-        high = _mm256_add_pd(high, rest);
+        high = add(rest, high);
     } else {
-        low = _mm256_add_pd(low, rest);
+        low = add(rest, low);
     }
     across(_mm256_add_pd(low, high))
+}
+
+/// [`super::axpy`] is the same on all CPUs but for the compiler's leave to use their instructions.
+#[inline(always)]
+pub(super) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
+    with(
+        #[inline(always)]
+        || super::update_with(y, x, |y, x| x.mul_add(c, y)),
+    );
+}
+
+#[inline(always)]
+pub(super) fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
+    with(
+        #[inline(always)]
+        || super::update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y)),
+    );
 }
 
 /// `(a0 + a2) + (a1 + a3)`
@@ -231,13 +364,19 @@ fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
     _mm256_add_pd(even, odd)
 }
 
-/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`].
+/// Rows up to this length are all but one stretch, and the CPU sees the next ones coming. So it does beyond the second length, where each row is a
+/// long stretch of its own. In between, four rows read side by side confuse it: numbers so far ahead are asked for, in the order in which they lie.
+const SHORT: usize = 32;
+const LONG: usize = 512;
+const NEXT: usize = 512;
+
+/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`]; if `AHEAD`, the next ones are asked for.
 ///
 /// # Safety
 /// `rows` points to 4 d numbers and x to d.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
+unsafe fn four_dots<const AHEAD: bool>(rows: *const f64, d: usize, x: *const f64) -> __m256d {
     let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
     let mut l = 0;
     // SAFETY: every load of a row or of x ends at or before its d-th number, or is masked to do so.
@@ -246,8 +385,11 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let (x0, x1) = (_mm256_loadu_pd(x.add(l)), _mm256_loadu_pd(x.add(l + 4)));
             for k in 0..4 {
                 let row = rows.add(k * d + l);
-                low[k] = _mm256_add_pd(low[k], _mm256_mul_pd(_mm256_loadu_pd(row), x0));
-                high[k] = _mm256_add_pd(high[k], _mm256_mul_pd(_mm256_loadu_pd(row.add(4)), x1));
+                if AHEAD {
+                    prefetch_lines::<0, 1>(rows.wrapping_add(NEXT + 4 * l + LANES * k));
+                }
+                low[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row), x0, low[k]);
+                high[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row.add(4)), x1, high[k]);
             }
             l += LANES;
         }
@@ -256,7 +398,7 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let x0 = _mm256_maskload_pd(x.add(l), first);
             for k in 0..4 {
                 let row = _mm256_maskload_pd(rows.add(k * d + l), first);
-                low[k] = _mm256_add_pd(low[k], _mm256_mul_pd(row, x0));
+                low[k] = _mm256_fmadd_pd(row, x0, low[k]);
             }
         }
         if l + 4 < d {
@@ -264,7 +406,7 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
             let x1 = _mm256_maskload_pd(x.add(l + 4), second);
             for k in 0..4 {
                 let row = _mm256_maskload_pd(rows.add(k * d + l + 4), second);
-                high[k] = _mm256_add_pd(high[k], _mm256_mul_pd(row, x1));
+                high[k] = _mm256_fmadd_pd(row, x1, high[k]);
             }
         }
     }
@@ -273,9 +415,6 @@ unsafe fn four_dots(rows: *const f64, d: usize, x: *const f64) -> __m256d {
     }
     across4(low)
 }
-
-/// The longest row for which [`row_dots_and_weighted_rows`] keeps all sums in registers.
-pub(super) const WIDEST: usize = 32;
 
 #[inline(always)]
 pub(super) fn row_dots_and_weighted_rows(
@@ -296,7 +435,9 @@ pub(super) fn row_dots_and_weighted_rows(
             5 => both::<5>(rows, x, w, out, sum),
             6 => both::<6>(rows, x, w, out, sum),
             7 => both::<7>(rows, x, w, out, sum),
-            _ => both::<8>(rows, x, w, out, sum),
+            8 => both::<8>(rows, x, w, out, sum),
+            _ if x.len() <= LONG => long_rows::<true, true>(rows, x, w, out, sum),
+            _ => long_rows::<true, false>(rows, x, w, out, sum),
         }
     }
     // SAFETY: the caller has asked `available`.
@@ -337,9 +478,9 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
                 let mut lanes = [_mm256_setzero_pd(); 2];
                 for v in 0..V {
                     let number = load(from, v);
-                    let product = _mm256_mul_pd(number, _mm256_loadu_pd(padded[v].as_ptr()));
-                    lanes[v % 2] = _mm256_add_pd(lanes[v % 2], product);
-                    sums[v] = _mm256_add_pd(sums[v], _mm256_mul_pd(w, number));
+                    let x = _mm256_loadu_pd(padded[v].as_ptr());
+                    lanes[v % 2] = _mm256_fmadd_pd(number, x, lanes[v % 2]);
+                    sums[v] = _mm256_fmadd_pd(w, number, sums[v]);
                 }
                 four[k] = _mm256_add_pd(lanes[0], lanes[1]);
             }

@@ -54,8 +54,8 @@ mod avx2 {
     #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_loadu_pd, _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_max_pd,
-        _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
+        __m256d, _mm256_add_pd, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_maskload_pd, _mm256_maskstore_pd,
+        _mm256_max_pd, _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
     };
 
     use super::{LANES, some_facts};
@@ -163,7 +163,7 @@ mod avx2 {
                     for k in 0..3 {
                         let weight = _mm256_set1_pd(*w[k].get_unchecked(r));
                         for v in 0..V {
-                            sums[k][v] = _mm256_add_pd(sums[k][v], _mm256_mul_pd(weight, row[v]));
+                            sums[k][v] = _mm256_fmadd_pd(weight, row[v], sums[k][v]);
                         }
                     }
                     r += 1;
