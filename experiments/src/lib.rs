@@ -1,5 +1,7 @@
 //! Measurements on which choices of the library rest, each a program in `src/bin`, and what they share.
 
 pub mod bench;
+pub mod cases;
+pub mod families;
 pub mod groups;
 pub mod timing;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use console::{Term, style};
 use innermean::auto::Attempt;
-use innermean::{Measure, Solution, Status};
+use innermean::{Certificate, Measure, Solution, Status};
 
 use crate::advice::advice;
 use crate::plan::{Chosen, Plan};
@@ -101,15 +101,23 @@ fn painted(status: Status) -> String {
     painted.to_string()
 }
 
-/// `, relative stationarity 8.1e-7 (tolerance 1e-6)`
+/// `, within 3.2e-11 of the optimum (duality gap; relative 1.1e-10, tolerance 1e-6)`, or why that cannot be said.
 fn optimality(plan: &Plan, solution: &Solution) -> String {
-    let name = match solution.measure {
-        Measure::Stationarity => "relative stationarity",
-        Measure::DualityGap => "relative duality gap",
-        Measure::None => return String::new(),
-    };
-    match (solution.optimality, plan.stop.tolerance) {
-        (Some(now), Some(tolerance)) => format!(", {name} {now:.1e} (tolerance {tolerance:e})"),
+    let Certificate { measure, gap, relative, is_rounding, reason } = solution.certificate;
+    let Some(tolerance) = plan.stop.tolerance else { return String::new() };
+    let reason = reason.map_or(String::new(), |reason| reason.to_string());
+    match (gap, measure, relative) {
+        (Some(gap), _, Some(relative)) => {
+            let end = if is_rounding { "; double precision can prove no better" } else { "" };
+            format!(
+                ", within {gap:.1e} of the optimum ({}; relative {relative:.1e}, tolerance {tolerance:e}{end})",
+                measure.title()
+            )
+        }
+        (_, Measure::Stationarity, Some(relative)) => format!(
+            ", relative stationarity {relative:.1e} (tolerance {tolerance:e}; no distance from the optimum can be proven: {reason})"
+        ),
+        _ if !reason.is_empty() => format!(", no distance from the optimum proven: {reason}"),
         _ => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use anyhow::Result;
-use innermean::{Inner, Measure, Problem, Solution, Status, Stop};
+use innermean::{Inner, Measure, Problem, Solution, Status, Stop, certificate};
 use serde::Serialize;
 
 use crate::advice::advice;
@@ -64,8 +64,7 @@ struct Document<'a, A, S> {
     names: &'a [String],
     theta: &'a [f64],
     objective: f64,
-    optimality: Option<f64>,
-    measure: Measure,
+    certificate: Certificate,
     #[serde(flatten)]
     answer: &'a A,
     source: &'a str,
@@ -77,6 +76,27 @@ struct Document<'a, A, S> {
     seconds: f64,
     seed: u64,
     settings: Settings<'a, S>,
+}
+
+/// How far theta is from optimal, as far as it can be proven.
+#[derive(Serialize)]
+struct Certificate {
+    measure: Measure,
+    /// P(theta) - P* is at most this.
+    gap: Option<f64>,
+    /// What --tolerance is compared with.
+    relative: Option<f64>,
+    /// Whether double precision can prove no better.
+    is_rounding: bool,
+    /// Why there is no gap.
+    reason: Option<String>,
+}
+
+impl From<certificate::Certificate> for Certificate {
+    fn from(certificate: certificate::Certificate) -> Self {
+        let certificate::Certificate { measure, gap, relative, is_rounding, reason } = certificate;
+        Certificate { measure, gap, relative, is_rounding, reason: reason.map(|reason| reason.to_string()) }
+    }
 }
 
 #[derive(Serialize)]
@@ -122,8 +142,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         names: facts.names,
         theta: &solution.theta,
         objective: solution.objective,
-        optimality: solution.optimality,
-        measure: solution.measure,
+        certificate: solution.certificate.into(),
         answer: facts.answer,
         source: facts.source.text,
         generated: facts.source.generated,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::human::Facts;
 use crate::settings::flag;
+use crate::solver_flags::AUTO;
 use crate::stdout;
 
 /// List the methods, or say what one of them asks and has
@@ -53,9 +54,34 @@ impl From<&MethodInfo> for Row {
     }
 }
 
+/// What `auto` is, which is no method.
+#[derive(Serialize)]
+struct Automatic {
+    name: &'static str,
+    summary: &'static str,
+}
+
+const SUMMARY: &str = "the method that suits the problem by its structure and sizes, by phi and by g, and others to fall back on where that one makes no progress";
+
+fn automatic() -> String {
+    let mut facts = Facts::default();
+    facts.line("auto", SUMMARY);
+    facts.line("reference", "docs/choosing-a-method.md, with the measurements");
+    facts.line("asks for", "nothing special");
+    facts.line("settings", "none: it finds those of the method that it takes");
+    facts.text()
+}
+
 /// Prints one row or all.
 pub(crate) fn run(args: &MethodsArgs) -> Result<Status> {
     let text = match &args.name {
+        Some(name) if name == AUTO => {
+            if args.json {
+                serde_json::to_string(&Automatic { name: AUTO, summary: SUMMARY })? + "\n"
+            } else {
+                automatic()
+            }
+        }
         Some(name) => {
             let info = methods::info(name)?;
             if args.json { serde_json::to_string(&Row::from(info))? + "\n" } else { one(info) }
@@ -90,7 +116,7 @@ fn all() -> String {
         text.extend(table.lines().map(|line| line.trim_end().to_owned() + "\n"));
         text.push('\n');
     }
-    text + "innermean methods NAME says what a method asks of a problem, and which settings it has.\n"
+    text + "auto, the default of every command, takes the one that suits. innermean methods NAME says what a method asks of a problem, and which settings it has.\n"
 }
 
 fn one(info: &MethodInfo) -> String {

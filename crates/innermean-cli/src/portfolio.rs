@@ -71,9 +71,9 @@ x_i are the returns of the d assets in period i, m is their mean, theta the weig
 
 g is a constraint, an l1 norm and a ridge, none of them by default.
 
-The run stops as solved when a relative measure of optimality is at most --tolerance. For variance, semivariance and \
-huber it is the norm of the gradient (of the prox-gradient mapping where there is a g) over its norm at zero, for \
-absolute the duality gap over the size of the objective. It is looked at after each outer iteration. A limit may end \
+The run stops as solved when the answer is proven to be within --tolerance of the optimum, relative to the objective's scale: \
+by the duality gap, or for variance by a bound that is exact. Semivariance and huber without a constraint, an l1 norm or a ridge that holds \
+theta have no such proof; there the norm of the gradient over its norm at zero is compared. It is looked at after each outer iteration. A limit may end \
 the run before; then the answer is the best point so far. So does Ctrl-C; a second one ends the program.";
 
 const AFTER_HELP: &str = "\

@@ -99,7 +99,9 @@ fn fraction(stop: &Stop, first: Option<f64>, record: &Record) -> f64 {
 }
 
 fn message(record: &Record) -> String {
-    let optimality = record.optimality.map_or(String::new(), |o| format!(", optimality {o:.1e}"));
+    let name = if record.measure.is_gap() { "gap" } else { "stationarity" };
+    let known = record.optimality.filter(|o| o.is_finite());
+    let optimality = known.map_or(String::new(), |o| format!(", {name} {o:.1e}"));
     format!(
         "objective {}{optimality}, {} calls",
         human::significant(record.objective, 7),
@@ -109,7 +111,7 @@ fn message(record: &Record) -> String {
 
 #[cfg(test)]
 mod tests {
-    use innermean::Calls;
+    use innermean::{Calls, Measure};
 
     use super::*;
 
@@ -124,6 +126,8 @@ mod tests {
             seconds: 0.0,
             objective: 0.0,
             optimality: Some(1e-3),
+            gap: None,
+            measure: Measure::DualityGap,
         };
         assert!((fraction(&stop, Some(1.0), &record) - 0.5).abs() < 1e-12);
         // A measure that is worse than at first, or none, leaves the outer iterations.

@@ -19,7 +19,17 @@ impl Settings {
             settings.insert("steps".to_owned(), steps_name(rule.unwrap_or_default()).into());
         }
         if let Value::Object(found) = serde_json::to_value(method)? {
-            settings.extend(found.into_iter().filter(|(name, _)| name != "seed" && name != "single_loop"));
+            let automatic = found.get("automatic").and_then(Value::as_bool);
+            if automatic == Some(false) && settings.get("steps").is_some_and(|steps| steps == "automatic") {
+                // A step was given, or phi has kinks.
+                settings.insert("steps".to_owned(), steps_name(StepRule::Scaled).into());
+            }
+            let found_later = |name: &str| {
+                automatic == Some(true) && ["alpha_theta", "alpha_w", "inner_iterations"].contains(&name)
+            };
+            settings.extend(found.into_iter().filter(|(name, _)| {
+                !["seed", "single_loop", "automatic"].contains(&name.as_str()) && !found_later(name)
+            }));
         }
         Ok(Settings(settings))
     }
@@ -53,6 +63,7 @@ impl Settings {
     /// The rule that found the steps, in words.
     pub(crate) fn rule(&self) -> Option<&'static str> {
         Some(match self.0.get("steps")?.as_str()? {
+            "automatic" => "automatic steps",
             "scaled" => "scaled steps",
             "theorem1" => "steps of Theorem 1",
             "theorem2" => "steps of Theorem 2",
@@ -64,6 +75,7 @@ impl Settings {
 /// The name of a rule, as on the command line.
 pub(crate) fn steps_name(rule: StepRule) -> &'static str {
     match rule {
+        StepRule::Automatic => "automatic",
         StepRule::Scaled => "scaled",
         StepRule::Theorem1 => "theorem1",
         StepRule::Theorem2 => "theorem2",

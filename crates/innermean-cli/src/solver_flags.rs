@@ -19,7 +19,7 @@ pub(crate) struct SolverFlags {
     #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = method_names())]
     pub(crate) method: String,
 
-    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's [default: scaled]
+    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's, and makes automatic ones scaled [default: automatic]
     #[arg(long, value_name = "RULE", value_enum)]
     pub(crate) steps: Option<Steps>,
 
@@ -92,7 +92,8 @@ pub(crate) struct SolverFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Stopping")]
 pub(crate) struct StopFlags {
-    /// Solved when the relative measure of optimality is at most this
+    /// Solved when theta is proven to be within TOL of the optimum, relative to the objective's scale; where that cannot be proven, when the
+    /// relative stationarity is at most TOL. The output says which
     #[arg(long, value_name = "TOL", default_value = "1e-6", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
@@ -173,7 +174,9 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
 /// [`StepRule`] as a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Steps {
-    /// From the scale of the problem
+    /// Found anew at each pass over the data; the default
+    Automatic,
+    /// From the scale of the problem, once
     Scaled,
     /// Theorem 1 of Devraj and Chen (Option I); needs --l2
     Theorem1,
@@ -186,6 +189,7 @@ pub(crate) enum Steps {
 impl From<Steps> for StepRule {
     fn from(steps: Steps) -> Self {
         match steps {
+            Steps::Automatic => StepRule::Automatic,
             Steps::Scaled => StepRule::Scaled,
             Steps::Theorem1 => StepRule::Theorem1,
             Steps::Theorem2 => StepRule::Theorem2,

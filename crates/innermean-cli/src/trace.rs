@@ -46,7 +46,7 @@ impl TraceFile {
 }
 
 fn write_lines(out: &mut impl Write, trace: &[Record], optimum: Option<f64>) -> io::Result<()> {
-    for &Record { outer, inner, calls, rows, seconds, objective, optimality } in trace {
+    for &Record { outer, inner, calls, rows, seconds, objective, optimality, .. } in trace {
         let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
         let line = Line { outer, inner, calls: calls.total(), rows, seconds, objective, optimality, gap };
         serde_json::to_writer(&mut *out, &line)?;

@@ -1,7 +1,7 @@
 //! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of gradient methods are made of.
 
 use crate::draws::Stream;
-use crate::inner::{Inner, Jacobians, blocks, mean_jacobian_norm};
+use crate::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
@@ -153,5 +153,52 @@ fn scatter<F: Inner>(f: &F, i: usize, row: &[f64], v: &mut [f64]) {
             sparse_axpy(1.0, support, row, v);
         }
         None => v.copy_from_slice(row),
+    }
+}
+
+/// The sizes of a problem near a point, from which steps of primal-dual methods are made: with `c_i = |phi_i''(fbar_i)|` and
+/// `L_i = c_i |fbar_i'|^2`,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// `max_i c_i`
+    pub duals: f64,
+    /// `max_i L_i`
+    pub largest: f64,
+    /// `mean_i L_i`, the trace of the Hessian of F as far as it comes from phi
+    pub typical: f64,
+    /// `mean_i c_i mean_j |f'_ij - fbar_i'|^2`: what single samples add to it, measured on at most 64 terms and as many samples of each
+    pub scatter: f64,
+}
+
+impl Sizes {
+    /// At theta: one pass for the averages, one for their Jacobians.
+    pub fn at<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Self {
+        let f = &problem.inner;
+        let (n_x, ell) = (f.n_x(), f.ell());
+        let mut f_bar = vec![0.0; n_x * ell];
+        f.means(theta, &mut f_bar);
+        let one_over_gamma = 1.0 / problem.merit.gamma();
+        let curvature = |i: usize| {
+            let own = problem.merit.curvature(i, &f_bar[i * ell..(i + 1) * ell]);
+            own.unwrap_or(one_over_gamma)
+        };
+        let mut sizes = vec![0.0; n_x];
+        blocks(f).fill(
+            1,
+            &mut sizes,
+            #[inline(always)]
+            |range, sizes| {
+                let mut jacobians = Jacobians::new(f, theta);
+                for (i, size) in range.zip(sizes) {
+                    *size = curvature(i) * norm_squared(jacobians.mean(i));
+                }
+            },
+        );
+        Sizes {
+            duals: (0..n_x).map(curvature).fold(0.0, f64::max),
+            largest: sizes.iter().copied().fold(0.0, f64::max),
+            typical: sizes.iter().sum::<f64>() / n_x as f64,
+            scatter: jacobian_scatter(f, theta, curvature),
+        }
     }
 }

@@ -1,28 +1,20 @@
 //! How good a point is: its objective and how far it is from optimal. The driver asks with the clock stopped.
+//!
+//! One pass over the data gives the averages, and with them the objective; one more the weighted Jacobians, and with them the bounds of
+//! [`crate::certificate`] or the stationarity.
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
+use crate::certificate::balance::Balance;
+use crate::certificate::dual::{self, Duals, Point};
+use crate::certificate::quadratic::{self, Hessian, Squares};
+use crate::certificate::{Bound, Certificate, Measure, ROUNDING, Reason};
+use crate::cholesky::Cholesky;
 use crate::inner::{Inner, mean_jacobian_norm};
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{axpy, dot, norm_squared};
-
-/// Which number says how far a point is from optimal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// For smooth phi: the norm of the prox-gradient mapping, relative to its norm at the origin (or the point that g
-    /// allows next to it), or at f's ordinary point if that is larger.
-    Stationarity,
-    /// For phi with a kink and affine f: the duality gap `P(theta) - D(w)` between the method's best point and best duals so far,
-    /// relative to the size of the objective's two parts or, where that is larger, of the least g: the optimum may
-    /// be zero.
-    DualityGap,
-    /// For a phi with a kink and an f that is not affine there is none; where no tolerance is set, none is needed.
-    None,
-}
+use crate::vector::norm_squared;
 
 /// What is known of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,143 +23,368 @@ pub struct Evaluation {
     pub objective: f64,
     /// `|F(theta)| + |g(theta)|`: the size of what the objective is made of.
     pub magnitude: f64,
-    /// The relative measure of optimality, where there is one.
-    pub optimality: Option<f64>,
+    /// How far from optimal: a gap is that of the best point so far, stationarity that of this point.
+    pub certificate: Certificate,
+    /// Whether this is the best point so far: that with the smallest proven gap or, where there is none, the smallest objective.
+    pub is_best: bool,
+}
+
+/// What a method may know beside theta.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'m> {
+    /// The dual variables `w_i`, flat.
+    pub duals: Option<&'m [f64]>,
+    /// Cholesky's factor of `P''`, if P is quadratic.
+    pub factor: Option<&'m Cholesky>,
+}
+
+/// How the distance from optimal is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By proof.
+    Proof,
+    /// Without one, for a reason.
+    Stationarity(Reason),
+    /// Not at all: phi has a kink and nothing can be proven.
+    Nothing(Reason),
+    /// Nobody asks.
+    Unasked,
+}
+
+/// A matrix that is made when it is needed for the first time.
+#[derive(Debug)]
+enum Lazy {
+    Unmade,
+    /// F is not quadratic, or the matrix too large, or not positive definite.
+    Impossible,
+    Made(Hessian),
+}
+
+/// The step and the unit of the prox-gradient mapping.
+#[derive(Debug, Clone, Copy)]
+struct Mapping {
+    /// 1/L
+    alpha: f64,
+    /// Its norm at the origin (or the point that g allows next to it), or at f's ordinary point if that is larger.
+    unit: f64,
+}
+
+/// A point and what is proven of it.
+#[derive(Debug, Clone, Copy)]
+struct Proven {
+    objective: f64,
+    magnitude: f64,
+    /// Of `P - P*`.
+    bound: Bound,
+}
+
+impl Proven {
+    /// Takes a bound from below of P into account. It may have come from another point, so that the difference is rounded.
+    fn tighten(&mut self, below: f64) {
+        let bound = Bound::new((self.objective - below).max(0.0), self.magnitude);
+        if bound.gap < self.bound.gap {
+            self.bound = bound;
+        }
+    }
 }
 
 /// Evaluates points of one problem, in buffers of its own.
 #[derive(Debug)]
 pub struct Evaluator<'p, F, P, G> {
     problem: &'p Problem<F, P, G>,
-    measure: Measure,
-    /// The step of the prox-gradient mapping, 1/L.
-    alpha: f64,
-    /// `(lambda, tilt)` of a quadratic g, whose gradient says more than a difference of points, which may round to zero.
-    quadratic: Option<(f64, Vec<f64>)>,
-    /// The norm of the mapping at the origin; for the duality gap, `|min g| = |g*(0)|` where it is finite.
-    scale: f64,
-    /// The largest `D(w)` seen.
-    bound: f64,
-    /// The smallest `P(theta)` seen, and the size of its parts.
-    best: (f64, f64),
+    way: Way,
+    /// The coordinates along which g is a straight line.
+    free: Vec<(usize, f64)>,
+    /// Whether duals alone can bound P from below.
+    by_duals: bool,
+    squares: Squares,
+    hessian: Lazy,
+    balance: Option<Balance>,
+    mapping: Option<Mapping>,
+    /// About the largest `|fbar_i'|`, once it is asked for.
+    reach: Option<f64>,
+    /// `|F| + |g|` at the origin, or `|min g| = |g*(0)|` where that is finite and larger.
+    scale: Option<f64>,
+    /// The largest bound from below so far, and what proved it.
+    below: (f64, Measure),
+    best: Proven,
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
 }
 
 impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
-    /// Chooses the measure; takes a pass or two over the data.
+    /// Chooses the way to a measure; what it needs of the data is looked up when it is needed.
     pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let measure = match (!problem.merit.has_kinks(), problem.inner.structure().affine) {
-            (true, _) => Measure::Stationarity,
-            (false, true) => Measure::DualityGap,
-            (false, false) => Measure::None,
+        let Problem { inner: f, merit, regularizer: g } = problem;
+        let (d, affine) = (f.d(), f.structure().affine);
+        let free = g.free_coordinates(d);
+        let by_duals = free.len() <= usize::from(affine) && dual::is_usable(g, d, &free, affine);
+        let without =
+            |reason| if merit.has_kinks() { Way::Nothing(reason) } else { Way::Stationarity(reason) };
+        let way = if !f.convex_composition() {
+            without(Reason::NotConvex)
+        } else if by_duals || quadratic::is_at_hand(problem) {
+            Way::Proof
+        } else {
+            without(Reason::Unbounded)
         };
-        Self::by(problem, measure)
+        let hessian =
+            if way == Way::Proof && quadratic::is_at_hand(problem) { Lazy::Unmade } else { Lazy::Impossible };
+        Evaluator { free, by_duals, hessian, squares: Squares::of(g, d), ..Self::by(problem, way) }
     }
 
     /// Objectives alone, for half the work.
     pub fn without_measure(problem: &'p Problem<F, P, G>) -> Self {
-        Self::by(problem, Measure::None)
+        Self::by(problem, Way::Unasked)
     }
 
-    fn by(problem: &'p Problem<F, P, G>, measure: Measure) -> Self {
+    fn by(problem: &'p Problem<F, P, G>, way: Way) -> Self {
         let f = &problem.inner;
-        let (d, size) = (f.d(), f.n_x() * f.ell());
-        let mut evaluator = Evaluator {
+        let size = f.n_x() * f.ell();
+        Evaluator {
             problem,
-            measure,
-            alpha: 1.0,
-            quadratic: problem.regularizer.quadratic(d),
-            scale: 1.0,
-            bound: f64::NEG_INFINITY,
-            best: (f64::INFINITY, 0.0),
+            way,
+            free: Vec::new(),
+            by_duals: false,
+            squares: Squares::of(&problem.regularizer, 0),
+            hessian: Lazy::Impossible,
+            balance: None,
+            mapping: None,
+            reach: None,
+            scale: None,
+            below: (f64::NEG_INFINITY, Measure::None),
+            best: Proven { objective: f64::INFINITY, magnitude: 0.0, bound: Bound::NONE },
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
-            gradient: vec![0.0; d],
-        };
-        if measure == Measure::Stationarity {
-            let origin = problem.allowed(&vec![0.0; d]);
-            let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
-            evaluator.alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
-            f.means(&origin, &mut evaluator.f_bar);
-            let norm = evaluator.mapping_norm(&origin);
-            let ordinary = f.ordinary_point().map_or(0.0, |point| {
-                f.means(&point, &mut evaluator.f_bar);
-                evaluator.mapping_norm(&point)
-            });
-            // A logarithm may be infinitely steep at the origin: in that unit every point would be solved.
-            let usable = |norm: &f64| norm.is_finite() && *norm > 0.0;
-            evaluator.scale = [norm, ordinary].into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0);
-        } else if measure == Measure::DualityGap {
-            let least = problem.regularizer.conjugate(&evaluator.gradient).abs();
-            evaluator.scale = if least.is_finite() { least } else { 0.0 };
+            gradient: vec![0.0; f.d()],
         }
-        evaluator
     }
 
-    /// The number that [`Evaluation::optimality`] holds.
-    pub fn measure(&self) -> Measure {
-        self.measure
-    }
-
-    /// Evaluates theta; `duals` are the method's, used for the duality gap.
-    pub fn evaluate(&mut self, theta: &[f64], duals: Option<&[f64]>) -> Evaluation {
-        self.problem.inner.means(theta, &mut self.f_bar);
-        let loss = self.problem.loss(&self.f_bar);
-        let g = self.problem.regularizer.value(theta);
-        let magnitude = loss.abs() + g.abs();
-        let optimality = match (self.measure, duals) {
-            (Measure::Stationarity, _) => Some(self.mapping_norm(theta) / self.scale),
-            (Measure::DualityGap, Some(w)) => {
-                if loss + g < self.best.0 {
-                    self.best = (loss + g, magnitude);
-                }
-                self.bound = self.bound.max(self.dual_objective(theta, w));
-                // Rounding may carry the bound past the objective.
-                let gap = (self.best.0 - self.bound).max(0.0);
-                let scale = self.best.1.max(self.scale);
-                Some(if scale > 0.0 { gap / scale } else { gap })
+    /// Evaluates theta, of which a method may know more.
+    pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
+        let problem = self.problem;
+        let asked = self.way != Way::Unasked;
+        let at_origin = asked && self.look_up(theta, known);
+        let matched = asked && self.is_matched(known);
+        if matched {
+            problem.loss_and_gradient(theta, &mut self.f_bar, &mut self.w, &mut self.gradient);
+        } else {
+            problem.inner.means(theta, &mut self.f_bar);
+        }
+        let loss = problem.loss(&self.f_bar);
+        let g = problem.regularizer.value(theta);
+        let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
+        let mut here = Proven { objective, magnitude, bound: Bound::NONE };
+        let mut stationarity = None;
+        if asked && magnitude.is_finite() {
+            self.scale.get_or_insert_with(|| scale(problem, at_origin.then_some(magnitude)));
+            let (bound, measure) = self.prove(Point { theta, loss, g }, at_origin, matched, known);
+            here.bound = bound;
+            if bound.gap < f64::INFINITY && objective - bound.gap >= self.below.0 {
+                self.below = (objective - bound.gap, measure);
             }
-            _ => None,
-        };
-        Evaluation { objective: loss + g, magnitude, optimality }
-    }
-
-    /// The norm of the prox-gradient mapping, or of `P'(theta)` where g is quadratic, at theta, whose averages stand in `f_bar`.
-    fn mapping_norm(&mut self, theta: &[f64]) -> f64 {
-        self.problem.duals(&self.f_bar, &mut self.w);
-        self.gradient.fill(0.0);
-        self.problem.inner.add_weighted_jac_t(theta, &self.w, &mut self.gradient);
-        if let Some((lambda, tilt)) = &self.quadratic {
-            axpy(*lambda, theta, &mut self.gradient);
-            axpy(1.0, tilt, &mut self.gradient);
-            return norm_squared(&self.gradient).sqrt();
+            here.tighten(self.below.0);
+            self.best.tighten(self.below.0);
+            if let (Way::Stationarity(_), Some(mapping)) = (self.way, self.mapping) {
+                stationarity = Some(self.mapping_norm(theta, mapping.alpha) / mapping.unit);
+            }
         }
-        norm_squared(&self.problem.mapping(theta, &self.gradient, self.alpha)).sqrt()
+        // Of two points, that with the smaller bound: objectives that differ by rounding say nothing.
+        let (new, old) = (here.bound.gap, self.best.bound.gap);
+        let is_best = new < old || (new == old && objective < self.best.objective);
+        if is_best {
+            self.best = here;
+        }
+        Evaluation { objective, magnitude, certificate: self.certificate(stationarity), is_best }
     }
 
-    /// A bound from below, for affine f:
-    /// `D(w) = (1/n) sum_i [ <bbar_i, w_i> - phi_i*(w_i) ] - g*(-u)`, `u = (1/n) sum_i Abar_i w_i`, and
-    /// `<bbar_i, w_i> = <fbar_i(theta), w_i> - <theta, Abar_i w_i>` for the averages that stand in `f_bar`.
-    fn dual_objective(&mut self, theta: &[f64], w: &[f64]) -> f64 {
-        let Problem { inner: f, merit, regularizer } = self.problem;
-        let (n_x, ell) = (f.n_x(), f.ell());
-        let u = &mut self.gradient;
-        u.fill(0.0);
-        f.add_weighted_jac_t(theta, w, u);
-        let f_bar = &self.f_bar;
-        let sum = Blocks::new(n_x, ell).sum(
-            #[inline(always)]
-            |i| {
-                let own = i * ell..(i + 1) * ell;
-                dot(&f_bar[own.clone()], &w[own.clone()]) - merit.conjugate(i, &w[own])
+    fn certificate(&self, stationarity: Option<f64>) -> Certificate {
+        let Bound { gap, .. } = self.best.bound;
+        if gap < f64::INFINITY {
+            let scale = self.best.magnitude.max(self.scale.unwrap_or(0.0));
+            let relative = Some(if scale > 0.0 { gap / scale } else { gap });
+            let is_rounding = self.best.bound.is_rounding();
+            return Certificate {
+                measure: self.below.1,
+                gap: Some(gap),
+                relative,
+                is_rounding,
+                reason: None,
+            };
+        }
+        match self.way {
+            Way::Proof => Certificate {
+                measure: self.expected(),
+                relative: Some(f64::INFINITY),
+                reason: Some(Reason::NotYet),
+                ..Certificate::NONE
             },
-        );
-        let bilinear = dot(theta, u);
-        for u in u.iter_mut() {
-            *u = -*u;
+            Way::Stationarity(reason) => Certificate {
+                measure: Measure::Stationarity,
+                relative: stationarity,
+                reason: Some(reason),
+                ..Certificate::NONE
+            },
+            Way::Nothing(reason) => Certificate { reason: Some(reason), ..Certificate::NONE },
+            Way::Unasked => Certificate::NONE,
         }
-        sum / n_x as f64 - bilinear - regularizer.conjugate(u)
     }
+
+    /// What a proof will be.
+    fn expected(&self) -> Measure {
+        match (&self.hessian, self.problem.inner.structure().affine) {
+            (Lazy::Impossible, true) => Measure::DualityGap,
+            (Lazy::Impossible, false) => Measure::FenchelGap,
+            _ => Measure::Quadratic,
+        }
+    }
+
+    /// Looks up what this evaluation needs and earlier ones did not; says whether theta is the origin (or the point that g allows next to it) and the
+    /// first point of all.
+    fn look_up(&mut self, theta: &[f64], known: Known<'_>) -> bool {
+        let problem = self.problem;
+        let at_origin = self.scale.is_none() && theta == problem.allowed(&vec![0.0; theta.len()]);
+        // A run that begins at the origin has it all before it.
+        if matches!(self.hessian, Lazy::Unmade) && !at_origin && self.factor(known).is_none() {
+            self.hessian = Hessian::new(problem, &self.squares).map_or(Lazy::Impossible, Lazy::Made);
+            if matches!(self.hessian, Lazy::Impossible) && !self.by_duals {
+                self.way = Way::Stationarity(Reason::Singular);
+            }
+        }
+        if let (Way::Proof, Lazy::Impossible, None, [one]) =
+            (self.way, &self.hessian, &self.balance, &*self.free)
+        {
+            self.balance = Some(Balance::new(problem, *one));
+        }
+        if let (Way::Stationarity(_), None) = (self.way, self.mapping) {
+            self.mapping = Some(self.make_mapping());
+        }
+        at_origin
+    }
+
+    /// The factor of `P''`, if it can be used.
+    fn factor<'m>(&self, known: Known<'m>) -> Option<&'m Cholesky> {
+        known.factor.filter(|_| self.squares.are_all())
+    }
+
+    /// The method's duals, where they are better than `phi_i'(fbar_i)`: at a kink that is one of many subgradients, and the method knows
+    /// better which.
+    fn duals<'m>(&self, known: Known<'m>) -> Option<&'m [f64]> {
+        let Problem { inner: f, merit, .. } = self.problem;
+        known.duals.filter(|_| merit.has_kinks() && f.structure().affine)
+    }
+
+    /// Whether the duals will be `w_i = phi_i'(fbar_i)`.
+    fn is_matched(&self, known: Known<'_>) -> bool {
+        self.factor(known).is_some() || (self.duals(known).is_none() && self.balance.is_none())
+    }
+
+    /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it; and, if the duals are matched, those in `w` and
+    /// `F'` in `gradient`.
+    fn prove(
+        &mut self,
+        point: Point<'_>,
+        at_origin: bool,
+        matched: bool,
+        known: Known<'_>,
+    ) -> (Bound, Measure) {
+        let problem = self.problem;
+        let affine = problem.inner.structure().affine;
+        let mut balanced = None;
+        if !matched {
+            match self.duals(known) {
+                Some(w) => self.w.copy_from_slice(w),
+                None => problem.duals(&self.f_bar, &mut self.w),
+            }
+            let balance = self.balance.as_mut();
+            balanced = balance.map(|balance| balance.apply(problem, &self.f_bar, &mut self.w));
+            self.gradient.fill(0.0);
+            problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
+        }
+        let factor = self.factor(known);
+        if let Some(factor) = factor {
+            return (quadratic::exact_gap(factor, &self.squares, point, &self.gradient), Measure::Quadratic);
+        }
+        if self.way != Way::Proof || (at_origin && !self.by_duals) {
+            return (Bound::NONE, Measure::None);
+        }
+        if let Lazy::Made(hessian) = &self.hessian {
+            let bound = hessian.gap(&problem.regularizer, &self.squares, point, &self.gradient);
+            return (bound, Measure::Quadratic);
+        }
+        let mut v: Vec<f64> = self.gradient.iter().map(|u| -u).collect();
+        for (l, slope) in &self.free {
+            v[*l] = *slope;
+        }
+        let left = match (&self.balance, balanced) {
+            (Some(balance), Some(balanced)) => {
+                balance.left(balanced, point.theta, &self.f_bar, &self.gradient)
+            }
+            // Nothing met the slopes.
+            _ if !self.free.is_empty() => f64::INFINITY,
+            _ => 0.0,
+        };
+        let may_shrink = affine && self.free.iter().all(|(_, slope)| *slope == 0.0);
+        let duals = Duals { w: &mut self.w, matched, v: &mut v, may_shrink };
+        let mut bound = dual::gap(problem, point, &self.f_bar, duals);
+        bound.gap += left;
+        bound.rounding += left;
+        if bound.is_rounding() && matched && self.squares.are_all() && self.problem.regularizer.mu() > 0.0 {
+            let error = self.rounding(point.theta);
+            let closer = self.squares.strong_gap(point.theta, &self.gradient, error);
+            bound = if closer.gap < bound.gap { closer } else { bound };
+        }
+        (bound, if affine { Measure::DualityGap } else { Measure::FenchelGap })
+    }
+
+    /// What rounding may have done to a coordinate of `F'`, the mean of `<f'_l, w_i>`: with `|fbar_i'| <= B`, eps of `B |w_i|`, and what `w_i` itself
+    /// was rounded by, `B |theta| / gamma`.
+    fn rounding(&mut self, theta: &[f64]) -> f64 {
+        let f = &self.problem.inner;
+        let reach = *self.reach.get_or_insert_with(|| {
+            f.bounds().mean_jacobian.unwrap_or_else(|| mean_jacobian_norm(f, &vec![0.0; f.d()]))
+        });
+        let w = (norm_squared(&self.w) / f.n_x() as f64).sqrt();
+        let gamma = self.problem.merit.gamma();
+        ROUNDING * reach * (w + reach * norm_squared(theta).sqrt() / gamma)
+    }
+
+    fn make_mapping(&mut self) -> Mapping {
+        let problem = self.problem;
+        let f = &problem.inner;
+        let origin = problem.allowed(&vec![0.0; f.d()]);
+        let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
+        let alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
+        let mut norm = |point: &[f64]| {
+            problem.loss_and_gradient(point, &mut self.f_bar, &mut self.w, &mut self.gradient);
+            self.mapping_norm(point, alpha)
+        };
+        let norms = [norm(&origin), f.ordinary_point().map_or(0.0, |point| norm(&point))];
+        // A logarithm may be infinitely steep at the origin: in that unit every point would be solved.
+        let usable = |norm: &f64| norm.is_finite() && *norm > 0.0;
+        Mapping { alpha, unit: norms.into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0) }
+    }
+
+    /// The norm of the prox-gradient mapping at theta, whose `F'` stands in `gradient`; where g is quadratic that of `P'(theta)`, which
+    /// says more than a difference of points that may round to zero.
+    fn mapping_norm(&mut self, theta: &[f64], alpha: f64) -> f64 {
+        if let Some(gradient) = self.squares.gradient(theta, &self.gradient) {
+            return norm_squared(&gradient).sqrt();
+        }
+        norm_squared(&self.problem.mapping(theta, &self.gradient, alpha)).sqrt()
+    }
+}
+
+/// `|F| + |g|` at the origin (or the point that g allows next to it), or `|min g| = |g*(0)|` where that is finite and larger.
+fn scale<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, known: Option<f64>) -> f64 {
+    let zero = vec![0.0; problem.inner.d()];
+    let there = known.unwrap_or_else(|| {
+        let origin = problem.allowed(&zero);
+        let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
+        problem.inner.means(&origin, &mut f_bar);
+        problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs()
+    });
+    let least = problem.regularizer.conjugate(&zero).abs();
+    [there, least].into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max)
 }

@@ -54,6 +54,27 @@ pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> 
     )
 }
 
+/// [`of_rows`] for rows `a_r - center`, which are made a few at a time: `sum a_r a_r' - n center center'` would lose the digits of rows that vary little.
+///
+/// # Panics
+/// Unless all rows are whole.
+pub fn of_centred_rows(
+    d: usize,
+    rows: &[f64],
+    center: &[f64],
+    weight: impl Fn(usize) -> f64 + Sync,
+) -> Vec<f64> {
+    let n = rows.len() / d.max(1);
+    assert!(n * d == rows.len() && center.len() == d, "rows of length {d}");
+    let data = dense::Centred { rows: dense::Contiguous { d, rows }, center };
+    cuts::fill(
+        n,
+        d,
+        #[inline(always)]
+        |rows, strip, out| dense::add(d, &data, rows, strip, &weight, out),
+    )
+}
+
 /// The diagonal of [`weighted`] without the rest.
 pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
     let mut diagonal = vec![0.0; f.d()];

@@ -17,7 +17,7 @@ mod block;
 mod jacobians;
 
 pub use block::block_of;
-pub(crate) use jacobians::Jacobians;
+pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
@@ -168,6 +168,13 @@ pub trait Inner: Sync {
     /// larger of the two.
     fn ordinary_point(&self) -> Option<Vec<f64>> {
         None
+    }
+
+    /// Whether every `phi_i(fbar_i(theta))` is convex in theta. An affine f is so with any phi. Another f may say so of itself and the phi that it is
+    /// made for, as a convex f with a phi that never falls: then the distance to the optimum can be bounded, and a wrong word here makes
+    /// that bound wrong.
+    fn convex_composition(&self) -> bool {
+        self.structure().affine
     }
 
     /// The same f with an inner sample shared by all i, where there is a better way to it than
@@ -401,7 +408,7 @@ pub trait Inner: Sync {
 }
 
 /// [`Inner::gradient`] in two passes over the data, one for the averages and one for the sum.
-fn gradient_in_two_passes<F: Inner + ?Sized>(
+pub(crate) fn gradient_in_two_passes<F: Inner + ?Sized>(
     f: &F,
     theta: &[f64],
     duals: &Duals<'_>,
@@ -482,6 +489,7 @@ pass_on! {
     fn support(i: usize) -> Option<&[u32]>;
     fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
     fn ordinary_point() -> Option<Vec<f64>>;
+    fn convex_composition() -> bool;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn averages() -> Option<&Collapsed>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;

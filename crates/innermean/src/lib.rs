@@ -28,6 +28,7 @@
 
 pub mod auto;
 pub mod blocks;
+pub mod certificate;
 pub mod check;
 pub mod choice;
 pub mod cholesky;
@@ -38,6 +39,7 @@ pub mod elimination;
 pub mod evaluate;
 mod exponential;
 pub mod gram;
+mod hessian;
 pub mod inner;
 pub mod merit;
 pub mod methods;
@@ -48,19 +50,22 @@ pub mod problems;
 pub mod product;
 pub mod regularizer;
 pub mod run;
+mod sample;
 mod scalar;
 pub mod setting;
 pub mod shared;
+mod spectrum;
 pub mod status;
 pub mod steps;
 pub mod tridiagonal;
 pub mod vector;
 
 pub use auto::Outcome;
+pub use certificate::{Certificate, Measure, Reason};
 pub use check::{CheckOptions, CheckReport, check_problem};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
-pub use evaluate::Measure;
+
 pub use inner::{Bounds, Inner, Rows, Sample, Structure};
 pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,

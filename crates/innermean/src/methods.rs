@@ -37,6 +37,7 @@ pub mod lbfgs;
 pub mod mspbe_saga;
 pub mod mspbe_svrg;
 pub mod msvr;
+pub mod newton;
 pub mod pdbg;
 pub mod primal_dual;
 pub mod prox_linear;
@@ -78,6 +79,11 @@ pub trait Method<F, P, G> {
     /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
     fn show(&self, oracle: &Oracle<'_, F, P, G>, state: &mut Self::State) {
         let _ = (oracle, state);
+    }
+
+    /// Whether the method finds its way back by itself after iterates have blown up: then the driver does not stop there.
+    fn recovers(&self) -> bool {
+        false
     }
 
     /// The point to report: the current iterate or, at the end of an outer iteration, the next reference point.
@@ -254,6 +260,7 @@ methods! {
         scgd::Scgd
     }
     collapsed {
+        newton::Newton
         saga::Saga
         spdc::Spdc
         svrg::Svrg

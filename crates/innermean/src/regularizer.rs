@@ -71,6 +71,13 @@ pub trait Regularizer: Sync {
         let _ = d;
         None
     }
+
+    /// The coordinates along which g is a straight line without end, each with its slope: an intercept has slope 0. There `g*` is finite
+    /// at that slope alone, and a bound from below needs duals that meet it.
+    fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+        let free = |l: usize| self.coordinate(l).filter(Coordinate::is_free).map(|part| (l, part.tilt));
+        (0..d).filter_map(free).collect()
+    }
 }
 
 /// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one chosen at run time.
@@ -114,6 +121,10 @@ macro_rules! pass_on {
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
                     (**self).quadratic(d)
+                }
+
+                fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+                    (**self).free_coordinates(d)
                 }
             }
         )*

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::engine::Engine;
 use self::judge::Judge;
-use crate::evaluate::Measure;
+use crate::certificate::{Certificate, Measure};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::Method;
@@ -35,8 +35,8 @@ pub struct Stop {
     pub max_seconds: Option<f64>,
     /// An objective value that is good enough.
     pub target_objective: Option<f64>,
-    /// The relative [`Measure`] of optimality at which the problem counts as solved. Without it, nothing is measured but the
-    /// objective.
+    /// [`Certificate::relative`] at which the problem counts as solved: the proven gap relative to the objective's scale or, where none can be
+    /// proven, the relative stationarity. Without a tolerance, nothing is measured but the objective.
     pub tolerance: Option<f64>,
 }
 
@@ -75,8 +75,12 @@ pub struct Record {
     pub seconds: f64,
     /// `P(theta)`
     pub objective: f64,
-    /// The relative measure of optimality, where there is one.
+    /// [`Certificate::relative`]: what the tolerance is compared with.
     pub optimality: Option<f64>,
+    /// [`Certificate::gap`]: the best objective so far is proven to be within this of the optimum.
+    pub gap: Option<f64>,
+    /// [`Certificate::measure`]: what `optimality` is.
+    pub measure: Measure,
 }
 
 /// Is told how a run goes.
@@ -102,10 +106,8 @@ pub struct Solution {
     pub theta: Vec<f64>,
     /// `P(theta)`
     pub objective: f64,
-    /// The relative measure of optimality at theta, where there is one.
-    pub optimality: Option<f64>,
-    /// What `optimality` measures.
-    pub measure: Measure,
+    /// How far theta is from optimal.
+    pub certificate: Certificate,
     /// Why the run ended.
     pub status: Status,
     /// Oracle calls made.
@@ -170,9 +172,9 @@ impl Driver<'_> {
         G2: Regularizer,
         M: Method<F2, P2, G2>,
     {
-        let mut judge = Judge::new(problem, &self.stop, observer);
+        let mut judge = Judge::new(problem, &self.stop, method.recovers(), observer);
         let mut engine = Engine::start(form, spent, method, &problem.allowed(theta));
-        let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
+        let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.known());
         loop {
             if let Some(status) = verdict {
                 return judge.solution(status, &engine.counts());
@@ -183,7 +185,7 @@ impl Driver<'_> {
                 engine.end_outer();
                 engine.show();
                 // A point that is good enough is good enough, even if a limit was reached on the way to it.
-                let at_end = judge.evaluate(engine.counts(), engine.theta(), engine.duals());
+                let at_end = judge.evaluate(engine.counts(), engine.theta(), engine.known());
                 verdict = at_end.filter(|v| v.is_solved()).or(verdict).or(at_end);
             }
         }
@@ -216,7 +218,7 @@ impl Driver<'_> {
             let due = self.evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
             if due && engine.left() > 0 && verdict.is_none() {
                 engine.show();
-                verdict = judge.evaluate(now, engine.theta(), engine.duals());
+                verdict = judge.evaluate(now, engine.theta(), engine.known());
             }
             if verdict.is_some() {
                 return verdict;

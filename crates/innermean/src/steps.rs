@@ -16,8 +16,10 @@ use crate::setting::at_least_one;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepRule {
-    /// From the scale of the problem; needs neither strong convexity nor smoothness. See [`scaled`].
+    /// Found anew at each snapshot, M too, where phi has no kinks; otherwise, and where a step or M is given, scaled. `docs/automatic-steps.md` says how.
     #[default]
+    Automatic,
+    /// From the scale of the problem, once; needs neither strong convexity nor smoothness. See [`scaled`].
     Scaled,
     /// Theorem 1 (Option I): a proven factor of 3/4 for each outer iteration.
     Theorem1,
@@ -57,22 +59,34 @@ impl Settings {
         problem: &Problem<F, P, G>,
         theta: &[f64],
     ) -> Result<Settings, ChoiceError> {
-        let rule = choice.rule.unwrap_or_default();
         let f = &problem.inner;
         let n_x = f.n_x();
+        let fixed = choice.alpha_theta.is_some()
+            || choice.alpha_w.is_some()
+            || choice.inner_iterations.is_some()
+            || problem.merit.has_kinks();
+        let rule = match choice.rule.unwrap_or_default() {
+            StepRule::Automatic if fixed => StepRule::Scaled,
+            rule => rule,
+        };
         let constants = problem.constants();
         let outer_batch = at_least_one("outer_batch", choice.outer_batch.unwrap_or(1))?;
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and scatter is small.
-            None if rule == StepRule::Scaled && !f.structure().affine => f.block(),
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => {
+                f.block()
+            }
             None => 1,
         };
         let steps = match (rule, choice.alpha_theta, choice.alpha_w, choice.inner_iterations) {
             (StepRule::Scaled, Some(alpha_theta), Some(alpha_w), Some(inner_iterations)) => {
                 Steps { alpha_theta, alpha_w, inner_iterations }
             }
-            (StepRule::Scaled, ..) => scaled_for_batches(problem, theta, batch, outer_batch),
+            (StepRule::Automatic, ..) if choice.warmup_epochs.unwrap_or(0) == 0 => NOT_USED,
+            (StepRule::Automatic | StepRule::Scaled, ..) => {
+                scaled_for_batches(problem, theta, batch, outer_batch)
+            }
             (StepRule::Theorem1, ..) => theorem1(&constants, n_x)?,
             (StepRule::Theorem2, ..) => theorem2(&constants, n_x)?,
             (StepRule::Theorem3, ..) => theorem3(&constants, f)?,
@@ -90,12 +104,16 @@ impl Settings {
             single_loop: rule == StepRule::Theorem3,
             batch,
             outer_batch,
+            automatic: rule == StepRule::Automatic,
             seed: choice.seed,
         };
         settings.check()?;
         Ok(settings)
     }
 }
+
+/// Where steps are found at each snapshot and the first outer iteration begins with one.
+const NOT_USED: Steps = Steps { alpha_theta: 1.0, alpha_w: 1.0, inner_iterations: 1 };
 
 /// Steps in the natural units of the problem.
 ///

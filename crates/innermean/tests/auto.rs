@@ -298,11 +298,11 @@ fn rounding_ends_a_run() {
 #[test]
 fn the_shortest_way_is_a_line() {
     let rows = vec![1.0, 2.0, 0.5, -1.0, 3.0, 0.25];
-    let problem = logistic_regression(2, rows, vec![1.0, -1.0, 1.0], 0.1).unwrap();
+    let problem = logistic_regression(2, rows.clone(), vec![1.0, -1.0, 1.0], 0.1).unwrap();
     let solution = innermean::solve(&problem, &[0.0; 2]).unwrap();
     assert!(solution.status.is_solved());
     let kinked = Problem {
-        inner: problem.inner,
+        inner: Collapsed::from_rows(2, rows, vec![-1.0, 2.0, 0.5]),
         merit: Absolute::new(1.0).unwrap(),
         regularizer: Ridge::from_weight(1.0).unwrap(),
     };

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use innermean::{AnyMethod, Choice, Driver, Inner, Measure, Merit, Problem, Regularizer, Solution, Stop};
+use innermean::{
+    AnyMethod, Choice, Driver, Inner, Measure, Merit, Problem, Regularizer, Solution, Stop, auto,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -67,15 +69,27 @@ pub struct Run {
     pub objective: f64,
 }
 
-/// Builds a problem by `build`, solves it and takes the time of both.
+/// Builds a problem by `build`, solves it from the origin and takes the time of both.
 pub(crate) fn solve<F: Inner, P: Merit, G: Regularizer>(
     task: &Task,
     rows: usize,
     build: impl FnOnce() -> Problem<F, P, G>,
 ) -> Run {
+    solve_from(task, rows, || {
+        let problem = build();
+        let start = vec![0.0; problem.inner.d()];
+        (problem, start)
+    })
+}
+
+/// [`solve`] from a start that is built with the problem.
+pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
+    task: &Task,
+    rows: usize,
+    build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
+) -> Run {
     let begun = Instant::now();
-    let problem = build();
-    let start = vec![0.0; problem.inner.d()];
+    let (problem, start) = build();
     let stop = Stop {
         max_outer: None,
         max_seconds: Some(task.max_seconds),
@@ -83,16 +97,22 @@ pub(crate) fn solve<F: Inner, P: Merit, G: Regularizer>(
         ..Stop::default()
     };
     let driver = Driver { stop, ..Driver::default() };
-    let method = AnyMethod::named(task.method, &Choice::default(), &problem, &start)
-        .unwrap_or_else(|error| panic!("{}: {error}", task.method));
-    let solution: Solution = method.run(&driver, &problem, &start, &mut ());
+    let (method, solution): (AnyMethod, Solution) = if task.method == "auto" {
+        let outcome = auto::solve(&driver, &problem, &start, &mut (), 0).expect("a method");
+        (outcome.method, outcome.solution)
+    } else {
+        let method = AnyMethod::named(task.method, &Choice::default(), &problem, &start)
+            .unwrap_or_else(|error| panic!("{}: {error}", task.method));
+        let solution = method.run(&driver, &problem, &start, &mut ());
+        (method, solution)
+    };
     let seconds = begun.elapsed().as_secs_f64();
     Run {
         seconds,
         passes: solution.rows as f64 / rows as f64,
         method: method.info().name.to_owned(),
-        measure: solution.measure,
-        optimality: solution.optimality,
+        measure: solution.certificate.measure,
+        optimality: solution.certificate.relative,
         solved: solution.status.is_solved(),
         objective: solution.objective,
         theta: solution.theta,

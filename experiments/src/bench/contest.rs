@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use innermean::Measure;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -104,7 +105,8 @@ pub fn compete(
     let ours = methods.iter().map(|method| Contestant::Ours(method));
     for contestant in ours.chain(peers.into_iter().map(Contestant::Peer)) {
         let limit = (HOPELESS * fastest).clamp(LEAST_LIMIT, effort.patience);
-        let entrant = contestant.settle(&mut judge, &mut server, gap, limit)?;
+        let proven = tight.measure != Measure::Stationarity;
+        let entrant = contestant.settle(&mut judge, &mut server, Wanted { gap, proven, limit })?;
         eprintln!("  {}: {}", entrant.name, entrant.progress());
         fastest = entrant.seconds.map_or(fastest, |seconds| fastest.min(seconds));
         chosen.push((contestant, entrant));
@@ -204,6 +206,17 @@ enum Contestant {
     Peer(Peer),
 }
 
+/// What an entrant is to reach.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// The relative gap.
+    gap: f64,
+    /// Whether ours proves gaps on this case, and does not measure something else.
+    proven: bool,
+    /// Seconds for an attempt.
+    limit: f64,
+}
+
 /// One run.
 enum Attempt {
     Point { seconds: f64, theta: Vec<f64>, ours: Option<Run> },
@@ -238,10 +251,13 @@ impl Contestant {
     }
 
     /// Finds the setting.
-    fn settle(&self, judge: &mut Judge<'_>, server: &mut Server, gap: f64, limit: f64) -> Result<Entrant> {
-        let settings = match self {
-            // Ours is asked for the gap; where it measures something else, for less and less of that.
-            Contestant::Ours(_) => (0..20).map(|k| (gap * 10_f64.powf(-0.5 * f64::from(k))).into()).collect(),
+    fn settle(&self, judge: &mut Judge<'_>, server: &mut Server, wanted: Wanted) -> Result<Entrant> {
+        let Wanted { gap, proven, limit } = wanted;
+        let half_decades = |first: f64| (0..24).map(move |k| first * 10_f64.powf(-0.5 * f64::from(k)));
+        let settings: Vec<Value> = match self {
+            // Ours is asked to prove the gap; where it can prove none, it is treated as the peers are.
+            Contestant::Ours(_) if proven => half_decades(gap).map(Value::from).collect(),
+            Contestant::Ours(_) => half_decades(0.1).map(Value::from).collect(),
             Contestant::Peer(peer) => peer.settings.clone(),
         };
         let (mut found, mut note, mut failure) = (None, "did not reach the gap".to_owned(), None);

@@ -45,7 +45,9 @@ impl<'a> Watch<'a> {
             driver,
             before,
             patience,
-            first: before.and_then(|before| before.trace.first()?.optimality),
+            first: before.and_then(|before| {
+                before.trace.iter().filter_map(|record| record.optimality).find(|o| o.is_finite())
+            }),
             mark: (f64::INFINITY, 0),
             stalled: false,
             end: Arc::default(),
@@ -88,7 +90,9 @@ impl Observer for Watch<'_> {
             self.observer.record(&self.whole(record), theta);
         }
         if let Some(now) = record.optimality {
-            self.first.get_or_insert(now);
+            if now.is_finite() {
+                self.first.get_or_insert(now);
+            }
             if now < 0.9 * self.mark.0 {
                 self.mark = (now, record.outer);
             } else if record.outer - self.mark.1 >= self.patience.max(record.outer / 2) {

@@ -6,6 +6,8 @@ use super::{CheckOptions, CheckReport, Part};
 use crate::inner::{Inner, Sample};
 use crate::vector::dot;
 
+mod block;
+
 /// Coordinates that are moved one by one; of more, these are spread evenly.
 const MOST_COORDINATES: usize = 60;
 /// What a provided call may differ by: rounding, in another order.
@@ -57,6 +59,7 @@ pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, r
             kinks += kinked;
             moves += moved;
             differences(f, theta, other, pair, &w, report);
+            block::check(f, theta, other, pair, &w, report);
         }
         means(f, theta, points, report);
     }

@@ -36,6 +36,27 @@ impl DataRows for Contiguous<'_> {
     }
 }
 
+/// The same with a vector taken off each.
+pub(super) struct Centred<'r> {
+    pub(super) rows: Contiguous<'r>,
+    pub(super) center: &'r [f64],
+}
+
+impl DataRows for Centred<'_> {
+    #[inline(always)]
+    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
+        let row = &self.rows.rows[r * self.rows.d..(r + 1) * self.rows.d];
+        scratch.copy_from_slice(row);
+        update_with(scratch, self.center, |x, center| x - center);
+        scratch
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, r: usize, k: usize) {
+        self.rows.prefetch(r, k);
+    }
+}
+
 /// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.
 #[inline(always)]
 pub(super) fn add(

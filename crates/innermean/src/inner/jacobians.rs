@@ -1,7 +1,7 @@
 //! How large Jacobians are: what default steps are made of.
 
 use super::{Inner, blocks};
-use crate::vector::{axpy, norm_squared};
+use crate::vector::{axpy, distance_squared, norm_squared};
 
 /// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of them, or its support.
 pub(crate) struct Jacobians<'f, F: ?Sized> {
@@ -25,7 +25,7 @@ impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
     }
 
     /// `f'_theta(x_i, y_ij)` likewise.
-    fn pair(&mut self, i: usize, j: usize) -> &[f64] {
+    pub(crate) fn pair(&mut self, i: usize, j: usize) -> &[f64] {
         let (f, theta) = (self.f, self.theta);
         self.rows_of(i, |unit, row| f.add_jac_t(theta, i, j, unit, 1.0, row))
     }
@@ -84,6 +84,24 @@ pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
         most = most.max(square - norm_squared(&mean));
     }
     most
+}
+
+/// `mean_i c_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured likewise.
+pub(crate) fn jacobian_scatter<F: Inner + ?Sized>(f: &F, theta: &[f64], c: impl Fn(usize) -> f64) -> f64 {
+    let terms = f.n_x().min(PROBES);
+    let mut jacobians = Jacobians::new(f, theta);
+    let mut sum = 0.0;
+    for k in 0..terms {
+        let i = k * f.n_x() / terms;
+        let mean = jacobians.mean(i).to_vec();
+        let samples = f.n_y(i).min(PROBES);
+        let squares = (0..samples).map(|m| {
+            let single = jacobians.pair(i, m * f.n_y(i) / samples);
+            distance_squared(single, &mean)
+        });
+        sum += c(i) * squares.sum::<f64>() / samples as f64;
+    }
+    sum / terms as f64
 }
 
 /// Terms, and samples of each, at which [`jacobian_spread`] looks.

@@ -7,6 +7,7 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
+use self::automatic::Automatic;
 use super::Method;
 use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
@@ -20,7 +21,9 @@ use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, at_least_one, positive};
 use crate::vector::{Aligned, prefetch};
 
+mod automatic;
 mod batch;
+mod forecast;
 mod lagged_step;
 
 /// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
@@ -39,12 +42,41 @@ pub struct Settings {
     /// Theorem 3: `n_Y = 1` and affine f need no reference point, so only the first outer iteration takes a snapshot,
     /// and `inner_iterations` is merely how often the driver looks.
     pub single_loop: bool,
-    /// Consecutive inner samples that a query of f averages; 1 in the paper.
+    /// Consecutive inner samples that a query of f averages; 1 in the paper. Automatic steps may take single ones instead.
     pub batch: usize,
     /// Duals that a step changes, and terms over which its primal direction averages; 1 in the paper.
     pub outer_batch: usize,
+    /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up epochs alone.
+    pub automatic: bool,
     /// The seed of all random draws.
     pub seed: u64,
+}
+
+/// What the steps of an outer iteration are made with: the settings, or what has been found at the snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// The primal step.
+    pub alpha_theta: f64,
+    /// The dual step.
+    pub alpha_w: f64,
+    /// M
+    pub inner_iterations: usize,
+    /// Samples that a query of f averages.
+    pub batch: usize,
+    /// Duals that a step changes.
+    pub outer_batch: usize,
+    /// Whether there is no reference point.
+    pub single_loop: bool,
+    /// Whether steps are plain, before the first snapshot.
+    pub warming_up: bool,
+}
+
+impl Pace {
+    fn new(settings: &Settings) -> Self {
+        let Settings { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, .. } =
+            *settings;
+        Pace { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, warming_up: false }
+    }
 }
 
 impl Settings {
@@ -110,38 +142,42 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         s.begin_outer(oracle, self.settings());
     }
 
-    fn inner_iterations(&self, _: &PrimalDual) -> usize {
-        self.settings().inner_iterations
+    fn inner_iterations(&self, s: &PrimalDual) -> usize {
+        s.pace.inner_iterations
     }
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
-        let settings = self.settings();
+        let pace = &{ s.pace };
         if s.lagged.is_on(oracle) {
-            return s.lagged_step::<F, P, G, V>(oracle, settings);
+            return s.lagged_step::<F, P, G, V>(oracle, pace);
         }
-        if settings.is_batched() {
-            return s.batch_step::<F, P, G, V>(oracle, settings);
+        if pace.is_batched() {
+            return s.batch_step::<F, P, G, V>(oracle, pace);
         }
-        if s.warming_up(settings) {
-            return s.plain_step(oracle, settings);
+        if pace.warming_up {
+            return s.plain_step(oracle, pace);
         }
         s.next_reference.before_step(s.k, &s.theta);
         // i_k, j_k; delta^w_k; w_i^(k); U_k
         let (i, j) = s.draw_dual(oracle);
-        s.dual_step::<F, P, G, V>(oracle, settings, i, j);
+        s.dual_step::<F, P, G, V>(oracle, pace, i, j);
         // i'_k, j'_k; delta^theta_k; theta^(k)
-        s.primal_step(oracle, settings);
+        s.primal_step(oracle, pace);
         s.k += 1;
-        s.next_reference.after_step(oracle, s.k, settings.inner_iterations, &s.theta, &mut s.w);
+        s.next_reference.after_step(oracle, s.k, pace.inner_iterations, &s.theta, &mut s.w);
     }
 
     fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut PrimalDual) {
-        s.lagged.show(oracle, self.settings().alpha_theta, &s.u, &s.theta);
+        s.lagged.show(oracle, s.pace.alpha_theta, &s.u, &s.theta);
+    }
+
+    fn recovers(&self) -> bool {
+        self.settings().automatic
     }
 
     fn theta<'s>(&self, s: &'s PrimalDual) -> &'s [f64] {
-        s.output(self.settings())
+        s.output()
     }
 
     fn duals<'s>(&self, s: &'s PrimalDual) -> Option<&'s [f64]> {
@@ -204,6 +240,12 @@ pub struct PrimalDual {
     pub k: usize,
     /// Outer iterations begun
     pub outer: usize,
+    /// What the steps of this outer iteration are made with
+    pub pace: Pace,
+    /// What finds it, where steps are automatic
+    automatic: Option<Automatic>,
+    /// Whether U adds up Jacobians of single samples, as in SVRPDA-II
+    drifts: bool,
     next_reference: NextReference,
     /// Whether the Jacobians are those of an affine f, good for ever
     jac_bar_known: bool,
@@ -240,19 +282,19 @@ impl PrimalDual {
             u: Aligned::zeros(d),
             k: 0,
             outer: 0,
+            pace: Pace::new(settings),
+            automatic: settings.automatic.then(Automatic::new),
+            drifts: !stores_jacobians,
             next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
-            lagged: Lagged::new(oracle, settings.reference != Reference::Average && !settings.is_batched()),
+            lagged: Lagged::new(
+                oracle,
+                settings.reference != Reference::Average && !Pace::new(settings).is_batched(),
+            ),
             scratch: vec![0.0; 3 * ell],
             delta_theta: Aligned::zeros(d),
             draws: Draws::new(settings.seed),
         }
-    }
-
-    /// Whether the outer iteration that has begun is one of the plain ones.
-    #[inline(always)]
-    fn warming_up(&self, settings: &Settings) -> bool {
-        self.outer <= settings.warmup_epochs
     }
 
     /// The head of the outer loop: choose `theta_ref` and compute `U_0`, `fbar_i(theta_ref)` and, where they are stored,
@@ -268,25 +310,38 @@ impl PrimalDual {
         self.outer += 1;
         self.k = 0;
         let first = self.outer == settings.warmup_epochs + 1;
-        if self.warming_up(settings) || (settings.single_loop && !first) {
+        self.pace.warming_up = self.outer <= settings.warmup_epochs;
+        if self.pace.warming_up || (settings.single_loop && !first) {
             return;
         }
-        self.theta_ref.copy_from_slice(&self.theta);
-        let starting = first && settings.warmup_epochs == 0;
-        if !self.jac_bar.is_empty() && !oracle.affine() {
-            let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
+        if settings.automatic {
+            self.begin_automatic(oracle, settings);
+        } else {
+            self.theta_ref.copy_from_slice(&self.theta);
+            // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
+            self.snapshot(oracle, first && settings.warmup_epochs == 0);
+        }
+        self.next_reference.begin(self.pace.inner_iterations, &mut self.draws.reference);
+    }
+
+    /// `U_0`, `fbar_i(theta_ref)` and, where they are stored, `fbar_i'(theta_ref)`; duals start anew if asked for.
+    fn snapshot<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        starting: bool,
+    ) {
+        let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
+        if !jac_bar.is_empty() && !oracle.affine() {
             oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
         } else if starting {
-            // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
-            oracle.snapshot_with_duals(&self.theta_ref, &mut self.w, &mut self.f_bar, &mut self.u);
+            oracle.snapshot_with_duals(theta_ref, w, f_bar, u);
         } else {
-            oracle.snapshot(&self.theta_ref, &self.w, &mut self.f_bar, &mut self.u);
+            oracle.snapshot(theta_ref, w, f_bar, u);
         }
         if !self.jac_bar.is_empty() && oracle.affine() && !self.jac_bar_known {
             oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = true;
         }
-        self.next_reference.begin(settings.inner_iterations, &mut self.draws.reference);
     }
 
     /// Draws `i_k` and `j_k`.
@@ -307,7 +362,7 @@ impl PrimalDual {
     fn dual_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
         i: usize,
         j: usize,
     ) {
@@ -315,7 +370,7 @@ impl PrimalDual {
             oracle.ell(),
             #[inline(always)]
             |s, [delta_w, work, change]| {
-                if settings.single_loop {
+                if pace.single_loop {
                     // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
                     oracle.value(&s.theta, i, j, delta_w);
                     change.fill(0.0);
@@ -325,7 +380,7 @@ impl PrimalDual {
                         *known = *f_bar;
                     }
                 }
-                s.ascend(oracle, settings.alpha_w, i, delta_w, change);
+                s.ascend(oracle, pace.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
                 V::update_u(s, oracle, i, 1, change);
             },
@@ -389,11 +444,11 @@ impl PrimalDual {
     fn primal_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
         if oracle.affine() {
             // The first two terms cancel: nothing is drawn and nothing is asked.
-            return oracle.primal_step(settings.alpha_theta, &self.u, &mut self.theta);
+            return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
         }
         let ell = oracle.ell();
         let i = self.draws.primal_i.index(oracle.n_x());
@@ -401,7 +456,7 @@ impl PrimalDual {
         self.delta_theta.copy_from_slice(&self.u);
         let w_i = &self.w[i * ell..(i + 1) * ell];
         oracle.add_jac_t_difference(&self.theta, &self.theta_ref, i, j, w_i, &mut self.delta_theta);
-        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
 
     /// A warm-up step, not variance-reduced: draws one pair, then `w_i <- prox(w_i + alpha_w f_theta(x_i, y_ij))` and
@@ -411,15 +466,15 @@ impl PrimalDual {
     fn plain_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
         let ell = oracle.ell();
         let (i, j) = self.draw_dual(oracle);
-        self.plain_dual_step(oracle, settings, i, j);
+        self.plain_dual_step(oracle, pace, i, j);
         self.delta_theta.fill(0.0);
         let w_i = &self.w[i * ell..(i + 1) * ell];
         oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
-        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
         self.k += 1;
     }
 
@@ -428,7 +483,7 @@ impl PrimalDual {
     fn plain_dual_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
         i: usize,
         j: usize,
     ) {
@@ -438,14 +493,14 @@ impl PrimalDual {
             |s, [value, _, change]| {
                 oracle.value(&s.theta, i, j, value);
                 change.fill(0.0);
-                s.ascend(oracle, settings.alpha_w, i, value, change);
+                s.ascend(oracle, pace.alpha_w, i, value, change);
             },
         );
     }
 
     /// The current iterate or, at the end of an outer iteration, the next reference point.
-    fn output(&self, settings: &Settings) -> &[f64] {
-        let ended = self.k == settings.inner_iterations && !self.warming_up(settings);
+    fn output(&self) -> &[f64] {
+        let ended = self.k == self.pace.inner_iterations && !self.pace.warming_up;
         self.next_reference.theta().filter(|_| ended).unwrap_or_else(|| self.lagged.shown(&self.theta))
     }
 }

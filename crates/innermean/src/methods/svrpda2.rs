@@ -50,7 +50,8 @@ impl Listed for Svrpda2 {
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
         let mut settings = Settings::choose(choice, problem, theta)?;
-        if choice.inner_iterations.is_none() && choice.rule.unwrap_or_default() == StepRule::Scaled {
+        let scaled = matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
+        if choice.inner_iterations.is_none() && scaled && !settings.automatic {
             // U follows single samples and drifts from the batch gradient as a random walk does, the faster the fewer terms there are: where
             // a pass over the data would pay for a long epoch of SVRPDA-I, this one has the root of it.
             let root = settings.inner_iterations.isqrt();

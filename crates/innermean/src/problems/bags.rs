@@ -218,6 +218,11 @@ impl Groups {
         self.starts[i] + js.start..self.starts[i] + js.end
     }
 
+    /// Whether no group is cut into segments: segment i is group i.
+    fn are_whole(&self) -> bool {
+        self.segments.len() == self.count()
+    }
+
     /// See [`Inner::block`](crate::inner::Inner::block).
     fn block(&self) -> usize {
         if self.in_random_order { BLOCK } else { 1 }

@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use crate::blocks::Blocks;
 use crate::choice::Choice;
+use crate::gram;
 use crate::inner::{Bounds, Duals, Inner, Rows, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
@@ -194,31 +195,8 @@ impl Inner for Portfolio {
         Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
-    /// Of rows `x_i - m`, which stand for themselves a few at a time: `sum_i x_i x_i' - n m m'` would lose the digits of returns that vary little.
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
-        let d = self.d;
-        let mut gram = vec![0.0; d * d];
-        Blocks::new(self.n, d * d).add(
-            1.0,
-            &mut gram,
-            #[inline(always)]
-            |range, partial| {
-                let mut row = vec![0.0; d];
-                for i in range {
-                    row.copy_from_slice(self.row(i));
-                    axpy(-1.0, &self.mean, &mut row);
-                    for (l, out) in partial.chunks_exact_mut(d).enumerate() {
-                        axpy(weight(i) * row[l], &row[..=l], &mut out[..=l]);
-                    }
-                }
-            },
-        );
-        for l in 0..d {
-            for k in 0..l {
-                gram[k * d + l] = gram[l * d + k];
-            }
-        }
-        Some(gram)
+        Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight))
     }
 
     #[inline(always)]

@@ -73,6 +73,10 @@ macro_rules! variants {
             fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
                 match self { $(Self::$Variant(g) => g.quadratic(d),)* }
             }
+
+            fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+                match self { $(Self::$Variant(g) => g.free_coordinates(d),)* }
+            }
         }
     };
 }

@@ -27,6 +27,16 @@ impl Coordinate {
     pub const FREE: Coordinate =
         Coordinate { tilt: 0.0, l1: 0.0, l2: 0.0, lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
+    /// Whether `g_l` is a straight line without end.
+    pub fn is_free(&self) -> bool {
+        self.l1 == 0.0 && self.l2 == 0.0 && self.lo == f64::NEG_INFINITY && self.hi == f64::INFINITY
+    }
+
+    /// Whether `g_l` is a parabola or a straight line, without a kink or an end.
+    pub fn is_smooth(&self) -> bool {
+        self.l1 == 0.0 && self.lo == f64::NEG_INFINITY && self.hi == f64::INFINITY
+    }
+
     /// `g_l(x)`
     pub fn value(&self, x: f64) -> f64 {
         if (self.lo..=self.hi).contains(&x) {

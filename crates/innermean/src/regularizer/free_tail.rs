@@ -15,10 +15,9 @@ use crate::vector;
 /// mu                = 0
 /// ```
 ///
-/// The conjugate takes a tail for zero that rounding may have left, `|tail of v| <= 1e-12 |v|`. A duality gap, which is measured only
-/// where phi has a kink, is infinite until the duals balance so well; smooth phi are measured by their stationarity, for which the
-/// conjugate is not needed. Nor do default steps need mu: they are made for mu = 0 as well. The steps of the theorems are not, and
-/// are refused.
+/// The conjugate takes a tail for zero that rounding may have left, `|tail of v| <= 1e-12 |v|`. Bounds from below do without it: they
+/// balance the duals against the one coordinate that is free (see [`crate::certificate`]). Default steps do not need mu: they are made for
+/// mu = 0 as well. The steps of the theorems are not, and are refused.
 ///
 /// All of these panic if theta has fewer than m coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -92,5 +91,11 @@ impl<G: Regularizer> Regularizer for FreeTail<G> {
             self.g.coordinate(0)?;
         }
         Some(Coordinate::FREE)
+    }
+
+    fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+        let mut free = self.g.free_coordinates(self.penalised);
+        free.extend((self.penalised..d).map(|l| (l, 0.0)));
+        free
     }
 }

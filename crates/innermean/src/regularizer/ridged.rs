@@ -139,4 +139,8 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
         let (lambda, tilt) = self.g.quadratic(d)?;
         Some((lambda + self.lambda, tilt))
     }
+
+    fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+        if self.lambda == 0.0 { self.g.free_coordinates(d) } else { Vec::new() }
+    }
 }

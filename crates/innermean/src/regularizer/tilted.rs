@@ -99,4 +99,12 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         vector::axpy(1.0, self.tilt_of(d), &mut tilt);
         Some((lambda, tilt))
     }
+
+    fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+        let mut free = self.g.free_coordinates(d);
+        for (l, slope) in &mut free {
+            *slope += self.tilt[*l];
+        }
+        free
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::Spent;
+use crate::evaluate::Known;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::Method;
@@ -134,8 +135,8 @@ where
         self.method.theta(&self.state)
     }
 
-    pub(super) fn duals(&self) -> Option<&[f64]> {
-        self.method.duals(&self.state)
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { duals: self.method.duals(&self.state), factor: self.method.factor(&self.state) }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::engine::Counts;
 use super::{Observer, Record, Solution, Stop};
-use crate::evaluate::{Evaluation, Evaluator, Measure};
+use crate::certificate::{Certificate, Measure};
+use crate::evaluate::{Evaluation, Evaluator, Known};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Calls;
@@ -16,14 +17,23 @@ pub(super) struct Judge<'p, 'o, F, P, G> {
     stop: &'o Stop,
     observer: &'o mut dyn Observer,
     divergence: Divergence,
+    /// Whether the method recovers by itself from a blow-up.
+    recovers: bool,
     trace: Vec<Record>,
-    last: (Vec<f64>, Record),
-    best: (Vec<f64>, Record),
+    last: Judged,
+    best: Judged,
 }
 
-impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
-    pub(super) fn new(problem: &'p Problem<F, P, G>, stop: &'o Stop, observer: &'o mut dyn Observer) -> Self {
-        let nothing = Record {
+/// A point and what was found.
+struct Judged {
+    theta: Vec<f64>,
+    record: Record,
+    certificate: Certificate,
+}
+
+impl Judged {
+    fn nothing(d: usize) -> Self {
+        let record = Record {
             outer: 0,
             inner: 0,
             calls: Calls::default(),
@@ -31,7 +41,25 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             seconds: 0.0,
             objective: f64::INFINITY,
             optimality: None,
+            gap: None,
+            measure: Measure::None,
         };
+        Judged { theta: vec![0.0; d], record, certificate: Certificate::NONE }
+    }
+
+    fn take(&mut self, theta: &[f64], record: Record, certificate: Certificate) {
+        self.theta.copy_from_slice(theta);
+        (self.record, self.certificate) = (record, certificate);
+    }
+}
+
+impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
+    pub(super) fn new(
+        problem: &'p Problem<F, P, G>,
+        stop: &'o Stop,
+        recovers: bool,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
         let d = problem.inner.d();
         Judge {
             evaluator: match stop.tolerance {
@@ -41,40 +69,45 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
             stop,
             observer,
             divergence: Divergence::default(),
+            recovers,
             trace: Vec::new(),
-            last: (vec![0.0; d], nothing),
-            best: (vec![0.0; d], nothing),
+            last: Judged::nothing(d),
+            best: Judged::nothing(d),
         }
     }
 
     /// Evaluates a point, unless it has just been evaluated, tells the observer, and judges.
-    pub(super) fn evaluate(&mut self, now: Counts, theta: &[f64], duals: Option<&[f64]>) -> Option<Status> {
+    pub(super) fn evaluate(&mut self, now: Counts, theta: &[f64], known: Known<'_>) -> Option<Status> {
         if self.trace.last().is_some_and(|last| last.inner == now.inner) {
             return None;
         }
-        let Evaluation { objective, magnitude, optimality } = self.evaluator.evaluate(theta, duals);
+        let Evaluation { objective, magnitude, certificate, is_best } = self.evaluator.evaluate(theta, known);
+        let Certificate { measure, gap, relative: optimality, .. } = certificate;
         let Counts { outer, inner, calls, rows, seconds } = now;
-        let record = Record { outer, inner, calls, rows, seconds, objective, optimality };
+        let record = Record { outer, inner, calls, rows, seconds, objective, optimality, gap, measure };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
-            let at_start = self.trace.is_empty();
-            return Some(if at_start { Status::StartNotFinite } else { Status::Diverged });
+            let at_limit = self.stop.max_outer.is_some_and(|most| outer >= most);
+            return match (self.trace.is_empty(), self.recovers) {
+                (true, _) => Some(Status::StartNotFinite),
+                (false, true) => at_limit.then_some(Status::MaxOuter),
+                (false, false) => Some(Status::Diverged),
+            };
         }
         // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
         let ended = self.trace.last().is_none_or(|last| last.outer < outer);
         self.trace.push(record);
-        self.last.0.copy_from_slice(theta);
-        self.last.1 = record;
-        if objective < self.best.1.objective {
-            self.best.0.copy_from_slice(theta);
-            self.best.1 = record;
+        self.last.take(theta, record, certificate);
+        let falling = objective < self.best.record.objective;
+        if is_best {
+            self.best.take(theta, record, certificate);
         }
         self.observer.record(&record, theta);
         let Stop { max_outer, target_objective, tolerance, .. } = *self.stop;
-        if optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t)) {
+        if certificate.is_rounding || optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t)) {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
-        } else if ended && self.divergence.seen(objective, magnitude) {
+        } else if ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling) {
             Some(Status::Diverged)
         } else if max_outer.is_some_and(|most| outer >= most) {
             Some(Status::MaxOuter)
@@ -86,8 +119,8 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     /// Looks at the limits and, cheaply, at theta.
     pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
         let Counts { outer, inner, calls, rows, seconds } = *now;
-        self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.1 });
-        if !theta.iter().all(|t| t.is_finite()) {
+        self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.record });
+        if !self.recovers && !theta.iter().all(|t| t.is_finite()) {
             Some(Status::Diverged)
         } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
             Some(Status::MaxCalls)
@@ -99,16 +132,14 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
     }
 
     pub(super) fn solution(self, status: Status, now: &Counts) -> Solution {
-        // The duality gap is that of the best point so far. Stationarity belongs to the point where it was measured.
-        let is_gap = self.evaluator.measure() == Measure::DualityGap;
-        let gap = self.last.1.optimality;
-        let (theta, record) = if status.is_solved() && !is_gap { self.last } else { self.best };
-        let optimality = if is_gap { gap } else { record.optimality };
+        // A gap is that of the best point so far. Stationarity belongs to the point where it was measured.
+        let is_gap = self.last.certificate.measure.is_gap();
+        let certificate = is_gap.then_some(self.last.certificate);
+        let judged = if status.is_solved() && !is_gap { self.last } else { self.best };
         Solution {
-            theta,
-            objective: record.objective,
-            optimality,
-            measure: self.evaluator.measure(),
+            theta: judged.theta,
+            objective: judged.record.objective,
+            certificate: certificate.unwrap_or(judged.certificate),
             status,
             calls: now.calls,
             rows: now.rows,

@@ -96,7 +96,7 @@ fn by_definition(
 
 fn solved(task: &Task, method: &str) -> Vec<f64> {
     let start = vec![0.0; task.inner.d()];
-    let stop = Stop { tolerance: Some(1e-13), max_outer: Some(20_000), ..Stop::default() };
+    let stop = Stop { tolerance: Some(1e-26), max_outer: Some(20_000), ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };
     let method = AnyMethod::named(method, &Choice::seeded(1), task, &start).unwrap();
     method.run(&driver, task, &start, &mut ()).theta

@@ -41,12 +41,12 @@ fn closed_forms_are_reached_and_kept() {
             softplus_of_softplus(SoftplusUnits::random(5, 30, |i| 1 + i % 4, seed), 0.01);
         for name in ALL {
             for start in [vec![2.0; 6], saddle.theta.clone()] {
-                let solution = solve(name, &ridge, &start, 1e-11);
+                let solution = solve(name, &ridge, &start, 1e-22);
                 let error = distance_squared(&solution.theta, &saddle.theta).sqrt();
                 assert!(solution.status == Status::Solved && error < 1e-10, "{name}, affine: {error:.1e}");
             }
             for start in [vec![2.0; 5], soft_saddle.theta.clone()] {
-                let solution = solve(name, &soft, &start, 1e-10);
+                let solution = solve(name, &soft, &start, 1e-20);
                 let error = distance_squared(&solution.theta, &soft_saddle.theta).sqrt();
                 assert!(solution.status == Status::Solved && error < 1e-8, "{name}, softplus: {error:.1e}");
             }
@@ -114,7 +114,7 @@ fn acceleration_pays_the_root_of_the_condition() {
         let problem =
             Problem { inner: Diagonal(lambda), merit: Square::new(1.0).unwrap(), regularizer: Unregularized };
         let start = vec![0.0; 50];
-        let solution = solve(name, &problem, &start, 1e-9);
+        let solution = solve(name, &problem, &start, 1e-18);
         assert_eq!(solution.status, Status::Solved, "{name}");
         gradients_to(&solution, 0.0, 1e-10 * problem.objective(&start), 150)
     };
@@ -304,7 +304,7 @@ fn first_steps_far_too_short_and_far_too_long() {
 fn degenerate_problems_are_no_trouble() {
     let (problem, saddle) = least_squares(Affine::random(1, 1, 1, |_| 1, 3), 1.0, 0.5);
     for name in ALL {
-        let solution = solve(name, &problem, &[5.0], 1e-12);
+        let solution = solve(name, &problem, &[5.0], 1e-24);
         assert!((solution.theta[0] - saddle.theta[0]).abs() < 1e-10, "{name}: {:?}", solution.theta);
     }
     // f is constant: any theta is as good as another.

@@ -83,7 +83,7 @@ fn solve_groups_whatever_the_noise_and_the_unit() {
             };
             let start = [0.0; D];
             let driver =
-                Driver { stop: Stop { tolerance: Some(1e-9), ..Stop::default() }, ..Driver::default() };
+                Driver { stop: Stop { tolerance: Some(1e-18), ..Stop::default() }, ..Driver::default() };
             for name in ["svrpda1", "svrpda2"] {
                 let method = AnyMethod::named(name, &Choice::seeded(1), &problem, &start).expect("a method");
                 let solution = method.run(&driver, &problem, &start, &mut ());

@@ -39,8 +39,8 @@ fn never() -> Stop {
 fn every_limit_stops_with_its_own_status() {
     let problem = market(400, 8);
     let solved = solve(&problem, &Driver::default(), &mut ());
-    assert_eq!((solved.status, solved.measure), (Status::Solved, Measure::Stationarity));
-    assert!(solved.optimality.is_some_and(|o| o <= 1e-6));
+    assert_eq!((solved.status, solved.certificate.measure), (Status::Solved, Measure::Quadratic));
+    assert!(solved.certificate.relative.is_some_and(|o| o <= 1e-6));
     assert_eq!(solved.objective, problem.objective(&solved.theta));
 
     let outer = solve(&problem, &until(Stop { max_outer: Some(3), ..never() }), &mut ());

@@ -247,30 +247,9 @@ impl Task {
         Task { risk, limits, l1: 0.0, l2: 0.0 }
     }
 
-    /// `|min over theta of -<m, theta> + l1 |theta|_1 + (l2/2) |theta|^2|` within the limits, where l1 = 0 and one of l2 and the
-    /// limits is trivial; infinite if nothing holds theta.
-    pub(crate) fn least(&self, market: &Market) -> f64 {
-        let mean = market.mean();
-        match self.limits {
-            Limits::Free => dot(&mean, &mean) / (2.0 * self.l2),
-            Limits::LongOnly => mean.iter().fold(f64::NEG_INFINITY, |most, m| most.max(*m)).abs(),
-            // Everything at lo, and what is left of 1 goes to the best first, as much as hi allows.
-            Limits::Invested(lo, hi) => {
-                let mut best = mean.clone();
-                best.sort_by(|a, b| b.total_cmp(a));
-                let mut left = 1.0 - lo * mean.len() as f64;
-                let most: f64 = best
-                    .iter()
-                    .map(|m| {
-                        let more = left.min(hi - lo);
-                        left -= more;
-                        m * (lo + more)
-                    })
-                    .sum();
-                most.abs()
-            }
-            Limits::Between(lo, hi) => mean.iter().map(|m| (m * lo).max(m * hi)).sum(),
-        }
+    /// Whether the distance to the optimum can be proven: the risk is quadratic, or something holds theta.
+    pub(crate) fn has_gap(&self) -> bool {
+        matches!(self.risk, Risk::Variance(_)) || self.l2 > 0.0 || !matches!(self.limits, Limits::Free)
     }
 
     /// How far theta is outside the limits.

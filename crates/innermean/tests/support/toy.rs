@@ -243,6 +243,11 @@ impl Inner for SoftplusUnits {
         self.samples[i].len()
     }
 
+    /// With a phi that rises, as all phi here do where `f > 0`.
+    fn convex_composition(&self) -> bool {
+        true
+    }
+
     /// `f' = sigmoid(.) a`, `f'' = sigmoid'(.) a a'` with `sigmoid <= 1` and `sigmoid' <= 1/4`.
     fn bounds(&self) -> Bounds {
         let a = self.longest();

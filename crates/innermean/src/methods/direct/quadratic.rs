@@ -191,7 +191,7 @@ fn norm_squared(row: Row<'_>) -> f64 {
 }
 
 /// `L^-1 A` with `C = L L'`: `u' C^-1 u = |L^-1 u|^2`.
-fn whitened(model: &Collapsed, form: &QuadraticForm) -> Collapsed {
+pub(crate) fn whitened(model: &Collapsed, form: &QuadraticForm) -> Collapsed {
     let (d, ell) = (model.d(), model.ell());
     let mut rows = vec![0.0; ell * d];
     model.mean_jacobians(&[], &mut rows);

@@ -5,14 +5,15 @@
 //! blocks have the same expectations; of samples in random order, their variance is 1/b of that of one sample. Duals of one step
 //! see the same theta; a term that is drawn twice is changed twice.
 
-use super::{PrimalDual, Settings, UpdateU};
+use super::{Pace, PrimalDual, UpdateU};
 use crate::draws::Stream;
 use crate::inner::{Inner, block_of};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
+use crate::vector::dispatch;
 
-impl Settings {
+impl Pace {
     /// Whether a step is not the paper's.
     #[inline(always)]
     pub(super) fn is_batched(&self) -> bool {
@@ -21,23 +22,35 @@ impl Settings {
 }
 
 impl PrimalDual {
-    /// A step of either kind.
+    /// A step of either kind, out of the way of the paper's step, which would be slower with this one inlined beside it.
     #[inline(never)]
     pub(super) fn batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
-        if self.warming_up(settings) {
-            return self.plain_batch_step(oracle, settings);
+        dispatch(
+            #[inline(always)]
+            || self.dispatched_batch_step::<F, P, G, V>(oracle, pace),
+        );
+    }
+
+    #[inline(always)]
+    fn dispatched_batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        pace: &Pace,
+    ) {
+        if pace.warming_up {
+            return self.plain_batch_step(oracle, pace);
         }
         self.next_reference.before_step(self.k, &self.theta);
-        for _ in 0..settings.outer_batch {
-            self.dual_batch_step::<F, P, G, V>(oracle, settings);
+        for _ in 0..pace.outer_batch {
+            self.dual_batch_step::<F, P, G, V>(oracle, pace);
         }
-        self.primal_batch_step(oracle, settings);
+        self.primal_batch_step(oracle, pace);
         self.k += 1;
-        self.next_reference.after_step(oracle, self.k, settings.inner_iterations, &self.theta, &mut self.w);
+        self.next_reference.after_step(oracle, self.k, pace.inner_iterations, &self.theta, &mut self.w);
     }
 
     /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged over the block.
@@ -45,17 +58,17 @@ impl PrimalDual {
     fn dual_batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
         self.prefetch(oracle);
-        self.prefetch_primal(oracle, settings.batch);
+        self.prefetch_primal(oracle, pace.batch);
         let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
         self.with_scratch(
             oracle.ell(),
             #[inline(always)]
             |s, [delta_w, work, change]| {
-                let js = block_of(j, oracle.n_y(i), settings.batch);
-                if settings.single_loop {
+                let js = block_of(j, oracle.n_y(i), pace.batch);
+                if pace.single_loop {
                     // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
                     oracle.block_mean(&s.theta, i, js, work, delta_w);
                     change.fill(0.0);
@@ -65,9 +78,9 @@ impl PrimalDual {
                         *known = *f_bar;
                     }
                 }
-                s.ascend(oracle, settings.alpha_w, i, delta_w, change);
+                s.ascend(oracle, pace.alpha_w, i, delta_w, change);
                 s.next_reference.dual_changed(s.k, i, change);
-                V::update_u(s, oracle, i, settings.batch, change);
+                V::update_u(s, oracle, i, pace.batch, change);
             },
         );
     }
@@ -77,22 +90,22 @@ impl PrimalDual {
     fn primal_batch_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
         if oracle.affine() {
-            return oracle.primal_step(settings.alpha_theta, &self.u, &mut self.theta);
+            return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
         }
         let ell = oracle.ell();
-        let share = 1.0 / settings.outer_batch as f64;
+        let share = 1.0 / pace.outer_batch as f64;
         self.delta_theta.copy_from_slice(&self.u);
-        for _ in 0..settings.outer_batch {
+        for _ in 0..pace.outer_batch {
             let (i, j) = draw(&mut self.draws.primal_i, &mut self.draws.primal_j, oracle);
-            let js = block_of(j, oracle.n_y(i), settings.batch);
+            let js = block_of(j, oracle.n_y(i), pace.batch);
             let PrimalDual { theta, theta_ref, w, delta_theta, .. } = self;
             let w_i = &w[i * ell..(i + 1) * ell];
             oracle.add_block_jac_t_difference(theta, theta_ref, i, js, w_i, share, delta_theta);
         }
-        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
 
     /// Brings near where the block of the coming primal step begins.
@@ -114,27 +127,27 @@ impl PrimalDual {
     fn plain_batch_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
         let ell = oracle.ell();
-        let share = 1.0 / settings.outer_batch as f64;
+        let share = 1.0 / pace.outer_batch as f64;
         self.delta_theta.fill(0.0);
-        for _ in 0..settings.outer_batch {
+        for _ in 0..pace.outer_batch {
             let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
-            let js = block_of(j, oracle.n_y(i), settings.batch);
+            let js = block_of(j, oracle.n_y(i), pace.batch);
             self.with_scratch(
                 ell,
                 #[inline(always)]
                 |s, [value, work, change]| {
                     oracle.block_mean(&s.theta, i, js.clone(), work, value);
                     change.fill(0.0);
-                    s.ascend(oracle, settings.alpha_w, i, value, change);
+                    s.ascend(oracle, pace.alpha_w, i, value, change);
                 },
             );
             let PrimalDual { theta, w, delta_theta, .. } = self;
             oracle.add_block_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
         }
-        oracle.primal_step(settings.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
         self.k += 1;
     }
 }

@@ -1,6 +1,6 @@
 //! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see [`super::Lagged`].
 
-use super::{PrimalDual, Settings, UpdateU};
+use super::{Pace, PrimalDual, UpdateU};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -13,14 +13,14 @@ impl PrimalDual {
     pub(super) fn lagged_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
+        pace: &Pace,
     ) {
-        let alpha = settings.alpha_theta;
+        let alpha = pace.alpha_theta;
         let (i, j) = self.draw_dual(oracle);
         let support = oracle.support(i).unwrap_or_default();
         self.lagged.catch_up(oracle, support, alpha, &self.u, &mut self.theta);
-        if self.warming_up(settings) {
-            self.plain_dual_step(oracle, settings, i, j);
+        if pace.warming_up {
+            self.plain_dual_step(oracle, pace, i, j);
             let w_i = &self.w[i * oracle.ell()..(i + 1) * oracle.ell()];
             oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
             self.lagged.step_ahead(oracle, support, alpha, &mut self.delta_theta, &mut self.theta);
@@ -29,12 +29,12 @@ impl PrimalDual {
                 self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
                 self.next_reference.before_step(self.k, &self.theta);
             }
-            self.dual_step::<F, P, G, V>(oracle, settings, i, j);
+            self.dual_step::<F, P, G, V>(oracle, pace, i, j);
         }
         // The primal step, which is made on a coordinate when somebody looks at it.
         self.lagged.tick();
         self.k += 1;
-        if self.k == settings.inner_iterations {
+        if self.k == pace.inner_iterations {
             self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
         }
     }

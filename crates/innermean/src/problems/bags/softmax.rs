@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Groups, TILE};
 use crate::exponential::exp;
-use crate::inner::{Bounds, Inner};
+use crate::inner::{Bounds, Duals, Inner, gradient_in_two_passes};
 use crate::setting::InvalidSetting;
 use crate::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
 
@@ -392,4 +392,69 @@ impl Inner for SoftmaxBags {
         );
         self.groups.reduce(classes, &sums, f_bar);
     }
+
+    /// Group by group: its rows are near when its dual is known, and its probabilities are kept until then.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let largest = (0..self.n_x()).map(|i| self.n_y(i)).max().unwrap_or(0);
+        if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > NEAR {
+            return gradient_in_two_passes(self, theta, duals, f_bar, w, out);
+        }
+        let (d, classes) = (self.d(), self.classes);
+        // The loss stands behind the sum.
+        let mut sum = vec![0.0; d + 1];
+        self.groups.blocks.fill_both_and_add(
+            classes,
+            (f_bar, w),
+            1.0 / self.n_x() as f64,
+            &mut sum,
+            #[inline(always)]
+            |groups, f_bar, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let mut kept = vec![0.0; largest * classes];
+                let own = f_bar.chunks_exact_mut(classes).zip(w.chunks_exact_mut(classes));
+                for (i, (f_bar, w)) in groups.zip(own) {
+                    let (rows, share) = (self.groups.range(i), 1.0 / self.n_y(i) as f64);
+                    f_bar.fill(0.0);
+                    let mut done = 0;
+                    self.groups.tiles(
+                        rows.clone(),
+                        self.tile(),
+                        #[inline(always)]
+                        |rows, len| {
+                            let p = &mut kept[done..done + len * classes];
+                            self.probabilities(theta, rows, len, p);
+                            Self::add_sums(len, p, f_bar);
+                            done += len * classes;
+                        },
+                    );
+                    update(f_bar, |sum| sum * share);
+                    loss[0] += duals(i..i + 1, f_bar, w);
+                    done = 0;
+                    self.groups.tiles(
+                        rows,
+                        self.tile(),
+                        #[inline(always)]
+                        |rows, len| {
+                            let p = &mut kept[done..done + len * classes];
+                            Self::weights(len, w, share, p);
+                            self.add_rows(rows, len, p, partial);
+                            done += len * classes;
+                        },
+                    );
+                }
+            },
+        );
+        out.copy_from_slice(&sum[..d]);
+        sum[d]
+    }
 }
+
+/// Numbers of a group, features and probabilities, that stay near while its dual is found: half a megabyte.
+const NEAR: usize = 1 << 16;

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::Bags;
-use crate::inner::{Bounds, Inner, Structure};
+use crate::blocks::Blocks;
+use crate::collapse::Collapsed;
+use crate::inner::{Bounds, Duals, Inner, Structure};
 use crate::problems::bags::Link;
 use crate::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
 
@@ -25,6 +27,10 @@ impl Inner for Bags {
 
     fn structure(&self) -> Structure {
         Structure { affine: self.link == Link::Identity, ..Structure::default() }
+    }
+
+    fn averages(&self) -> Option<&Collapsed> {
+        self.averages.as_ref()
     }
 
     /// The slope of the logistic function is at most 1/4 and its curvature `1 / (6 sqrt 3)`; those of the exponential have no bound.
@@ -294,4 +300,61 @@ impl Inner for Bags {
         );
         self.averages_of(&sums, f_bar);
     }
+
+    /// In one sweep over the rows: gradients of links are added up before the dual of their group is known, and multiplied by it.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        if let Some(averages) = &self.averages {
+            return averages.gradient(theta, duals, f_bar, w, out);
+        }
+        let (d, share) = (self.d(), 1.0 / self.n_x() as f64);
+        // The loss stands behind the sum.
+        let mut sum = vec![0.0; d + 1];
+        if self.groups.are_whole() {
+            self.groups.blocks.fill_both_and_add(
+                1,
+                (f_bar, w),
+                share,
+                &mut sum,
+                #[inline(always)]
+                |groups, f_bar, w, partial| {
+                    let (partial, loss) = partial.split_at_mut(d);
+                    let mut jacobians = vec![0.0; d * TERMS.min(w.len())];
+                    let terms = f_bar.chunks_mut(TERMS).zip(w.chunks_mut(TERMS));
+                    for (first, (f_bar, w)) in groups.step_by(TERMS).zip(terms) {
+                        jacobians.fill(0.0);
+                        for (i, (f_bar, jacobian)) in
+                            (first..).zip(f_bar.iter_mut().zip(jacobians.chunks_exact_mut(d)))
+                        {
+                            let share = 1.0 / self.n_y(i) as f64;
+                            let links = self.add_slopes(theta, self.groups.range(i), share, jacobian);
+                            *f_bar = links * share - self.target(i);
+                        }
+                        loss[0] += duals(first..first + w.len(), f_bar, w);
+                        add_weighted_rows(&jacobians, w, partial);
+                    }
+                },
+            );
+        } else {
+            let mut jacobians = vec![0.0; self.n_x() * d];
+            self.means_and_jacobians(theta, f_bar, &mut jacobians);
+            Blocks::with_least(self.n_x(), d, d).fill_and_add(1, w, share, &mut sum, |terms, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let rows = &jacobians[terms.start * d..];
+                loss[0] = duals(terms.clone(), &f_bar[terms], w);
+                add_weighted_rows(rows, w, partial);
+            });
+        }
+        out.copy_from_slice(&sum[..d]);
+        sum[d]
+    }
 }
+
+/// Terms whose duals are asked for at once; their mean Jacobians should stay near.
+const TERMS: usize = 32;

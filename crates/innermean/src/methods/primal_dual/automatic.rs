@@ -1,0 +1,290 @@
+//! Steps that nobody has to choose: at each snapshot, where the gradient and the objective come with the averages, the steps of the coming outer iteration are those
+//! that a forecast finds best (`forecast.rs`), and the forecast learns from what came of the last.
+//!
+//! Differs: duals are renewed at each snapshot, `w_i = phi_i'(fbar_i(theta_ref))`: the queries of phi that this takes are needed anyway to
+//! see where the run stands.
+//!
+//! The safeguard: after a reference point that is worse than the worst of the last three, or not finite, the run goes back to the best one with smaller steps. So
+//! steps fall until they are stable, whatever the forecast says.
+
+use serde::{Deserialize, Serialize};
+
+use super::forecast::{Experience, Forecast, View};
+use super::{Pace, PrimalDual, Settings};
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::regularizer::Regularizer;
+use crate::spectrum::{Mode, Spectrum};
+use crate::steps::Steps;
+use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
+
+/// What automatic steps remember from one outer iteration to the next.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Automatic {
+    /// The best reference point and its objective.
+    best: (f64, Vec<f64>),
+    /// The objectives of the last reference points.
+    last: [f64; 3],
+    /// The gap at the last reference point, as estimated there.
+    gap: f64,
+    /// What was expected of the outer iteration that has ended, if it went on from the last reference point.
+    forecast: Option<Forecast>,
+    experience: Experience,
+    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports.
+    jacobians: Vec<f64>,
+}
+
+/// What is left of steps after a failure.
+const SMALLER: f64 = 0.25;
+/// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
+const STABLE: f64 = 0.5;
+/// An objective moves by so much of its parts from rounding alone.
+const ROUNDING: f64 = 1e-12;
+/// Eigenvalues are looked for in so many steps, fewer where d is large.
+const MODES: usize = 20;
+const FEWER_MODES: usize = 10;
+const LARGE: usize = 512;
+/// Of more terms than this, and than four times d, a part stands for all.
+const TERMS: usize = 512;
+/// Directions of large terms along which the curvature is measured.
+const DIRECTIONS: usize = 8;
+/// Blocks of samples are taken where they cost at most so many times the calls of single ones: they cost less time.
+const WORTH: f64 = 1.5;
+
+impl Automatic {
+    pub(super) fn new() -> Self {
+        Automatic {
+            best: (f64::INFINITY, Vec::new()),
+            last: [f64::INFINITY; 3],
+            gap: f64::INFINITY,
+            forecast: None,
+            experience: Experience { floor: 1.0, rate: 1.0, safe: 1.0 },
+            jacobians: Vec::new(),
+        }
+    }
+
+    /// Takes note of a reference point. False if the run must go back to [`Self::best`].
+    fn accepts(&mut self, objective: f64, magnitude: f64, theta: &[f64]) -> bool {
+        let worst = self.last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let rounding = ROUNDING * magnitude;
+        let first = self.best.1.is_empty();
+        if !first && (!objective.is_finite() || objective > worst + rounding) {
+            self.forecast = None;
+            self.experience.safe *= SMALLER;
+            self.experience.floor /= SMALLER;
+            return false;
+        }
+        self.last.rotate_left(1);
+        self.last[2] = objective;
+        if first || objective < self.best.0 {
+            self.best = (objective, theta.to_vec());
+        }
+        true
+    }
+}
+
+impl PrimalDual {
+    /// Takes a snapshot at theta or, if that has failed, at the best reference point, and finds the steps that follow.
+    pub(super) fn begin_automatic<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) {
+        let mut automatic = self.automatic.take().expect("the settings say so");
+        loop {
+            let mut here = (f64::INFINITY, 0.0);
+            if self.theta.iter().all(|t| t.is_finite()) {
+                self.theta_ref.copy_from_slice(&self.theta);
+                self.snapshot(oracle, true);
+                here = oracle.objective_at(&self.theta_ref, &self.f_bar);
+            }
+            if automatic.accepts(here.0, here.1, &self.theta) {
+                break;
+            }
+            self.theta.copy_from_slice(&automatic.best.1);
+            automatic.last = [f64::INFINITY; 3];
+        }
+        let (steps, batch) = self.automatic_steps(oracle, settings, &mut automatic);
+        let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
+        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, batch, ..self.pace };
+        self.automatic = Some(automatic);
+    }
+
+    /// The steps of the coming outer iteration, and the samples that a step takes at once.
+    fn automatic_steps<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &Oracle<'_, F, P, G>,
+        settings: &Settings,
+        automatic: &mut Automatic,
+    ) -> (Steps, usize) {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        let mut c = vec![0.0; n_x * ell];
+        oracle.curvatures(&self.f_bar, &mut c);
+        c.iter_mut().filter(|c| !c.is_finite()).for_each(|c| *c = 1.0);
+        let terms = Terms::new(self, oracle, &mut automatic.jacobians);
+        let sizes: Vec<f64> = terms.sizes(&c);
+        let trace = sizes.iter().sum::<f64>() / sizes.len() as f64;
+        let curvature = terms.along_the_largest(&c, &sizes);
+        let mut gradient = self.u.to_vec();
+        let lambda = oracle.add_slope(&self.theta_ref, 1.0 / curvature.max(f64::MIN_POSITIVE), &mut gradient);
+        let largest = STABLE / (curvature + lambda).max(f64::MIN_POSITIVE);
+        let dual = c.iter().copied().fold(0.0, f64::max);
+        let dual = if dual > 0.0 { dual } else { 1.0 };
+        let fallback = Steps {
+            alpha_theta: 0.01 * automatic.experience.safe * largest,
+            alpha_w: dual,
+            inner_iterations: 4 * n_x,
+        };
+        let size = norm_squared(&gradient).sqrt();
+        if !(size > 0.0 && size.is_finite() && trace > 0.0) {
+            // At the optimum, or where nothing can be said.
+            automatic.forecast = None;
+            return (fallback, settings.batch);
+        }
+        let steps = if d > LARGE { FEWER_MODES } else { MODES };
+        let spectrum = Spectrum::new(&gradient, steps, |v, out| {
+            terms.add_product(&c, v, out);
+            axpy(lambda, v, out);
+        });
+        let part = |mode: &Mode| mode.weight / (2.0 * mode.eigenvalue);
+        let gap: f64 = spectrum.modes.iter().map(part).sum();
+        let modes =
+            spectrum.modes.iter().map(|mode| Mode { weight: part(mode) / gap, ..*mode }).collect::<Vec<_>>();
+        if let Some(forecast) = automatic.forecast.take() {
+            forecast.compare(gap / automatic.gap, &mut automatic.experience);
+        }
+        automatic.gap = gap;
+        if automatic.last[1] == f64::INFINITY {
+            // The first outer iterations may do harm, but not without bound.
+            let allowed = automatic.last[2] + gap;
+            automatic.last[..2].fill(allowed);
+        }
+        let nu = oracle.scatter_along(&self.theta_ref, &spectrum.solution, &c);
+        let view = |batch: usize| View {
+            steps_to_renew: n_x as f64 / settings.outer_batch as f64,
+            snapshot: oracle.snapshot_cost() as f64,
+            step: (self.calls_per_sample(oracle) * batch * settings.outer_batch) as f64,
+            modes: modes.clone(),
+            noise: trace * nu / (2.0 * gap * batch as f64),
+            drift: if self.drifts { d as f64 * nu / (2.0 * gap * batch as f64) } else { 0.0 },
+            largest,
+            dual,
+        };
+        let best = |batch: usize| Forecast::best(&view(batch), &automatic.experience);
+        let (single, blocks) = (best(1), (settings.batch > 1).then(|| best(settings.batch)).flatten());
+        let dearer = |blocks: &Forecast| single.as_ref().is_some_and(|s| blocks.price > WORTH * s.price);
+        let chosen = match blocks {
+            Some(blocks) if !dearer(&blocks) => Some((blocks, settings.batch)),
+            _ => single.map(|single| (single, 1)),
+        };
+        let Some((forecast, batch)) = chosen else { return (fallback, settings.batch) };
+        let steps = forecast.steps;
+        automatic.forecast = Some(forecast);
+        (steps, batch)
+    }
+
+    /// Oracle calls of an inner step with one sample.
+    fn calls_per_sample<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) -> usize {
+        2 + if oracle.affine() { 0 } else { 2 } + usize::from(self.drifts)
+    }
+}
+
+/// The mean Jacobians of terms that stand for all.
+struct Terms<'s> {
+    d: usize,
+    ell: usize,
+    /// Every so many-th term is there.
+    stride: usize,
+    n_x: usize,
+    rows: &'s [f64],
+    /// Whether `rows` holds those of all terms.
+    all: bool,
+    support: Box<dyn Fn(usize) -> Option<&'s [u32]> + 's>,
+}
+
+impl<'s> Terms<'s> {
+    fn new<F: Inner, P: Merit, G: Regularizer>(
+        state: &'s PrimalDual,
+        oracle: &'s Oracle<'_, F, P, G>,
+        jacobians: &'s mut Vec<f64>,
+    ) -> Self {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        let sparse = oracle.support(0).is_some();
+        // With fewer terms than coordinates H would have eigenvalues of zero that are not there.
+        let stride = if sparse { 1 } else { (n_x / TERMS.max(4 * d)).max(1) };
+        let all = !state.jac_bar.is_empty();
+        if !all && (jacobians.is_empty() || !oracle.affine()) {
+            *jacobians = oracle.jacobians_of(&state.theta_ref, (0..n_x).step_by(stride));
+        }
+        let rows = if all { &state.jac_bar } else { &*jacobians };
+        Terms { d, ell, stride, n_x, rows, all, support: Box::new(|i| oracle.support(i)) }
+    }
+
+    /// Calls `visit(k, r, support, row)` for each row: k counts terms, `r = i ell + c`.
+    fn each(&self, mut visit: impl FnMut(usize, usize, Option<&[u32]>, &[f64])) {
+        let mut next = 0;
+        for (k, i) in (0..self.n_x).step_by(self.stride).enumerate() {
+            let support = (self.support)(i).filter(|_| !self.all);
+            let width = support.map_or(self.d, <[u32]>::len);
+            if self.all {
+                next = i * self.ell * self.d;
+            }
+            for c in 0..self.ell {
+                visit(k, i * self.ell + c, support, &self.rows[next..next + width]);
+                next += width;
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.n_x.div_ceil(self.stride)
+    }
+
+    /// `L_i = sum_c c_i,c |fbar_i,c'|^2`
+    fn sizes(&self, c: &[f64]) -> Vec<f64> {
+        let mut sizes = vec![0.0; self.count()];
+        self.each(|k, r, _, row| sizes[k] += c[r] * norm_squared(row));
+        sizes
+    }
+
+    /// `out += (1/n) sum_i c_i fbar_i' fbar_i'^T v`
+    fn add_product(&self, c: &[f64], v: &[f64], out: &mut [f64]) {
+        let share = 1.0 / self.count() as f64;
+        self.each(|_, r, support, row| match support {
+            Some(support) => sparse_axpy(share * c[r] * sparse_dot(support, row, v), support, row, out),
+            None => axpy(share * c[r] * dot(row, v), row, out),
+        });
+    }
+
+    /// What steps along single terms must heed: the largest over directions v of large terms of `sum_i L_i q_i / sum_i q_i` with
+    /// `q_i = c_i |fbar_i'^T v|^2`; see [`crate::curvature::of_draws`].
+    fn along_the_largest(&self, c: &[f64], sizes: &[f64]) -> f64 {
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
+        order.truncate(DIRECTIONS);
+        let mut directions = vec![vec![0.0; self.d]; order.len()];
+        let mut longest = vec![0.0; order.len()];
+        self.each(|k, r, support, row| {
+            let Some(rank) = order.iter().position(|o| *o == k) else { return };
+            let size = c[r] * norm_squared(row);
+            if size > longest[rank] {
+                longest[rank] = size;
+                directions[rank].fill(0.0);
+                match support {
+                    Some(support) => sparse_axpy(1.0, support, row, &mut directions[rank]),
+                    None => directions[rank].copy_from_slice(row),
+                }
+            }
+        });
+        let mut sums = vec![(0.0, 0.0); order.len()];
+        self.each(|k, r, support, row| {
+            for (v, (all, weighted)) in directions.iter().zip(&mut sums) {
+                let along = support.map_or_else(|| dot(row, v), |support| sparse_dot(support, row, v));
+                *all += c[r] * along * along;
+                *weighted += sizes[k] * c[r] * along * along;
+            }
+        });
+        sums.iter().filter(|(all, _)| *all > 0.0).map(|(all, weighted)| weighted / all).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,173 @@
+//! Which method is the fastest on which problem, and whether `auto` takes it: seconds, settings included, to a relative gap of 1e-6.
+//!
+//! `cargo run --release -p innermean-experiments --bin thresholds` (`-- --quick` for the small ones, `-- FAMILY` for some) writes `results/thresholds.json` and `.md`.
+//!
+//! The gap is `P(theta) - P*` over that of the start, with P* the least that any run has found; of problems that are not convex, a relative stationarity
+//! of 1e-6 counts. A method that takes 20 times as long as the best so far is stopped.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use innermean::optimum::optimum;
+use innermean::{AnyMethod, Choice, Driver, METHODS, Stop, auto};
+use innermean_experiments::families::{Case, curved, kinked, quadratics, smooth};
+use innermean_experiments::timing::{median, seconds};
+use serde::Serialize;
+
+/// The gap, relative to that of the start.
+const GAP: f64 = 1e-6;
+/// A method that takes so many times as long as the best is stopped.
+const HOPELESS: f64 = 20.0;
+/// The most that any run may take, and what a reference may take.
+const MOST_SECONDS: f64 = 20.0;
+/// A run shorter than that is done again, and the median taken.
+const SHORT: f64 = 0.5;
+/// Of these, on each problem those that suit.
+const METHODS_TRIED: [&str; 8] =
+    ["direct", "newton", "lbfgs", "apg", "prox-linear", "spdc", "saga", "svrpda1"];
+
+/// One line of the table.
+#[derive(Serialize)]
+struct Line {
+    family: &'static str,
+    size: String,
+    /// The first choice of `auto`.
+    auto: &'static str,
+    reason: String,
+    best: &'static str,
+    /// How many times as long as the best `auto`'s choice takes; none if it did not get there.
+    ratio: Option<f64>,
+    seconds: Vec<(&'static str, Option<f64>)>,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let quick = arguments.iter().any(|a| a == "--quick");
+    let wanted = |family: &str| {
+        let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+        names.is_empty() || names.iter().any(|name| family.contains(name.as_str()))
+    };
+    let mut lines = Vec::new();
+    for family in [quadratics, smooth, kinked, curved] {
+        for case in family(quick)? {
+            if wanted(case.family) {
+                let line = measured(&case);
+                println!("{}", row(&line));
+                lines.push(line);
+            }
+        }
+    }
+    if !arguments.is_empty() {
+        return Ok(());
+    }
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    fs::create_dir_all(&results)?;
+    fs::write(results.join("thresholds.json"), serde_json::to_string_pretty(&lines)? + "\n")?;
+    fs::write(results.join("thresholds.md"), table(&lines))?;
+    Ok(())
+}
+
+/// Runs every method on one problem.
+fn measured(case: &Case) -> Line {
+    let Case { family, size, problem, start } = case;
+    let convex = !family.contains("not convex");
+    let chosen = auto::choose(problem).into_iter().next().expect("there is always one");
+    let target = convex.then(|| {
+        let least = least(case);
+        least + GAP * (problem.objective(start) - least)
+    });
+    let mut best = f64::INFINITY;
+    let mut times = Vec::new();
+    for row in METHODS_TRIED.iter().filter_map(|name| METHODS.iter().find(|row| row.name == *name)) {
+        if row.missing(problem).is_some() {
+            continue;
+        }
+        let most = (HOPELESS * best).clamp(0.5, MOST_SECONDS);
+        let stop = Stop {
+            max_outer: None,
+            max_calls: None,
+            max_seconds: Some(most),
+            target_objective: target,
+            tolerance: target.is_none().then_some(GAP),
+        };
+        let mut took = Vec::new();
+        loop {
+            let driver = Driver { stop: stop.clone(), ..Driver::default() };
+            let (settings, method) =
+                seconds(|| AnyMethod::named(row.name, &Choice::default(), problem, start));
+            let Ok(method) = method else { break };
+            let solution = method.run(&driver, problem, start, &mut ());
+            if !solution.status.is_solved() {
+                break;
+            }
+            took.push(settings + solution.seconds);
+            if took.len() == 5 || took[0] > SHORT {
+                break;
+            }
+        }
+        let took = (!took.is_empty()).then(|| median(took));
+        best = best.min(took.unwrap_or(f64::INFINITY));
+        times.push((row.name, took));
+    }
+    let fastest = times.iter().filter(|(_, took)| *took == Some(best)).map(|(name, _)| *name).next();
+    let of = |name: &str| times.iter().find(|(other, _)| *other == name).and_then(|(_, took)| *took);
+    Line {
+        family,
+        size: size.clone(),
+        auto: chosen.method,
+        ratio: of(chosen.method).map(|took| took / best),
+        reason: chosen.reason,
+        best: fastest.unwrap_or("-"),
+        seconds: times,
+    }
+}
+
+/// The least objective that is known.
+fn least(case: &Case) -> f64 {
+    let Case { problem, start, .. } = case;
+    if problem.merit.has_kinks() {
+        return optimum(problem, start).map_or(f64::NAN, |optimum| optimum.objective);
+    }
+    let run = |name: &str| {
+        let method = AnyMethod::named(name, &Choice::default(), problem, start).ok()?;
+        let stop = Stop {
+            tolerance: Some(1e-13),
+            max_seconds: Some(MOST_SECONDS),
+            max_outer: Some(3000),
+            ..Stop::default()
+        };
+        // The normal equations are done after a few.
+        let stop = if name == "direct" { Stop { max_outer: Some(4), ..stop } } else { stop };
+        Some(method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ()).objective)
+    };
+    ["direct", "newton", "lbfgs"].into_iter().find_map(run).unwrap_or(f64::NAN)
+}
+
+fn row(line: &Line) -> String {
+    let times = METHODS_TRIED.map(|name| match line.seconds.iter().find(|(other, _)| *other == name) {
+        None => String::new(),
+        Some((_, None)) => "-".to_owned(),
+        Some((_, Some(took))) if *took < 0.1 => format!("{:.2} ms", 1e3 * took),
+        Some((_, Some(took))) => format!("{took:.2} s"),
+    });
+    let ratio = line.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.1}"));
+    format!("| {} | {} | {} | {} | {ratio} |", line.family, line.size, times.join(" | "), line.auto)
+}
+
+fn table(lines: &[Line]) -> String {
+    let mut text = "# The fastest method\n\nSeconds to a relative gap of 1e-6, written by `cargo run --release -p innermean-experiments --bin thresholds`; a dash where 20 times \
+                    the best was not enough, and nothing where a method does not suit. The last columns: the first choice of `auto`, and how many times as long as the best it took.\n\n"
+        .to_owned();
+    let names = METHODS_TRIED.join(" | ");
+    let _ = writeln!(text, "| problem | size | {names} | auto | times the best |");
+    let _ = writeln!(text, "|---|---|{}---|---|", "---|".repeat(METHODS_TRIED.len()));
+    for line in lines {
+        let _ = writeln!(text, "{}", row(line));
+    }
+    let ratios: Vec<f64> = lines.iter().filter_map(|line| line.ratio).collect();
+    let within = ratios.iter().filter(|ratio| **ratio <= 1.5).count();
+    let _ = writeln!(text, "\n`auto` is within 1.5 times the best on {within} of {} problems.", lines.len());
+    text
+}

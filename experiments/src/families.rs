@@ -1,0 +1,245 @@
+//! Problems of many kinds and sizes, on which methods are compared.
+
+use anyhow::Result;
+use innermean::collapse::SparseRows;
+use innermean::draws::Stream;
+use innermean::problems::linear::{predictors, sparse_predictors};
+use innermean::{
+    Absolute, AnyRegularizer, Bags, Bernoulli, Collapsed, DownsideSquare, ElasticNet, Groups, Inner,
+    LanguageModel, Link, Logistic, Merit, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex, Square,
+    SquaredHinge, Unregularized,
+};
+use innermean_data::{
+    GroupOptions, LanguageOptions, LinearModel, MdpOptions, RowLabels, generate_factor_model,
+    generate_groups, generate_language, generate_mdp,
+};
+
+/// A problem whose types are known at run time.
+pub type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
+
+/// A problem with its name and a place to begin.
+pub struct Case {
+    /// What kind of problem.
+    pub family: &'static str,
+    /// How large.
+    pub size: String,
+    /// The problem.
+    pub problem: AnyProblem,
+    /// Where runs begin.
+    pub start: Vec<f64>,
+}
+
+fn case(
+    family: &'static str,
+    size: String,
+    inner: impl Inner + 'static,
+    merit: impl Merit + 'static,
+    regularizer: impl Regularizer + 'static,
+) -> Case {
+    let start = vec![0.0; inner.d()];
+    let problem =
+        AnyProblem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) };
+    let start = problem.allowed(&start);
+    Case { family, size, problem, start }
+}
+
+/// Squares, logistic and hinge losses of dense rows.
+fn dense(rows: usize, d: usize, classes: bool) -> Result<(Collapsed, Vec<f64>)> {
+    let model = LinearModel { rows, features: d, classes, seed: 1 };
+    let data = model.dense();
+    let offsets = if classes { vec![0.0; rows] } else { data.targets.iter().map(|t| -t).collect() };
+    Ok((predictors(d, data.features, offsets)?, data.targets))
+}
+
+/// The same of sparse rows.
+fn sparse(rows: usize, d: usize, nonzeros: usize, classes: bool) -> Result<(Collapsed, Vec<f64>)> {
+    let data = LinearModel { rows, features: d, classes, seed: 1 }.sparse(nonzeros);
+    let offsets = if classes { vec![0.0; rows] } else { data.labels.iter().map(|t| -t).collect() };
+    let matrix = SparseRows::new(d, data.indptr, data.indices, data.values)?;
+    Ok((sparse_predictors(matrix, offsets)?, data.labels))
+}
+
+/// Quadratic problems.
+///
+/// # Errors
+/// If a size makes no sense.
+pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for (n, d) in
+        [(1000, 10), (7240, 25), (20_000, 200), (4000, 1000)].into_iter().take(if quick { 2 } else { 9 })
+    {
+        let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
+        let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
+        cases.push(case("variance", format!("{n} x {d}"), problem.inner, problem.merit, problem.regularizer));
+    }
+    let shapes = [(1000, 10), (100_000, 50), (10_000, 1000), (5000, 3000), (500, 5000), (2000, 20_000)];
+    for (n, d) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
+        let (inner, _) = dense(n, d, false)?;
+        cases.push(case(
+            "least squares",
+            format!("{n} x {d}"),
+            inner,
+            Square::new(0.5)?,
+            Ridge::from_weight(1e-3)?,
+        ));
+    }
+    let shapes = [(20_000, 1000, 20), (20_000, 5000, 20), (100_000, 20_000, 20)];
+    for (n, d, nonzeros) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
+        let (inner, _) = sparse(n, d, nonzeros, false)?;
+        let size = format!("{n} x {d}, {nonzeros} a row");
+        cases.push(case("sparse least squares", size, inner, Square::new(0.5)?, Ridge::from_weight(1e-3)?));
+    }
+    for (states, d) in [(100, 10), (2000, 10)].into_iter().take(if quick { 1 } else { 9 }) {
+        let mdp = generate_mdp(&MdpOptions { states, d, ..MdpOptions::default() });
+        let inner = innermean::Bellman::new(d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)?;
+        cases.push(case(
+            "Bellman error",
+            format!("{states} states, {d} features"),
+            inner,
+            Square::new(1.0)?,
+            Unregularized,
+        ));
+    }
+    Ok(cases)
+}
+
+/// Smooth losses of linear predictors that are no squares, or with a g that is none.
+///
+/// # Errors
+/// If a size makes no sense.
+pub fn smooth(quick: bool) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for (n, d) in [(7240, 25), (3000, 300)].into_iter().take(if quick { 1 } else { 9 }) {
+        let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
+        let problem = portfolio.clone().problem(Square::new(1.0)?, AnyRegularizer::from(Simplex))?;
+        cases.push(case(
+            "variance, long-only",
+            format!("{n} x {d}"),
+            problem.inner,
+            problem.merit,
+            problem.regularizer,
+        ));
+        let problem = portfolio.problem(DownsideSquare::new(1.0)?, Unregularized)?;
+        cases.push(case(
+            "semivariance",
+            format!("{n} x {d}"),
+            problem.inner,
+            problem.merit,
+            problem.regularizer,
+        ));
+    }
+    let shapes = [(1000, 10), (10_000, 100), (100_000, 50), (5000, 1000), (500, 3000)];
+    for (n, d) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
+        let ridge = Ridge::from_weight(1.0 / n as f64)?;
+        let (inner, labels) = dense(n, d, true)?;
+        cases.push(case(
+            "logistic",
+            format!("{n} x {d}"),
+            inner.clone(),
+            Logistic::new(labels.clone())?,
+            ridge,
+        ));
+        cases.push(case(
+            "squared hinge",
+            format!("{n} x {d}"),
+            inner.clone(),
+            SquaredHinge::new(labels.clone())?,
+            ridge,
+        ));
+        let net = ElasticNet::from_weights(0.01, 0.001)?;
+        cases.push(case("logistic, l1", format!("{n} x {d}"), inner, Logistic::new(labels)?, net));
+    }
+    for (n, d) in [(20_000, 2000), (100_000, 20_000)].into_iter().take(if quick { 0 } else { 9 }) {
+        let (inner, labels) = sparse(n, d, 20, true)?;
+        let size = format!("{n} x {d}, 20 a row");
+        cases.push(case(
+            "sparse logistic",
+            size,
+            inner,
+            Logistic::new(labels)?,
+            Ridge::from_weight(1.0 / n as f64)?,
+        ));
+    }
+    Ok(cases)
+}
+
+/// Losses with kinks.
+///
+/// # Errors
+/// If a size makes no sense.
+pub fn kinked(quick: bool) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for (n, d) in [(500, 10), (7240, 25)].into_iter().take(if quick { 1 } else { 9 }) {
+        let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
+        let problem = portfolio.problem(Absolute::new(1.0)?, Simplex)?;
+        cases.push(case(
+            "absolute, long-only",
+            format!("{n} x {d}"),
+            problem.inner,
+            problem.merit,
+            problem.regularizer,
+        ));
+    }
+    for (n, d) in [(500, 10), (10_000, 50)].into_iter().take(if quick { 1 } else { 9 }) {
+        let (inner, _) = dense(n, d, false)?;
+        cases.push(case(
+            "absolute, ridge",
+            format!("{n} x {d}"),
+            inner,
+            Absolute::new(1.0)?,
+            Ridge::from_weight(0.01)?,
+        ));
+    }
+    Ok(cases)
+}
+
+/// f that is not affine.
+///
+/// # Errors
+/// If a size makes no sense.
+pub fn curved(quick: bool) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    let shapes = [(2000, 20), (2000, 200), (200, 2000), (50, 5000), (50, 50_000), (10, 200_000)];
+    for (groups, rows) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
+        for ill in [false, true] {
+            let d = 10;
+            let options =
+                GroupOptions { groups, rows: (rows, rows), features: d, labels: RowLabels::Binary, seed: 1 };
+            let mut data = generate_groups(&options);
+            if ill {
+                data.rows
+                    .chunks_exact_mut(d)
+                    .for_each(|row| row.iter_mut().enumerate().for_each(|(k, x)| *x /= (k + 1) as f64));
+            }
+            let starts = (0..=groups).map(|i| i * rows).collect();
+            let inner = Bags::new(Groups::new(d, data.rows, starts, false)?, Link::Logistic);
+            let family = if ill { "groups, uneven features" } else { "groups" };
+            let ridge = Ridge::from_weight(1e-4)?;
+            cases.push(case(
+                family,
+                format!("{groups} x {rows} x {d}"),
+                inner,
+                Bernoulli::new(data.group_labels)?,
+                ridge,
+            ));
+        }
+    }
+    for (classes, steps) in [(3, 2000), (6, 10_000)].into_iter().take(if quick { 1 } else { 9 }) {
+        let spoken = generate_language(&LanguageOptions { classes, steps, ..LanguageOptions::default() });
+        let (ngrams, probabilities) = spoken.ngrams(2);
+        let language = LanguageModel::new(classes, 2, &ngrams, &probabilities)?;
+        let problem = Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language)?
+            .problem(Ridge::from_weight(1e-4)?)?;
+        let mut case = case(
+            "sequences, not convex",
+            format!("{classes} classes, {steps} steps"),
+            problem.inner,
+            problem.merit,
+            problem.regularizer,
+        );
+        let mut draws = Stream::new(1, 77);
+        case.start.iter_mut().for_each(|t| *t = 0.3 * (2.0 * draws.unit() - 1.0));
+        cases.push(case);
+    }
+    Ok(cases)
+}
