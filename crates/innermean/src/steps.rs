@@ -74,7 +74,9 @@ impl Settings {
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and scatter is small.
-            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => f.block(),
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => {
+                f.block()
+            }
             None => 1,
         };
         let steps = match (rule, choice.alpha_theta, choice.alpha_w, choice.inner_iterations) {
@@ -140,8 +142,11 @@ pub(crate) fn scaled_for_batches<F: Inner, P: Merit, G: Regularizer>(
     steps.inner_iterations = steps.inner_iterations.div_ceil(outer_batch);
     // Where a pass over the data costs more than that, as many steps as cost the same.
     let snapshot = snapshot_calls(f).total() as usize / (CALLS_PER_STEP * batch * outer_batch);
-    let alpha_theta =
-        if f.structure().affine { steps.alpha_theta } else { tamed(problem, theta, scatter, steps.alpha_theta) };
+    let alpha_theta = if f.structure().affine {
+        steps.alpha_theta
+    } else {
+        tamed(problem, theta, scatter, steps.alpha_theta)
+    };
     Steps { alpha_theta, inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
 }
 

@@ -73,7 +73,8 @@ pub struct Pace {
 
 impl Pace {
     fn new(settings: &Settings) -> Self {
-        let Settings { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, .. } = *settings;
+        let Settings { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, .. } =
+            *settings;
         Pace { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, warming_up: false }
     }
 }
@@ -286,7 +287,10 @@ impl PrimalDual {
             drifts: !stores_jacobians,
             next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
-            lagged: Lagged::new(oracle, settings.reference != Reference::Average && !Pace::new(settings).is_batched()),
+            lagged: Lagged::new(
+                oracle,
+                settings.reference != Reference::Average && !Pace::new(settings).is_batched(),
+            ),
             scratch: vec![0.0; 3 * ell],
             delta_theta: Aligned::zeros(d),
             draws: Draws::new(settings.seed),

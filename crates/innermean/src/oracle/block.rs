@@ -17,7 +17,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
 
     /// `out = (1/b) sum of f_theta(x_i, y_ij)` over a block of b samples: b calls.
     #[inline(always)]
-    pub fn block_mean(&mut self, theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]) {
+    pub fn block_mean(
+        &mut self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
         self.calls.f += js.len() as u64 * self.weight;
         self.read_block(i, &js);
         self.problem.inner.block_mean(theta, i, js, work, out);

@@ -139,8 +139,7 @@ impl Forecast {
         let decay: f64 = modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
         let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + view.drift / m);
         let left = decay + floor + DISBELIEF;
-        let price =
-            if left < HARDLY { (view.snapshot + view.step * m) / -left.ln() } else { f64::INFINITY };
+        let price = if left < HARDLY { (view.snapshot + view.step * m) / -left.ln() } else { f64::INFINITY };
         let steps = Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
         let modes = Vec::new();
         Forecast { steps, price, decay, floor, beta, steps_to_renew: view.steps_to_renew, modes }
