@@ -9,6 +9,7 @@
 //! | `growth` | time and memory against the sizes of a problem |
 //! | `quoted` | what other programs have measured |
 //! | `machine` | on what it ran |
+//! | `results` | what has been measured, part by part, as JSON and as a page |
 //! | `table` | ratios, targets, verdicts |
 
 pub mod cases;
@@ -18,4 +19,5 @@ pub mod growth;
 pub mod machine;
 pub mod peer;
 pub mod quoted;
+pub mod results;
 pub mod table;

@@ -1,7 +1,7 @@
 //! The comparison with other software; `experiments/bench/run` makes what it needs and starts it.
 
-use std::fmt::Write as _;
 use std::fs;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -13,9 +13,10 @@ use innermean_experiments::bench::cases::portfolio::{PortfolioCase, PortfolioTas
 use innermean_experiments::bench::contest::{Effort, Outcome, compete};
 use innermean_experiments::bench::growth::{self, CURVES};
 use innermean_experiments::bench::peer::{Python, Server};
+use innermean_experiments::bench::results::{self, Detail, Results};
 use innermean_experiments::bench::table::{self, Claim};
 use innermean_experiments::bench::{machine, quoted};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The method of ours where a row does not say otherwise.
 const OURS: &str = "auto";
@@ -43,9 +44,9 @@ struct Bench {
     data: PathBuf,
     results: PathBuf,
     effort: Effort,
+    /// Of the part that runs.
     claims: Vec<Claim>,
-    /// Tables and JSON, by heading.
-    details: Vec<(String, String, Value)>,
+    details: Vec<Detail>,
 }
 
 impl Bench {
@@ -61,8 +62,14 @@ impl Bench {
         let folder = self.data.join(name.replace(' ', "-"));
         let outcome = compete(case, methods, gap, &self.python, &folder, &self.effort)?;
         fs::remove_dir_all(&folder)?;
-        self.details.push((name.to_owned(), table::outcome(&outcome), serde_json::to_value(&outcome)?));
+        self.detail(name, table::outcome(&outcome), &outcome)?;
         Ok(outcome)
+    }
+
+    fn detail(&mut self, name: &str, table: String, data: &impl Serialize) -> Result<()> {
+        let data = serde_json::to_value(data)?;
+        self.details.push(Detail { name: name.to_owned(), table, data });
+        Ok(())
     }
 
     /// The time of ours as part of that of the fastest peer.
@@ -153,11 +160,7 @@ fn growth(bench: &mut Bench) -> Result<()> {
         eprintln!("growth: {}", curve.what);
         let grown = growth::measure(*curve, OURS, bench.scaled(5, 1))?;
         bench.claims.extend(grown.claims());
-        bench.details.push((
-            format!("growth in {}", curve.name),
-            grown.table(),
-            serde_json::to_value(&grown)?,
-        ));
+        bench.detail(&format!("growth in {}", curve.name), grown.table(), &grown)?;
     }
     Ok(())
 }
@@ -194,34 +197,21 @@ fn main() -> Result<()> {
         claims: Vec::new(),
         details: Vec::new(),
     };
-    let mut facts = machine::facts();
-    facts["peers"] = Server::without_case(&bench.python).versions()?;
+    let mut machine = machine::facts();
+    machine["peers"] = Server::without_case(&bench.python).versions()?;
+    // Parts of small problems stay apart from those that are kept.
+    let folder = if quick { PathBuf::from("target") } else { bench.results.clone() };
+    let mut results = if quick { Results::default() } else { Results::read(&folder.join("bench.json")) };
     for part in PARTS.iter().filter(|part| only.is_empty() || only.iter().any(|name| name == part.name)) {
-        let before = bench.claims.len();
         if let Err(error) = (part.run)(&mut bench) {
-            let note = format!("{error:#}");
-            bench.claims.push(Claim::at_most(part.name, "", None, None).noted(note));
+            bench.claims.push(Claim::at_most(part.name, "", None, None).noted(format!("{error:#}")));
         }
-        println!("{}", table::claims(&bench.claims[before..]));
+        let (claims, details) = (take(&mut bench.claims), take(&mut bench.details));
+        println!("{}", table::claims(&claims));
+        let part = results::Part { name: part.name.to_owned(), machine: machine.clone(), claims, details };
+        results.put(part, &names);
+        results.write(&folder)?;
     }
-    write(&bench, &facts, only.is_empty() && !quick)
-}
-
-/// Prints the whole, and keeps it: a whole run in the results, any other in `target`.
-fn write(bench: &Bench, facts: &Value, whole: bool) -> Result<()> {
-    let details: serde_json::Map<String, Value> =
-        bench.details.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect();
-    let all = json!({ "machine": facts, "quick": bench.quick, "claims": bench.claims, "details": details });
-    let mut page = format!("# Comparison with other software\n\n{}\n", table::claims(&bench.claims));
-    for (name, text, _) in &bench.details {
-        let _ = write!(page, "## {name}\n\n{text}\n");
-    }
-    let _ = write!(page, "## Machine\n\n```json\n{facts:#}\n```\n");
-    println!("{page}");
-    let folder = if whole { bench.results.clone() } else { PathBuf::from("target") };
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("bench.json"), format!("{all:#}\n"))?;
-    fs::write(folder.join("bench.md"), page)?;
-    eprintln!("written: {}", folder.join("bench.json").display());
+    println!("{}\nwritten: {}", results.claims(), folder.join("bench.md").display());
     Ok(())
 }
