@@ -60,6 +60,9 @@ fn sparse(rows: usize, d: usize, nonzeros: usize, classes: bool) -> Result<(Coll
 }
 
 /// Quadratic problems.
+///
+/// # Errors
+/// If a size makes no sense.
 pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (n, d) in
@@ -101,6 +104,9 @@ pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
 }
 
 /// Smooth losses of linear predictors that are no squares, or with a g that is none.
+///
+/// # Errors
+/// If a size makes no sense.
 pub fn smooth(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (n, d) in [(7240, 25), (3000, 300)].into_iter().take(if quick { 1 } else { 9 }) {
@@ -158,6 +164,9 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
 }
 
 /// Losses with kinks.
+///
+/// # Errors
+/// If a size makes no sense.
 pub fn kinked(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (n, d) in [(500, 10), (7240, 25)].into_iter().take(if quick { 1 } else { 9 }) {
@@ -185,6 +194,9 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
 }
 
 /// f that is not affine.
+///
+/// # Errors
+/// If a size makes no sense.
 pub fn curved(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     let shapes = [(2000, 20), (2000, 200), (200, 2000), (50, 5000), (50, 50_000), (10, 200_000)];

@@ -77,7 +77,7 @@ pub struct Outcome {
 
 /// The methods for `problem`, the best first; there is at least one.
 pub fn choose<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Vec<Candidate> {
-    rules::candidates(&Facts::of(&problem.erased()))
+    rules::candidates(&Facts(&problem.erased()))
 }
 
 /// The first of [`choose`] that can be had, with its settings for a start at `theta`, and those left to fall back on.
@@ -90,7 +90,7 @@ pub fn first<F: Inner, P: Merit, G: Regularizer>(
     seed: u64,
 ) -> Result<Plan, ChoiceError> {
     let problem = &problem.erased();
-    Plan::next(problem, theta, seed, rules::candidates(&Facts::of(problem)), Vec::new())
+    Plan::next(problem, theta, seed, rules::candidates(&Facts(problem)), Vec::new())
 }
 
 /// [`AnyMethod::run`] or [`AnyMethod::run_inlined`].

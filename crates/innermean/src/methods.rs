@@ -37,6 +37,7 @@ pub mod lbfgs;
 pub mod mspbe_saga;
 pub mod mspbe_svrg;
 pub mod msvr;
+pub mod newton;
 pub mod pdbg;
 pub mod primal_dual;
 pub mod prox_linear;
@@ -259,6 +260,7 @@ methods! {
         scgd::Scgd
     }
     collapsed {
+        newton::Newton
         saga::Saga
         spdc::Spdc
         svrg::Svrg

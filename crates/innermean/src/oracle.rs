@@ -5,10 +5,12 @@
 //! the convention in full and the count of every method.
 
 use crate::collapse::{Collapsed, SparseRows};
+use crate::hessian;
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::{Quadratic, Regularizer};
+use crate::regularizer::{Coordinate, Quadratic, Regularizer};
+use crate::sample::TermsOf;
 use crate::shared::MOST_PICKED;
 
 mod block;
@@ -264,6 +266,60 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.rows += self.rows_of.all;
         self.problem.inner.means(theta, f_bar);
         self.problem.loss(f_bar)
+    }
+
+    /// `F''` at averages, from so many terms; see [`hessian::dense`]: a call of f' and one of phi for each.
+    pub(crate) fn hessian(&mut self, f_bar: &[f64], terms: usize, seed: u64) -> Vec<f64> {
+        let terms = terms.min(self.n_x);
+        self.calls.jacobian += terms as u64 * self.weight;
+        self.calls.merit += terms as u64;
+        self.rows += terms as u64 * self.rows_of.pair;
+        hessian::dense(self.problem, f_bar, terms, seed)
+    }
+
+    /// Runs `work` on some terms as a problem of their own, whose rows are copied: a call of f and of f' for each of them, and what `work`
+    /// asks phi for.
+    pub(crate) fn on_terms<R>(
+        &mut self,
+        terms: &[usize],
+        work: impl FnOnce(&mut Oracle<'_, Collapsed, TermsOf<'_, dyn Merit + '_>, &dyn Regularizer>) -> R,
+    ) -> R {
+        let Problem { inner, merit, regularizer } = self.problem;
+        let origin = vec![0.0; self.d];
+        let part = Problem {
+            inner: Collapsed::new(&TermsOf { whole: inner as &dyn Inner, terms }, &origin),
+            merit: TermsOf { whole: merit as &dyn Merit, terms },
+            regularizer: regularizer as &dyn Regularizer,
+        };
+        let mut oracle = Oracle::new(&part);
+        let result = work(&mut oracle);
+        let each = terms.len() as u64 * self.weight;
+        self.calls = self.calls + Calls { f: each, jacobian: each, merit: oracle.calls.merit };
+        self.rows += terms.len() as u64 * self.rows_of.pair + oracle.rows;
+        result
+    }
+
+    /// The diagonal of `F''` at averages: a gradient's calls of f' and phi.
+    pub(crate) fn hessian_diagonal(&mut self, f_bar: &[f64]) -> Vec<f64> {
+        self.calls = self.calls + Calls { f: 0, ..self.gradient };
+        self.rows += self.rows_of.all;
+        hessian::diagonal(self.problem, f_bar)
+    }
+
+    /// Whether `F''` is the same everywhere: phi is a square or a quadratic form.
+    pub(crate) fn quadratic_merit(&self) -> bool {
+        let merit = &self.problem.merit;
+        self.n_x > 0 && merit.square_weight_of(0).is_some() || merit.quadratic_form().is_some()
+    }
+
+    /// g along coordinate l, if it is a sum over coordinates: free.
+    pub(crate) fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        self.problem.regularizer.coordinate(l)
+    }
+
+    /// See [`Regularizer::coordinate_of_budget`]: free.
+    pub(crate) fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        self.problem.regularizer.coordinate_of_budget(l)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.

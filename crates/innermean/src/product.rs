@@ -18,6 +18,26 @@ const STRETCH: usize = 8 * DEPTH;
 /// # Panics
 /// Unless the sizes agree.
 pub fn product(rows: &[f64], d: usize, b: &[f64], k: usize, out: &mut [f64]) {
+    product_and_look(
+        rows,
+        d,
+        b,
+        k,
+        out,
+        #[inline(always)]
+        |_, _| {},
+    );
+}
+
+/// [`product`] with a look at every number of the rows while it is near: `look(r, part)` is called for all parts of every row.
+pub(crate) fn product_and_look(
+    rows: &[f64],
+    d: usize,
+    b: &[f64],
+    k: usize,
+    out: &mut [f64],
+    look: impl Fn(usize, &[f64]) + Sync,
+) {
     let n = out.len() / k.max(1);
     assert!(
         rows.len() == n * d && b.len() == d * k && out.len() == n * k,
@@ -31,13 +51,24 @@ pub fn product(rows: &[f64], d: usize, b: &[f64], k: usize, out: &mut [f64]) {
         k,
         out,
         #[inline(always)]
-        |range, out| block(&rows[range.start * d..range.end * d], d, &panels, k, out),
+        |range, out| {
+            let first = range.start;
+            block(
+                &rows[first * d..range.end * d],
+                d,
+                &panels,
+                k,
+                out,
+                #[inline(always)]
+                |r, part| look(first + r, part),
+            );
+        },
     );
 }
 
 /// Some of the rows, on one thread.
 #[inline(always)]
-fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64]) {
+fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64], look: impl Fn(usize, &[f64])) {
     out.fill(0.0);
     let n = out.len() / k.max(1);
     let whole = n - n % HEIGHT;
@@ -56,6 +87,9 @@ fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64]) {
                     }
                     add_tiles(&last, DEPTH, terms, panels, k, own);
                 }
+            }
+            for i in r..n.min(r + HEIGHT) {
+                look(i, &rows[i * d + stretch..i * d + d.min(stretch + STRETCH)]);
             }
         }
     }

@@ -12,11 +12,9 @@
 mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod three_sums;
 mod tile;
 
 pub use aligned::Aligned;
-pub use three_sums::{add_three_weighted_rows, weight_facts};
 pub(crate) use tile::{HEIGHT, Panels, Strides, WIDTH, tile};
 
 /// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.

@@ -1,59 +1,68 @@
-//! What a choice rests on.
+//! What a choice rests on, looked up as it is needed: a small problem is solved in less time than all of it takes.
 
 use crate::inner::{Inner, pieces};
 use crate::merit::Merit;
-use crate::methods::METHODS;
+use crate::methods;
 use crate::problem::ErasedProblem;
 
 /// Structure and sizes of a problem.
-#[derive(Debug, Clone)]
-pub(super) struct Facts {
-    pub(super) affine: bool,
-    /// phi has no kink.
-    pub(super) smooth: bool,
-    pub(super) d: usize,
-    pub(super) n_x: usize,
-    /// Of all averages, `n_X ell`.
-    pub(super) averages: usize,
-    /// Numbers in all mean Jacobians: `n_X ell d`, or fewer where a term looks at few coordinates.
-    pub(super) numbers: usize,
-    /// Samples that a pass over the data looks at.
-    pub(super) samples: usize,
-    /// Bytes that are free, where the machine says so.
-    pub(super) memory: Option<u64>,
-    /// The methods that suit.
-    suited: Vec<&'static str>,
-}
+pub(super) struct Facts<'p>(pub(super) &'p ErasedProblem<'p>);
 
-impl Facts {
-    pub(super) fn of(problem: &ErasedProblem<'_>) -> Self {
-        let f = &problem.inner;
-        let (d, n_x, ell) = (f.d(), f.n_x(), f.ell());
-        let sparse = n_x > 0 && f.support(0).is_some();
-        let support = |i| f.support(i).map_or(d, <[u32]>::len);
-        Facts {
-            affine: f.structure().affine,
-            smooth: !problem.merit.has_kinks(),
-            d,
-            n_x,
-            averages: n_x * ell,
-            numbers: if sparse { ell * (0..n_x).map(support).sum::<usize>() } else { n_x * ell * d },
-            samples: pieces(f),
-            memory: free_memory(),
-            suited: METHODS.iter().filter(|row| row.missing(problem).is_none()).map(|row| row.name).collect(),
-        }
+/// The share of the free memory that stored mean Jacobians may take,
+const MEMORY_SHARE: f64 = 0.25;
+/// and bytes that every machine has.
+const LITTLE_MEMORY: f64 = 64e6;
+
+impl Facts<'_> {
+    pub(super) fn affine(&self) -> bool {
+        self.0.inner.structure().affine
+    }
+
+    /// phi has no kink.
+    pub(super) fn smooth(&self) -> bool {
+        !self.0.merit.has_kinks()
+    }
+
+    pub(super) fn d(&self) -> usize {
+        self.0.inner.d()
+    }
+
+    pub(super) fn n_x(&self) -> usize {
+        self.0.inner.n_x()
+    }
+
+    /// Numbers of all averages, `n_X ell`.
+    pub(super) fn averages(&self) -> usize {
+        self.n_x() * self.0.inner.ell()
+    }
+
+    /// Samples for each outer term that a pass over the data looks at, on average.
+    pub(super) fn samples(&self) -> usize {
+        pieces(&self.0.inner) / self.n_x().max(1)
+    }
+
+    /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.
+    pub(super) fn jacobians_fit(&self) -> bool {
+        let f = &self.0.inner;
+        let sparse = self.n_x() > 0 && f.support(0).is_some();
+        let support = |i| f.support(i).map_or(self.d(), <[u32]>::len);
+        let numbers = f.ell()
+            * if sparse { (0..self.n_x()).map(support).sum::<usize>() } else { self.n_x() * self.d() };
+        let bytes = 8.0 * numbers as f64;
+        bytes <= LITTLE_MEMORY || free_memory().is_none_or(|free| bytes <= MEMORY_SHARE * free)
     }
 
     /// The method of that name, if it is there and suits.
     pub(super) fn suited(&self, name: &str) -> Option<&'static str> {
-        self.suited.iter().find(|row| **row == name).copied()
+        let row = methods::info(name).ok()?;
+        row.missing(self.0).is_none().then_some(row.name)
     }
 }
 
 /// Bytes that new work may take without swapping, where the system tells.
-fn free_memory() -> Option<u64> {
+fn free_memory() -> Option<f64> {
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = table.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(1024.0 * kilobytes)
 }

@@ -1,4 +1,4 @@
-//! From facts to methods.
+//! From facts to methods. The figures come from `experiments/src/bin/thresholds.rs`.
 
 use super::Candidate;
 use super::facts::Facts;
@@ -7,56 +7,46 @@ use super::facts::Facts;
 const DIRECT: usize = 3000;
 /// Samples for each outer term from which steps on single samples beat passes over all.
 const LARGE_GROUPS: usize = 5000;
-/// The share of the free memory that stored mean Jacobians may take.
-const MEMORY_SHARE: f64 = 0.25;
 
 /// The methods, the best first.
-pub(super) fn candidates(facts: &Facts) -> Vec<Candidate> {
+pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut list = Vec::new();
-    let mut add = |method: Option<&'static str>, reason: String| {
+    let mut add = |method: Option<&'static str>, reason: &dyn Fn() -> String| {
         let new = method.filter(|method| list.iter().all(|c: &Candidate| c.method != *method));
-        list.extend(new.map(|method| Candidate { method, reason }));
+        list.extend(new.map(|method| Candidate { method, reason: reason() }));
     };
-    let Facts { d, n_x, averages, .. } = *facts;
-    let smaller = if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
+    let (d, averages) = (facts.d(), facts.averages());
     if averages.min(d) <= DIRECT {
-        add(
-            facts.suited("direct"),
-            format!("a quadratic with {smaller}: its normal equations are solved at once"),
-        );
+        let smaller = || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
+        let why = || format!("a quadratic with {}: its normal equations are solved at once", smaller());
+        add(facts.suited("direct"), &why);
     }
-    if facts.affine && facts.smooth {
-        let predictors = format!("{} that are averaged once", counted(averages, "linear predictor"));
-        add(facts.suited("newton"), format!("a smooth loss of {predictors}"));
-        add(facts.suited("lbfgs"), format!("a smooth loss of {predictors}"));
-    } else if facts.smooth {
-        let each = facts.samples / n_x.max(1);
+    if facts.affine() && facts.smooth() {
+        let why =
+            || format!("a smooth loss of {} that are averaged once", counted(averages, "linear predictor"));
+        add(facts.suited("newton"), &why);
+        add(facts.suited("lbfgs"), &why);
+    } else if facts.smooth() {
+        let each = facts.samples();
+        let why = || format!("{each} samples for each of {}", counted(facts.n_x(), "outer term"));
         if each >= LARGE_GROUPS {
-            add(single_samples(facts), format!("{each} samples for each of {}", counted(n_x, "outer term")));
+            add(single_samples(facts), &why);
         }
-        add(
-            facts.suited("lbfgs"),
-            format!(
-                "{each} samples for each of {}: passes over all of them cost little",
-                counted(n_x, "outer term")
-            ),
-        );
-        add(facts.suited("prox-linear"), "whole passes, with the averages linearised".to_owned());
+        add(facts.suited("lbfgs"), &|| why() + ": passes over all of them cost little");
+        add(facts.suited("prox-linear"), &|| "whole passes, with the averages linearised".to_owned());
     }
-    let why = if facts.smooth {
+    let why = if facts.smooth() {
         "steps on single samples ask nothing of the problem"
     } else {
         "a loss with kinks: primal-dual steps ask for no gradient of it"
     };
-    add(single_samples(facts), why.to_owned());
+    add(single_samples(facts), &|| why.to_owned());
     list
 }
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.
-fn single_samples(facts: &Facts) -> Option<&'static str> {
-    let bytes = 8.0 * facts.numbers as f64;
-    let fits = facts.memory.is_none_or(|free| bytes <= MEMORY_SHARE * free as f64);
-    facts.suited(if fits { "svrpda1" } else { "svrpda2" })
+fn single_samples(facts: &Facts<'_>) -> Option<&'static str> {
+    facts.suited(if facts.jacobians_fit() { "svrpda1" } else { "svrpda2" })
 }
 
 /// 1 coordinate, 25 coordinates

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::inner::Inner;
@@ -19,6 +20,9 @@ pub struct SparseRows {
     /// For each term ell rows, each as long as its columns.
     values: Vec<f64>,
 }
+
+/// Rows that a thread checks at once.
+const MANY: usize = 1 << 10;
 
 impl SparseRows {
     /// One row for each term, ell = 1: row i holds `values[starts[i]..starts[i + 1]]` at the columns of the same places.
@@ -38,21 +42,24 @@ impl SparseRows {
             let expected = "starts that rise from 0 to the number of values, and a column for each value";
             return Err(InvalidSetting::new("rows", given, expected));
         }
-        for i in 0..starts.len() - 1 {
+        let wrong = |i: usize| {
             let own = starts[i]..starts[i + 1];
             let columns = &columns[own.clone()];
             if let Some(k) = (1..columns.len()).find(|&k| columns[k - 1] >= columns[k]) {
                 let given = format!("column {} after column {} in row {i}", columns[k], columns[k - 1]);
-                return Err(InvalidSetting::new("rows", given, "columns that rise"));
+                return Some(InvalidSetting::new("rows", given, "columns that rise"));
             }
             if let Some(last) = columns.last().filter(|&&last| last as usize >= d) {
                 let given = format!("column {last} in row {i}");
-                return Err(InvalidSetting::new("rows", given, format!("columns below {d}")));
+                return Some(InvalidSetting::new("rows", given, format!("columns below {d}")));
             }
-            if let Some(k) = own.clone().find(|&k| !values[k].is_finite()) {
-                let given = format!("{} in row {i}, column {}", values[k], columns[k - own.start]);
-                return Err(InvalidSetting::new("rows", given, "finite numbers"));
-            }
+            let bad = own.clone().find(|&k| !values[k].is_finite())?;
+            let given = format!("{} in row {i}, column {}", values[bad], columns[bad - own.start]);
+            Some(InvalidSetting::new("rows", given, "finite numbers"))
+        };
+        let rows = (0..starts.len() - 1).into_par_iter().with_min_len(MANY);
+        if let Some(error) = rows.find_map_first(wrong) {
+            return Err(error);
         }
         Ok(SparseRows { d, ell: 1, starts, columns, values })
     }

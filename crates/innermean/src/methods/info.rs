@@ -1,7 +1,7 @@
 //! The rows of the table of methods: what each is, and what it asks of a problem.
 
-use super::METHODS;
 use super::direct::quadratic;
+use super::{METHODS, newton};
 use crate::choice::{ChoiceError, Knob};
 use crate::inner::{Inner, Sample};
 use crate::merit::{Merit, QuadraticForm};
@@ -93,6 +93,10 @@ pub enum Ask {
     QuadraticForm,
     /// P is a quadratic on all of `R^d`, and small enough for its second derivatives.
     Quadratic,
+    /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one average.
+    SecondDerivatives,
+    /// g is a sum over coordinates; or one within a budget, and d is moderate.
+    Parts,
 }
 
 impl Ask {
@@ -108,6 +112,8 @@ impl Ask {
             Ask::Quadratic => {
                 "an affine f, squares or one quadratic form as phi, as g no more than a ridge and a linear term, and at most 10 000 coordinates or averages"
             }
+            Ask::SecondDerivatives => "a phi whose second derivatives are known",
+            Ask::Parts => "a g that is a sum over coordinates, with or without a budget",
         }
     }
 
@@ -121,6 +127,21 @@ impl Ask {
             Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),
             Ask::SharedSample => Some("the outer terms have different numbers of inner samples"),
             Ask::Quadratic => quadratic::missing(problem),
+            Ask::SecondDerivatives => {
+                let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
+                let known = form || problem.merit.seconds(0..0, &[], &mut []);
+                (!known).then_some("those of phi are not")
+            }
+            Ask::Parts => {
+                let g = &problem.regularizer;
+                if f.d() == 0 || g.coordinate(0).is_some() {
+                    None
+                } else if g.coordinate_of_budget(0).is_none() {
+                    Some("g is none")
+                } else {
+                    (f.d() > newton::MOST).then_some("with a budget there may be at most 2000 columns")
+                }
+            }
             Ask::QuadraticForm => {
                 let form = problem.merit.quadratic_form();
                 if f.n_x() != 1 {

@@ -25,7 +25,7 @@ use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::setting::{at_least_one, positive};
 
-mod pairs;
+pub(super) mod pairs;
 mod point;
 mod state;
 
@@ -45,9 +45,9 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[Knob::AlphaTheta, Knob::Memory],
 };
 
-/// Pairs of differences kept, as nearly everywhere. To a gap of 1e-6 on the paper's 18 portfolios 5, 10, 20 and 40 take 48, 26, 18 and
-/// 18 gradients; with a constraint there is little to choose.
-const MEMORY: usize = 10;
+/// Pairs of differences kept. To a gap of 1e-6 on the paper's 18 portfolios 5, 10, 20 and 40 take 48, 26, 18 and 18 gradients; with a
+/// constraint there is little to choose.
+const MEMORY: usize = 20;
 /// gamma times L: below 1, as the envelope asks.
 const GAMMA: f64 = 0.95;
 /// How many moves must pass before gamma may grow, at first.

@@ -9,7 +9,7 @@ const LEAST_COSINE: f64 = 1e-8;
 
 /// Pairs `s = x^+ - x`, `y = r^+ - r` in a ring of fixed size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Pairs {
+pub(in crate::methods) struct Pairs {
     d: usize,
     /// The ring has one slot more than pairs are used, so that a pair can be written before it is judged.
     slots: usize,
@@ -26,7 +26,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn new(most: usize, d: usize) -> Self {
+    pub(in crate::methods) fn new(most: usize, d: usize) -> Self {
         let slots = most + 1;
         let vectors = vec![0.0; slots * d];
         let numbers = vec![0.0; slots];
@@ -42,16 +42,16 @@ impl Pairs {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::methods) fn is_empty(&self) -> bool {
         self.added == 0
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::methods) fn clear(&mut self) {
         self.added = 0;
     }
 
     /// The pair that `write` puts into the ring, unless it bends the wrong way.
-    pub(super) fn add(&mut self, write: impl FnOnce(&mut [f64], &mut [f64])) {
+    pub(in crate::methods) fn add(&mut self, write: impl FnOnce(&mut [f64], &mut [f64])) {
         let k = self.added % self.slots;
         let own = k * self.d..(k + 1) * self.d;
         let (s, y) = (&mut self.s[own.clone()], &mut self.y[own]);
@@ -64,16 +64,23 @@ impl Pairs {
         }
     }
 
-    /// `q <- -H q` by the two loops (Nocedal and Wright, "Numerical Optimization", Algorithm 7.4).
+    /// `q <- -H q`, where H begins as a multiple of the identity.
     pub(super) fn descend(&mut self, q: &mut [f64]) {
-        let Pairs { d, slots, added, s, y, rho, a, scale } = self;
+        let scale = self.scale;
+        self.descend_from(q, |q| update(q, |q| q * scale));
+    }
+
+    /// `q <- -H q` by the two loops (Nocedal and Wright, "Numerical Optimization", Algorithm 7.4), where `first` is the product with
+    /// the H that the pairs improve on.
+    pub(in crate::methods) fn descend_from(&mut self, q: &mut [f64], first: impl FnOnce(&mut [f64])) {
+        let Pairs { d, slots, added, s, y, rho, a, .. } = self;
         let (oldest, newest) = (added.saturating_sub(*slots - 1), *added);
         let own = |k: usize| k * *d..(k + 1) * *d;
         for k in (oldest..newest).rev().map(|pair| pair % *slots) {
             a[k] = rho[k] * dot(&s[own(k)], q);
             axpy(-a[k], &y[own(k)], q);
         }
-        update(q, |q| q * *scale);
+        first(q);
         for k in (oldest..newest).map(|pair| pair % *slots) {
             let b = rho[k] * dot(&y[own(k)], q);
             axpy(a[k] - b, &s[own(k)], q);

@@ -1,0 +1,83 @@
+//! Second derivatives of `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` for affine f:
+//! `F'' = (1/n_X) sum_i Abar_i phi_i''(fbar_i) Abar_i'`.
+
+use crate::blocks::Blocks;
+use crate::collapse::Collapsed;
+use crate::gram;
+use crate::inner::{Inner, mean_jacobian};
+use crate::merit::{Merit, QuadraticForm};
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
+use crate::sample::{TermsOf, spread};
+use crate::vector::dot;
+
+/// `F''` at the averages `f_bar`, d rows of length d, as the mean over so many terms: all of them, or some that are drawn.
+pub(crate) fn dense<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    f_bar: &[f64],
+    terms: usize,
+    seed: u64,
+) -> Vec<f64> {
+    let f = &problem.inner;
+    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    if let Some(form) = problem.merit.quadratic_form() {
+        return of_form(f, form);
+    }
+    let origin = vec![0.0; d];
+    if terms >= n_x {
+        let seconds = seconds(problem, f_bar);
+        let weight = |r: usize| seconds[r] / n_x as f64;
+        return f.gram(&weight).unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &origin), weight));
+    }
+    let picked = spread(n_x, terms, seed);
+    let sample = Collapsed::new(&TermsOf { whole: f as &dyn Inner, terms: &picked }, &origin);
+    let mut seconds = vec![0.0; terms * ell];
+    for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
+        problem.merit.seconds(i..i + 1, &f_bar[i * ell..(i + 1) * ell], seconds);
+    }
+    gram::weighted(&sample, |r| seconds[r] / terms as f64)
+}
+
+/// The diagonal of `F''`, from all terms.
+pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    f_bar: &[f64],
+) -> Vec<f64> {
+    let f = &problem.inner;
+    let d = f.d();
+    if let Some(form) = problem.merit.quadratic_form() {
+        return of_form(f, form).into_iter().step_by(d + 1).collect();
+    }
+    let seconds = seconds(problem, f_bar);
+    let weight = |r: usize| seconds[r] / f.n_x() as f64;
+    match f.averages() {
+        Some(averages) => gram::weighted_diagonal(averages, weight),
+        None => gram::weighted_diagonal(&Collapsed::new(f, &vec![0.0; d]), weight),
+    }
+}
+
+/// The diagonals of `phi_i''` for all i, flat.
+fn seconds<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, f_bar: &[f64]) -> Vec<f64> {
+    let ell = problem.inner.ell();
+    let mut seconds = vec![0.0; f_bar.len()];
+    Blocks::new(problem.inner.n_x(), ell).fill(ell, &mut seconds, |terms, seconds| {
+        let own = terms.start * ell..terms.end * ell;
+        problem.merit.seconds(terms, &f_bar[own], seconds);
+    });
+    seconds
+}
+
+/// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic form of one average.
+fn of_form<F: Inner + ?Sized>(f: &F, form: &QuadraticForm) -> Vec<f64> {
+    let (d, ell) = (f.d(), f.ell());
+    let mut rows = vec![0.0; ell * d];
+    mean_jacobian(f, &vec![0.0; d], 0, &mut rows);
+    let columns: Vec<Vec<f64>> = (0..d)
+        .map(|l| {
+            let mut column: Vec<f64> = (0..ell).map(|c| rows[c * d + l]).collect();
+            form.factor().solve_lower(&mut column);
+            column
+        })
+        .collect();
+    columns.iter().flat_map(|a| columns.iter().map(|b| dot(a, b))).collect()
+}

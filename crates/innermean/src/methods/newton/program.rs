@@ -1,0 +1,226 @@
+//! The step of proximal Newton: a quadratic program with g, of d variables.
+//!
+//! ```text
+//! min over x of  <v0, x - x0> + (1/2) (x - x0)' B (x - x0) + g(x)
+//! ```
+//!
+//! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there may be a budget `sum_l x_l = 1`.
+//! First-order steps find out which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, ends
+//! where the first of them would pass one. Both only ever descend, and the second ends the search.
+
+use crate::cholesky::Cholesky;
+use crate::regularizer::Coordinate;
+use crate::vector::{axpy, dot, norm_squared};
+
+/// Rounds of both kinds of steps; a handful is usual.
+const MOST_ROUNDS: usize = 200;
+/// First-order steps of a round.
+const SWEEPS: usize = 4;
+/// Of the size of theta: a change that counts.
+const VISIBLE: f64 = 1e-13;
+
+/// g as this room sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Parts {
+    pub(super) parts: Vec<Coordinate>,
+    /// Whether `sum_l x_l = 1`
+    pub(super) budget: bool,
+}
+
+impl Parts {
+    /// Whether g has neither kink nor bound nor budget: `(l2_l/2) x_l^2 + tilt_l x_l`.
+    pub(super) fn smooth(&self) -> bool {
+        let smooth =
+            |part: &Coordinate| part.l1 == 0.0 && part.lo == f64::NEG_INFINITY && part.hi == f64::INFINITY;
+        !self.budget && self.parts.iter().all(smooth)
+    }
+
+    /// `out += g'(x)` where g is smooth.
+    pub(super) fn add_gradient(&self, x: &[f64], out: &mut [f64]) {
+        for ((part, x), out) in self.parts.iter().zip(x).zip(out) {
+            *out += part.tilt + part.l2 * x;
+        }
+    }
+}
+
+/// The program with its current point.
+struct Program<'a> {
+    matrix: &'a [f64],
+    g: &'a Parts,
+    d: usize,
+    x: &'a mut [f64],
+    /// `v0 + B (x - x0)`
+    v: Vec<f64>,
+}
+
+/// Moves x, which comes in as `x0`, to the minimiser. `step(alpha, v, x)` is the prox step `prox_{alpha g}(x - alpha v)`, asked for where there is a
+/// budget.
+pub(super) fn solve(
+    matrix: &[f64],
+    gradient: &[f64],
+    g: &Parts,
+    step: impl Fn(f64, &[f64], &mut [f64]),
+    x: &mut [f64],
+) {
+    let d = x.len();
+    let mut program = Program { matrix, g, d, x, v: gradient.to_vec() };
+    let longest = if g.budget { program.norm() } else { 0.0 };
+    let mut settled = false;
+    for _ in 0..MOST_ROUNDS {
+        let before = program.faces();
+        let moved = if g.budget { program.prox_steps(longest, &step) } else { program.sweeps() };
+        if settled && (!moved || program.faces() == before) {
+            return;
+        }
+        settled = program.newton_steps();
+    }
+}
+
+impl Program<'_> {
+    fn row(&self, l: usize) -> &[f64] {
+        &self.matrix[l * self.d..(l + 1) * self.d]
+    }
+
+    /// `x_l += change`, and v with it.
+    fn change(&mut self, l: usize, change: f64) {
+        self.x[l] += change;
+        axpy(change, &self.matrix[l * self.d..(l + 1) * self.d], &mut self.v);
+    }
+
+    /// An estimate of the largest eigenvalue of B, from above as a rule.
+    fn norm(&self) -> f64 {
+        let mut x: Vec<f64> = (0..self.d).map(|l| 1.0 + (l % 7) as f64 / 7.0).collect();
+        let mut eigenvalue = 0.0;
+        for _ in 0..12 {
+            let size = norm_squared(&x).sqrt();
+            let product: Vec<f64> = (0..self.d).map(|l| dot(self.row(l), &x) / size).collect();
+            eigenvalue = norm_squared(&product).sqrt();
+            x = product;
+            if eigenvalue == 0.0 {
+                return 1.0;
+            }
+        }
+        1.2 * eigenvalue
+    }
+
+    /// Which coordinates rest: -1 at the lower bound, 1 at the upper one, 0 at the kink; None for those that are free.
+    fn faces(&self) -> Vec<Option<i8>> {
+        let face = |(part, x): (&Coordinate, &f64)| match *x {
+            x if x <= part.lo => Some(-1),
+            x if x >= part.hi => Some(1),
+            0.0 if part.l1 > 0.0 => Some(0),
+            _ => None,
+        };
+        self.g.parts.iter().zip(&*self.x).map(face).collect()
+    }
+
+    /// Sweeps over the coordinates, each to the minimum along it: `x_l <- prox_{g_l / B_ll}(x_l - v_l / B_ll)`. Whether anything moved.
+    fn sweeps(&mut self) -> bool {
+        let mut moved = false;
+        for _ in 0..SWEEPS {
+            let mut largest = 0.0_f64;
+            for l in 0..self.d {
+                let (bend, x) = (self.row(l)[l], self.x[l]);
+                let next = if bend > 0.0 { self.g.parts[l].step(1.0 / bend, self.v[l], x) } else { x };
+                if next != x {
+                    // Exactly there: a bound is met by comparison.
+                    self.change(l, next - x);
+                    self.x[l] = next;
+                    largest = largest.max((next - x).abs() / (1.0 + x.abs()));
+                }
+            }
+            moved |= largest > VISIBLE;
+            if largest <= VISIBLE {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Prox-gradient steps on all coordinates together, as a budget asks for. Whether anything moved.
+    fn prox_steps(&mut self, norm: f64, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
+        let mut moved = false;
+        for _ in 0..SWEEPS {
+            let mut next = self.x.to_vec();
+            step(1.0 / norm, &self.v, &mut next);
+            let mut largest = 0.0_f64;
+            for l in 0..self.d {
+                let change = next[l] - self.x[l];
+                if change != 0.0 {
+                    largest = largest.max(change.abs() / (1.0 + next[l].abs()));
+                    self.change(l, change);
+                    self.x[l] = next[l];
+                }
+            }
+            moved |= largest > VISIBLE;
+            if largest <= VISIBLE {
+                break;
+            }
+        }
+        moved
+    }
+
+    /// Newton steps on the coordinates that are free, until one reaches the minimum on its face; false if none does.
+    fn newton_steps(&mut self) -> bool {
+        for _ in 0..=self.d {
+            let faces = self.faces();
+            let free: Vec<usize> = (0..self.d).filter(|&l| faces[l].is_none()).collect();
+            if free.len() <= usize::from(self.g.budget) {
+                return true;
+            }
+            let Some(direction) = self.newton_direction(&free) else { return false };
+            // How far it is to the first bound or kink.
+            let (mut tau, mut first) = (1.0, None);
+            for (k, &l) in free.iter().enumerate() {
+                let (x, p, part) = (self.x[l], direction[k], &self.g.parts[l]);
+                let toward = |end: f64| if (end - x) * p > 0.0 { (end - x) / p } else { f64::INFINITY };
+                let kink = if part.l1 > 0.0 { toward(0.0) } else { f64::INFINITY };
+                let (end, at) = [(toward(part.lo), part.lo), (toward(part.hi), part.hi), (kink, 0.0)]
+                    .into_iter()
+                    .fold((f64::INFINITY, 0.0), |least, other| if other.0 < least.0 { other } else { least });
+                if end < tau {
+                    (tau, first) = (end, Some((l, at)));
+                }
+            }
+            for (k, &l) in free.iter().enumerate() {
+                self.change(l, tau * direction[k]);
+            }
+            match first {
+                None => return true,
+                Some((l, at)) => {
+                    let rest = at - self.x[l];
+                    self.change(l, rest);
+                    self.x[l] = at;
+                }
+            }
+        }
+        false
+    }
+
+    /// `-(B + l2)^-1 (v + g')` on the free coordinates, within the budget where there is one. None where B is not positive definite
+    /// there.
+    fn newton_direction(&self, free: &[usize]) -> Option<Vec<f64>> {
+        let m = free.len();
+        let mut matrix = Vec::with_capacity(m * m);
+        for (k, &l) in free.iter().enumerate() {
+            let row = self.row(l);
+            matrix.extend(free.iter().map(|&c| row[c]));
+            matrix[k * m + k] += self.g.parts[l].l2;
+        }
+        let factor = Cholesky::new(&matrix, m).ok()?;
+        let slope = |l: usize| {
+            let (x, part) = (self.x[l], &self.g.parts[l]);
+            let kink = if part.l1 > 0.0 { part.l1 * x.signum() } else { 0.0 };
+            -(self.v[l] + part.tilt + kink + part.l2 * x)
+        };
+        let mut direction: Vec<f64> = free.iter().map(|&l| slope(l)).collect();
+        factor.solve(&mut direction);
+        if self.g.budget {
+            let mut ones = vec![1.0; m];
+            factor.solve(&mut ones);
+            let multiplier = direction.iter().sum::<f64>() / ones.iter().sum::<f64>();
+            axpy(-multiplier, &ones, &mut direction);
+        }
+        Some(direction)
+    }
+}
