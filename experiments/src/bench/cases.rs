@@ -1,7 +1,10 @@
 //! The problems that are compared.
 
 use std::path::Path;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use innermean::{
@@ -88,15 +91,32 @@ pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
     rows: usize,
     build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
 ) -> Run {
+    // The driver counts the method's own seconds; this counts all.
+    let too_late = AtomicBool::new(false);
+    let limit = Duration::from_secs_f64(task.max_seconds);
+    let (done, waiting) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                too_late.store(true, Ordering::Relaxed);
+            }
+        });
+        let run = solve_until(task, rows, build, &too_late);
+        drop(done);
+        run
+    })
+}
+
+fn solve_until<F: Inner, P: Merit, G: Regularizer>(
+    task: &Task,
+    rows: usize,
+    build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
+    too_late: &AtomicBool,
+) -> Run {
     let begun = Instant::now();
     let (problem, start) = build();
-    let stop = Stop {
-        max_outer: None,
-        max_seconds: Some(task.max_seconds),
-        tolerance: Some(task.tolerance),
-        ..Stop::default()
-    };
-    let driver = Driver { stop, ..Driver::default() };
+    let stop = Stop { max_outer: None, tolerance: Some(task.tolerance), ..Stop::default() };
+    let driver = Driver { stop, interrupt: Some(too_late), ..Driver::default() };
     let (method, solution): (AnyMethod, Solution) = if task.method == "auto" {
         let outcome = auto::solve(&driver, &problem, &start, &mut (), 0).expect("a method");
         (outcome.method, outcome.solution)

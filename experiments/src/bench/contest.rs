@@ -69,7 +69,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// Slow solvers get at least so many seconds for an attempt.
 const LEAST_LIMIT: f64 = 5.0;
 
-/// Compares `methods` of ours with the peers; the first method is the one that others are measured against.
+/// Compares `methods` of ours with the peers; the first method is the one that others are measured against, the last gives the reference.
 ///
 /// # Errors
 /// If the peers cannot be asked at all.
@@ -89,7 +89,8 @@ pub fn compete(
     let mut judge = Judge { case, reference: Vec::new() };
 
     // Both sides as precisely as they can.
-    let tight = case.solve(&Task { method: methods[0], tolerance: TIGHTEST, max_seconds: effort.patience });
+    let method = methods[methods.len() - 1];
+    let tight = case.solve(&Task { method, tolerance: TIGHTEST, max_seconds: effort.patience });
     let own = case.objectives(&tight.theta);
     judge.note(&own);
     let theirs = match server.solve(&best_peer.0, &best_peer.1, 4.0 * effort.patience)? {
