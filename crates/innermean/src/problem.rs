@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MERIT};
 use crate::inner::Inner;
 use crate::merit::{Borrowed, Merit};
 use crate::regularizer::Regularizer;
@@ -58,7 +58,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     pub fn loss(&self, f_bar: &[f64]) -> f64 {
         let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
         let mut loss = [0.0];
-        Blocks::new(n_x, ell).add(1.0, &mut loss, |terms, loss| {
+        Blocks::new(n_x, MERIT * ell).add(1.0, &mut loss, |terms, loss| {
             let own = terms.start * ell..terms.end * ell;
             loss[0] = self.merit.values(terms, &f_bar[own]);
         });
@@ -68,7 +68,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// `w_i = phi_i'(fbar_i)` for all i: the best duals for given averages.
     pub fn duals(&self, f_bar: &[f64], w: &mut [f64]) {
         let ell = self.inner.ell();
-        Blocks::new(self.inner.n_x(), ell).fill(
+        Blocks::new(self.inner.n_x(), MERIT * ell).fill(
             ell,
             w,
             #[inline(always)]
