@@ -317,6 +317,9 @@ fn large_groups_are_shuffled_and_taken_in_blocks() {
     let settings = |choice: Choice| Svrpda1::choose(&choice, &problem, &[0.0; 3]).unwrap().0;
     assert_eq!(settings(Choice::default()).batch, problem.inner.block());
     assert_eq!(settings(Choice { batch: Some(5), ..Choice::default() }).batch, 5);
-    let small = Bags::new(self::groups(true, true), Link::Logistic);
+    let small = Bags::new(self::groups(false, true), Link::Logistic);
     assert_eq!(small.block(), 1);
+    // Given in an order that is no good for blocks, rows are left where they are.
+    let sorted = Groups::new(2, rows, vec![0, 4000, 5000], true).unwrap();
+    assert_eq!(Bags::new(sorted, Link::Logistic).block(), 1);
 }
