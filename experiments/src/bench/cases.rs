@@ -13,6 +13,8 @@ use innermean::{
 use serde::Serialize;
 use serde_json::Value;
 
+use super::machine::cpu_seconds;
+
 pub mod bellman;
 pub mod groups;
 pub mod linear;
@@ -55,6 +57,8 @@ pub struct Task {
 pub struct Run {
     /// From arrays in memory to the solution and its certificate.
     pub seconds: f64,
+    /// The same, of all threads.
+    pub cpu_seconds: f64,
     /// The solution; of several problems, one after the other.
     #[serde(skip)]
     pub theta: Vec<f64>,
@@ -95,13 +99,14 @@ pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
     let too_late = AtomicBool::new(false);
     let limit = Duration::from_secs_f64(task.max_seconds);
     let (done, waiting) = channel::<()>();
+    let flag = &too_late;
     thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                too_late.store(true, Ordering::Relaxed);
+                flag.store(true, Ordering::Relaxed);
             }
         });
-        let run = solve_until(task, rows, build, &too_late);
+        let run = solve_until(task, rows, build, flag);
         drop(done);
         run
     })
@@ -113,7 +118,7 @@ fn solve_until<F: Inner, P: Merit, G: Regularizer>(
     build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
     too_late: &AtomicBool,
 ) -> Run {
-    let begun = Instant::now();
+    let (cpu, begun) = (cpu_seconds(), Instant::now());
     let (problem, start) = build();
     let stop = Stop { max_outer: None, tolerance: Some(task.tolerance), ..Stop::default() };
     let driver = Driver { stop, interrupt: Some(too_late), ..Driver::default() };
@@ -129,6 +134,7 @@ fn solve_until<F: Inner, P: Merit, G: Regularizer>(
     let seconds = begun.elapsed().as_secs_f64();
     Run {
         seconds,
+        cpu_seconds: cpu_seconds() - cpu,
         passes: solution.rows as f64 / rows as f64,
         method: method.info().name.to_owned(),
         measure: solution.certificate.measure,
@@ -147,6 +153,7 @@ impl Run {
         let worse = |a: Option<f64>, b: Option<f64>| Some(a?.max(b?));
         Run {
             seconds: self.seconds + next.seconds,
+            cpu_seconds: self.cpu_seconds + next.cpu_seconds,
             theta: self.theta,
             passes: self.passes.max(next.passes),
             optimality: worse(self.optimality, next.optimality),

@@ -35,6 +35,8 @@ pub struct Entrant {
     pub setting: Value,
     /// The median of its seconds.
     pub seconds: Option<f64>,
+    /// The median of what all its threads computed, in seconds: on a busy machine it says more than the clock on the wall.
+    pub cpu_seconds: Option<f64>,
     /// How many runs that is the median of.
     pub runs: usize,
     /// The relative gap that it reached.
@@ -120,10 +122,10 @@ pub fn compete(
             if entrant.seconds.is_some_and(|seconds| ours || seconds <= WORTH_REPEATING * fastest) {
                 thread::sleep(PAUSE);
                 let limit = HOPELESS * effort.patience;
-                if let Attempt::Point { seconds, .. } =
+                if let Attempt::Point { seconds, cpu, .. } =
                     contestant.attempt(case, &mut server, &entrant.setting, limit)?
                 {
-                    times.push(seconds);
+                    times.push((seconds, cpu));
                 }
             }
         }
@@ -131,7 +133,9 @@ pub fn compete(
     let mut entrants: Vec<Entrant> = Vec::new();
     for ((_, mut entrant), times) in chosen.into_iter().zip(times) {
         if !times.is_empty() {
-            (entrant.runs, entrant.seconds) = (times.len(), Some(median(times)));
+            entrant.runs = times.len();
+            let (seconds, cpu) = times.into_iter().unzip();
+            (entrant.seconds, entrant.cpu_seconds) = (Some(median(seconds)), Some(median(cpu)));
         }
         entrants.push(entrant);
     }
@@ -220,7 +224,7 @@ struct Wanted {
 
 /// One run.
 enum Attempt {
-    Point { seconds: f64, theta: Vec<f64>, ours: Option<Run> },
+    Point { seconds: f64, cpu: f64, theta: Vec<f64>, ours: Option<Run> },
     Failed(String),
     TooSlow,
 }
@@ -239,12 +243,15 @@ impl Contestant {
                 let tolerance = setting.as_f64().unwrap_or(TIGHTEST);
                 let run = case.solve(&Task { method, tolerance, max_seconds: limit });
                 let theta = run.theta.clone();
-                Ok(Attempt::Point { seconds: run.seconds, theta, ours: Some(run) })
+                Ok(Attempt::Point { seconds: run.seconds, cpu: run.cpu_seconds, theta, ours: Some(run) })
             }
             Contestant::Peer(peer) => Ok(match server.solve(&peer.name, setting, limit)? {
-                Reply::Solved(solved) => {
-                    Attempt::Point { seconds: solved.seconds, theta: solved.theta, ours: None }
-                }
+                Reply::Solved(solved) => Attempt::Point {
+                    seconds: solved.seconds,
+                    cpu: solved.cpu_seconds,
+                    theta: solved.theta,
+                    ours: None,
+                },
                 Reply::Failed(why) => Attempt::Failed(why),
                 Reply::TooSlow => Attempt::TooSlow,
             }),
@@ -265,11 +272,11 @@ impl Contestant {
         let ours = matches!(self, Contestant::Ours(_));
         let best =
             loosest(settings.len(), ours, |k| match self.attempt(judge.case, server, &settings[k], limit) {
-                Ok(Attempt::Point { seconds, theta, ours }) => {
+                Ok(Attempt::Point { seconds, cpu, theta, ours }) => {
                     let reached = judge.gap(&theta);
                     let enough = reached <= gap;
                     if enough {
-                        found = Some((k, seconds, reached, ours));
+                        found = Some((k, seconds, cpu, reached, ours));
                     }
                     Probe::from(enough)
                 }
@@ -293,16 +300,18 @@ impl Contestant {
             name: self.name(),
             setting: Value::Null,
             seconds: None,
+            cpu_seconds: None,
             runs: 1,
             gap: None,
             ours: None,
             note,
         };
-        if let Some((k, seconds, reached, ours)) = found.filter(|(k, ..)| Some(*k) == best) {
+        if let Some((k, seconds, cpu, reached, ours)) = found.filter(|(k, ..)| Some(*k) == best) {
             let setting = settings[k].clone();
             entrant = Entrant {
                 setting,
                 seconds: Some(seconds),
+                cpu_seconds: Some(cpu),
                 gap: Some(reached),
                 ours,
                 note: String::new(),
