@@ -65,14 +65,12 @@ fn sparse(rows: usize, d: usize, nonzeros: usize, classes: bool) -> Result<(Coll
 /// If a size makes no sense.
 pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (n, d) in
-        [(1000, 10), (7240, 25), (20_000, 200), (4000, 1000)].into_iter().take(if quick { 2 } else { 9 })
-    {
+    for (n, d) in [(1000, 10), (7240, 25), (20_000, 200)].into_iter().take(if quick { 2 } else { 9 }) {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
         let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
         cases.push(case("variance", format!("{n} x {d}"), problem.inner, problem.merit, problem.regularizer));
     }
-    let shapes = [(1000, 10), (100_000, 50), (10_000, 1000), (5000, 3000), (500, 5000), (2000, 20_000)];
+    let shapes = [(1000, 10), (100_000, 50), (10_000, 500), (4000, 2000), (500, 5000)];
     for (n, d) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
         let (inner, _) = dense(n, d, false)?;
         cases.push(case(
@@ -83,7 +81,7 @@ pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
             Ridge::from_weight(1e-3)?,
         ));
     }
-    let shapes = [(20_000, 1000, 20), (20_000, 5000, 20), (100_000, 20_000, 20)];
+    let shapes = [(20_000, 500, 20), (20_000, 2000, 20), (50_000, 10_000, 20)];
     for (n, d, nonzeros) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
         let (inner, _) = sparse(n, d, nonzeros, false)?;
         let size = format!("{n} x {d}, {nonzeros} a row");
@@ -128,7 +126,7 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
             problem.regularizer,
         ));
     }
-    let shapes = [(1000, 10), (10_000, 100), (100_000, 50), (5000, 1000), (500, 3000)];
+    let shapes = [(1000, 10), (20_000, 100), (3000, 500), (300, 2000)];
     for (n, d) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
         let ridge = Ridge::from_weight(1.0 / n as f64)?;
         let (inner, labels) = dense(n, d, true)?;
@@ -149,7 +147,7 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
         let net = ElasticNet::from_weights(0.01, 0.001)?;
         cases.push(case("logistic, l1", format!("{n} x {d}"), inner, Logistic::new(labels)?, net));
     }
-    for (n, d) in [(20_000, 2000), (100_000, 20_000)].into_iter().take(if quick { 0 } else { 9 }) {
+    for (n, d) in [(20_000, 2000), (50_000, 10_000)].into_iter().take(if quick { 0 } else { 9 }) {
         let (inner, labels) = sparse(n, d, 20, true)?;
         let size = format!("{n} x {d}, 20 a row");
         cases.push(case(
@@ -199,7 +197,7 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
 /// If a size makes no sense.
 pub fn curved(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    let shapes = [(2000, 20), (2000, 200), (200, 2000), (50, 5000), (50, 50_000), (10, 200_000)];
+    let shapes = [(2000, 20), (500, 200), (100, 2000), (50, 10_000), (20, 50_000)];
     for (groups, rows) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
         for ill in [false, true] {
             let d = 10;

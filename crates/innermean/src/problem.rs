@@ -57,10 +57,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// `F = (1/n_X) sum_i phi_i(fbar_i)`, from the averages.
     pub fn loss(&self, f_bar: &[f64]) -> f64 {
         let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
-        Blocks::new(n_x, MERIT * ell).sum(
-            #[inline(always)]
-            |i| self.merit.value(i, &f_bar[i * ell..(i + 1) * ell]),
-        ) / n_x as f64
+        let mut loss = [0.0];
+        Blocks::new(n_x, MERIT * ell).add(1.0, &mut loss, |terms, loss| {
+            let own = terms.start * ell..terms.end * ell;
+            loss[0] = self.merit.values(terms, &f_bar[own]);
+        });
+        loss[0] / n_x as f64
     }
 
     /// `w_i = phi_i'(fbar_i)` for all i: the best duals for given averages.

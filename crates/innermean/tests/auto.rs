@@ -102,7 +102,7 @@ fn the_normal_equations_give_the_closed_form() {
 fn weights_intercepts_and_sparse_rows_are_solved_as_well() {
     let data = SparseData::random(80, 9, 3, true, 4);
     let (n, d) = (80, data.d);
-    let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 5) as f64).collect();
+    let weights: Vec<f64> = (0..n).map(|i| 0.5 + f64::from(i % 5)).collect();
     let mut matrix = Symmetric::scaled_identity(d, 0.0);
     (0..d - 1).for_each(|l| matrix.add_entry(l, l, 0.3));
     let mut right = vec![0.0; d];
@@ -110,8 +110,8 @@ fn weights_intercepts_and_sparse_rows_are_solved_as_well() {
         let own = data.starts[i]..data.starts[i + 1];
         let mut row = vec![0.0; d];
         own.for_each(|k| row[data.columns[k] as usize] = data.values[k]);
-        matrix.add_outer(2.0 * weight / n as f64, &row);
-        right.iter_mut().zip(&row).for_each(|(r, a)| *r += 2.0 * weight / n as f64 * a * data.targets[i]);
+        matrix.add_outer(2.0 * weight / f64::from(n), &row);
+        right.iter_mut().zip(&row).for_each(|(r, a)| *r += 2.0 * weight / f64::from(n) * a * data.targets[i]);
     }
     let exact = matrix.solve(&right);
     for inner in [data.dense(), data.sparse()] {

@@ -21,7 +21,7 @@ const GAP: f64 = 1e-6;
 /// A method that takes so many times as long as the best is stopped.
 const HOPELESS: f64 = 20.0;
 /// The most that any run may take, and what a reference may take.
-const MOST_SECONDS: f64 = 20.0;
+const MOST_SECONDS: f64 = 8.0;
 /// A run shorter than that is done again, and the median taken.
 const SHORT: f64 = 0.5;
 /// Of these, on each problem those that suit.
@@ -103,7 +103,7 @@ fn measured(case: &Case) -> Line {
                 break;
             }
             took.push(settings + solution.seconds);
-            if took.len() == 5 || took[0] > SHORT {
+            if took.len() == 3 || took[0] > SHORT {
                 break;
             }
         }

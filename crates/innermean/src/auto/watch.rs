@@ -90,9 +90,12 @@ impl Observer for Watch<'_> {
             self.observer.record(&self.whole(record), theta);
         }
         if let Some(now) = record.optimality {
-            if now.is_finite() {
-                self.first.get_or_insert(now);
+            if !now.is_finite() {
+                // Nothing is proven yet, which says nothing about progress.
+                self.mark.1 = record.outer;
+                return;
             }
+            self.first.get_or_insert(now);
             if now < 0.9 * self.mark.0 {
                 self.mark = (now, record.outer);
             } else if record.outer - self.mark.1 >= self.patience.max(record.outer / 2) {
