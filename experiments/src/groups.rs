@@ -30,7 +30,8 @@ pub type Proportions = Problem<Bags, Bernoulli, FreeTail<Ridge>>;
 pub fn draw(shape: Shape, seed: u64) -> (Proportions, Vec<f64>) {
     let Shape { groups, rows, width, scaled } = shape;
     let mut model = Draws(seed);
-    let theta: Vec<f64> = (0..width).map(|_| model.normal() / (if scaled { 1.0 } else { (width as f64).sqrt() })).collect();
+    let theta: Vec<f64> =
+        (0..width).map(|_| model.normal() / (if scaled { 1.0 } else { (width as f64).sqrt() })).collect();
     let scale: Vec<f64> = (0..width).map(|k| if scaled { 1.0 / (k + 1) as f64 } else { 1.0 }).collect();
     let mut table = vec![0.0; groups * rows * width];
     let mut labels = vec![0.0; groups];
