@@ -1,5 +1,6 @@
 //! The problems on which default steps are measured, their types forgotten: a step through pointers counts the same calls.
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -29,7 +30,18 @@ pub enum Family {
     Logistic,
 }
 
-/// A problem, where to start, and how good it gets.
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::Portfolio => "portfolio",
+            Family::Mdp => "mdp",
+            Family::Groups => "groups",
+            Family::Logistic => "logistic",
+        })
+    }
+}
+
+/// A problem, and where to start.
 pub struct Case {
     /// What it is.
     pub name: String,
@@ -69,11 +81,14 @@ impl Case {
         }
     }
 
-    /// `P*` and `P* + gap (P(start) - P*)`.
-    pub fn target(&self, gap: f64) -> (f64, f64) {
+    /// `P* + gap (P(start) - P*)`
+    ///
+    /// # Panics
+    /// If phi has a kink and f is not affine, which is so in none of these.
+    pub fn target(&self, gap: f64) -> f64 {
         let problem = self.problem();
         let best = optimum(&problem, &self.start).expect("phi is smooth").objective;
-        (best, best + gap * (problem.objective(&self.start) - best))
+        best + gap * (problem.objective(&self.start) - best)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_nor
 use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
+use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, row_dots, sparse_axpy, sparse_dot, update};
 
 /// Enough for a few percent; the largest eigenvalue of real data stands alone.
 const ITERATIONS: usize = 20;
@@ -28,6 +28,11 @@ pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);
     let mut v: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
+    if !f.structure().affine
+        && let Some(jacobians) = f.some_mean_jacobians(theta)
+    {
+        return MARGIN * of_rows(&jacobians, f.ell(), v);
+    }
     let mut at_theta = vec![0.0; f.n_x() * f.ell()];
     let mut ahead = at_theta.clone();
     f.means(theta, &mut at_theta);
@@ -57,6 +62,29 @@ pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
         std::mem::swap(&mut v, &mut product);
     }
     MARGIN * eigenvalue
+}
+
+/// The largest eigenvalue of the mean of `J J^T` over Jacobians of ell rows each, roughly.
+fn of_rows(jacobians: &[f64], ell: usize, mut v: Vec<f64>) -> f64 {
+    let d = v.len();
+    let rows = jacobians.len() / d;
+    let (mut dots, mut eigenvalue) = (vec![0.0; rows], 0.0);
+    for _ in 0..ITERATIONS {
+        let norm = norm_squared(&v).sqrt();
+        if norm == 0.0 {
+            return 0.0;
+        }
+        row_dots(jacobians, d, &v, &mut dots);
+        let share = ell as f64 / (rows as f64 * norm);
+        update(&mut dots, |dot| dot * share);
+        v.fill(0.0);
+        add_weighted_rows(jacobians, &dots, &mut v);
+        let before = std::mem::replace(&mut eigenvalue, norm_squared(&v).sqrt());
+        if (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
+            break;
+        }
+    }
+    eigenvalue
 }
 
 /// `1/L` with L from [`of_mean`]: the step of a gradient method; 1 where f is constant.

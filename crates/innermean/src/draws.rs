@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Draws made at once.
 const BLOCK: usize = 256;
+/// So many of the next block are made as well, for those who look ahead.
+const MARGIN: usize = 32;
 /// The generator counts 32-bit words; a draw takes two.
 const WORDS_PER_DRAW: u128 = 2;
 
@@ -19,7 +21,7 @@ const WORDS_PER_DRAW: u128 = 2;
 pub struct Stream {
     position: Position,
     /// The block that holds draw `position.next`; at its first draw, to be drawn.
-    block: [u64; BLOCK],
+    block: [u64; BLOCK + MARGIN],
 }
 
 /// Where a stream stands.
@@ -32,7 +34,7 @@ struct Position {
 
 impl From<Position> for Stream {
     fn from(position: Position) -> Self {
-        let mut stream = Stream { position, block: [0; BLOCK] };
+        let mut stream = Stream { position, block: [0; BLOCK + MARGIN] };
         stream.draw_block();
         stream
     }
@@ -67,11 +69,11 @@ impl Stream {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// What [`Self::index`] will return at the call after the next `by` ones: a guess for prefetching, which is wrong
-    /// at the end of a block.
+    /// What [`Self::index`] will return at the call after the next `by` ones, for prefetching. Before the first draw of a block, and more than
+    /// [`MARGIN`] ahead, it is a guess.
     #[inline(always)]
     pub fn ahead(&self, by: usize, n: usize) -> usize {
-        let within = (self.position.next as usize % BLOCK + by).min(BLOCK - 1);
+        let within = (self.position.next as usize % BLOCK + by).min(BLOCK + MARGIN - 1);
         ((u128::from(self.block[within]) * n as u128) >> 64) as usize
     }
 
@@ -89,7 +91,7 @@ impl Stream {
         rng.set_stream(stream);
         let first = next / BLOCK as u64 * BLOCK as u64;
         rng.set_word_pos(u128::from(first) * WORDS_PER_DRAW);
-        let mut bytes = [0; size_of::<u64>() * BLOCK];
+        let mut bytes = [0; size_of::<u64>() * (BLOCK + MARGIN)];
         rng.fill_bytes(&mut bytes);
         for (draw, bytes) in self.block.iter_mut().zip(bytes.as_chunks().0) {
             *draw = u64::from_le_bytes(*bytes);

@@ -58,17 +58,62 @@ pub(crate) fn sigmoid(t: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// How many numbers lie between two of one sign.
+    fn steps_between(a: f64, b: f64) -> u64 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
     #[test]
-    fn exp_is_that_of_the_library_up_to_rounding() {
-        for k in -70_800..=70_900 {
-            let x = f64::from(k) / 100.0 + 0.000_3;
-            let (ours, library) = (exp(x.min(709.0)), x.min(709.0).exp());
-            assert!((ours / library - 1.0).abs() <= 4.0 * f64::EPSILON, "{x}: {ours} {library}");
+    fn exp_is_that_of_the_library_up_to_two_units_in_the_last_place() {
+        let mut draws = crate::draws::Stream::new(1, 0);
+        let evenly = (-70_800..=70_900).map(|k| f64::from(k) / 100.0 + 0.000_3);
+        // Where r is largest, near multiples of ln 2 / 2, and where x is small.
+        let halves = (-2040..=2040).map(|k| (f64::from(k) + 1e-9) * 0.5 * std::f64::consts::LN_2);
+        let small = (0..320).map(|k| 0.1_f64.powi(k) * if k % 2 == 0 { 1.0 } else { -1.0 });
+        let drawn: Vec<f64> = (0..200_000).map(|_| (draws.unit() - 0.5) * 80.0).collect();
+        for x in evenly.chain(halves).chain(small).chain(drawn).filter(|x| (-708.0..=709.0).contains(x)) {
+            assert!(steps_between(exp(x), x.exp()) <= 2, "{x}: {} {}", exp(x), x.exp());
         }
-        assert_eq!(exp(0.0), 1.0);
+        assert_eq!([exp(0.0), exp(-0.0)], [1.0, 1.0]);
         assert!(exp(f64::NAN).is_nan() && sigmoid(f64::NAN).is_nan());
-        assert!(exp(-1e300) < 1e-300 && exp(f64::INFINITY) > 1e300);
+        for (far, end) in
+            [(-1e300, -708.0), (f64::NEG_INFINITY, -708.0), (f64::INFINITY, 709.0), (1e300, 709.0)]
+        {
+            assert_eq!(exp(far), exp(end));
+        }
+        assert!(exp(-708.0) > 0.0 && exp(-708.0) < 1e-307 && exp(709.0) > 8e307 && exp(709.0).is_finite());
+    }
+
+    /// Loops over many numbers, compiled for vectors or not, say what single calls say, bit for bit.
+    #[test]
+    fn many_at_once_are_bit_for_bit_one_by_one() {
+        for n in [1, 3, 8, 29] {
+            let x: Vec<f64> = (0..n).map(|k| f64::from(k) * 7.3 - 90.0).collect();
+            let (mut exps, mut sigmoids) = (x.clone(), x.clone());
+            crate::vector::dispatch(
+                #[inline(always)]
+                || {
+                    crate::vector::update(&mut exps, exp);
+                    crate::vector::update(&mut sigmoids, sigmoid);
+                },
+            );
+            for (k, x) in x.into_iter().enumerate() {
+                assert_eq!(
+                    (exps[k].to_bits(), sigmoids[k].to_bits()),
+                    (exp(x).to_bits(), sigmoid(x).to_bits())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_sigmoid_is_precise_at_both_ends() {
         assert_eq!(sigmoid(0.0), 0.5);
         assert!(sigmoid(-800.0) > 0.0 && sigmoid(800.0) == 1.0);
+        for k in -700..=700 {
+            let t = f64::from(k) + 0.1;
+            let expected = if t < 0.0 { t.exp() / (1.0 + t.exp()) } else { 1.0 / (1.0 + (-t).exp()) };
+            assert!(steps_between(sigmoid(t), expected) <= 4, "{t}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MERIT};
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::shared::SharedForm;
@@ -17,6 +17,7 @@ mod block;
 mod jacobians;
 
 pub use block::block_of;
+pub(crate) use jacobians::sampled_mean_jacobians;
 pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 
@@ -160,6 +161,13 @@ pub trait Inner: Sync {
     /// An estimate of `max_i |fbar_i'(theta)|` (Frobenius) for steps and measures, where there is a cheaper way to one than a pass over the data for each
     /// coordinate of each term.
     fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
+        let _ = theta;
+        None
+    }
+
+    /// `fbar_i'(theta)` of some terms, or averages over some of their samples, as ell rows of length d for each: for rough estimates, where they cost a
+    /// fraction of a pass over the data.
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
         let _ = theta;
         None
     }
@@ -419,7 +427,7 @@ pub(crate) fn gradient_in_two_passes<F: Inner + ?Sized>(
     f.means(theta, f_bar);
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut loss = [0.0];
-    Blocks::new(n_x, ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
+    Blocks::new(n_x, MERIT * ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
         let own = terms.start * ell..terms.end * ell;
         loss[0] = duals(terms, &f_bar[own], w);
     });
@@ -488,6 +496,7 @@ pass_on! {
     fn calls_per_query() -> u64;
     fn support(i: usize) -> Option<&[u32]>;
     fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
+    fn some_mean_jacobians(theta: &[f64]) -> Option<Vec<f64>>;
     fn ordinary_point() -> Option<Vec<f64>>;
     fn convex_composition() -> bool;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;

@@ -12,9 +12,11 @@
 mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod plain;
 mod tile;
 
 pub use aligned::Aligned;
+use plain::{scatter, sparse_lane_sum};
 pub(crate) use tile::{HEIGHT, Panels, Strides, WIDTH, tile};
 
 /// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.
@@ -31,15 +33,9 @@ pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// A sum over l in lanes, l in lane `l % LANES`, where `add([streams_0[l], streams_1[l], ...], sum)` is the sum of a lane with its next term.
+/// The sum of all lanes, in the order that suits halves of registers.
 #[inline(always)]
-fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([f64; K], f64) -> f64) -> f64 {
-    let n = streams[0].len();
-    let streams = streams.map(|s| &s[..n]);
-    let mut sum = [0.0; LANES];
-    for l in 0..n {
-        sum[l % LANES] = add(streams.map(|s| s[l]), sum[l % LANES]);
-    }
+pub fn add_lanes(sum: &[f64; LANES]) -> f64 {
     ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
 
@@ -54,7 +50,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::dot(a, b);
     }
-    lane_sum([a, b], |[a, b], sum| a.mul_add(b, sum))
+    plain::dot(a, b)
 }
 
 /// `<a - b, p - q>`: by how much an affine f differs between two points, in one sweep.
@@ -69,7 +65,7 @@ pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::dot_of_differences(a, b, p, q);
     }
-    lane_sum([a, b, p, q], |[a, b, p, q], sum| (a - b).mul_add(p - q, sum))
+    plain::dot_of_differences(a, b, p, q)
 }
 
 /// `sum_l a_l`
@@ -79,7 +75,7 @@ pub fn sum(a: &[f64]) -> f64 {
     if avx2::available() {
         return avx2::sum(a);
     }
-    lane_sum([a], |[a], sum| sum + a)
+    plain::sum(a)
 }
 
 /// `out_r = <row r, x>` for as many rows of length d as `out` is long: bit for bit [`dot`], but with x at hand for all.
@@ -256,7 +252,7 @@ pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
     if avx2::available() {
         return avx2::axpy(c, x, y);
     }
-    update_with(y, x, |y, x| x.mul_add(c, y));
+    plain::axpy(c, x, y);
 }
 
 /// `y += c (a - b)`
@@ -266,7 +262,7 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     if avx2::available() {
         return avx2::axpy_of_difference(c, a, b, y);
     }
-    update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y));
+    plain::axpy_of_difference(c, a, b, y);
 }
 
 /// `<a, x>` for a sparse row a: its columns, and the values at these.
@@ -282,24 +278,7 @@ pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
             || sparse_lane_sum(columns, values, x),
         );
     }
-    sparse_lane_sum(columns, values, x)
-}
-
-/// Four lanes, so that the additions do not wait for each other.
-#[inline(always)]
-fn sparse_lane_sum(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
-    let mut sum = [0.0; 4];
-    let (columns, more_columns) = columns.as_chunks::<4>();
-    let (values, more_values) = values.as_chunks::<4>();
-    for (columns, values) in columns.iter().zip(values) {
-        for lane in 0..4 {
-            sum[lane] = values[lane].mul_add(x[columns[lane] as usize], sum[lane]);
-        }
-    }
-    for (lane, (column, value)) in more_columns.iter().zip(more_values).enumerate() {
-        sum[lane] = value.mul_add(x[*column as usize], sum[lane]);
-    }
-    (sum[0] + sum[2]) + (sum[1] + sum[3])
+    plain::sparse_dot(columns, values, x)
 }
 
 /// `y += c a` for a sparse row a.
@@ -315,15 +294,7 @@ pub fn sparse_axpy(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
             || scatter(c, columns, values, y),
         );
     }
-    scatter(c, columns, values, y);
-}
-
-#[inline(always)]
-fn scatter(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
-    for (column, value) in columns.iter().zip(values) {
-        let y = &mut y[*column as usize];
-        *y = value.mul_add(c, *y);
-    }
+    plain::sparse_axpy(c, columns, values, y);
 }
 
 /// Asks for `x[start..start + len]` to be brought near before it is read; it need not exist. Of a long stretch only the
@@ -343,6 +314,19 @@ pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (x, start, len);
+}
+
+/// 48 multiply-adds, so many times, none of which waits for another or for the memory: what other loops are measured against.
+pub fn bare_multiply_adds(times: usize) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::bare_multiply_adds(times);
+    }
+    let mut sums = std::hint::black_box([0.0_f64; 48]);
+    for _ in 0..times {
+        sums = sums.map(|sum| sum.mul_add(0.999, 0.001));
+    }
+    sums.iter().sum()
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn blocks_are_unbiased() {
         let mut work = vec![0.0; ell];
         for (i, most) in [(0, 1), (f.n_x() - 1, 1), (f.n_x() - 1, 7), (f.n_x() / 2, 64), (f.n_x() - 1, 100)] {
             let n_y = f.n_y(i);
-            let mut expected = vec![vec![0.0; ell], vec![0.0; ell], vec![0.0; d], vec![0.0; d]];
+            let mut expected = [vec![0.0; ell], vec![0.0; ell], vec![0.0; d], vec![0.0; d]];
             let mut j = 0;
             while j < n_y {
                 let js = block_of(j, n_y, most);
@@ -317,6 +317,9 @@ fn large_groups_are_shuffled_and_taken_in_blocks() {
     let settings = |choice: Choice| Svrpda1::choose(&choice, &problem, &[0.0; 3]).unwrap().0;
     assert_eq!(settings(Choice::default()).batch, problem.inner.block());
     assert_eq!(settings(Choice { batch: Some(5), ..Choice::default() }).batch, 5);
-    let small = Bags::new(self::groups(true, true), Link::Logistic);
+    let small = Bags::new(self::groups(false, true), Link::Logistic);
     assert_eq!(small.block(), 1);
+    // Given in an order that is no good for blocks, rows are left where they are.
+    let sorted = Groups::new(2, rows, vec![0, 4000, 5000], true).unwrap();
+    assert_eq!(Bags::new(sorted, Link::Logistic).block(), 1);
 }

@@ -286,6 +286,7 @@ fn u_is_the_batch_gradient_at_the_current_duals() {
         single_loop: false,
         batch: 1,
         outer_batch: 1,
+        automatic: false,
         seed: 3,
     };
     for reference in [Reference::Last, Reference::Random] {
@@ -396,7 +397,7 @@ fn refusal<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, rule:
         StepRule::Theorem1 => "Theorem 1 ",
         StepRule::Theorem2 => "Theorem 2 ",
         StepRule::Theorem3 => "Theorem 3 ",
-        StepRule::Scaled => unreachable!("it asks for nothing"),
+        StepRule::Automatic | StepRule::Scaled => unreachable!("it asks for nothing"),
     };
     let words = error.to_string();
     assert!(words.starts_with(number), "{words}");

@@ -4,7 +4,7 @@ FOLDER holds the arrays of a case and `case.json`, which describes it; FAMILY is
 cases. Arrays are loaded before the first answer; a peer's seconds run from arrays in memory to the solution.
 
     {"do": "peers"}                                  -> {"peers": [{"name": ..., "settings": [...]}, ...], "reference": [name, setting]}
-    {"do": "solve", "name": ..., "setting": ...}     -> {"seconds": ..., "theta": [...]}
+    {"do": "solve", "name": ..., "setting": ...}     -> {"seconds": ..., "cpu_seconds": ..., "theta": [...]}
     {"do": "versions"}                               -> {"versions": {...}}
 
 Whatever goes wrong is answered by {"error": ...}.
@@ -32,10 +32,10 @@ def versions():
 
 def solve(case, name, setting):
     peer = next(peer for peer in case.peers if peer.name == name)
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     theta = peer.solve(setting)
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "theta": [float(t) for t in theta]}
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {"seconds": seconds, "cpu_seconds": cpu, "theta": [float(t) for t in theta]}
 
 
 def answer(case, ask):

@@ -1,7 +1,10 @@
 //! The problems that are compared.
 
 use std::path::Path;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use innermean::{
@@ -9,6 +12,8 @@ use innermean::{
 };
 use serde::Serialize;
 use serde_json::Value;
+
+use super::machine::cpu_seconds;
 
 pub mod bellman;
 pub mod groups;
@@ -52,6 +57,8 @@ pub struct Task {
 pub struct Run {
     /// From arrays in memory to the solution and its certificate.
     pub seconds: f64,
+    /// The same, of all threads.
+    pub cpu_seconds: f64,
     /// The solution; of several problems, one after the other.
     #[serde(skip)]
     pub theta: Vec<f64>,
@@ -88,15 +95,33 @@ pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
     rows: usize,
     build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
 ) -> Run {
-    let begun = Instant::now();
+    // The driver counts the method's own seconds; this counts all.
+    let too_late = AtomicBool::new(false);
+    let limit = Duration::from_secs_f64(task.max_seconds);
+    let (done, waiting) = channel::<()>();
+    let flag = &too_late;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        let run = solve_until(task, rows, build, flag);
+        drop(done);
+        run
+    })
+}
+
+fn solve_until<F: Inner, P: Merit, G: Regularizer>(
+    task: &Task,
+    rows: usize,
+    build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
+    too_late: &AtomicBool,
+) -> Run {
+    let (cpu, begun) = (cpu_seconds(), Instant::now());
     let (problem, start) = build();
-    let stop = Stop {
-        max_outer: None,
-        max_seconds: Some(task.max_seconds),
-        tolerance: Some(task.tolerance),
-        ..Stop::default()
-    };
-    let driver = Driver { stop, ..Driver::default() };
+    let stop = Stop { max_outer: None, tolerance: Some(task.tolerance), ..Stop::default() };
+    let driver = Driver { stop, interrupt: Some(too_late), ..Driver::default() };
     let (method, solution): (AnyMethod, Solution) = if task.method == "auto" {
         let outcome = auto::solve(&driver, &problem, &start, &mut (), 0).expect("a method");
         (outcome.method, outcome.solution)
@@ -109,6 +134,7 @@ pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
     let seconds = begun.elapsed().as_secs_f64();
     Run {
         seconds,
+        cpu_seconds: cpu_seconds() - cpu,
         passes: solution.rows as f64 / rows as f64,
         method: method.info().name.to_owned(),
         measure: solution.certificate.measure,
@@ -127,6 +153,7 @@ impl Run {
         let worse = |a: Option<f64>, b: Option<f64>| Some(a?.max(b?));
         Run {
             seconds: self.seconds + next.seconds,
+            cpu_seconds: self.cpu_seconds + next.cpu_seconds,
             theta: self.theta,
             passes: self.passes.max(next.passes),
             optimality: worse(self.optimality, next.optimality),

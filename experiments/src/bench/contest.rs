@@ -35,6 +35,8 @@ pub struct Entrant {
     pub setting: Value,
     /// The median of its seconds.
     pub seconds: Option<f64>,
+    /// The median of what all its threads computed, in seconds: on a busy machine it says more than the clock on the wall.
+    pub cpu_seconds: Option<f64>,
     /// How many runs that is the median of.
     pub runs: usize,
     /// The relative gap that it reached.
@@ -69,7 +71,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// Slow solvers get at least so many seconds for an attempt.
 const LEAST_LIMIT: f64 = 5.0;
 
-/// Compares `methods` of ours with the peers; the first method is the one that others are measured against.
+/// Compares `methods` of ours with the peers; the first method is the one that others are measured against, the last gives the reference.
 ///
 /// # Errors
 /// If the peers cannot be asked at all.
@@ -89,7 +91,8 @@ pub fn compete(
     let mut judge = Judge { case, reference: Vec::new() };
 
     // Both sides as precisely as they can.
-    let tight = case.solve(&Task { method: methods[0], tolerance: TIGHTEST, max_seconds: effort.patience });
+    let method = methods[methods.len() - 1];
+    let tight = case.solve(&Task { method, tolerance: TIGHTEST, max_seconds: effort.patience });
     let own = case.objectives(&tight.theta);
     judge.note(&own);
     let theirs = match server.solve(&best_peer.0, &best_peer.1, 4.0 * effort.patience)? {
@@ -119,10 +122,10 @@ pub fn compete(
             if entrant.seconds.is_some_and(|seconds| ours || seconds <= WORTH_REPEATING * fastest) {
                 thread::sleep(PAUSE);
                 let limit = HOPELESS * effort.patience;
-                if let Attempt::Point { seconds, .. } =
+                if let Attempt::Point { seconds, cpu, .. } =
                     contestant.attempt(case, &mut server, &entrant.setting, limit)?
                 {
-                    times.push(seconds);
+                    times.push((seconds, cpu));
                 }
             }
         }
@@ -130,7 +133,9 @@ pub fn compete(
     let mut entrants: Vec<Entrant> = Vec::new();
     for ((_, mut entrant), times) in chosen.into_iter().zip(times) {
         if !times.is_empty() {
-            (entrant.runs, entrant.seconds) = (times.len(), Some(median(times)));
+            entrant.runs = times.len();
+            let (seconds, cpu) = times.into_iter().unzip();
+            (entrant.seconds, entrant.cpu_seconds) = (Some(median(seconds)), Some(median(cpu)));
         }
         entrants.push(entrant);
     }
@@ -219,7 +224,7 @@ struct Wanted {
 
 /// One run.
 enum Attempt {
-    Point { seconds: f64, theta: Vec<f64>, ours: Option<Run> },
+    Point { seconds: f64, cpu: f64, theta: Vec<f64>, ours: Option<Run> },
     Failed(String),
     TooSlow,
 }
@@ -238,12 +243,15 @@ impl Contestant {
                 let tolerance = setting.as_f64().unwrap_or(TIGHTEST);
                 let run = case.solve(&Task { method, tolerance, max_seconds: limit });
                 let theta = run.theta.clone();
-                Ok(Attempt::Point { seconds: run.seconds, theta, ours: Some(run) })
+                Ok(Attempt::Point { seconds: run.seconds, cpu: run.cpu_seconds, theta, ours: Some(run) })
             }
             Contestant::Peer(peer) => Ok(match server.solve(&peer.name, setting, limit)? {
-                Reply::Solved(solved) => {
-                    Attempt::Point { seconds: solved.seconds, theta: solved.theta, ours: None }
-                }
+                Reply::Solved(solved) => Attempt::Point {
+                    seconds: solved.seconds,
+                    cpu: solved.cpu_seconds,
+                    theta: solved.theta,
+                    ours: None,
+                },
                 Reply::Failed(why) => Attempt::Failed(why),
                 Reply::TooSlow => Attempt::TooSlow,
             }),
@@ -264,11 +272,11 @@ impl Contestant {
         let ours = matches!(self, Contestant::Ours(_));
         let best =
             loosest(settings.len(), ours, |k| match self.attempt(judge.case, server, &settings[k], limit) {
-                Ok(Attempt::Point { seconds, theta, ours }) => {
+                Ok(Attempt::Point { seconds, cpu, theta, ours }) => {
                     let reached = judge.gap(&theta);
                     let enough = reached <= gap;
                     if enough {
-                        found = Some((k, seconds, reached, ours));
+                        found = Some((k, seconds, cpu, reached, ours));
                     }
                     Probe::from(enough)
                 }
@@ -292,16 +300,18 @@ impl Contestant {
             name: self.name(),
             setting: Value::Null,
             seconds: None,
+            cpu_seconds: None,
             runs: 1,
             gap: None,
             ours: None,
             note,
         };
-        if let Some((k, seconds, reached, ours)) = found.filter(|(k, ..)| Some(*k) == best) {
+        if let Some((k, seconds, cpu, reached, ours)) = found.filter(|(k, ..)| Some(*k) == best) {
             let setting = settings[k].clone();
             entrant = Entrant {
                 setting,
                 seconds: Some(seconds),
+                cpu_seconds: Some(cpu),
                 gap: Some(reached),
                 ours,
                 note: String::new(),

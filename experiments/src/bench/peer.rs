@@ -34,6 +34,8 @@ pub struct Peer {
 pub struct Solved {
     /// From arrays in memory to the solution.
     pub seconds: f64,
+    /// The same, of all threads.
+    pub cpu_seconds: f64,
     /// The solution.
     pub theta: Vec<f64>,
 }

@@ -208,6 +208,7 @@ pub fn outcome(outcome: &Outcome) -> String {
                 entrant.name.clone(),
                 setting,
                 text(entrant),
+                entrant.cpu_seconds.map_or_else(|| "—".to_owned(), seconds),
                 ratio.unwrap_or_else(|| "—".to_owned()),
                 entrant.gap.map_or_else(|| "—".to_owned(), |gap| format!("{:.1e}", gap.max(0.0))),
                 entrant.runs.to_string(),
@@ -215,7 +216,7 @@ pub fn outcome(outcome: &Outcome) -> String {
             ]
         })
         .collect();
-    let header = ["who", "setting", "time", "times ours", "relative gap", "runs", ""];
+    let header = ["who", "setting", "time", "of all threads", "times ours", "relative gap", "runs", ""];
     format!(
         "{}, relative gap {:e}; the two references agree to {:.0e}\n\n{}",
         outcome.sizes,
@@ -234,6 +235,7 @@ mod tests {
             name: name.to_owned(),
             setting: Value::Null,
             seconds,
+            cpu_seconds: seconds,
             runs: 5,
             gap: Some(1e-7),
             ours: None,

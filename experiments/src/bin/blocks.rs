@@ -53,7 +53,7 @@ fn choice(text: &str, n_x: usize) -> Result<Choice> {
         .with_context(|| format!("{text}?"))?;
     let part = |k: usize| parts.get(k).copied();
     Ok(Choice {
-        batch: part(0).map(|b| b as usize),
+        batch: part(0).filter(|b| *b > 0.0).map(|b| b as usize),
         alpha_theta: part(1),
         alpha_w: part(2),
         inner_iterations: part(3).map(|m| (m * n_x as f64) as usize),

@@ -1,6 +1,7 @@
 //! How large Jacobians are: what default steps are made of.
 
 use super::{Inner, blocks};
+use crate::blocks::Blocks;
 use crate::vector::{axpy, distance_squared, norm_squared};
 
 /// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of them, or its support.
@@ -108,3 +109,37 @@ pub(crate) fn jacobian_scatter<F: Inner + ?Sized>(f: &F, theta: &[f64], c: impl 
 const PROBES: usize = 64;
 /// Terms at which [`typical_mean_jacobian`] looks.
 const MANY: usize = 1024;
+
+/// What [`Inner::some_mean_jacobians`] may return: terms that are spread evenly, each averaged over all samples if they are few, otherwise over blocks
+/// that are spread evenly.
+pub(crate) fn sampled_mean_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Vec<f64> {
+    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    let terms = (MOST_NUMBERS / (ell * d)).clamp(1, MANY).min(n_x);
+    let mut out = vec![0.0; terms * ell * d];
+    Blocks::new(terms, ell * d * BLOCKS * BLOCK).fill(ell * d, &mut out, |range, out| {
+        let mut unit = vec![0.0; ell];
+        for (k, jacobian) in range.zip(out.chunks_exact_mut(ell * d)) {
+            let i = k * n_x / terms;
+            let n_y = f.n_y(i);
+            for (c, row) in jacobian.chunks_exact_mut(d).enumerate() {
+                unit[c] = 1.0;
+                if n_y <= BLOCKS * BLOCK {
+                    f.add_mean_jac_t(theta, i, &unit, 1.0, row);
+                } else {
+                    for block in 0..BLOCKS {
+                        let first = block * (n_y - BLOCK) / (BLOCKS - 1);
+                        f.add_block_jac_t(theta, i, first..first + BLOCK, &unit, 1.0 / BLOCKS as f64, row);
+                    }
+                }
+                unit[c] = 0.0;
+            }
+        }
+    });
+    out
+}
+
+/// Blocks of a term, and samples of each, at which [`sampled_mean_jacobians`] looks.
+const BLOCKS: usize = 16;
+const BLOCK: usize = 16;
+/// Numbers that it returns, at most: a few megabytes.
+const MOST_NUMBERS: usize = 1 << 20;

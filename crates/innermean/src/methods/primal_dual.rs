@@ -217,7 +217,7 @@ impl Draws {
 }
 
 /// How many steps ahead rows are prefetched: the time of a few steps covers a wait for memory.
-const AHEAD: usize = 4;
+const AHEAD: usize = 12;
 
 /// The state of SVRPDA-I and II.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -373,11 +373,11 @@ impl PrimalDual {
                 if pace.single_loop {
                     // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
                     oracle.value(&s.theta, i, j, delta_w);
+                    change.fill(0.0);
                 } else {
                     oracle.difference(&s.theta, &s.theta_ref, i, j, work, delta_w);
-                    let own = i * delta_w.len()..(i + 1) * delta_w.len();
-                    for (delta, f_bar) in delta_w.iter_mut().zip(&s.f_bar[own]) {
-                        *delta += f_bar;
+                    for (known, f_bar) in change.iter_mut().zip(&s.f_bar[i * delta_w.len()..]) {
+                        *known = *f_bar;
                     }
                 }
                 s.ascend(oracle, pace.alpha_w, i, delta_w, change);
@@ -415,7 +415,8 @@ impl PrimalDual {
         }
     }
 
-    /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w delta_w)`; `change` is what is added to it.
+    /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w (delta_w + change))`, where `delta_w` has been waited for and `change` was at hand; after it, `change` is what
+    /// is added to `w_i`.
     #[inline(always)]
     fn ascend<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
@@ -426,8 +427,8 @@ impl PrimalDual {
         change: &mut [f64],
     ) {
         let w_i = &mut self.w[i * delta_w.len()..(i + 1) * delta_w.len()];
-        for (delta, w) in delta_w.iter_mut().zip(&*w_i) {
-            *delta = w + alpha_w * *delta;
+        for ((delta, known), w) in delta_w.iter_mut().zip(&*change).zip(&*w_i) {
+            *delta = delta.mul_add(alpha_w, known.mul_add(alpha_w, *w));
         }
         oracle.prox_conjugate(i, alpha_w, delta_w);
         for ((change, w), new) in change.iter_mut().zip(w_i).zip(delta_w) {
@@ -491,6 +492,7 @@ impl PrimalDual {
             #[inline(always)]
             |s, [value, _, change]| {
                 oracle.value(&s.theta, i, j, value);
+                change.fill(0.0);
                 s.ascend(oracle, pace.alpha_w, i, value, change);
             },
         );

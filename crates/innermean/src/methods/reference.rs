@@ -71,7 +71,10 @@ impl NextReference {
     #[inline(always)]
     pub(super) fn dual_changed(&mut self, k: usize, i: usize, change: &[f64]) {
         if self.kind == Reference::Average {
-            axpy(k as f64, change, &mut self.lead[i * change.len()..(i + 1) * change.len()]);
+            // Not by a kernel: `change` is in registers, and a call that is not made must not see its address.
+            for (lead, change) in self.lead[i * change.len()..].iter_mut().zip(change) {
+                *lead = change.mul_add(k as f64, *lead);
+            }
         }
     }
 

@@ -20,14 +20,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::blocks::Blocks;
-use crate::draws::Stream;
 use crate::setting::InvalidSetting;
 use crate::vector::{norm_squared, row_dots, update};
 
 mod link;
+mod order;
 mod scalar;
 mod softmax;
 
@@ -49,7 +47,7 @@ pub struct Groups {
     blocks: Blocks,
     /// `max |(y_ij, 1)|`, the 1 where there is an intercept.
     longest: f64,
-    /// Whether the rows of every group that is worth it stand in an order that was drawn.
+    /// Whether a block of consecutive rows of a group is as good as a random sample of them.
     in_random_order: bool,
 }
 
@@ -68,12 +66,13 @@ const SHORTEST: usize = 512;
 const TILE: usize = 64;
 /// Numbers in a tile: they should stay in the nearest cache.
 const TILE_NUMBERS: usize = 2048;
-/// Rows that a step of SVRPDA-I or II takes at once, by default.
+/// Rows that a step of SVRPDA-I or II takes at once by default, at most.
 const BLOCK: usize = 16;
-/// The mean number of rows of a group from which on blocks pay.
-const WORTH_BLOCKS: usize = 1024;
-/// The stream that orders the rows of group i is that of number i from here on, far from those that methods take.
-const ORDER: u64 = 1 << 40;
+/// A group has so many blocks at least, on average. In `experiments/src/bin/blocks.rs`, of blocks of 1, 4, 16 and 64 rows, 16 were the fastest for groups of
+/// 20 000 and of 2000 rows, and 4 for groups of 200.
+const PIECES: usize = 64;
+/// The mean number of rows of a group from which on there are blocks.
+const WORTH_BLOCKS: usize = 2 * PIECES;
 
 impl Groups {
     /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so that there is one start more than there are
@@ -122,7 +121,9 @@ impl Groups {
         let squares =
             Blocks::new(count, width).max(|| (), |(), r| norm_squared(&rows[r * width..(r + 1) * width]));
         let longest = (squares + f64::from(u8::from(intercept))).sqrt();
-        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest, in_random_order: false })
+        let in_random_order =
+            count >= WORTH_BLOCKS * (starts.len() - 1) && order::is_random(width, &rows, &starts);
+        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest, in_random_order })
     }
 
     /// Rows in any order, with the number of the group of each: sorts them by group. Comes back with where each sorted row stood before. Rows of
@@ -161,15 +162,8 @@ impl Groups {
             order[next[group as usize]] = row;
             next[group as usize] += 1;
         }
-        let in_random_order = groups.len() >= WORTH_BLOCKS * count;
-        if in_random_order {
-            let parts = starts.windows(2).scan(&mut order[..], |rest, ends| {
-                let (part, more) = std::mem::take(rest).split_at_mut(ends[1] - ends[0]);
-                *rest = more;
-                Some(part)
-            });
-            let parts: Vec<&mut [usize]> = parts.collect();
-            parts.into_par_iter().enumerate().for_each(|(i, part)| shuffle(part, ORDER + i as u64));
+        if groups.len() >= WORTH_BLOCKS * count {
+            order::draw(&starts, &mut order);
         }
         let mut sorted = vec![0.0; rows.len()];
         Blocks::new(order.len(), width).fill(width, &mut sorted, |range, sorted| {
@@ -177,7 +171,7 @@ impl Groups {
                 out.copy_from_slice(&rows[row * width..(row + 1) * width]);
             }
         });
-        Ok((Groups { in_random_order, ..Self::new(width, sorted, starts, intercept)? }, order))
+        Ok((Self::new(width, sorted, starts, intercept)?, order))
     }
 
     /// The number of groups.
@@ -225,7 +219,11 @@ impl Groups {
 
     /// See [`Inner::block`](crate::inner::Inner::block).
     fn block(&self) -> usize {
-        if self.in_random_order { BLOCK } else { 1 }
+        if self.in_random_order {
+            (self.rows() / self.count() / PIECES).min(TILE_NUMBERS / self.width).clamp(1, BLOCK)
+        } else {
+            1
+        }
     }
 
     /// The features of row r.
@@ -268,13 +266,5 @@ impl Groups {
             let own = &mut out[segment.group * width..(segment.group + 1) * width];
             crate::vector::axpy(share, part, own);
         }
-    }
-}
-
-/// Fisher and Yates.
-fn shuffle(order: &mut [usize], stream: u64) {
-    let mut draws = Stream::new(0, stream);
-    for last in (1..order.len()).rev() {
-        order.swap(last, draws.index(last + 1));
     }
 }

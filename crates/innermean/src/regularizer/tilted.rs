@@ -68,7 +68,8 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
     #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let tilt = self.tilt_of(theta.len());
-        vector::update_with_both(theta, direction, tilt, |x, v, t| x - alpha * (v + t));
+        // The direction, which comes last, is waited for by one operation only.
+        vector::update_with_both(theta, direction, tilt, |x, v, t| v.mul_add(-alpha, t.mul_add(-alpha, x)));
         self.g.prox(alpha, theta);
     }
 

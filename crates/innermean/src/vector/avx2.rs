@@ -3,13 +3,14 @@
 #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
 use std::arch::x86_64::{
-    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_loadu_pd, _mm_prefetch,
-    _mm_set_sd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd,
+    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_load_sd, _mm_loadu_pd,
+    _mm_prefetch, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd,
     _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd,
     _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
     _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
 };
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::LANES;
@@ -79,35 +80,43 @@ pub(super) fn prefetch_lines<const FROM: usize, const TO: usize>(from: *const f6
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(a: &[f64], b: &[f64]) -> f64 {
-        lane_sum([a, b], |[a, b], sum| _mm256_fmadd_pd(a, b, sum))
+    unsafe fn compiled(n: usize, streams: [*const f64; 2]) -> f64 {
+        // SAFETY: as below.
+        unsafe { lane_sum(n, streams, |[a, b], sum| _mm256_fmadd_pd(a, b, sum)) }
     }
-    // SAFETY: the caller has asked `available`.
-    unsafe { compiled(a, b) }
+    assert!(b.len() >= a.len());
+    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    unsafe { compiled(a.len(), [a.as_ptr(), b.as_ptr()]) }
 }
 
 #[inline(always)]
 pub(super) fn sum(a: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(a: &[f64]) -> f64 {
-        lane_sum([a], |[a], sum| _mm256_add_pd(sum, a))
+    unsafe fn compiled(n: usize, streams: [*const f64; 1]) -> f64 {
+        // SAFETY: as below.
+        unsafe { lane_sum(n, streams, |[a], sum| _mm256_add_pd(sum, a)) }
     }
     // SAFETY: the caller has asked `available`.
-    unsafe { compiled(a) }
+    unsafe { compiled(a.len(), [a.as_ptr()]) }
 }
 
 #[inline(always)]
 pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
-        lane_sum([a, b, p, q], |[a, b, p, q], sum| {
-            _mm256_fmadd_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q), sum)
-        })
+    unsafe fn compiled(n: usize, streams: [*const f64; 4]) -> f64 {
+        // SAFETY: as below.
+        unsafe {
+            lane_sum(n, streams, |[a, b, p, q], sum| {
+                _mm256_fmadd_pd(_mm256_sub_pd(a, b), _mm256_sub_pd(p, q), sum)
+            })
+        }
     }
-    // SAFETY: the caller has asked `available`.
-    unsafe { compiled(a, b, p, q) }
+    let n = a.len();
+    assert!(b.len() >= n && p.len() >= n && q.len() >= n);
+    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    unsafe { compiled(n, [a.as_ptr(), b.as_ptr(), p.as_ptr(), q.as_ptr()]) }
 }
 
 #[inline(always)]
@@ -284,44 +293,49 @@ pub(super) fn mask(count: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(WINDOW.as_ptr().add(4 - count.min(4)).cast()) }
 }
 
-/// `super::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order.
+/// `plain::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order. Kept small, so that the compiler puts
+/// it where it is called.
+///
+/// # Safety
+/// Every stream holds n numbers.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([__m256d; K], __m256d) -> __m256d) -> f64 {
-    let n = streams[0].len();
-    for stream in streams {
-        assert!(stream.len() >= n);
-    }
-    let load4 = |l: usize| {
-        // SAFETY: l + 4 <= n, and no stream is shorter than n.
-        streams.map(|s| unsafe { _mm256_loadu_pd(s.as_ptr().add(l)) })
-    };
+unsafe fn lane_sum<const K: usize>(
+    n: usize,
+    streams: [*const f64; K],
+    add: impl Fn([__m256d; K], __m256d) -> __m256d,
+) -> f64 {
     let (mut low, mut high) = (_mm256_setzero_pd(), _mm256_setzero_pd());
-    let whole = n - n % LANES;
     let mut l = 0;
-    while l < whole {
-        low = add(load4(l), low);
-        high = add(load4(l + 4), high);
-        l += LANES;
-    }
-    if n & 4 != 0 {
-        low = add(load4(l), low);
-        l += 4;
-    }
-    // What is left, up to three. Lanes beyond it are zeros and add zero.
-    let rest = match n & 3 {
-        0 => return across(_mm256_add_pd(low, high)),
-        1 => streams.map(|s| _mm256_zextpd128_pd256(_mm_set_sd(s[l]))),
-        // SAFETY: l + 2 <= n.
-        2 => streams.map(|s| unsafe { _mm256_zextpd128_pd256(_mm_loadu_pd(s.as_ptr().add(l))) }),
-        // SAFETY: as before.
-        _ => streams
-            .map(|s| unsafe { _mm256_set_m128d(_mm_set_sd(s[l + 2]), _mm_loadu_pd(s.as_ptr().add(l))) }),
-    };
-    if n & 4 != 0 {
-        high = add(rest, high);
-    } else {
-        low = add(rest, low);
+    // SAFETY: every load ends at or before number n.
+    unsafe {
+        while l + LANES <= n {
+            low = add(streams.map(|s| _mm256_loadu_pd(s.add(l))), low);
+            high = add(streams.map(|s| _mm256_loadu_pd(s.add(l + 4))), high);
+            l += LANES;
+        }
+        if n & 4 != 0 {
+            low = add(streams.map(|s| _mm256_loadu_pd(s.add(l))), low);
+            l += 4;
+            // The other half's turn. At the end they are added, and it does not matter which is which.
+            (low, high) = (high, low);
+        }
+        // What is left, up to three. Lanes beyond it are zeros and add zero.
+        if n & 3 == 1 {
+            low = add(streams.map(|s| _mm256_zextpd128_pd256(_mm_load_sd(s.add(l)))), low);
+        } else if n & 2 != 0 {
+            let two = streams.map(|s| _mm_loadu_pd(s.add(l)));
+            let rest = if n & 1 == 0 {
+                two.map(|two| _mm256_zextpd128_pd256(two))
+            } else {
+                let mut k = 0;
+                two.map(|two| {
+                    k += 1;
+                    _mm256_set_m128d(_mm_load_sd(streams[k - 1].add(l + 2)), two)
+                })
+            };
+            low = add(rest, low);
+        }
     }
     across(_mm256_add_pd(low, high))
 }
@@ -498,4 +512,21 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
         super::axpy(w[r], row, sum);
         r += 1;
     }
+}
+
+#[inline(always)]
+pub(super) fn bare_multiply_adds(times: usize) -> f64 {
+    #[target_feature(enable = "avx2,fma")]
+    fn compiled(times: usize) -> f64 {
+        let (factor, term) = (_mm256_set1_pd(black_box(0.999)), _mm256_set1_pd(black_box(0.001)));
+        let mut sums = [_mm256_setzero_pd(); 12];
+        for _ in 0..times {
+            for sum in &mut sums {
+                *sum = _mm256_fmadd_pd(*sum, factor, term);
+            }
+        }
+        across(sums.into_iter().fold(_mm256_setzero_pd(), |total, sum| _mm256_add_pd(total, sum)))
+    }
+    // SAFETY: the caller has asked `available`.
+    unsafe { compiled(times) }
 }

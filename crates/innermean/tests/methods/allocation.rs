@@ -43,6 +43,7 @@ fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<
             single_loop,
             batch: 1,
             outer_batch: 1,
+            automatic: false,
             seed: 1,
         };
         check(name, problem, &Svrpda1(settings.clone()));
@@ -117,6 +118,7 @@ fn storage_is_that_of_table_2() {
             single_loop: false,
             batch: 1,
             outer_batch: 1,
+            automatic: false,
             seed: 1,
         };
         // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the

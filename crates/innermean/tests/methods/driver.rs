@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use innermean::methods::primal_dual::PrimalDual;
 use innermean::{
     AnyMethod, Choice, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record, Reference,
-    Settings, Solution, Square, Status, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,
+    Settings, Solution, Square, Status, StepRule, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -20,7 +20,8 @@ fn market(n: usize, d: usize) -> Market {
 }
 
 fn settings(problem: &Market) -> Settings {
-    Settings::choose(&Choice::seeded(3), problem, &[0.0; 8]).expect("the default steps")
+    let choice = Choice { rule: Some(StepRule::Scaled), ..Choice::seeded(3) };
+    Settings::choose(&choice, problem, &[0.0; 8]).expect("scaled steps")
 }
 
 fn solve(problem: &Market, driver: &Driver<'_>, observer: &mut dyn Observer) -> Solution {

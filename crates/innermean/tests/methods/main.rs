@@ -7,6 +7,7 @@ mod support;
 
 mod allocation;
 mod allocation_primal_dual;
+mod automatic_steps;
 mod batch_answers;
 mod batch_methods;
 mod composition;

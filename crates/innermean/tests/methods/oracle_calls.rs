@@ -53,6 +53,7 @@ fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) ->
         single_loop,
         batch: 1,
         outer_batch: 1,
+        automatic: false,
         seed: 1,
     }
 }
@@ -163,4 +164,22 @@ fn a_single_loop_takes_one_snapshot_and_one_value_a_step() {
     assert_eq!(steps[0], (counted(6, 6, 6), counted(6, 0, 0)));
     assert_eq!(steps[1], (Calls::default(), counted(6, 0, 0)));
     assert_eq!(steps[2], (Calls::default(), counted(6, 0, 0)));
+}
+
+/// Automatic steps renew the duals at each snapshot, for `n_X` calls of phi; what they look at besides comes from the same queries.
+#[test]
+fn automatic_steps_cost_the_duals_of_each_snapshot() {
+    let automatic = Settings { automatic: true, ..settings(1, 0, false) };
+    let affine = with_square(Affine::random(4, 2, 5, |i| 2 + i, 1));
+    let pairs = 2 + 3 + 4 + 5 + 6;
+    let curved = with_square(SoftplusUnits::random(3, 4, |_| 6, 1));
+    for (what, (snapshot, inner)) in calls(&affine, &Svrpda1(automatic.clone())).into_iter().enumerate() {
+        assert_eq!(snapshot, counted(pairs, pairs, 5), "{what}");
+        assert_eq!(inner, counted(inner.f as usize, 0, 0), "{what}");
+    }
+    for (what, (snapshot, inner)) in calls(&curved, &Svrpda2(automatic)).into_iter().enumerate() {
+        assert_eq!(snapshot, counted(24, 24, 4), "{what}");
+        let m = inner.f as usize / 2;
+        assert_eq!(inner, counted(2 * m, 3 * m, 0), "{what}");
+    }
 }

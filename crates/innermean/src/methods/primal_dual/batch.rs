@@ -71,11 +71,11 @@ impl PrimalDual {
                 if pace.single_loop {
                     // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
                     oracle.block_mean(&s.theta, i, js, work, delta_w);
+                    change.fill(0.0);
                 } else {
                     oracle.block_difference(&s.theta, &s.theta_ref, i, js, work, delta_w);
-                    let own = i * delta_w.len()..(i + 1) * delta_w.len();
-                    for (delta, f_bar) in delta_w.iter_mut().zip(&s.f_bar[own]) {
-                        *delta += f_bar;
+                    for (known, f_bar) in change.iter_mut().zip(&s.f_bar[i * delta_w.len()..]) {
+                        *known = *f_bar;
                     }
                 }
                 s.ascend(oracle, pace.alpha_w, i, delta_w, change);
@@ -140,6 +140,7 @@ impl PrimalDual {
                 #[inline(always)]
                 |s, [value, work, change]| {
                     oracle.block_mean(&s.theta, i, js.clone(), work, value);
+                    change.fill(0.0);
                     s.ascend(oracle, pace.alpha_w, i, value, change);
                 },
             );

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Groups, TILE};
 use crate::exponential::exp;
-use crate::inner::{Bounds, Duals, Inner, gradient_in_two_passes};
+use crate::inner::{Bounds, Duals, Inner, gradient_in_two_passes, sampled_mean_jacobians};
 use crate::setting::InvalidSetting;
 use crate::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
 
@@ -225,6 +225,10 @@ impl Inner for SoftmaxBags {
     /// The Jacobian of a softmax, `diag(p) - p p'`, is at most 1/2.
     fn bounds(&self) -> Bounds {
         Bounds { b_f: Some(self.groups.longest / 2.0), ..Bounds::default() }
+    }
+
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
+        Some(sampled_mean_jacobians(self, theta))
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Bags;
 use crate::blocks::Blocks;
 use crate::collapse::Collapsed;
-use crate::inner::{Bounds, Duals, Inner, Structure};
+use crate::inner::{Bounds, Duals, Inner, Structure, sampled_mean_jacobians};
 use crate::problems::bags::Link;
 use crate::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
 
@@ -49,6 +49,10 @@ impl Inner for Bags {
             },
             Link::Exp => Bounds::default(),
         }
+    }
+
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
+        Some(sampled_mean_jacobians(self, theta))
     }
 
     #[inline(always)]
