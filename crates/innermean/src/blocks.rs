@@ -13,9 +13,15 @@ use crate::vector::{axpy, dispatch};
 const MOST_BLOCKS: usize = 128;
 /// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
 const LEAST_WORK: usize = 1 << 15;
+/// A pass that touches fewer numbers stays on the thread that asks for it: to hand it to others takes 10 to 15 microseconds, as long as these numbers (with
+/// two threads, half of them) take from the cache.
+const WORTH_THREADS: usize = 1 << 18;
 
 /// Entries of a sum that a thread adds up at once.
 const PART: usize = 1 << 12;
+
+/// So many numbers touched take about as long as a value or a derivative of phi, of which some are logarithms and exponentials.
+pub const MERIT: usize = 8;
 
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
 /// `#[inline(always)]`.
@@ -23,6 +29,8 @@ const PART: usize = 1 << 12;
 pub struct Blocks {
     n: usize,
     cuts: Cuts,
+    /// Numbers that all indices touch.
+    work: usize,
 }
 
 /// Where a block ends.
@@ -43,7 +51,7 @@ impl Blocks {
     /// [`Self::new`] with at least so many numbers touched in a block, as is right where every block brings a vector of that length.
     pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
-        Blocks { n, cuts: Cuts::Every(len.min(n.max(1))) }
+        Blocks { n, cuts: Cuts::Every(len.min(n.max(1))), work: n * cost }
     }
 
     /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of about equal work. An index is never
@@ -65,7 +73,7 @@ impl Blocks {
             work += cost(i).max(1);
         }
         ends.push(n);
-        Blocks { n, cuts: Cuts::At(ends) }
+        Blocks { n, cuts: Cuts::At(ends), work: total }
     }
 
     fn range(&self, block: usize) -> Range<usize> {
@@ -112,12 +120,17 @@ impl Blocks {
     pub fn add(&self, scale: f64, sum: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
         let width = sum.len();
         let mut partials = vec![0.0; self.count() * width];
-        partials.par_chunks_mut(width.max(1)).enumerate().for_each(|(b, partial)| {
+        let block = |(b, partial): (usize, &mut [f64])| {
             dispatch(
                 #[inline(always)]
                 || work(self.range(b), partial),
             );
-        });
+        };
+        if self.work < WORTH_THREADS {
+            partials.chunks_mut(width.max(1)).enumerate().for_each(block);
+        } else {
+            partials.par_chunks_mut(width.max(1)).enumerate().for_each(block);
+        }
         add_up(scale, &partials, width.max(1), sum);
     }
 
@@ -185,13 +198,17 @@ impl Blocks {
         let partial_len = sum.len();
         // One number more for each block, so that there is something to hand out where nothing is summed.
         let mut partials = vec![0.0; self.count() * (partial_len + 1)];
-        let blocks = parts.into_par_iter().zip(partials.par_chunks_mut(partial_len + 1));
-        blocks.enumerate().for_each(|(b, (rows, partial))| {
+        let block = |(b, (rows, partial)): (usize, ([&mut [f64]; K], &mut [f64]))| {
             dispatch(
                 #[inline(always)]
                 || work(self.range(b), rows, &mut partial[..partial_len]),
             );
-        });
+        };
+        if self.work < WORTH_THREADS {
+            parts.into_iter().zip(partials.chunks_mut(partial_len + 1)).enumerate().for_each(block);
+        } else {
+            parts.into_par_iter().zip(partials.par_chunks_mut(partial_len + 1)).enumerate().for_each(block);
+        }
         add_up(scale, &partials, partial_len + 1, sum);
     }
 
@@ -213,21 +230,23 @@ impl Blocks {
 
     /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by `scratch`.
     pub fn max<S>(&self, scratch: impl Fn() -> S + Sync, term: impl Fn(&mut S, usize) -> f64 + Sync) -> f64 {
-        (0..self.count())
-            .into_par_iter()
-            .map(|b| {
-                let (mut scratch, mut most) = (scratch(), f64::NEG_INFINITY);
-                dispatch(
-                    #[inline(always)]
-                    || {
-                        for i in self.range(b) {
-                            most = most.max(term(&mut scratch, i));
-                        }
-                    },
-                );
-                most
-            })
-            .reduce(|| f64::NEG_INFINITY, f64::max)
+        let block = |b: usize| {
+            let (mut scratch, mut most) = (scratch(), f64::NEG_INFINITY);
+            dispatch(
+                #[inline(always)]
+                || {
+                    for i in self.range(b) {
+                        most = most.max(term(&mut scratch, i));
+                    }
+                },
+            );
+            most
+        };
+        if self.work < WORTH_THREADS {
+            (0..self.count()).map(block).fold(f64::NEG_INFINITY, f64::max)
+        } else {
+            (0..self.count()).into_par_iter().map(block).reduce(|| f64::NEG_INFINITY, f64::max)
+        }
     }
 }
 

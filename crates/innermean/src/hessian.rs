@@ -1,7 +1,7 @@
 //! Second derivatives of `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` for affine f:
 //! `F'' = (1/n_X) sum_i Abar_i phi_i''(fbar_i) Abar_i'`.
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MERIT};
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::inner::{Inner, mean_jacobian};
@@ -60,7 +60,7 @@ pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
 fn seconds<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, f_bar: &[f64]) -> Vec<f64> {
     let ell = problem.inner.ell();
     let mut seconds = vec![0.0; f_bar.len()];
-    Blocks::new(problem.inner.n_x(), ell).fill(ell, &mut seconds, |terms, seconds| {
+    Blocks::new(problem.inner.n_x(), MERIT * ell).fill(ell, &mut seconds, |terms, seconds| {
         let own = terms.start * ell..terms.end * ell;
         problem.merit.seconds(terms, &f_bar[own], seconds);
     });

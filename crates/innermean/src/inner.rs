@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MERIT};
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::shared::SharedForm;
@@ -427,7 +427,7 @@ pub(crate) fn gradient_in_two_passes<F: Inner + ?Sized>(
     f.means(theta, f_bar);
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut loss = [0.0];
-    Blocks::new(n_x, ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
+    Blocks::new(n_x, MERIT * ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
         let own = terms.start * ell..terms.end * ell;
         loss[0] = duals(terms, &f_bar[own], w);
     });

@@ -60,6 +60,21 @@ pub trait Merit: Sync {
         vector::axpy(c, work, out);
     }
 
+    /// `sum_i phi_i(u_i)` over some terms, whose averages lie flat in `u`; see [`Self::values_and_gradients`].
+    fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+        let ell = u.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                let mut sum = 0.0;
+                for (k, i) in terms.enumerate() {
+                    sum += self.value(i, &u[k * ell..(k + 1) * ell]);
+                }
+                sum
+            },
+        )
+    }
+
     /// `out_i = phi_i'(u_i)` for some terms, whose averages lie flat in `u`, and `sum_i phi_i(u_i)` as what is returned. One call for
     /// many terms: the loop is compiled for the phi and for the CPU at hand, even where phi is known at run time alone.
     fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
@@ -150,6 +165,10 @@ macro_rules! pass_on {
             #[inline(always)]
             fn add_gradient(&$this, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
                 $merit.add_gradient(i, u, c, work, out);
+            }
+
+            fn values(&$this, terms: Range<usize>, u: &[f64]) -> f64 {
+                $merit.values(terms, u)
             }
 
             fn values_and_gradients(&$this, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::choice::{Choice, ChoiceError};
 use crate::cholesky::Cholesky;
+use crate::evaluate::Gradient;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -97,6 +98,12 @@ pub trait Method<F, P, G> {
 
     /// Cholesky's factor of `P''`, if P is quadratic and the method has it: with it a certificate costs no pass over the data.
     fn factor<'s>(&self, state: &'s Self::State) -> Option<&'s Cholesky> {
+        let _ = state;
+        None
+    }
+
+    /// `F'` at theta, if the method has just found it on terms that are those of the problem: with it an evaluation reads no data.
+    fn gradient<'s>(&self, state: &'s Self::State) -> Option<Gradient<'s>> {
         let _ = state;
         None
     }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MERIT};
 use crate::inner::Inner;
 use crate::merit::{Borrowed, Merit};
 use crate::regularizer::Regularizer;
@@ -57,16 +57,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// `F = (1/n_X) sum_i phi_i(fbar_i)`, from the averages.
     pub fn loss(&self, f_bar: &[f64]) -> f64 {
         let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
-        Blocks::new(n_x, ell).sum(
-            #[inline(always)]
-            |i| self.merit.value(i, &f_bar[i * ell..(i + 1) * ell]),
-        ) / n_x as f64
+        let mut loss = [0.0];
+        Blocks::new(n_x, MERIT * ell).add(1.0, &mut loss, |terms, loss| {
+            let own = terms.start * ell..terms.end * ell;
+            loss[0] = self.merit.values(terms, &f_bar[own]);
+        });
+        loss[0] / n_x as f64
     }
 
     /// `w_i = phi_i'(fbar_i)` for all i: the best duals for given averages.
     pub fn duals(&self, f_bar: &[f64], w: &mut [f64]) {
         let ell = self.inner.ell();
-        Blocks::new(self.inner.n_x(), ell).fill(
+        Blocks::new(self.inner.n_x(), MERIT * ell).fill(
             ell,
             w,
             #[inline(always)]

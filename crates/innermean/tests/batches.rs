@@ -68,7 +68,7 @@ fn blocks_are_unbiased() {
         let mut work = vec![0.0; ell];
         for (i, most) in [(0, 1), (f.n_x() - 1, 1), (f.n_x() - 1, 7), (f.n_x() / 2, 64), (f.n_x() - 1, 100)] {
             let n_y = f.n_y(i);
-            let mut expected = vec![vec![0.0; ell], vec![0.0; ell], vec![0.0; d], vec![0.0; d]];
+            let mut expected = [vec![0.0; ell], vec![0.0; ell], vec![0.0; d], vec![0.0; d]];
             let mut j = 0;
             while j < n_y {
                 let js = block_of(j, n_y, most);

@@ -195,7 +195,7 @@ fn markets() -> Vec<Market> {
     markets
 }
 
-/// Solves by both methods with default steps from zero; `|P - P*|` is at most `accuracy` and `accuracy` times the size of the
+/// Solves by both methods with default steps from zero, and by Newton's where phi has no kink; `|P - P*|` is at most `accuracy` and `accuracy` times the size of the
 /// objective's parts.
 fn agrees(market: &Market, name: &str, task: &Task, stop: &Stop, accuracy: f64) -> Vec<Solution> {
     let reference = market.by_interior_point(task);
@@ -244,7 +244,8 @@ fn agrees(market: &Market, name: &str, task: &Task, stop: &Stop, accuracy: f64) 
         );
         solution
     };
-    ["svrpda1", "svrpda2"].map(run).into()
+    let newton = (!matches!(task.risk, Risk::Absolute(_))).then_some("newton");
+    ["svrpda1", "svrpda2"].into_iter().chain(newton).map(run).collect()
 }
 
 #[test]

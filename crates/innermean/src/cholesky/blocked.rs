@@ -10,8 +10,19 @@ const BLOCK: usize = 64;
 /// Rows of what is left that go to a thread at once.
 const STRIP: usize = 8 * HEIGHT;
 
+/// From this d on threads share the rows.
+const WORTH_THREADS: usize = 256;
+
 /// Turns a matrix, of which the part on and below the diagonal counts, into L; what lies above the diagonal is zero after it.
 pub(super) fn factor(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
+    if d < WORTH_THREADS {
+        return factor_on::<false>(l, d);
+    }
+    // Inside the threads' pool once and for all: to enter it takes longer than some of the passes.
+    rayon::scope(|_| factor_on::<true>(l, d))
+}
+
+fn factor_on<const THREADS: bool>(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
     let diagonal: Vec<f64> = (0..d).map(|r| l[r * d + r]).collect();
     for first in (0..d).step_by(BLOCK) {
         let end = d.min(first + BLOCK);
@@ -23,13 +34,13 @@ pub(super) fn factor(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite>
         )?;
         if end < d {
             let (panels, triangles) = transposed(block, d, first);
-            for_strips(
+            for_strips::<THREADS>(
                 below,
                 d,
                 #[inline(always)]
                 |_, rows| divide(rows, d, first, &panels, &triangles),
             );
-            update(below, d, first);
+            update::<THREADS>(below, d, first);
         }
     }
     for (r, row) in l.chunks_exact_mut(d.max(1)).enumerate() {
@@ -116,7 +127,7 @@ fn divide(rows: &mut [f64], d: usize, first: usize, panels: &Panels, triangles: 
 }
 
 /// `M_rc -= sum over the block's columns k of L_rk L_ck` for all rows below the block and columns to its right, up to the diagonal.
-fn update(below: &mut [f64], d: usize, first: usize) {
+fn update<const THREADS: bool>(below: &mut [f64], d: usize, first: usize) {
     let (end, n) = (first + BLOCK, below.len() / d);
     // The block's columns, both as rows for the left and as panels for the right. Rows beyond the last are zeros.
     let mut left = vec![0.0; n.next_multiple_of(HEIGHT) * BLOCK];
@@ -131,7 +142,7 @@ fn update(below: &mut [f64], d: usize, first: usize) {
         }
         right.set(l, &column);
     }
-    for_strips(
+    for_strips::<THREADS>(
         below,
         d,
         #[inline(always)]
@@ -153,14 +164,14 @@ fn update(below: &mut [f64], d: usize, first: usize) {
 }
 
 /// `work(first of them, rows)` for strips of the rows, on as many threads as that is worth: an entry does not depend on the others.
-fn for_strips(below: &mut [f64], d: usize, work: impl Fn(usize, &mut [f64]) + Sync) {
+fn for_strips<const THREADS: bool>(below: &mut [f64], d: usize, work: impl Fn(usize, &mut [f64]) + Sync) {
     let strip = |(s, rows): (usize, &mut [f64])| {
         dispatch(
             #[inline(always)]
             || work(s * STRIP, rows),
         );
     };
-    if below.len() / d > 2 * STRIP {
+    if THREADS {
         below.par_chunks_mut(STRIP * d).enumerate().with_max_len(1).for_each(strip);
     } else {
         below.chunks_mut(STRIP * d).enumerate().for_each(strip);

@@ -37,20 +37,28 @@ pub(super) fn fill(
     for (group, partial) in partials.chunks_exact_mut(d * d).enumerate() {
         tasks.extend(partial.chunks_mut(strip * d).enumerate().map(|(s, out)| (group, s * strip, out)));
     }
-    tasks.into_par_iter().with_max_len(1).for_each(|(group, first, out)| {
+    let task = |(group, first, out): (usize, usize, &mut [f64])| {
         let (rows, strip) = (group * len..((group + 1) * len).min(n), first..first + out.len() / d);
         dispatch(
             #[inline(always)]
             || work(rows, strip, out),
         );
-    });
+    };
+    if tasks.len() == 1 {
+        tasks.into_iter().for_each(task);
+    } else {
+        tasks.into_par_iter().with_max_len(1).for_each(task);
+    }
     let (matrix, others) = partials.split_at_mut(d * d);
-    if groups > 1 {
-        matrix.par_chunks_mut(strip * d).enumerate().for_each(|(s, out)| {
-            for other in others.chunks_exact(d * d) {
-                axpy(1.0, &other[s * strip * d..s * strip * d + out.len()], out);
-            }
-        });
+    let add = |(s, out): (usize, &mut [f64])| {
+        for other in others.chunks_exact(d * d) {
+            axpy(1.0, &other[s * strip * d..s * strip * d + out.len()], out);
+        }
+    };
+    if others.len() < LEAST_PRODUCTS {
+        matrix.chunks_mut(strip * d).enumerate().for_each(add);
+    } else {
+        matrix.par_chunks_mut(strip * d).enumerate().for_each(add);
     }
     partials.truncate(d * d);
     partials.shrink_to_fit();

@@ -44,6 +44,10 @@ macro_rules! variants {
                 match self { $(Self::$Variant(merit) => merit.gradient(i, u, out),)* }
             }
 
+            fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+                match self { $(Self::$Variant(merit) => merit.values(terms, u),)* }
+            }
+
             fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
                 match self { $(Self::$Variant(merit) => merit.values_and_gradients(terms, u, out),)* }
             }

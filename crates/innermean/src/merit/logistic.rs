@@ -127,6 +127,19 @@ impl ScalarMerit for Logistic {
         e / ((1.0 + e) * (1.0 + e))
     }
 
+    fn phis(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+        let ell = u.len() / terms.len().max(1);
+        let mut slopes = [0.0; TILE];
+        if ell == 1 {
+            let tiles = terms.clone().step_by(TILE).zip(u.chunks(TILE));
+            return tiles.map(|(i, u)| self.phis_and_slopes(i..i + u.len(), u, &mut slopes[..u.len()])).sum();
+        }
+        terms
+            .zip(u.chunks_exact(ell.max(1)))
+            .map(|(i, u)| u.iter().map(|&u| self.phi(i, u)).sum::<f64>())
+            .sum()
+    }
+
     fn phis_and_slopes(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
         if u.len() != terms.len() {
             return one_by_one(self, terms, u, out);

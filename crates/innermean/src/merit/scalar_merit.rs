@@ -50,6 +50,21 @@ pub trait ScalarMerit: Sync {
         (self.slope(i, u + h) - self.slope(i, u - h)) / (2.0 * h)
     }
 
+    /// The sum of values for many terms; see [`Merit::values`].
+    fn phis(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+        let ell = u.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                let mut sum = 0.0;
+                for (k, u) in u.chunks_exact(ell.max(1)).enumerate() {
+                    sum += u.iter().fold(0.0, |sum, &u| sum + self.phi(terms.start + k, u));
+                }
+                sum
+            },
+        )
+    }
+
     /// Slopes and the sum of values for many terms; see [`Merit::values_and_gradients`].
     fn phis_and_slopes(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
         one_by_one(self, terms, u, out)
@@ -122,6 +137,10 @@ impl<S: ScalarMerit> Merit for S {
         for (out, &u) in out.iter_mut().zip(u) {
             *out = self.slope(i, u);
         }
+    }
+
+    fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+        self.phis(terms, u)
     }
 
     fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {

@@ -28,6 +28,7 @@ use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::cholesky::Cholesky;
+use crate::evaluate::Gradient;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -134,6 +135,8 @@ pub struct State {
     terms: usize,
     /// Whether the Hessian is the same everywhere and known
     exact: bool,
+    /// Whether the last gradient is that of the current point
+    moved: bool,
     /// Gradients so far, and slow steps since the model was made
     passes: usize,
     slow: usize,
@@ -178,6 +181,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             pairs: Pairs::new(pairs, d),
             terms: 0,
             exact: false,
+            moved: false,
             passes: 0,
             slow: 0,
             f_bar: vec![0.0; size],
@@ -194,6 +198,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
         trial.g = oracle.regularizer_value(&trial.x);
         s.passes += 1;
+        s.moved = false;
     }
 
     fn inner_iterations(&self, _: &State) -> usize {
@@ -210,7 +215,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
                 s.trial.x.copy_from_slice(&s.here.x);
                 return;
             }
-            std::mem::swap(&mut s.here, &mut s.trial);
+            s.arrive();
             if s.terms == 0 {
                 self.make_model(oracle, &g, s);
             }
@@ -233,8 +238,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         &s.here.x
     }
 
-    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
-        Some(&s.w)
+    fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
+        let State { here, f_bar, w, moved, .. } = s;
+        moved.then_some(Gradient { f_bar, w, gradient: &here.gradient })
     }
 
     fn factor<'s>(&self, s: &'s State) -> Option<&'s Cholesky> {
@@ -256,7 +262,7 @@ impl Newton {
         if !s.exact {
             s.learn(g);
         }
-        std::mem::swap(&mut s.here, &mut s.trial);
+        s.arrive();
         let gain = s.slope;
         let every_step = self.whole || oracle.d() <= FEW && s.terms == oracle.n_x();
         if every_step && !s.exact {
@@ -353,6 +359,12 @@ fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Pa
 }
 
 impl State {
+    /// The trial point becomes the current one.
+    fn arrive(&mut self) {
+        std::mem::swap(&mut self.here, &mut self.trial);
+        self.moved = true;
+    }
+
     /// Whether P has fallen enough at the trial point. Where that is lost in rounding, whether it has not risen and, where g is smooth, `P'` has
     /// become shorter.
     fn falls(&self, g: &Parts) -> bool {

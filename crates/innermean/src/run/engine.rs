@@ -136,7 +136,8 @@ where
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        Known { duals: self.method.duals(&self.state), factor: self.method.factor(&self.state) }
+        let Engine { method, state, .. } = self;
+        Known { duals: method.duals(state), factor: method.factor(state), gradient: method.gradient(state) }
     }
 }
 
