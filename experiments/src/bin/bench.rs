@@ -149,10 +149,10 @@ fn mdp(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
 fn kernels(bench: &mut Bench) -> Result<()> {
-    bench.claims.extend(quoted::kernels(&bench.results));
-    Ok(())
+    let (claims, text) = quoted::kernels()?;
+    bench.claims.extend(claims);
+    bench.detail("kernels", format!("```text\n{}\n```\n", text.trim_end()), &text)
 }
 
 fn growth(bench: &mut Bench) -> Result<()> {

@@ -106,7 +106,18 @@ impl Groups {
                 "a larger number: no group is empty",
             ));
         }
-        if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
+        // The square of the longest row, infinite if a number is not finite (or so large that its square is not).
+        let squares = Blocks::new(count, width).max(
+            || (),
+            #[inline(always)]
+            |(), r| {
+                let square = norm_squared(&rows[r * width..(r + 1) * width]);
+                if square.is_nan() { f64::INFINITY } else { square }
+            },
+        );
+        if squares == f64::INFINITY
+            && let Some(bad) = rows.iter().position(|x| !x.is_finite())
+        {
             let place = format!("{} in row {}, column {}", rows[bad], bad / width, bad % width);
             return Err(InvalidSetting::new("rows", place, "finite numbers"));
         }
@@ -118,8 +129,6 @@ impl Groups {
             segments.extend((0..pieces).map(|k| Segment { group, rows: cut(k)..cut(k + 1) }));
         }
         let blocks = Blocks::balanced(segments.len(), 0, |s| segments[s].rows.len() * width);
-        let squares =
-            Blocks::new(count, width).max(|| (), |(), r| norm_squared(&rows[r * width..(r + 1) * width]));
         let longest = (squares + f64::from(u8::from(intercept))).sqrt();
         let in_random_order =
             count >= WORTH_BLOCKS * (starts.len() - 1) && order::is_random(width, &rows, &starts);

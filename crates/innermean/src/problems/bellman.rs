@@ -64,10 +64,14 @@ impl Bellman {
             check_row(states, &transitions, row)?;
         }
         let averages = averages(d, &features, expected, &transitions, &rewards, discount);
+        // An average with a reward that is not finite is not finite either, not even where its probability is zero.
+        if !averages.offsets().iter().all(|b| b.is_finite()) {
+            check_finite("rewards", &rewards, rewards.len() / states)?;
+        }
         Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f: OnceLock::new() })
     }
 
-    /// The number of states, if all is as it should be; P is left to the survey.
+    /// The number of states, if all is as it should be; P is left to the survey, and rewards to their averages.
     fn check(
         d: usize,
         features: &[f64],
@@ -97,13 +101,7 @@ impl Bellman {
                 format!("{states} rows of {states}, or one number for each of {states} states"),
             ));
         }
-        let width = rewards.len() / states;
-        for (name, values, width) in [("features", features, d), ("rewards", rewards, width)] {
-            if let Some(bad) = values.iter().position(|x| !x.is_finite()) {
-                let place = format!("{} in row {}, column {}", values[bad], bad / width, bad % width);
-                return Err(InvalidSetting::new(name, place, "finite numbers"));
-            }
-        }
+        check_finite("features", features, d)?;
         if !(0.0..1.0).contains(&discount) {
             return Err(InvalidSetting::new("discount", format!("{discount:?}"), "a number in [0, 1)"));
         }
@@ -166,6 +164,18 @@ impl Bellman {
     #[inline(always)]
     fn odds(&self, i: usize, j: usize) -> f64 {
         self.states as f64 * self.transitions[i * self.states + j]
+    }
+}
+
+/// # Errors
+/// Unless all of rows of `width` numbers are finite.
+fn check_finite(name: &'static str, values: &[f64], width: usize) -> Result<(), InvalidSetting> {
+    match values.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(bad) => {
+            let place = format!("{} in row {}, column {}", values[bad], bad / width, bad % width);
+            Err(InvalidSetting::new(name, place, "finite numbers"))
+        }
     }
 }
 
