@@ -20,8 +20,11 @@ fn labels(n: usize) -> Vec<f64> {
     (0..n).map(|i| if i * i % 7 < 3 { 1.0 } else { -1.0 }).collect()
 }
 
+/// A merit, its name, and where its averages may lie.
+type Named = (&'static str, Box<dyn Merit>, (f64, f64));
+
 /// Every smooth merit, for n terms, with where its averages may lie.
-fn merits(n: usize) -> Vec<(&'static str, Box<dyn Merit>, (f64, f64))> {
+fn merits(n: usize) -> Vec<Named> {
     let wide = (-3.0, 3.0);
     let shares = |i: usize| ((3 * i) % 5) as f64 / 4.0;
     let weighted = Weighted::new(Logistic::new(labels(n)).unwrap(), vec![2.5; n]).unwrap();

@@ -122,7 +122,8 @@ impl Newton {
         let (first, terms) = mismatch(problem, f_bar, &moved);
         let size = size + terms + point.loss.abs();
         let bound = Bound::new((first + ridge) * caution(&hessian.factor) + rest, size);
-        let loose = !(bound.gap <= LOOSE * (decrement + rest) + 2.0 * bound.rounding);
+        let bearable = LOOSE * (decrement + rest) + 2.0 * bound.rounding;
+        let loose = bearable.is_nan() || bound.gap > bearable;
         (bound, loose)
     }
 }

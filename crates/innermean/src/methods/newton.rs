@@ -423,17 +423,17 @@ impl State {
             update_with_both(s, &trial.x, &here.x, |_, next, x| next - x);
             update_with_both(y, &trial.gradient, &here.gradient, |_, next, v| next - v);
         };
-        if !matches!(model, Model::Matrix(_)) {
+        if matches!(model, Model::Matrix(_)) {
+            let (mut s, mut y) = (vec![0.0; here.x.len()], vec![0.0; here.x.len()]);
+            difference(&mut s, &mut y);
+            model.update(&s, &y);
+        } else {
             pairs.add(|s, y| {
                 difference(s, y);
                 for ((y, s), part) in y.iter_mut().zip(&*s).zip(&g.parts) {
                     *y += part.l2 * s;
                 }
             });
-        } else {
-            let (mut s, mut y) = (vec![0.0; here.x.len()], vec![0.0; here.x.len()]);
-            difference(&mut s, &mut y);
-            model.update(&s, &y);
         }
     }
 
@@ -458,7 +458,7 @@ impl State {
                 _ => false,
             };
             self.head_for_target(oracle);
-            if quasi && !(self.slope < 0.0) {
+            if quasi && (self.slope.is_nan() || self.slope >= 0.0) {
                 self.fall_back(oracle, g);
             }
         }
