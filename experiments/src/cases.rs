@@ -120,6 +120,9 @@ pub fn portfolios(folder: &Path) -> Result<Vec<Case>> {
 }
 
 /// So many random processes: three kinds of features, three sizes, 5 and 10 features.
+///
+/// # Panics
+/// Never: what is drawn is a problem.
 pub fn processes(count: u64) -> Vec<Case> {
     let kinds =
         [(Features::Uniform, "uniform"), (Features::Gaussian, "gaussian"), (Features::MixedSign, "mixed")];
@@ -161,6 +164,9 @@ pub fn groups() -> Vec<Case> {
 }
 
 /// One problem of [`groups`].
+///
+/// # Panics
+/// Never: what is drawn is a problem.
 pub fn proportions(count: usize, size: usize, d: usize, scaled: bool, squares: bool, seed: u64) -> Case {
     let options =
         GroupOptions { groups: count, rows: (size, size), features: d, labels: RowLabels::Binary, seed };
@@ -194,6 +200,9 @@ pub fn proportions(count: usize, size: usize, d: usize, scaled: bool, squares: b
 }
 
 /// Logistic regressions with a ridge, and a softplus of averages of softplus.
+///
+/// # Panics
+/// Never: what is drawn is a problem.
 pub fn logistic() -> Vec<Case> {
     let mut cases = Vec::new();
     for (rows, features, lambda) in [(1000, 10, 1e-2), (1000, 10, 1e-4), (5000, 50, 1e-3), (5000, 50, 1e-5)] {
