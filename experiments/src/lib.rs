@@ -1,5 +1,7 @@
 //! Measurements on which choices of the library rest, each a program in `src/bin`, and what they share.
 
+#![allow(clippy::missing_panics_doc, reason = "a measurement that cannot be made ends there")]
+
 pub mod bench;
 pub mod cases;
 pub mod families;

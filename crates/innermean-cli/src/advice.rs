@@ -31,7 +31,8 @@ fn flags(status: Status, plan: &Plan) -> String {
             let smaller = STEPS
                 .iter()
                 .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
-            format!("{}; {}", smaller.collect::<Vec<_>>().join(" "), plan.holds)
+            let smaller = smaller.collect::<Vec<_>>().join(" ");
+            if smaller.is_empty() { plan.holds.to_owned() } else { format!("{smaller}; {}", plan.holds) }
         }
         Status::Stalled => "--tolerance, --method".to_owned(),
         Status::StartNotFinite => "--start".to_owned(),

@@ -14,8 +14,14 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 5] =
-    ["README.md", "docs/bags.md", "docs/linear.md", "docs/policy.md", "docs/sequences.md"];
+const WITH_EXAMPLES: [&str; 6] = [
+    "README.md",
+    "docs/certificates.md",
+    "docs/bags.md",
+    "docs/linear.md",
+    "docs/policy.md",
+    "docs/sequences.md",
+];
 
 /// A fenced block of a page.
 struct Block<'a> {

@@ -102,14 +102,7 @@ fn peak() -> f64 {
 }
 
 /// One f on one and on two threads beside the bare reading of the same data on as many: each pass as a share of what binds it.
-fn passes(
-    name: &str,
-    f: &(impl Inner + Sync),
-    data: &[f64],
-    peak: f64,
-    least: Option<f64>,
-    table: &mut Vec<Row>,
-) {
+fn passes(name: &str, f: &impl Inner, data: &[f64], peak: f64, least: Option<f64>, table: &mut Vec<Row>) {
     let (n, d) = (f.n_x(), f.d());
     let theta: Vec<f64> = (0..d).map(|l| 0.1 * (l % 10) as f64).collect();
     let w = vec![0.5; n];
@@ -313,10 +306,12 @@ fn all_steps(table: &mut Vec<Row>) {
     steps(200, 2000, &Unregularized, "", None, table);
 }
 
+/// A part of the table, and what adds its rows.
+type Section = (&'static str, fn(&mut Vec<Row>));
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let sections: [(&str, fn(&mut Vec<Row>)); 3] =
-        [("passes", all_passes), ("products", products), ("steps", all_steps)];
+    let sections: [Section; 3] = [("passes", all_passes), ("products", products), ("steps", all_steps)];
     let named = sections.iter().any(|(name, _)| words.iter().any(|word| word == name));
     println!("peak: {:.1} thousand million multiply-adds a second on one thread", peak() / 1e9);
     let mut missed = false;

@@ -8,8 +8,8 @@
 //! - *Quadratic.* Where F itself is quadratic, half of `|z - theta|^2` in the norm of its Hessian is added on the right, and the bound is
 //!   exact where g is quadratic too; see [`quadratic`].
 //!
-//! Where `g*` is infinite at hand, duals are moved to where it is not: balanced against an intercept ([`balance`]), or shrunk
-//! ([`dual`]). None of it claims more than double precision can: [`ROUNDING`] times the size of what was subtracted is added.
+//! Where `g*` is infinite at hand, duals are moved to where it is not: balanced against an intercept ([`balance`]), shrunk
+//! ([`dual`]), or moved by a Newton step ([`newton`]). None of it claims more than double precision can: [`ROUNDING`] times the size of what was subtracted is added.
 
 use std::fmt;
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) mod balance;
 pub(crate) mod dual;
+pub(crate) mod newton;
 pub(crate) mod quadratic;
 
 /// What rounding may do to a sum, of the size of its terms.

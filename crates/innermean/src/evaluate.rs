@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::balance::Balance;
 use crate::certificate::dual::{self, Duals, Point};
+use crate::certificate::newton::Newton;
 use crate::certificate::quadratic::{self, Hessian, Squares};
 use crate::certificate::{Bound, Certificate, Measure, ROUNDING, Reason};
 use crate::cholesky::Cholesky;
@@ -15,6 +16,9 @@ use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::vector::norm_squared;
+
+/// A point with a relative stationarity above this is too far from optimal for proofs that are not promised.
+const NEAR: f64 = 1e-2;
 
 /// What is known of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -113,6 +117,10 @@ pub struct Evaluator<'p, F, P, G> {
     squares: Squares,
     hessian: Lazy,
     balance: Option<Balance>,
+    /// Where nothing else bounds P.
+    newton: Option<Newton>,
+    /// `D(0)`, once it is asked for.
+    lowest: Option<f64>,
     mapping: Option<Mapping>,
     /// About the largest `|fbar_i'|`, once it is asked for.
     reach: Option<f64>,
@@ -144,7 +152,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         };
         let hessian =
             if way == Way::Proof && quadratic::is_at_hand(problem) { Lazy::Unmade } else { Lazy::Impossible };
-        Evaluator { free, by_duals, hessian, squares: Squares::of(g, d), ..Self::by(problem, way) }
+        let newton = (way == Way::Stationarity(Reason::Unbounded)).then(|| Newton::new(problem)).flatten();
+        Evaluator { free, by_duals, hessian, newton, squares: Squares::of(g, d), ..Self::by(problem, way) }
     }
 
     /// Objectives alone, for half the work.
@@ -163,6 +172,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             squares: Squares::of(&problem.regularizer, 0),
             hessian: Lazy::Impossible,
             balance: None,
+            newton: None,
+            lowest: None,
             mapping: None,
             reach: None,
             scale: None,
@@ -196,16 +207,21 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let mut stationarity = None;
         if asked && magnitude.is_finite() {
             self.scale.get_or_insert_with(|| scale(problem, at_origin.then_some(magnitude)));
-            let (bound, measure) = self.prove(Point { theta, loss, g }, at_origin, matched, known);
+            let point = Point { theta, loss, g };
+            let (mut bound, mut measure) = self.prove(point, at_origin, matched, known);
+            if let (Way::Stationarity(_), Some(mapping)) = (self.way, self.mapping) {
+                let relative = self.mapping_norm(theta, mapping.alpha) / mapping.unit;
+                stationarity = Some(relative);
+                if bound == Bound::NONE {
+                    (bound, measure) = (self.try_to_prove(point, relative), Measure::DualityGap);
+                }
+            }
             here.bound = bound;
             if bound.gap < f64::INFINITY && objective - bound.gap >= self.below.0 {
                 self.below = (objective - bound.gap, measure);
             }
             here.tighten(self.below.0);
             self.best.tighten(self.below.0);
-            if let (Way::Stationarity(_), Some(mapping)) = (self.way, self.mapping) {
-                stationarity = Some(self.mapping_norm(theta, mapping.alpha) / mapping.unit);
-            }
         }
         // Of two points, that with the smaller bound: objectives that differ by rounding say nothing.
         let (new, old) = (here.bound.gap, self.best.bound.gap);
@@ -218,14 +234,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     fn certificate(&self, stationarity: Option<f64>) -> Certificate {
         let Bound { gap, .. } = self.best.bound;
-        if gap < f64::INFINITY {
-            let scale = self.best.magnitude.max(self.scale.unwrap_or(0.0));
-            let relative = Some(if scale > 0.0 { gap / scale } else { gap });
-            let is_rounding = self.best.bound.is_rounding();
+        let scale = self.best.magnitude.max(self.scale.unwrap_or(0.0));
+        let relative = if scale > 0.0 { gap / scale } else { gap };
+        // Where no proof is promised, one that says less than the stationarity is not what a run should wait for.
+        let (measure, is_rounding) = (self.below.1, self.best.bound.is_rounding());
+        let is_worth = stationarity.is_none_or(|stationarity| relative <= stationarity) || is_rounding;
+        if gap < f64::INFINITY && is_worth {
             return Certificate {
-                measure: self.below.1,
+                measure,
                 gap: Some(gap),
-                relative,
+                relative: Some(relative),
                 is_rounding,
                 reason: None,
             };
@@ -365,6 +383,22 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let w = (norm_squared(&self.w) / f.n_x() as f64).sqrt();
         let gamma = self.problem.merit.gamma();
         ROUNDING * reach * (w + reach * norm_squared(theta).sqrt() / gamma)
+    }
+
+    /// A bound where none is promised, if it says at least as much as the relative stationarity.
+    fn try_to_prove(&mut self, point: Point<'_>, stationarity: f64) -> Bound {
+        let problem = self.problem;
+        if stationarity > NEAR {
+            return Bound::NONE;
+        }
+        let lowest = *self.lowest.get_or_insert_with(|| dual::at_zero(problem));
+        let mut bound = Bound::new(point.loss + point.g - lowest, point.loss.abs() + point.g.abs());
+        if let Some(newton) = &mut self.newton {
+            let closer = newton.gap(problem, &self.squares, point, &self.f_bar, &self.w, &self.gradient);
+            bound = if closer.gap < bound.gap { closer } else { bound };
+        }
+        let scale = self.scale.unwrap_or(0.0).max(point.loss.abs() + point.g.abs());
+        if bound.gap <= stationarity * scale || bound.is_rounding() { bound } else { Bound::NONE }
     }
 
     fn make_mapping(&mut self) -> Mapping {

@@ -491,6 +491,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.form().add_sample_product(t, w, c, out);
     }
 
+    /// c if `phi_i(u) = c |u|^2` for all i: free.
+    pub fn square_weight(&self) -> Option<f64> {
+        self.problem.merit.square_weight()
+    }
+
     /// `c_i` if `phi_i(u) = c_i |u|^2`: free.
     pub fn square_weight_of(&self, i: usize) -> Option<f64> {
         self.problem.merit.square_weight_of(i)

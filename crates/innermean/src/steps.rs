@@ -83,7 +83,7 @@ impl Settings {
             (StepRule::Scaled, Some(alpha_theta), Some(alpha_w), Some(inner_iterations)) => {
                 Steps { alpha_theta, alpha_w, inner_iterations }
             }
-            (StepRule::Automatic, ..) if choice.warmup_epochs.unwrap_or(0) == 0 => NOT_USED,
+            (StepRule::Automatic, ..) if choice.warmup_epochs.unwrap_or(0) == 0 => not_used(f),
             (StepRule::Automatic | StepRule::Scaled, ..) => {
                 scaled_for_batches(problem, theta, batch, outer_batch)
             }
@@ -112,8 +112,12 @@ impl Settings {
     }
 }
 
-/// Where steps are found at each snapshot and the first outer iteration begins with one.
-const NOT_USED: Steps = Steps { alpha_theta: 1.0, alpha_w: 1.0, inner_iterations: 1 };
+/// What stands in the settings where steps are found at each snapshot and the first outer iteration begins with one. Data of such a size
+/// that there can be no steps are found here all the same: `alpha_theta` is then zero.
+fn not_used<F: Inner>(f: &F) -> Steps {
+    let r = f.bounds().mean_jacobian.unwrap_or(1.0);
+    Steps { alpha_theta: 1.0 / (r * r).max(f64::MIN_POSITIVE), alpha_w: 1.0, inner_iterations: 1 }
+}
 
 /// Steps in the natural units of the problem.
 ///

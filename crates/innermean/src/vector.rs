@@ -33,12 +33,6 @@ pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// The sum of all lanes, in the order that suits halves of registers.
-#[inline(always)]
-pub fn add_lanes(sum: &[f64; LANES]) -> f64 {
-    ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
-}
-
 /// `<a, b>`
 ///
 /// # Panics

@@ -20,8 +20,11 @@ fn labels(n: usize) -> Vec<f64> {
     (0..n).map(|i| if i * i % 7 < 3 { 1.0 } else { -1.0 }).collect()
 }
 
+/// A merit, its name, and where its averages may lie.
+type Named = (&'static str, Box<dyn Merit>, (f64, f64));
+
 /// Every smooth merit, for n terms, with where its averages may lie.
-fn merits(n: usize) -> Vec<(&'static str, Box<dyn Merit>, (f64, f64))> {
+fn merits(n: usize) -> Vec<Named> {
     let wide = (-3.0, 3.0);
     let shares = |i: usize| ((3 * i) % 5) as f64 / 4.0;
     let weighted = Weighted::new(Logistic::new(labels(n)).unwrap(), vec![2.5; n]).unwrap();
@@ -451,14 +454,21 @@ fn separable_labels_with_a_tiny_ridge() {
         rows.chunks_exact(d).map(|row| if row[0] + row[1] > 0.0 { 1.0 } else { -1.0 }).collect();
     let mut rows = rows;
     rows.chunks_exact_mut(d).zip(&labels).for_each(|(row, y)| row[0] += 0.05 * y);
-    let problem = Problem {
-        inner: Collapsed::from_rows(d, rows, vec![0.0; n]),
-        merit: Logistic::new(labels).unwrap(),
-        regularizer: Ridge::from_weight(lambda).unwrap(),
-    };
-    let solution = run(&problem, 1e-9, 60);
-    assert!(solution.status.is_solved(), "{:?} {:?}", solution.status, solution.certificate.relative);
-    assert!(solution.theta.iter().all(|t| t.is_finite()) && solution.objective < 1e-2);
+    for hinge in [false, true] {
+        let merit: Box<dyn Merit> = if hinge {
+            Box::new(SquaredHinge::new(labels.clone()).unwrap())
+        } else {
+            Box::new(Logistic::new(labels.clone()).unwrap())
+        };
+        let problem = Problem {
+            inner: Collapsed::from_rows(d, rows.clone(), vec![0.0; n]),
+            merit,
+            regularizer: Ridge::from_weight(lambda).unwrap(),
+        };
+        let solution = run(&problem, 1e-9, 60);
+        assert!(solution.status.is_solved(), "{:?} {:?}", solution.status, solution.certificate.relative);
+        assert!(solution.theta.iter().all(|t| t.is_finite()) && solution.objective < 1e-2);
+    }
 }
 
 /// Sparse rows, many columns: by the diagonal.

@@ -179,9 +179,7 @@ fn read(file: &PathBuf) -> Option<BTreeMap<String, Row>> {
 
 /// By family, and the worst problems one by one.
 fn table(rows: &BTreeMap<String, Row>) -> String {
-    let mut out = String::from(
-        "| problems | number | median | worst | failed |\n|---|---|---|---|---|\n",
-    );
+    let mut out = String::from("| problems | number | median | worst | failed |\n|---|---|---|---|---|\n");
     for family in [Family::Portfolio, Family::Mdp, Family::Groups, Family::Logistic] {
         let of: Vec<&Row> = rows.values().filter(|row| row.family == family).collect();
         let ratios: Vec<f64> = of.iter().filter_map(|row| row.ratios.map(|r| r[1])).collect();

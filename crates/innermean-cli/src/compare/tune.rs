@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use innermean::{Choice, Inner, Knob, Merit, Regularizer, Solution};
+use innermean::{Choice, Inner, Knob, Merit, Regularizer, Solution, StepRule};
 
 use super::Origin;
 use super::contest::{Contest, Entrant, Limits};
@@ -34,6 +34,11 @@ pub(super) fn best<F: Inner, P: Merit, G: Regularizer>(
     interrupt: &AtomicBool,
     line: &mut Line,
 ) -> Result<(Entrant, Option<String>)> {
+    let mut entrant = entrant;
+    if entrant.info.settings.contains(&Knob::Rule) && entrant.choice.rule.is_none() {
+        // Automatic steps leave nothing to tune: these are tried around the scaled ones.
+        entrant.choice.rule = Some(StepRule::Scaled);
+    }
     let own = Settings::of(&contest.method(&entrant, &entrant.choice)?, entrant.choice.rule)?;
     let has = |knob, name| entrant.info.settings.contains(&knob).then(|| own.number(name)).flatten();
     let Some(alpha_theta) = has(Knob::AlphaTheta, "alpha_theta") else {

@@ -41,7 +41,10 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
     let calls = &answer["calls"];
     let count = |key: &str| calls[key].as_u64().expect("a count");
     assert_eq!(count("f") + count("jacobian") + count("merit"), count("total"));
-    let asked = Desk::new().json("--method svrpda1 --max-outer 1", 1);
+    let automatic = Desk::new().json("--method svrpda1 --max-outer 1", 1);
+    assert_eq!(automatic["settings"]["steps"], "automatic");
+    assert!(automatic["settings"]["alpha_theta"].is_null(), "it changes: {}", automatic["settings"]);
+    let asked = Desk::new().json("--method svrpda1 --steps scaled --max-outer 1", 1);
     assert_eq!((&asked["method"], &asked["chosen_by"]), (&"svrpda1".into(), &"user".into()));
     for key in ["alpha_theta", "alpha_w", "inner_iterations", "reference", "steps", "tolerance", "max_outer"]
     {

@@ -36,6 +36,11 @@ impl Facts<'_> {
         self.n_x() * self.0.inner.ell()
     }
 
+    /// A term looks at few coordinates, and says which.
+    pub(super) fn sparse(&self) -> bool {
+        self.n_x() > 0 && self.0.inner.support(0).is_some()
+    }
+
     /// Samples for each outer term that a pass over the data looks at, on average.
     pub(super) fn samples(&self) -> usize {
         pieces(&self.0.inner) / self.n_x().max(1)
@@ -44,7 +49,7 @@ impl Facts<'_> {
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.
     pub(super) fn jacobians_fit(&self) -> bool {
         let f = &self.0.inner;
-        let sparse = self.n_x() > 0 && f.support(0).is_some();
+        let sparse = self.sparse();
         let support = |i| f.support(i).map_or(self.d(), <[u32]>::len);
         let numbers = f.ell()
             * if sparse { (0..self.n_x()).map(support).sum::<usize>() } else { self.n_x() * self.d() };

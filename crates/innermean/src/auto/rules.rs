@@ -5,6 +5,8 @@ use super::facts::Facts;
 
 /// Coordinates, or averages if they are fewer, up to which the normal equations are faster than anything else.
 const DIRECT: usize = 3000;
+/// The same where rows are sparse and a pass costs little.
+const DIRECT_SPARSE: usize = 1000;
 /// Samples for each outer term from which steps on single samples beat passes over all.
 const LARGE_GROUPS: usize = 5000;
 
@@ -16,7 +18,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         list.extend(new.map(|method| Candidate { method, reason: reason() }));
     };
     let (d, averages) = (facts.d(), facts.averages());
-    if averages.min(d) <= DIRECT {
+    if averages.min(d) <= if facts.sparse() { DIRECT_SPARSE } else { DIRECT } {
         let smaller = || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
         let why = || format!("a quadratic with {}: its normal equations are solved at once", smaller());
         add(facts.suited("direct"), &why);

@@ -10,8 +10,9 @@ use crate::status::Status;
 
 /// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are more.
 const PATIENCE: u64 = 100;
-/// The same for second-order methods, which are done after a few.
-const LITTLE_PATIENCE: u64 = 8;
+/// The same for Newton's method, which takes off a digit or so with each, and for the normal equations, which are done after a few.
+const LITTLE_PATIENCE: u64 = 30;
+const NO_PATIENCE: u64 = 8;
 
 /// What is left of the first measure where nobody else would get further either.
 const ROUNDING: f64 = 1e-9;
@@ -39,7 +40,11 @@ impl<'a> Watch<'a> {
         info: &MethodInfo,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let patience = if matches!(info.name, "direct" | "newton") { LITTLE_PATIENCE } else { PATIENCE };
+        let patience = match info.name {
+            "direct" => NO_PATIENCE,
+            "newton" => LITTLE_PATIENCE,
+            _ => PATIENCE,
+        };
         Watch {
             observer,
             driver,

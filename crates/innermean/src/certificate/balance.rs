@@ -183,8 +183,8 @@ impl Balance {
     /// What is to be added to the bound for what rounding left of the balance in `u`: inf if it is more than rounding.
     pub(crate) fn left(&self, balanced: Balanced, theta: &[f64], f_bar: &[f64], u: &[f64]) -> f64 {
         let rho = (u[self.l] + self.slope).abs();
-        // Not `>`, which a NaN would pass.
-        if !(rho <= LEFT * balanced.size) {
+        // A NaN is no rounding.
+        if rho.is_nan() || rho > LEFT * balanced.size {
             return f64::INFINITY;
         }
         let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));

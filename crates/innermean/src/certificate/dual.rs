@@ -91,6 +91,18 @@ pub(crate) fn mismatch<F: Inner, P: Merit, G: Regularizer>(
     (sums[0], sums[1])
 }
 
+/// `D(0) = (1/n) sum_i min phi_i + min g`, below P whatever f is; `-inf` where there is no such minimum.
+pub(crate) fn at_zero<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> f64 {
+    let Problem { inner: f, merit, regularizer: g } = problem;
+    let zero = vec![0.0; f.ell().max(f.d())];
+    let sum = Blocks::new(f.n_x(), f.ell()).sum(
+        #[inline(always)]
+        |i| merit.conjugate(i, &zero[..f.ell()]),
+    );
+    let bound = -sum / f.n_x() as f64 - g.conjugate(&zero[..f.d()]);
+    if bound.is_finite() { bound } else { f64::NEG_INFINITY }
+}
+
 /// The largest s in (0, 1) for which `g*(s v)` is finite, if it is at 0: the domain of `g*` is convex, so that halving finds it.
 fn largest_scale<G: Regularizer>(g: &G, v: &[f64]) -> Option<f64> {
     let mut scaled = vec![0.0; v.len()];

@@ -40,7 +40,7 @@ const MOST_NUMBERS: f64 = 4e7;
 #[derive(Debug)]
 pub(crate) struct Squares {
     /// D
-    diagonal: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
     /// The linear term, if there is nothing else in g.
     tilt: Option<Vec<f64>>,
 }
@@ -95,22 +95,24 @@ impl Squares {
 /// `H = F'' + D = L L'`
 #[derive(Debug)]
 pub(crate) struct Hessian {
-    factor: Cholesky,
+    pub(crate) factor: Cholesky,
     /// A step for the prox, about `1 / |H|`.
-    alpha: f64,
+    pub(crate) alpha: f64,
 }
 
 /// Whether F is quadratic and its Hessian not too dear.
 pub(crate) fn is_at_hand<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
     let (f, merit) = (&problem.inner, &problem.merit);
-    let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
     let form = merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
     let quadratic = form || (f.n_x() > 0 && merit.square_weight_of(0).is_some());
-    f.structure().affine
-        && quadratic
-        && d <= MOST_COLUMNS
-        && rows * (d * d) as f64 <= MOST_PRODUCTS
-        && rows * d as f64 <= MOST_NUMBERS
+    quadratic && is_affordable(f)
+}
+
+/// Whether f is affine and a Gram matrix of its averages not too dear.
+pub(crate) fn is_affordable<F: Inner>(f: &F) -> bool {
+    let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
+    let products = rows * (d * d) as f64;
+    f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
 }
 
 impl Hessian {
@@ -122,17 +124,23 @@ impl Hessian {
         let d = problem.inner.d();
         let (f, n_x) = (&problem.inner, problem.inner.n_x() as f64);
         let averages = || Collapsed::new(f, &vec![0.0; d]);
-        let mut matrix = if let Some(form) = problem.merit.quadratic_form() {
+        let matrix = if let Some(form) = problem.merit.quadratic_form() {
             gram::weighted(&whitened(&averages(), form), |_| 1.0)
         } else {
             let weight = |r: usize| 2.0 / n_x * problem.merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
             f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight))
         };
+        Self::of(matrix, squares)
+    }
+
+    /// From `F''`; None if H is not positive definite.
+    pub(crate) fn of(mut matrix: Vec<f64>, squares: &Squares) -> Option<Self> {
+        let d = squares.diagonal.len();
         for (entry, l2) in matrix.iter_mut().step_by(d + 1).zip(&squares.diagonal) {
             *entry += l2;
         }
-        let norm =
-            matrix.chunks_exact(d).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+        let row_sum = |row: &[f64]| row.iter().map(|x| x.abs()).sum::<f64>();
+        let norm = matrix.chunks_exact(d).map(row_sum).fold(0.0, f64::max);
         let factor = Cholesky::new(&matrix, d).ok()?;
         Some(Hessian { factor, alpha: 1.0 / norm })
     }
@@ -142,24 +150,50 @@ impl Hessian {
         if squares.are_all() {
             return exact_gap(&self.factor, squares, point, u);
         }
-        let Point { theta, loss, g: value } = point;
+        let Tangent { mut s, rest, size } = Tangent::new(g, squares, self.alpha, point, u);
+        self.factor.solve_lower(&mut s);
+        Bound::new(0.5 * norm_squared(&s) * caution(&self.factor) + rest, size + point.loss.abs())
+    }
+}
+
+/// s and what g0 adds to the bound.
+pub(crate) struct Tangent {
+    /// `u + D theta + v`
+    pub(crate) s: Vec<f64>,
+    /// `g0(theta) - g0(theta+) - <v, theta - theta+>`
+    pub(crate) rest: f64,
+    /// The size of what was subtracted for it.
+    pub(crate) size: f64,
+}
+
+impl Tangent {
+    pub(crate) fn new<G: Regularizer>(
+        g: &G,
+        squares: &Squares,
+        alpha: f64,
+        point: Point<'_>,
+        u: &[f64],
+    ) -> Self {
+        let Point { theta, g: value, .. } = point;
+        if let Some(s) = squares.gradient(theta, u) {
+            return Tangent { s, rest: 0.0, size: value.abs() };
+        }
         let mut next = theta.to_vec();
-        g.step(self.alpha, u, &mut next);
+        g.step(alpha, u, &mut next);
         let next_value = g.value(&next);
-        let (mut s, mut product, mut size) = (vec![0.0; theta.len()], 0.0, 0.0);
+        let (mut s, mut product, mut size) = (vec![0.0; theta.len()], 0.0, value.abs() + next_value.abs());
         for l in 0..theta.len() {
             let moved = theta[l] - next[l];
             // v + u + D theta+
-            let mapping = moved / self.alpha;
+            let mapping = moved / alpha;
             let v = mapping - u[l] - squares.diagonal[l] * next[l];
             s[l] = mapping + squares.diagonal[l] * moved;
             product += v * moved;
             size += (v * theta[l]).abs() + (v * next[l]).abs() + squares.diagonal[l] * theta[l] * theta[l];
         }
         let rest = squares.left(theta, value) - squares.left(&next, next_value) - product;
-        let size = size + loss.abs() + value.abs() + next_value.abs();
-        self.factor.solve_lower(&mut s);
-        Bound::new(0.5 * norm_squared(&s) * caution(&self.factor) + rest.max(0.0), size)
+        // Not f64::max, which would drop a NaN.
+        Tangent { s, rest: if rest < 0.0 { 0.0 } else { rest }, size }
     }
 }
 
@@ -193,7 +227,7 @@ pub(crate) fn exact_gap(factor: &Cholesky, squares: &Squares, point: Point<'_>, 
 
 /// How much larger `s' H^-1 s` may be than what Cholesky's factor says, for the matrix was rounded: a pivot that kept few of its digits is
 /// known to as few.
-fn caution(factor: &Cholesky) -> f64 {
+pub(crate) fn caution(factor: &Cholesky) -> f64 {
     let d = factor.d();
     let kept = (0..d).map(|l| {
         let row = &factor.factor()[l * d..=l * d + l];

@@ -115,8 +115,8 @@ fn divide(rows: &mut [f64], d: usize, first: usize, panels: &Panels, triangles: 
                 for l in 0..WIDTH {
                     x[l] *= triangle.inverse[l];
                     let x_l = -x[l];
-                    for j in 0..WIDTH {
-                        x[j] = triangle.columns[l][j].mul_add(x_l, x[j]);
+                    for (x, entry) in x.iter_mut().zip(&triangle.columns[l]) {
+                        *x = entry.mul_add(x_l, *x);
                     }
                 }
                 own.copy_from_slice(&x);

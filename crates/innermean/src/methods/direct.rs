@@ -4,8 +4,8 @@
 //!
 //! Asks of the problem: what makes it a quadratic. Where `P''` is singular but P bounded below, the steps are those of a matrix slightly above it:
 //! they lead to the minimiser nearest to the start, in a few steps more.
-//! Once: one product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or `(n_X ell)^2 d` where there are fewer averages than coordinates. Per
-//! step: one whole gradient. Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not have them at hand.
+//! Once: one product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or `(n_X ell)^2 d` where there are fewer averages than coordinates; and one whole
+//! gradient. Per step: another. Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not have them at hand.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
 use crate::cholesky::Cholesky;
 use crate::collapse::Collapsed;
+use crate::evaluate::Gradient;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
@@ -48,7 +49,9 @@ pub struct Direct;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
     theta: Vec<f64>,
+    /// `F'(theta)`
     gradient: Vec<f64>,
+    direction: Vec<f64>,
     /// The norm of the gradient at the last point, if `P''` is singular: it falls, or there is no minimum.
     last: f64,
     /// The largest of them.
@@ -62,6 +65,17 @@ pub struct State {
 }
 
 impl State {
+    /// `F'(theta)`
+    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+        let State { theta, gradient, f_bar, w, model, .. } = self;
+        match model {
+            Some(model) => oracle.gradient_of_model(model, theta, f_bar, w, gradient),
+            None => {
+                oracle.gradient(theta, f_bar, w, gradient);
+            }
+        }
+    }
+
     /// Theta, where it is the only one.
     pub(crate) fn minimiser(&self) -> Option<&[f64]> {
         self.factor.is_unique().then_some(&self.theta)
@@ -87,9 +101,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
         let g = oracle.quadratic_regularizer().expect("the method has been chosen for this problem");
         let (factor, model) = Factor::new(oracle, &g.l2, theta);
         let size = oracle.n_x() * oracle.ell();
-        State {
+        let mut state = State {
             theta: theta.to_vec(),
             gradient: vec![0.0; oracle.d()],
+            direction: vec![0.0; oracle.d()],
             last: f64::INFINITY,
             first: 0.0,
             f_bar: vec![0.0; size],
@@ -97,21 +112,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
             g,
             factor,
             model,
-        }
+        };
+        state.look(oracle);
+        state
     }
 
-    /// `P'(theta)`
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        match &s.model {
-            Some(model) => {
-                oracle.gradient_of_model(model, &s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
-            }
-            None => {
-                oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
-            }
-        }
-        s.g.add_gradient(&s.theta, &mut s.gradient);
-    }
+    /// What a step needs is at hand.
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
@@ -120,15 +127,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
     /// `theta <- theta - P''^-1 P'(theta)`. Along a direction in which P falls for ever the gradient stays what it is, and theta goes to infinity
     /// at once.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        s.direction.copy_from_slice(&s.gradient);
+        s.g.add_gradient(&s.theta, &mut s.direction);
         if !s.factor.is_unique() {
-            let norm = norm_squared(&s.gradient).sqrt();
+            let norm = norm_squared(&s.direction).sqrt();
             if norm > ENDLESS * s.first.max(norm) && norm > 0.9 * s.last {
-                s.theta.fill(f64::INFINITY);
+                return s.theta.fill(f64::INFINITY);
             }
             (s.first, s.last) = (s.first.max(norm), norm);
         }
-        s.factor.solve(oracle.averages().or(s.model.as_ref()), &mut s.gradient);
-        axpy(-1.0, &s.gradient, &mut s.theta);
+        s.factor.solve(oracle.averages().or(s.model.as_ref()), &mut s.direction);
+        axpy(-1.0, &s.direction, &mut s.theta);
+        s.look(oracle);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
@@ -137,5 +147,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
 
     fn factor<'s>(&self, s: &'s State) -> Option<&'s Cholesky> {
         s.factor.exact()
+    }
+
+    fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
+        Some(Gradient { f_bar: &s.f_bar, w: &s.w, gradient: &s.gradient })
     }
 }

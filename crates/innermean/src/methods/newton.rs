@@ -82,6 +82,13 @@ const SIGMA: f64 = 1e-4;
 const SLOW: f64 = 0.3;
 /// The shortest part of a step that was cut off at bounds before the prox step is tried instead.
 const STEEP: f64 = 0.1;
+/// The first ridge of a damped model, and the most, for the mean of its diagonal as 1; by which it grows after a step that did not
+/// help, and shrinks where the next model is made after one that did.
+const FIRST_DAMPING: f64 = 0.01;
+const MOST_DAMPING: f64 = 0.999;
+const DAMP: f64 = 8.0;
+const UNDAMP: f64 = 16.0;
+const LEAST_DAMPING: f64 = 1e-30;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
 
@@ -135,6 +142,9 @@ pub struct State {
     terms: usize,
     /// Whether the Hessian is the same everywhere and known
     exact: bool,
+    /// The ridge that has been added to the model, and whether since the last move
+    damping: f64,
+    damped: bool,
     /// Whether the last gradient is that of the current point
     moved: bool,
     /// Gradients so far, and slow steps since the model was made
@@ -181,6 +191,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             pairs: Pairs::new(pairs, d),
             terms: 0,
             exact: false,
+            damping: 0.0,
+            damped: false,
             moved: false,
             passes: 0,
             slow: 0,
@@ -222,6 +234,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             s.aim(oracle, &g);
         } else if s.falls(&g) {
             self.move_on(oracle, &g, s);
+        } else if s.damps() {
+            s.aim(oracle, &g);
         } else if s.tau < STEEP && !g.smooth() && !s.pairs.is_empty() {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
@@ -245,7 +259,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
 
     fn factor<'s>(&self, s: &'s State) -> Option<&'s Cholesky> {
         match &s.model {
-            Model::Factor(factor) if s.exact => Some(factor),
+            Model::Factor(factor, _) if s.exact && s.damping == 0.0 => Some(factor),
             _ => None,
         }
     }
@@ -263,6 +277,9 @@ impl Newton {
             s.learn(g);
         }
         s.arrive();
+        if !std::mem::take(&mut s.damped) {
+            s.damping = if s.damping > LEAST_DAMPING { s.damping / UNDAMP } else { 0.0 };
+        }
         let gain = s.slope;
         let every_step = self.whole || oracle.d() <= FEW && s.terms == oracle.n_x();
         if every_step && !s.exact {
@@ -339,6 +356,9 @@ impl Newton {
             s.terms = n_x;
         }
         s.model = Model::dense(oracle.hessian(&s.f_bar, s.terms, self.seed), g);
+        if s.damping > 0.0 {
+            s.model.damp(s.damping, d);
+        }
     }
 }
 
@@ -365,6 +385,23 @@ impl State {
         self.moved = true;
     }
 
+    /// Adds to the ridge of a matrix, after a step that did not help: where few terms bend, as those of a hinge, a Hessian says too
+    /// little about the others. Whether there was anything to add to.
+    fn damps(&mut self) -> bool {
+        let d = self.here.x.len();
+        match self.model.size(d) {
+            Some(size) if size.is_finite() && self.damping < MOST_DAMPING * size => {
+                let more =
+                    if self.damping > 0.0 { (DAMP - 1.0) * self.damping } else { FIRST_DAMPING * size };
+                self.model.damp(more, d);
+                self.damping += more;
+                self.damped = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Whether P has fallen enough at the trial point. Where that is lost in rounding, whether it has not risen and, where g is smooth, `P'` has
     /// become shorter.
     fn falls(&self, g: &Parts) -> bool {
@@ -386,17 +423,17 @@ impl State {
             update_with_both(s, &trial.x, &here.x, |_, next, x| next - x);
             update_with_both(y, &trial.gradient, &here.gradient, |_, next, v| next - v);
         };
-        if !matches!(model, Model::Matrix(_)) {
+        if matches!(model, Model::Matrix(_)) {
+            let (mut s, mut y) = (vec![0.0; here.x.len()], vec![0.0; here.x.len()]);
+            difference(&mut s, &mut y);
+            model.update(&s, &y);
+        } else {
             pairs.add(|s, y| {
                 difference(s, y);
                 for ((y, s), part) in y.iter_mut().zip(&*s).zip(&g.parts) {
                     *y += part.l2 * s;
                 }
             });
-        } else {
-            let (mut s, mut y) = (vec![0.0; here.x.len()], vec![0.0; here.x.len()]);
-            difference(&mut s, &mut y);
-            model.update(&s, &y);
         }
     }
 
@@ -421,7 +458,7 @@ impl State {
                 _ => false,
             };
             self.head_for_target(oracle);
-            if quasi && !(self.slope < 0.0) {
+            if quasi && (self.slope.is_nan() || self.slope >= 0.0) {
                 self.fall_back(oracle, g);
             }
         }

@@ -217,7 +217,7 @@ impl Draws {
 }
 
 /// How many steps ahead rows are prefetched: the time of a few steps covers a wait for memory.
-const AHEAD: usize = 12;
+const AHEAD: usize = 4;
 
 /// The state of SVRPDA-I and II.
 #[derive(Debug, Clone, Serialize, Deserialize)]

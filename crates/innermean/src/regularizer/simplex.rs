@@ -24,63 +24,25 @@ impl Simplex {
     pub const SLACK: f64 = 1e-9;
 }
 
-/// `map` of all numbers so far and the next one, lane by lane so that it vectorises.
+/// `sum_{x_l > tau} x_l` and the number of its terms, in lanes so that it vectorises.
 #[inline(always)]
-fn in_lanes<const K: usize>(
-    x: &[f64],
-    start: [f64; K],
-    map: impl Fn([f64; K], f64) -> [f64; K],
-) -> [[f64; LANES]; K] {
-    let mut lanes = start.map(|start| [start; LANES]);
+fn sum_above(tau: f64, x: &[f64]) -> (f64, f64) {
+    let (mut sums, mut counts) = ([0.0; LANES], [0.0; LANES]);
     let (blocks, rest) = x.as_chunks::<LANES>();
-    let mut take = |lane: usize, x: f64| {
-        let mut so_far = [0.0; K];
-        for k in 0..K {
-            so_far[k] = lanes[k][lane];
-        }
-        let next = map(so_far, x);
-        for k in 0..K {
-            lanes[k][lane] = next[k];
-        }
+    let mut add = |lane: usize, x: f64| {
+        let inside = x > tau;
+        sums[lane] += if inside { x } else { 0.0 };
+        counts[lane] += if inside { 1.0 } else { 0.0 };
     };
     for block in blocks {
-        for lane in 0..LANES {
-            take(lane, block[lane]);
+        for (lane, &x) in block.iter().enumerate() {
+            add(lane, x);
         }
     }
     for (lane, &x) in rest.iter().enumerate() {
-        take(lane, x);
+        add(lane, x);
     }
-    lanes
-}
-
-/// `sum_{x_l > tau} x_l` and the number of its terms.
-#[inline(always)]
-fn sum_above(tau: f64, x: &[f64]) -> (f64, f64) {
-    let [sums, counts] = in_lanes(
-        x,
-        [0.0; 2],
-        #[inline(always)]
-        |[sum, count], x| {
-            let inside = x > tau;
-            [sum + if inside { x } else { 0.0 }, count + if inside { 1.0 } else { 0.0 }]
-        },
-    );
-    (vector::add_lanes(&sums), vector::add_lanes(&counts))
-}
-
-/// The largest number; what is none does not count.
-#[inline(always)]
-fn largest(x: &[f64]) -> f64 {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let [lanes] = in_lanes(
-        x,
-        [f64::NEG_INFINITY],
-        #[inline(always)]
-        |[most], x| [larger(most, x)],
-    );
-    let [a, b, c, d, e, f, g, h] = lanes;
-    larger(larger(larger(a, e), larger(c, g)), larger(larger(b, f), larger(d, h)))
+    (sums.iter().sum(), counts.iter().sum())
 }
 
 impl Regularizer for Simplex {
@@ -104,7 +66,10 @@ impl Regularizer for Simplex {
     /// The largest entry stays in every S, so that |S| is never 0; but for a NaN, which ends up in theta.
     #[inline(always)]
     fn prox(&self, _: f64, theta: &mut [f64]) {
-        let largest = largest(theta);
+        let mut largest = f64::NEG_INFINITY;
+        for &x in theta.iter() {
+            largest = if x > largest { x } else { largest };
+        }
         vector::update(theta, |x| x - largest);
         let mut tau = -1.0;
         let mut size = f64::INFINITY;

@@ -2,7 +2,7 @@
 //!
 //! On x86-64 it is what an old CPU runs. There a call is kept out of the loops that take the other way.
 
-use super::{LANES, add_lanes, update_with, update_with_both};
+use super::{LANES, update_with, update_with_both};
 
 /// Writes functions that are inlined unless they are the way that is not taken.
 macro_rules! kernels {
@@ -82,4 +82,10 @@ pub(super) fn scatter(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
         let y = &mut y[*column as usize];
         *y = value.mul_add(c, *y);
     }
+}
+
+/// The sum of all lanes, in the order that suits halves of registers.
+#[inline(always)]
+fn add_lanes(sum: &[f64; LANES]) -> f64 {
+    ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }

@@ -247,11 +247,6 @@ impl Task {
         Task { risk, limits, l1: 0.0, l2: 0.0 }
     }
 
-    /// Whether the distance to the optimum can be proven: the risk is quadratic, or something holds theta.
-    pub(crate) fn has_gap(&self) -> bool {
-        matches!(self.risk, Risk::Variance(_)) || self.l2 > 0.0 || !matches!(self.limits, Limits::Free)
-    }
-
     /// How far theta is outside the limits.
     pub(crate) fn excess(&self, theta: &[f64]) -> f64 {
         let below = |lo: f64| theta.iter().fold(0.0_f64, |most, t| most.max(lo - t));

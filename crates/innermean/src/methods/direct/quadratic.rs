@@ -79,10 +79,15 @@ impl Factor {
             let whitened = whitened(&model, form);
             return (Self::of_columns(gram::weighted(&whitened, |_| 1.0), l2), Some(model));
         }
-        let weights: Vec<f64> = (0..n_x)
-            .map(|i| 2.0 * oracle.square_weight_of(i).expect("all phi are squares") * oracle.one_over_n_x())
-            .collect();
-        let weight = |r: usize| weights[r / ell];
+        let share = 2.0 * oracle.one_over_n_x();
+        // One for all, or one for each term.
+        let weights: Vec<f64> = match oracle.square_weight() {
+            Some(weight) => vec![share * weight],
+            None => {
+                (0..n_x).map(|i| share * oracle.square_weight_of(i).expect("all phi are squares")).collect()
+            }
+        };
+        let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
         if by_rows(n_x * ell, d) {
             let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
             let rows = oracle.averages().or(model.as_ref()).expect("one of them");

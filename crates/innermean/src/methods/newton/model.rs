@@ -17,8 +17,8 @@ const RIDGE: f64 = 1e-12;
 /// A matrix for the quadratic model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Model {
-    /// Cholesky's factor of `P''`, for a smooth g.
-    Factor(Cholesky),
+    /// Cholesky's factor of `P''`, for a smooth g, and that matrix.
+    Factor(Cholesky, Vec<f64>),
     /// `B`, close to `F''`, for any other.
     Matrix(Vec<f64>),
     /// The diagonal of `F''`, where d is large.
@@ -37,16 +37,45 @@ impl Model {
         for (entry, part) in matrix.iter_mut().step_by(d + 1).zip(&g.parts) {
             *entry += part.l2;
         }
+        Self::factored(matrix, d)
+    }
+
+    /// With a ridge where the matrix is not positive definite.
+    fn factored(mut matrix: Vec<f64>, d: usize) -> Self {
+        let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
         let mut ridge = RIDGE * if mean > 0.0 { mean } else { 1.0 };
         loop {
             match Cholesky::new(&matrix, d) {
-                Ok(factor) => return Model::Factor(factor),
+                Ok(factor) => return Model::Factor(factor, matrix),
                 // What is no number will not become one.
                 Err(_) if !mean.is_finite() => return Model::Diagonal(vec![1.0; d]),
                 Err(_) => gram::add_ridge(ridge, d, &mut matrix),
             }
             ridge *= 100.0;
         }
+    }
+
+    /// The mean of the diagonal of a matrix; None without one.
+    pub(super) fn size(&self, d: usize) -> Option<f64> {
+        match self {
+            Model::Factor(_, matrix) | Model::Matrix(matrix) => {
+                Some(matrix.iter().step_by(d + 1).sum::<f64>() / d as f64)
+            }
+            Model::Diagonal(_) => None,
+        }
+    }
+
+    /// Adds a ridge to a matrix (Levenberg's damping): shorter steps, more along the gradient.
+    pub(super) fn damp(&mut self, ridge: f64, d: usize) {
+        let add = |mut matrix: Vec<f64>| {
+            gram::add_ridge(ridge, d, &mut matrix);
+            matrix
+        };
+        *self = match std::mem::replace(self, Model::Diagonal(Vec::new())) {
+            Model::Factor(_, matrix) => Self::factored(add(matrix), d),
+            Model::Matrix(matrix) => Model::Matrix(add(matrix)),
+            Model::Diagonal(diagonal) => Model::Diagonal(diagonal),
+        };
     }
 
     /// From the diagonal of `F''`.
@@ -62,7 +91,7 @@ impl Model {
     /// `q <- M^-1 q` for a smooth g.
     pub(super) fn solve(&self, g: &Parts, q: &mut [f64]) {
         match self {
-            Model::Factor(factor) => factor.solve(q),
+            Model::Factor(factor, _) => factor.solve(q),
             Model::Diagonal(diagonal) => {
                 for ((q, bend), part) in q.iter_mut().zip(diagonal).zip(&g.parts) {
                     *q /= bend + part.l2;
@@ -89,7 +118,7 @@ impl Model {
                     *x = part.step(1.0 / bend, *v, *x);
                 }
             }
-            Model::Factor(_) => unreachable!("it is for the other kind of g"),
+            Model::Factor(..) => unreachable!("it is for the other kind of g"),
         }
     }
 

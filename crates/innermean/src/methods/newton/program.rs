@@ -144,12 +144,12 @@ impl Program<'_> {
             let mut next = self.x.to_vec();
             step(1.0 / norm, &self.v, &mut next);
             let mut largest = 0.0_f64;
-            for l in 0..self.d {
-                let change = next[l] - self.x[l];
+            for (l, next) in next.into_iter().enumerate() {
+                let change = next - self.x[l];
                 if change != 0.0 {
-                    largest = largest.max(change.abs() / (1.0 + next[l].abs()));
+                    largest = largest.max(change.abs() / (1.0 + next.abs()));
                     self.change(l, change);
-                    self.x[l] = next[l];
+                    self.x[l] = next;
                 }
             }
             moved |= largest > VISIBLE;

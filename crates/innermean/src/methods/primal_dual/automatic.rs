@@ -167,6 +167,7 @@ impl PrimalDual {
             step: (self.calls_per_sample(oracle) * batch * settings.outer_batch) as f64,
             modes: modes.clone(),
             noise: trace * nu / (2.0 * gap * batch as f64),
+            scatter: nu / (2.0 * gap * batch as f64),
             drift: if self.drifts { d as f64 * nu / (2.0 * gap * batch as f64) } else { 0.0 },
             largest,
             dual,

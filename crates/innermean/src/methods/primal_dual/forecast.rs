@@ -14,7 +14,8 @@
 //! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j <f'_ij - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which
 //! the oscillator turns into a variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever beta is as long as it is small; a dual that
 //! follows single samples (beta near 1) doubles it. In the objective that is a floor of `alpha_theta tr(H) nu / (2 (2 - beta))`.
-//! U of SVRPDA-II adds up Jacobians of single samples, and their errors with them.
+//! U of SVRPDA-II adds up Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter in units of H, those of the way to the optimum leave
+//! about `d rho Gamma` of the gap, and those of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that small.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,8 @@ pub(super) struct View {
     pub(super) modes: Vec<Mode>,
     /// `tr(H) nu / 2` over the gap.
     pub(super) noise: f64,
-    /// What U of SVRPDA-II forgets: the floor is at least this over M.
+    /// `rho`, the scatter in units of H, and `d rho` where U drifts, otherwise zero.
+    pub(super) scatter: f64,
     pub(super) drift: f64,
     /// No `alpha_theta` is larger.
     pub(super) largest: f64,
@@ -68,8 +70,9 @@ pub(super) struct Forecast {
     modes: Vec<Mode>,
 }
 
-/// `alpha_w / c` that are tried.
+/// `alpha_w / c` that are tried, and where U drifts.
 const DUAL_STEPS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 8.0];
+const DRIFTING_DUAL_STEPS: [f64; 6] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 1.0, 4.0];
 /// `alpha_theta` are tried from the largest down, in steps of two.
 const PRIMAL_STEPS: i32 = 24;
 /// M are tried from `n_X` up, in steps of one and a half, and then a little to either side of the best.
@@ -91,7 +94,10 @@ impl Forecast {
         let n = view.steps_to_renew;
         let slowed = |mode: &Mode| Mode { eigenvalue: mode.eigenvalue * experience.rate, ..*mode };
         let modes: Vec<Mode> = view.modes.iter().map(slowed).collect();
-        let longest = (MOST_SNAPSHOTS * view.snapshot / view.step).max(MOST_RENEWALS * n);
+        // Small dual steps renew the duals slowly.
+        let most_renewals = if view.drift > 0.0 { 100.0 * MOST_RENEWALS } else { MOST_RENEWALS };
+        let longest = (MOST_SNAPSHOTS * view.snapshot / view.step).max(most_renewals * n);
+        let dual_steps: &[f64] = if view.drift > 0.0 { &DRIFTING_DUAL_STEPS } else { &DUAL_STEPS };
         let mut best: Option<Forecast> = None;
         // Whether a longer outer iteration could leave less.
         let consider = |best: &mut Option<Forecast>, alpha_theta: f64, dual_step: f64, epoch: f64| {
@@ -104,7 +110,7 @@ impl Forecast {
         };
         for halvings in 0..PRIMAL_STEPS {
             let alpha_theta = experience.safe * view.largest * 0.5_f64.powi(halvings);
-            for dual_step in DUAL_STEPS {
+            for &dual_step in dual_steps {
                 let mut epoch = n;
                 for _ in 0..EPOCHS {
                     if !consider(&mut best, alpha_theta, dual_step, epoch) || epoch > longest {
@@ -137,7 +143,9 @@ impl Forecast {
         let m = epoch.max(1.0).ceil();
         let oscillator = Oscillator { alpha_theta, gamma: beta / view.steps_to_renew };
         let decay: f64 = modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
-        let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + view.drift / m);
+        let gamma = oscillator.gamma;
+        let drift = view.drift * gamma * (1.0 + m * gamma * view.scatter);
+        let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
         let left = decay + floor + DISBELIEF;
         let price = if left < HARDLY { (view.snapshot + view.step * m) / -left.ln() } else { f64::INFINITY };
         let steps = Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
