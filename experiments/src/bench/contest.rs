@@ -35,6 +35,8 @@ pub struct Entrant {
     pub setting: Value,
     /// The median of its seconds.
     pub seconds: Option<f64>,
+    /// The least of its seconds.
+    pub least_seconds: Option<f64>,
     /// The median of what all its threads computed, in seconds: on a busy machine it says more than the clock on the wall.
     pub cpu_seconds: Option<f64>,
     /// How many runs that is the median of.
@@ -134,7 +136,8 @@ pub fn compete(
     for ((_, mut entrant), times) in chosen.into_iter().zip(times) {
         if !times.is_empty() {
             entrant.runs = times.len();
-            let (seconds, cpu) = times.into_iter().unzip();
+            let (seconds, cpu): (Vec<f64>, Vec<f64>) = times.into_iter().unzip();
+            entrant.least_seconds = seconds.iter().copied().reduce(f64::min);
             (entrant.seconds, entrant.cpu_seconds) = (Some(median(seconds)), Some(median(cpu)));
         }
         entrants.push(entrant);
@@ -300,6 +303,7 @@ impl Contestant {
             name: self.name(),
             setting: Value::Null,
             seconds: None,
+            least_seconds: None,
             cpu_seconds: None,
             runs: 1,
             gap: None,
@@ -311,6 +315,7 @@ impl Contestant {
             entrant = Entrant {
                 setting,
                 seconds: Some(seconds),
+                least_seconds: Some(seconds),
                 cpu_seconds: Some(cpu),
                 gap: Some(reached),
                 ours,

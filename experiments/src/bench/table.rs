@@ -99,13 +99,20 @@ impl Claim {
                 ..Self::at_most(part, what, None, target)
             };
         };
-        let ratio = ours.seconds.zip(other.seconds).map(|(ours, other)| ours / other);
+        let ratio =
+            |of: fn(&Entrant) -> Option<f64>| of(ours).zip(of(other)).map(|(ours, other)| ours / other);
+        let least = ratio(|entrant| entrant.least_seconds).zip(ratio(|entrant| entrant.cpu_seconds));
         let note = [&ours.note, &other.note].into_iter().find(|note| !note.is_empty()).cloned();
+        let note = note.or_else(|| {
+            least.map(|(least, cpu)| {
+                format!("{} of least times, {} of all threads'", number(least), number(cpu))
+            })
+        });
         Claim {
             ours: text(ours),
             other: text(other),
             note: note.unwrap_or_default(),
-            ..Self::at_most(part, &format!("time / {}", other.name), ratio, target)
+            ..Self::at_most(part, &format!("time / {}", other.name), ratio(|entrant| entrant.seconds), target)
         }
     }
 
@@ -208,6 +215,7 @@ pub fn outcome(outcome: &Outcome) -> String {
                 entrant.name.clone(),
                 setting,
                 text(entrant),
+                entrant.least_seconds.map_or_else(|| "—".to_owned(), seconds),
                 entrant.cpu_seconds.map_or_else(|| "—".to_owned(), seconds),
                 ratio.unwrap_or_else(|| "—".to_owned()),
                 entrant.gap.map_or_else(|| "—".to_owned(), |gap| format!("{:.1e}", gap.max(0.0))),
@@ -216,7 +224,8 @@ pub fn outcome(outcome: &Outcome) -> String {
             ]
         })
         .collect();
-    let header = ["who", "setting", "time", "of all threads", "times ours", "relative gap", "runs", ""];
+    let header =
+        ["who", "setting", "time", "least", "of all threads", "times ours", "relative gap", "runs", ""];
     format!(
         "{}, relative gap {:e}; the two references agree to {:.0e}\n\n{}",
         outcome.sizes,
@@ -235,7 +244,8 @@ mod tests {
             name: name.to_owned(),
             setting: Value::Null,
             seconds,
-            cpu_seconds: seconds,
+            least_seconds: seconds,
+            cpu_seconds: seconds.map(|s| 2.0 * s),
             runs: 5,
             gap: Some(1e-7),
             ours: None,
@@ -262,6 +272,7 @@ mod tests {
         assert_eq!((claim.value, claim.verdict), (Some(0.5), Verdict::Pass));
         assert_eq!((claim.ours.as_str(), claim.other.as_str()), ("300 ms", "600 ms"));
         assert_eq!(claim.what, "time / numpy");
+        assert_eq!(claim.note, "0.50 of least times, 0.50 of all threads'");
         let missing = Claim::time("p", &entrant("ours", None), Some(&entrant("numpy", Some(0.6))), Some(1.0));
         assert_eq!(missing.verdict, Verdict::NotMeasured);
         assert_eq!(
