@@ -152,8 +152,8 @@ fn bad_input_is_refused_in_words() {
     desk.file("two.csv", "a,b\n1,2\n2,1\n");
     for (args, words) in [
         (
-            "small.csv --methods newton",
-            vec!["--methods newton", "there is no such method", "svrpda1", "or all"],
+            "small.csv --methods simplex",
+            vec!["--methods simplex", "there is no such method", "svrpda1", "or all"],
         ),
         ("small.csv --methods gd,gd", vec!["gd is named twice"]),
         (
@@ -240,7 +240,7 @@ fn methods_are_listed_with_what_they_ask() {
     assert_eq!(json.as_array().map(Vec::len), Some(METHODS.len()));
     let one = desk.run("spdc");
     assert!(one.out.contains("an affine f") && one.out.contains("--alpha-theta"), "{}", one.out);
-    let none = desk.run("newton");
+    let none = desk.run("simplex");
     assert!(none.code == Some(2) && none.err.contains("expected one of svrpda1"), "{}", none.err);
 }
 

@@ -1,7 +1,7 @@
 //! A problem of your own, instrumental variables: demand is 3 - 2 price + a shock, and the price answers to the shock, so that plain least
 //! squares is wrong. Over the days with one value of the instrument, the shock averages out. See docs/adding-a-problem.md.
 
-use innermean::{CheckOptions, Choice, Driver, Inner, Listed, Problem, Square, Svrpda1, Unregularized};
+use innermean::{CheckOptions, Inner, Problem, Square, Unregularized};
 use innermean::{Structure, check_problem, draws::Stream};
 
 /// `f_theta(x_i, y_ij) = demand - theta_0 - theta_1 price` on day j of those with value i of the instrument.
@@ -52,8 +52,8 @@ pub(crate) fn main() {
     let square = Square::new(1.0).expect("a weight above 0");
     let problem = Problem { inner: Days(days), merit: square, regularizer: Unregularized };
     check_problem(&problem, &CheckOptions::default()).assert_ok();
-    let method = Svrpda1::choose(&Choice::default(), &problem, &[0.0; 2]).expect("it suits");
-    let [a, b] = Driver::default().run(&problem, &method, &[0.0; 2], &mut ()).theta[..] else { panic!() };
+    let solution = innermean::solve(&problem, &[0.0; 2]).expect("numbers of ordinary size");
+    let [a, b] = solution.theta[..] else { panic!() };
     println!("demand = {a:.4} {b:+.4} price, in closed form {:.4} {:+.4}", expected[0], expected[1]);
     assert!((a - expected[0]).abs() < 1e-4 && (b - expected[1]).abs() < 1e-4);
 }

@@ -2,14 +2,14 @@
 //!
 //! Every bound comes from a function below P whose minimum is known.
 //!
-//! - *Duality gap.* For affine f and any duals w, `P(z) >= D(w)` for all z; see [`dual`]. With `w_i = phi_i'(fbar_i(theta))` the gap
+//! - *Duality gap.* For affine f and any duals w, `P(z) >= D(w)` for all z; see `certificate/dual.rs`. With `w_i = phi_i'(fbar_i(theta))` the gap
 //!   `P(theta) - D(w)` is `g(theta) + <F', theta> + g*(-F')`.
 //! - *Fenchel gap.* The same number bounds any P whose `F = P - g` is convex, for then `F(z) >= F(theta) + <F'(theta), z - theta>`.
 //! - *Quadratic.* Where F itself is quadratic, half of `|z - theta|^2` in the norm of its Hessian is added on the right, and the bound is
-//!   exact where g is quadratic too; see [`quadratic`].
+//!   exact where g is quadratic too; see `certificate/quadratic.rs`.
 //!
-//! Where `g*` is infinite at hand, duals are moved to where it is not: balanced against an intercept ([`balance`]), shrunk
-//! ([`dual`]), or moved by a Newton step ([`newton`]). None of it claims more than double precision can: [`ROUNDING`] times the size of what was subtracted is added.
+//! Where `g*` is infinite at hand, duals are moved to where it is not: balanced against an intercept (`certificate/balance.rs`), shrunk
+//! (`certificate/dual.rs`), or moved by a Newton step (`certificate/newton.rs`). None of it claims more than double precision can: `ROUNDING` times the size of what was subtracted is added.
 
 use std::fmt;
 

@@ -70,7 +70,7 @@ impl Stream {
     }
 
     /// What [`Self::index`] will return at the call after the next `by` ones, for prefetching. Before the first draw of a block, and more than
-    /// [`MARGIN`] ahead, it is a guess.
+    /// `MARGIN` ahead, it is a guess.
     #[inline(always)]
     pub fn ahead(&self, by: usize, n: usize) -> usize {
         let within = (self.position.next as usize % BLOCK + by).min(BLOCK + MARGIN - 1);

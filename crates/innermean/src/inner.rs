@@ -75,7 +75,7 @@ pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a
 /// the work, and a phi with kinks has a measure of optimality only then.
 ///
 /// ```
-/// use innermean::{Choice, Driver, Inner, Listed, Problem, Ridge, Square, Structure, Svrpda1};
+/// use innermean::{Inner, Problem, Ridge, Square, Structure};
 ///
 /// /// Groups of numbers: `f_theta(x_i, y_ij) = theta_0 + theta_1 y_ij - b_i`.
 /// struct Groups {
@@ -100,8 +100,7 @@ pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a
 /// // The means of the groups are 1, 2 and 4: least squares finds b = 1 + 2 y.
 /// let inner = Groups { y: vec![vec![0.0, 2.0], vec![2.0], vec![3.0, 4.0, 5.0]], b: vec![3.0, 5.0, 9.0] };
 /// let problem = Problem { inner, merit: Square::new(1.0)?, regularizer: Ridge::from_weight(0.0)? };
-/// let method = Svrpda1::choose(&Choice::default(), &problem, &[0.0, 0.0])?;
-/// let solution = Driver::default().run(&problem, &method, &[0.0, 0.0], &mut ());
+/// let solution = innermean::solve(&problem, &[0.0, 0.0])?;
 /// assert!((solution.theta[0] - 1.0).abs() < 1e-4 && (solution.theta[1] - 2.0).abs() < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -181,7 +181,7 @@ fn empty_rows_and_absent_features() {
 #[test]
 fn generated_sparse_rows_by_several_methods() {
     let desk = Desk::new();
-    let args = "--generate sparse --rows 2000 --features 5000 --nonzeros 5 --loss logistic --l1 1e-3 --l2 1e-3 --tolerance 1e-8";
+    let args = "--generate sparse --rows 2000 --features 5000 --nonzeros 5 --loss logistic --l1 1e-3 --l2 1e-3 --tolerance 1e-11";
     let answers: Vec<Value> = ["lbfgs", "saga", "svrpda1", "spdc"]
         .map(|method| desk.json(&format!("{args} --method {method}"), 0))
         .into();

@@ -21,7 +21,8 @@ fn theta(answer: &Value) -> Vec<f64> {
 
 #[test]
 fn both_methods_find_the_same_point() {
-    let (one, two) = (solve("--method svrpda1 --tolerance 1e-8"), solve("--method svrpda2 --tolerance 1e-8"));
+    let (one, two) =
+        (solve("--method svrpda1 --tolerance 1e-13"), solve("--method svrpda2 --tolerance 1e-13"));
     assert_eq!(two["method"], "svrpda2");
     assert_ne!(one["calls"], two["calls"]);
     for (a, b) in theta(&one).into_iter().zip(theta(&two)) {

@@ -5,6 +5,7 @@ use super::Oracle;
 use crate::inner::{Inner, Jacobians};
 use crate::merit::Merit;
 use crate::regularizer::Regularizer;
+use crate::steps::{Steps, scaled_for_batches};
 use crate::vector::{axpy, dot, sparse_dot};
 
 /// Terms, and samples of each, at which [`Oracle::scatter_along`] looks.
@@ -17,13 +18,22 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
         (loss + g, loss.abs() + g.abs())
     }
 
+    /// The steps of the rule `scaled` for a run from theta.
+    pub(crate) fn scaled_steps(&self, theta: &[f64], batch: usize, outer_batch: usize) -> Steps {
+        scaled_for_batches(self.problem, theta, batch, outer_batch)
+    }
+
     /// `out = ` the diagonal of `phi_i''(f_bar_i)` for all i, or a bound on its eigenvalues.
     pub(crate) fn curvatures(&self, f_bar: &[f64], out: &mut [f64]) {
         let merit = &self.problem.merit;
+        let bound = 1.0 / merit.gamma();
         if merit.seconds(0..self.n_x, f_bar, out) {
+            // Where no phi bends, as smoothed hinges at the origin, they will further on.
+            if bound.is_finite() && out.iter().all(|c| *c <= 0.0) {
+                out.fill(bound);
+            }
             return;
         }
-        let bound = 1.0 / merit.gamma();
         for (i, (out, u)) in out.chunks_exact_mut(self.ell).zip(f_bar.chunks_exact(self.ell)).enumerate() {
             out.fill(merit.curvature(i, u).unwrap_or(bound));
         }

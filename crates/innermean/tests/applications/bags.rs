@@ -180,7 +180,7 @@ fn the_identity_is_least_squares_on_group_means() {
     let problem =
         Problem { inner, merit: Square::new(1.0).expect("1"), regularizer: innermean::Unregularized };
     for name in ["lbfgs", "svrpda1", "svrpda2", "spdc"] {
-        let solution = solve(&problem, name, &[0.0; 6], 1e-11);
+        let solution = solve(&problem, name, &[0.0; 6], 1e-20);
         assert_close(&solution.theta, &expected, 1e-8, name);
     }
 }

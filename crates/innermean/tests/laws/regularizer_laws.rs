@@ -248,16 +248,13 @@ proptest! {
     #[test]
     fn step_is_a_move_and_a_prox((cases, [theta, direction]) in world(), alpha in alpha()) {
         for case in &cases {
-            let moved: Vec<f64> = theta.iter().zip(&direction).map(|(x, v)| x + -alpha * v).collect();
+            let moved: Vec<f64> = theta.iter().zip(&direction).map(|(x, v)| x - alpha * v).collect();
             let expected = case.prox(alpha, &moved);
             let mut stepped = theta.clone();
             case.g.step(alpha, &direction, &mut stepped);
-            if case.name.contains("tilted") {
-                let size = norm(&theta) + alpha * (norm(&direction) + 1e3);
-                prop_assert!(squared_distance(&stepped, &expected).sqrt() <= 1e-13 * size, "{case:?}");
-            } else {
-                prop_assert_eq!(bits(&stepped), bits(&expected), "{:?}", case);
-            }
+            // Up to rounding: some steps fuse the product with the sum.
+            let size = norm(&theta) + alpha * (norm(&direction) + 1e3);
+            prop_assert!(squared_distance(&stepped, &expected).sqrt() <= 1e-13 * size, "{case:?}");
         }
     }
 

@@ -258,7 +258,7 @@ fn stationary_points_of_a_problem_that_is_not_convex() {
 fn prox_linear_is_fast_where_the_fit_is_exact() {
     let inner = Units::random(4, 40, 3, 0.0, 5, sigmoid, sigmoid_slope);
     let problem = Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized };
-    let solution = solve("prox-linear", &problem, &[0.0; 4], 1e-9);
+    let solution = solve("prox-linear", &problem, &[0.0; 4], 1e-18);
     assert_eq!(solution.status, Status::Solved);
     assert!(
         solution.objective < 1e-18 && solution.outer <= 20,

@@ -31,10 +31,14 @@ pub(super) struct Automatic {
     /// What was expected of the outer iteration that has ended, if it went on from the last reference point.
     forecast: Option<Forecast>,
     experience: Experience,
+    /// The steps of a run that forecasts have not brought to its end.
+    plain: Option<Steps>,
     /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports.
     jacobians: Vec<f64>,
 }
 
+/// So many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs` are solved in fewer.
+const PATIENCE: usize = 50;
 /// What is left of steps after a failure.
 const SMALLER: f64 = 0.25;
 /// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
@@ -60,6 +64,7 @@ impl Automatic {
             gap: f64::INFINITY,
             forecast: None,
             experience: Experience { floor: 1.0, rate: 1.0, safe: 1.0 },
+            plain: None,
             jacobians: Vec::new(),
         }
     }
@@ -82,6 +87,20 @@ impl Automatic {
         }
         true
     }
+
+    /// The scaled steps at the best reference point, made smaller where they have failed: forecasts have gone wrong, as they may where phi is flat in parts.
+    fn plain_steps<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+        settings: &Settings,
+    ) -> Steps {
+        let Automatic { plain, experience, best, .. } = self;
+        let steps = *plain.get_or_insert_with(|| {
+            experience.safe = 1.0;
+            oracle.scaled_steps(&best.1, settings.batch, settings.outer_batch)
+        });
+        Steps { alpha_theta: experience.safe * steps.alpha_theta, ..steps }
+    }
 }
 
 impl PrimalDual {
@@ -92,11 +111,13 @@ impl PrimalDual {
         settings: &Settings,
     ) {
         let mut automatic = self.automatic.take().expect("the settings say so");
+        // The scaled steps are made for duals that go on.
+        let mut anew = automatic.plain.is_none();
         loop {
             let mut here = (f64::INFINITY, 0.0);
             if self.theta.iter().all(|t| t.is_finite()) {
                 self.theta_ref.copy_from_slice(&self.theta);
-                self.snapshot(oracle, true);
+                self.snapshot(oracle, anew);
                 here = oracle.objective_at(&self.theta_ref, &self.f_bar);
             }
             if automatic.accepts(here.0, here.1, &self.theta) {
@@ -104,8 +125,13 @@ impl PrimalDual {
             }
             self.theta.copy_from_slice(&automatic.best.1);
             automatic.last = [f64::INFINITY; 3];
+            anew = true;
         }
-        let (steps, batch) = self.automatic_steps(oracle, settings, &mut automatic);
+        let (steps, batch) = if self.outer > settings.warmup_epochs + PATIENCE {
+            (automatic.plain_steps(oracle, settings), settings.batch)
+        } else {
+            self.automatic_steps(oracle, settings, &mut automatic)
+        };
         let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
         self.pace = Pace { alpha_theta, alpha_w, inner_iterations, batch, ..self.pace };
         self.automatic = Some(automatic);
