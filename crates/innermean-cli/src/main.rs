@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use innermean::Status;
 
 mod advice;
@@ -28,14 +28,16 @@ mod regularizer_flags;
 mod scaling;
 mod sequences;
 mod settings;
+mod shell;
 mod solver_flags;
+mod sparkline;
 mod start;
 mod stdout;
 mod trace;
 
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]
-#[command(name = "innermean", version, arg_required_else_help = true)]
+#[command(name = "innermean", version = env!("INNERMEAN_VERSION"), arg_required_else_help = true)]
 #[command(long_about = LONG_ABOUT, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
@@ -51,6 +53,8 @@ enum Command {
     Linear(linear::LinearArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 const LONG_ABOUT: &str = "\
@@ -77,6 +81,8 @@ fn main() -> ExitCode {
         Command::Linear(args) => linear::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
     };
     match ended {
         Ok(status) => exit_code(status),
