@@ -274,3 +274,61 @@ impl Merit for TermsOf<'_> {
         self.whole.square_weight()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collapse::Collapsed;
+    use crate::draws::Stream;
+    use crate::problems::bags::{Bags, Groups, Link};
+    use crate::vector::norm_squared;
+
+    /// Of every term that is taken: its mean is that of its samples, its Jacobian likewise, and the gradient that keeps Jacobians is the one in two passes.
+    #[test]
+    fn a_part_is_an_f_of_its_own() {
+        let (d, sizes) = (3, [1, 40, 16, 300, 1000, 7]);
+        let starts: Vec<usize> = (0..=sizes.len()).map(|i| sizes[..i].iter().sum()).collect();
+        let mut draws = Stream::new(5, 0);
+        let rows = (0..d * starts[sizes.len()]).map(|_| 2.0 * draws.unit() - 1.0).collect();
+        let bags = Bags::new(Groups::new(d, rows, starts, false).expect("groups"), Link::Logistic);
+        let (theta, terms) = ([0.3, -1.0, 0.7], [1, 3, 4]);
+        for most in [16, 50, usize::MAX] {
+            let part = PartOf::new(&bags, &terms, most);
+            for (k, i) in terms.into_iter().enumerate() {
+                assert!(part.n_y(k) <= most.max(16) && part.n_y(k) <= bags.n_y(i));
+                let (mut sum, mut one, mut slopes) = (0.0, [0.0], [0.0; 3]);
+                for j in 0..part.n_y(k) {
+                    part.value(&theta, k, j, &mut one);
+                    sum += one[0] / part.n_y(k) as f64;
+                    part.add_jac_t(&theta, k, j, &[1.0], 1.0 / part.n_y(k) as f64, &mut slopes);
+                }
+                part.mean(&theta, k, &mut [0.0], &mut one);
+                assert!((one[0] - sum).abs() < 1e-14);
+                part.add_mean_jac_t(&theta, k, &[1.0], -1.0, &mut slopes);
+                assert!(norm_squared(&slopes) < 1e-28);
+            }
+            let duals = |_: Range<usize>, u: &[f64], w: &mut [f64]| {
+                w.copy_from_slice(u);
+                0.5 * norm_squared(u)
+            };
+            let run = |two: bool| {
+                let (mut f_bar, mut w, mut out) = (vec![0.0; 3], vec![0.0; 3], vec![0.0; d]);
+                let (f_bar_mut, w_mut) = (&mut f_bar[..], &mut w[..]);
+                let loss = if two {
+                    gradient_in_two_passes(&part, &theta, &duals, f_bar_mut, w_mut, &mut out)
+                } else {
+                    part.gradient(&theta, &duals, f_bar_mut, w_mut, &mut out)
+                };
+                [vec![loss], f_bar, w, out].concat()
+            };
+            assert!(run(false).iter().zip(run(true)).all(|(a, b)| (a - b).abs() < 1e-14));
+            // The Jacobians that were kept, and those at another point.
+            for theta in [theta, [0.1, 0.2, 0.3]] {
+                let mut rows = vec![0.0; 3 * d];
+                part.mean_jacobians(&theta, &mut rows);
+                let fresh = Collapsed::new(&PartOf::new(&bags, &terms, most), &theta);
+                assert_eq!(Some(&rows[..]), fresh.dense());
+            }
+        }
+    }
+}
