@@ -77,6 +77,14 @@ pub trait Method<F, P, G> {
     /// One inner step: no allocation, no clock, no error.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
 
+    /// `count` inner steps, bit for bit as many calls of [`Self::inner`]: what is the same for all of them may be asked once.
+    #[inline(always)]
+    fn inner_steps(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State, count: usize) {
+        for _ in 0..count {
+            self.inner(oracle, state);
+        }
+    }
+
     /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
     fn show(&self, oracle: &Oracle<'_, F, P, G>, state: &mut Self::State) {
         let _ = (oracle, state);

@@ -537,6 +537,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.regularizer.step(alpha, direction, theta);
     }
 
+    /// `u += c x`, then the primal step along u: free.
+    #[inline(always)]
+    pub fn primal_step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
+    }
+
     /// `theta_l` after so many primal steps in a constant direction: free.
     ///
     /// # Panics

@@ -45,6 +45,13 @@ pub trait Regularizer: Sync {
         self.prox(alpha, theta);
     }
 
+    /// `u += c x`, then [`Self::step`] along u; one sweep where g allows it.
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        vector::axpy(c, x, u);
+        self.step(alpha, u, theta);
+    }
+
     /// `g*(v) = sup_theta <v, theta> - g(theta)`. Not for the inner loop: it may allocate.
     fn conjugate(&self, v: &[f64]) -> f64;
 
@@ -98,6 +105,11 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
                     (**self).step(alpha, direction, theta);
+                }
+
+                #[inline(always)]
+                fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+                    (**self).step_along_sum(alpha, c, x, u, theta);
                 }
 
                 #[inline(always)]

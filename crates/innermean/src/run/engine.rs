@@ -84,11 +84,7 @@ where
         let start = Instant::now();
         dispatch(
             #[inline(always)]
-            || {
-                for _ in 0..steps {
-                    method.inner(oracle, state);
-                }
-            },
+            || method.inner_steps(oracle, state, steps as usize),
         );
         let took = start.elapsed();
         self.clock += took;
