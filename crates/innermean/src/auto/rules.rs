@@ -7,7 +7,8 @@ use super::facts::Facts;
 const DIRECT: usize = 3000;
 /// The same where rows are sparse and a pass costs little.
 const DIRECT_SPARSE: usize = 1000;
-/// Samples for each outer term from which steps on single samples beat passes over all.
+/// Samples for each outer term from which steps on single samples beat passes over all, where there are too many coordinates for Newton's
+/// matrix.
 const LARGE_GROUPS: usize = 5000;
 
 /// The methods, the best first.
@@ -31,6 +32,9 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     } else if facts.smooth() {
         let each = facts.samples();
         let why = || format!("{each} samples for each of {}", counted(facts.n_x(), "outer term"));
+        if facts.moderate() {
+            add(facts.suited("newton"), &|| why() + ": a part of them is solved first");
+        }
         if each >= LARGE_GROUPS {
             add(single_samples(facts), &why);
         }
