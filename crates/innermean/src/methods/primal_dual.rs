@@ -8,9 +8,9 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 
 use self::automatic::Automatic;
-use super::Method;
 use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
+use super::{Method, Tempo};
 use crate::choice::Knob;
 use crate::collapse::SparseRows;
 use crate::draws::Stream;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub outer_batch: usize,
     /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up epochs alone.
     pub automatic: bool,
+    /// Whether the steps are scaled ones that nobody has asked for, as where phi has kinks: then the safeguard watches over them.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -119,6 +121,9 @@ pub trait UpdateU {
     /// The settings.
     fn settings(&self) -> &Settings;
 
+    /// The method with others.
+    fn with(settings: Settings) -> Self;
+
     /// Updates U after `change` has been added to `w_i`. Where it asks for samples, it takes `batch` at once.
     fn update_u<F: Inner, P: Merit, G: Regularizer>(
         state: &mut PrimalDual,
@@ -184,6 +189,22 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         s.lagged.show(oracle, s.pace.alpha_theta, &s.u, &s.theta);
     }
 
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        let settings = self.settings();
+        settings.guarded.then(|| {
+            V::with(Settings {
+                alpha_theta: tempo.steps * settings.alpha_theta,
+                inner_iterations: tempo.inner_iterations(settings.inner_iterations),
+                seed: tempo.seed(settings.seed),
+                ..*settings
+            })
+        })
+    }
+
+    fn reference<'s>(&self, s: &'s PrimalDual) -> Option<(&'s [f64], &'s [f64])> {
+        (!s.pace.warming_up).then_some((&s.theta_ref, &s.f_bar))
+    }
+
     fn recovers(&self) -> bool {
         self.settings().automatic
     }
@@ -196,6 +217,15 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         Some(&s.w)
     }
 }
+
+/// M where U follows single samples: it drifts from the batch gradient as a random walk does, the faster the fewer terms there are. Where
+/// a pass over the data would pay for a long epoch of SVRPDA-I, SVRPDA-II has the root of it.
+pub(super) fn drifting_epoch(inner_iterations: usize, n_x: usize) -> usize {
+    inner_iterations.min(inner_iterations.isqrt().max(EPOCH * n_x))
+}
+
+/// `M / n_X` of it, at least.
+const EPOCH: usize = 4;
 
 /// One stream for each random variable of the boxes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -332,6 +362,12 @@ impl PrimalDual {
             self.theta_ref.copy_from_slice(&self.theta);
             // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
             self.snapshot(oracle, first && settings.warmup_epochs == 0);
+            if settings.guarded {
+                self.pace = Pace::new(settings);
+                if !first {
+                    oracle.ask_all_merits();
+                }
+            }
         }
         self.next_reference.begin(self.pace.inner_iterations, &mut self.draws.reference);
     }

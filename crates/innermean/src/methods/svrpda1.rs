@@ -56,6 +56,10 @@ impl UpdateU for Svrpda1 {
         &self.0
     }
 
+    fn with(settings: Settings) -> Self {
+        Svrpda1(settings)
+    }
+
     /// `U_k = U_{k-1} + (1/n_X) fbar'_{i_k}(theta_ref) (w_{i_k}^(k) - w_{i_k}^(k-1))`
     #[inline(always)]
     fn update_u<F: Inner, P: Merit, G: Regularizer>(
