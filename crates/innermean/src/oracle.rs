@@ -9,7 +9,7 @@ use crate::hessian;
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Quadratic, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::sample::TermsOf;
 use crate::shared::MOST_PICKED;
 
@@ -312,14 +312,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.n_x > 0 && merit.square_weight_of(0).is_some() || merit.quadratic_form().is_some()
     }
 
-    /// g along coordinate l, if it is a sum over coordinates: free.
-    pub(crate) fn coordinate(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate(l)
-    }
-
-    /// See [`Regularizer::coordinate_of_budget`]: free.
-    pub(crate) fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate_of_budget(l)
+    /// g along its coordinates, if it is a sum over them: free.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        Parts::of(&self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.
@@ -504,11 +499,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// phi as a quadratic form, if it is one: free.
     pub fn quadratic_form(&self) -> Option<&'p QuadraticForm> {
         self.problem.merit.quadratic_form()
-    }
-
-    /// g as a quadratic, if it is one: free.
-    pub fn quadratic_regularizer(&self) -> Option<Quadratic> {
-        Quadratic::of(&self.problem.regularizer, self.d)
     }
 
     #[inline(always)]

@@ -22,7 +22,6 @@
 use serde::{Deserialize, Serialize};
 
 use self::model::Model;
-use self::program::Parts;
 use super::backtracking::SLACK;
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
@@ -33,14 +32,13 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::sample::spread;
 use crate::setting::at_least_one;
 use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 mod model;
 mod orthant;
-mod program;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -179,7 +177,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         start.g = oracle.regularizer_value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
-        let pairs = if g.smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
+        let pairs = if g.are_smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
         State {
             here: start.clone(),
             trial: start,
@@ -236,7 +234,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             self.move_on(oracle, &g, s);
         } else if s.damps() {
             s.aim(oracle, &g);
-        } else if s.tau < STEEP && !g.smooth() && !s.pairs.is_empty() {
+        } else if s.tau < STEEP && !g.are_smooth() && !s.pairs.is_empty() {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
@@ -371,11 +369,7 @@ fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, 
 
 /// g along its coordinates.
 fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
-    let all = |part: &dyn Fn(usize) -> Option<Coordinate>| (0..oracle.d()).map(part).collect();
-    let separate: Option<Vec<Coordinate>> = all(&|l| oracle.coordinate(l));
-    let budget = separate.is_none();
-    let parts = separate.or_else(|| all(&|l| oracle.coordinate_of_budget(l)));
-    Parts { parts: parts.expect("the method has been chosen for this problem"), budget }
+    oracle.parts().expect("the method has been chosen for this problem")
 }
 
 impl State {
@@ -413,7 +407,7 @@ impl State {
         }
         trial.objective() <= here.objective() + slack
             && -self.tau * self.slope <= 10.0 * slack
-            && (!g.smooth() || norm_squared(&trial.slope(g)) <= norm_squared(&here.slope(g)))
+            && (!g.are_smooth() || norm_squared(&trial.slope(g)) <= norm_squared(&here.slope(g)))
     }
 
     /// The pair of differences between here and the trial point.
@@ -442,7 +436,7 @@ impl State {
         let State { here, target, direction, model, pairs, .. } = self;
         self.tau = 1.0;
         target.copy_from_slice(&here.x);
-        if g.smooth() {
+        if g.are_smooth() {
             let slope = here.slope(g);
             direction.copy_from_slice(&slope);
             pairs.descend_from(direction, |q| model.solve(g, q));
