@@ -286,7 +286,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let problem = self.problem;
         let at_origin = self.scale.is_none() && theta == problem.allowed(&vec![0.0; theta.len()]);
         // A run that begins at the origin has it all before it.
-        if matches!(self.hessian, Lazy::Unmade) && !at_origin && self.factor(known).is_none() {
+        if matches!(self.hessian, Lazy::Unmade) && !at_origin && known.factor.is_none() {
             self.hessian = Hessian::new(problem, &self.squares).map_or(Lazy::Impossible, Lazy::Made);
             if matches!(self.hessian, Lazy::Impossible) && !self.by_duals {
                 self.way = Way::Stationarity(Reason::Singular);
@@ -308,11 +308,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         at_origin
     }
 
-    /// The factor of `P''`, if it can be used.
-    fn factor<'m>(&self, known: Known<'m>) -> Option<&'m Cholesky> {
-        known.factor.filter(|_| self.squares.are_all())
-    }
-
     /// The method's duals, where they are better than `phi_i'(fbar_i)`: at a kink that is one of many subgradients, and the method knows
     /// better which.
     fn duals<'m>(&self, known: Known<'m>) -> Option<&'m [f64]> {
@@ -322,7 +317,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     /// Whether the duals will be `w_i = phi_i'(fbar_i)`.
     fn is_matched(&self, known: Known<'_>) -> bool {
-        self.factor(known).is_some() || (self.duals(known).is_none() && self.balance.is_none())
+        known.factor.is_some() || (self.duals(known).is_none() && self.balance.is_none())
     }
 
     /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it; and, if the duals are matched, those in `w` and
@@ -347,16 +342,17 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             self.gradient.fill(0.0);
             problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
         }
-        let factor = self.factor(known);
-        if let Some(factor) = factor {
-            return (quadratic::exact_gap(factor, &self.squares, point, &self.gradient), Measure::Quadratic);
+        let prove = |factor: &Cholesky| {
+            quadratic::gap(factor, &problem.regularizer, &self.squares, point, &self.gradient)
+        };
+        if let Some(factor) = known.factor {
+            return (prove(factor), Measure::Quadratic);
         }
         if self.way != Way::Proof || (at_origin && !self.by_duals) {
             return (Bound::NONE, Measure::None);
         }
         if let Lazy::Made(hessian) = &self.hessian {
-            let bound = hessian.gap(&problem.regularizer, &self.squares, point, &self.gradient);
-            return (bound, Measure::Quadratic);
+            return (prove(&hessian.factor), Measure::Quadratic);
         }
         let mut v: Vec<f64> = self.gradient.iter().map(|u| -u).collect();
         for (l, slope) in &self.free {

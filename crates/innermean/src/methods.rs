@@ -41,6 +41,7 @@ pub mod msvr;
 pub mod newton;
 pub mod pdbg;
 pub mod primal_dual;
+mod program;
 pub mod prox_linear;
 pub mod reference;
 pub mod safeguard;

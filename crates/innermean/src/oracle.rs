@@ -9,7 +9,7 @@ use crate::hessian;
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Quadratic, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::sample::{PartOf, TermsOf};
 use crate::shared::MOST_PICKED;
 
@@ -327,14 +327,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         (self.snapshot.f / self.weight.max(1)).max(self.n_x as u64) as usize
     }
 
-    /// g along coordinate l, if it is a sum over coordinates: free.
-    pub(crate) fn coordinate(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate(l)
-    }
-
-    /// See [`Regularizer::coordinate_of_budget`]: free.
-    pub(crate) fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate_of_budget(l)
+    /// g along its coordinates, if it is a sum over them: free.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        Parts::of(&self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.
@@ -519,11 +514,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// phi as a quadratic form, if it is one: free.
     pub fn quadratic_form(&self) -> Option<&'p QuadraticForm> {
         self.problem.merit.quadratic_form()
-    }
-
-    /// g as a quadratic, if it is one: free.
-    pub fn quadratic_regularizer(&self) -> Option<Quadratic> {
-        Quadratic::of(&self.problem.regularizer, self.d)
     }
 
     #[inline(always)]

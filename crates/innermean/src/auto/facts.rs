@@ -23,6 +23,11 @@ impl Facts<'_> {
         !self.0.merit.has_kinks()
     }
 
+    /// g is no more than a ridge and a linear term.
+    pub(super) fn quadratic_regularizer(&self) -> bool {
+        (0..self.d()).all(|l| self.0.regularizer.coordinate(l).is_some_and(|part| part.is_smooth()))
+    }
+
     pub(super) fn d(&self) -> usize {
         self.0.inner.d()
     }

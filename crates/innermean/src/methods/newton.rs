@@ -26,7 +26,6 @@
 use serde::Serialize;
 
 use self::model::Model;
-use self::program::Parts;
 use self::start::Start;
 use self::state::{Point, Trying};
 use super::lbfgs::pairs::Pairs;
@@ -38,12 +37,11 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::setting::at_least_one;
 
 mod model;
 mod orthant;
-mod program;
 mod start;
 mod state;
 
@@ -127,7 +125,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         start.g = oracle.regularizer_value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
-        let pairs = if g.smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
+        let pairs = if g.are_smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
         State {
             here: start.clone(),
             trial: start,
@@ -179,7 +177,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             self.move_on(oracle, &g, s);
         } else if s.damps() {
             s.aim(oracle, &g);
-        } else if s.tau < STEEP && !g.smooth() && !s.pairs.is_empty() {
+        } else if s.tau < STEEP && !g.are_smooth() && !s.pairs.is_empty() {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
@@ -304,9 +302,5 @@ pub(crate) fn is_moderate(d: usize, rows: usize) -> bool {
 
 /// g along its coordinates.
 fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
-    let all = |part: &dyn Fn(usize) -> Option<Coordinate>| (0..oracle.d()).map(part).collect();
-    let separate: Option<Vec<Coordinate>> = all(&|l| oracle.coordinate(l));
-    let budget = separate.is_none();
-    let parts = separate.or_else(|| all(&|l| oracle.coordinate_of_budget(l)));
-    Parts { parts: parts.expect("the method has been chosen for this problem"), budget }
+    oracle.parts().expect("the method has been chosen for this problem")
 }

@@ -5,12 +5,11 @@
 //! each needs a step or two: down to a few terms for each coordinate and, of terms with very many samples, down to some hundred
 //! of them.
 
-use super::program::Parts;
 use super::{Method, Model, Newton, has_matrix};
 use crate::inner::{Inner, Sample};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Parts, Regularizer};
 use crate::sample::spread;
 
 /// Steps on a part, at most, and the part of P that is not worth another.

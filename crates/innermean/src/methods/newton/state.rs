@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use super::orthant;
-use super::program::Parts;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::backtracking::SLACK;
 use crate::methods::lbfgs::pairs::Pairs;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Parts, Regularizer};
 use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 /// The part of the slope by which P must fall.
@@ -127,7 +126,7 @@ impl State {
         }
         trial.objective() <= here.objective() + slack
             && -self.tau * self.slope <= 10.0 * slack
-            && (!g.smooth() || norm_squared(&trial.slope(g)) <= norm_squared(&here.slope(g)))
+            && (!g.are_smooth() || norm_squared(&trial.slope(g)) <= norm_squared(&here.slope(g)))
     }
 
     /// The pair of differences between here and the trial point.
@@ -160,7 +159,7 @@ impl State {
         let State { here, target, direction, model, pairs, .. } = self;
         self.tau = 1.0;
         target.copy_from_slice(&here.x);
-        if g.smooth() {
+        if g.are_smooth() {
             let slope = here.slope(g);
             direction.copy_from_slice(&slope);
             pairs.descend_from(direction, |q| model.solve(g, q));
