@@ -41,6 +41,8 @@ struct Line {
     rows: Option<u64>,
     #[serde(default)]
     epochs: Option<f64>,
+    /// Must be there, though it may be null.
+    #[serde(deserialize_with = "Option::deserialize")]
     objective: Option<f64>,
     #[serde(default)]
     gap: Option<f64>,
