@@ -11,11 +11,15 @@ use anyhow::{Result, bail};
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
 use serde::Serialize;
 
+use crate::grid::Grid;
 use crate::human::{self, Facts};
 use crate::json;
+use crate::named_numbers::{Heading, NamedNumbers};
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
 use crate::predictions::{OutTable, PredictionFile};
+use crate::report::OutputFiles;
+use crate::report::run::report;
 use crate::solver_flags::SolverFlags;
 use crate::stdout;
 use crate::trace::TraceFile;
@@ -67,7 +71,7 @@ pub(crate) trait Application {
     fn settings(&self) -> Self::Settings<'_>;
 
     /// The answer for people; the lines about the run follow by themselves.
-    fn describe(&self, answer: &Self::Answer<'_>, solution: &Solution, page: &mut Page);
+    fn describe<'a>(&'a self, answer: &'a Self::Answer<'_>, solution: &'a Solution, page: &mut Page<'a>);
 
     /// A column of texts in what `--predictions` writes, if there is one.
     fn predicts_texts(&self) -> Option<&str> {
@@ -94,10 +98,32 @@ pub(crate) struct Source<'a> {
 
 /// The answer for people: tables first, then labelled lines.
 #[derive(Default)]
-pub(crate) struct Page {
-    /// Whole lines.
-    pub(crate) tables: String,
+pub(crate) struct Page<'a> {
+    pub(crate) parts: Vec<Part<'a>>,
     pub(crate) facts: Facts,
+}
+
+/// A part of an answer.
+pub(crate) enum Part<'a> {
+    /// Numbers with names, to be seen as bars.
+    Numbers(NamedNumbers<'a>),
+    Table(Grid),
+}
+
+impl<'a> Page<'a> {
+    /// One more table of numbers with names.
+    pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
+        self.parts.push(Part::Numbers(NamedNumbers { heading, names, numbers }));
+    }
+
+    /// For a terminal.
+    fn text(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
+            Part::Table(grid) => grid.text() + "\n",
+        });
+        parts.collect::<String>() + &self.facts.text()
+    }
 }
 
 /// What was asked of the run and its output.
@@ -112,22 +138,40 @@ pub(crate) struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// The files that are written, which are looked at before anything that takes time; `texts` is a column of texts in the predictions.
-    pub(crate) fn outputs(
-        &self,
-        texts: Option<&str>,
-    ) -> Result<(Option<TraceFile>, Option<PredictionFile<'a>>)> {
+    pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
         let inputs: Vec<&Path> = self.inputs.iter().copied().chain(self.solver.start.file()).collect();
-        let trace = self.output.trace.as_deref();
-        if let (Some(path), Some(trace)) = (self.predictions, trace)
-            && target(path) == target(trace)
-        {
-            bail!("--predictions {}: is the path of --trace too; expected another one", path.display());
-        }
-        let trace = trace.map(|path| TraceFile::check("--trace", path, &inputs)).transpose()?;
-        let predictions =
-            self.predictions.map(|path| PredictionFile::check(path, texts, &inputs)).transpose()?;
-        Ok((trace, predictions))
+        let OutputFlags { trace, pictures, .. } = self.output;
+        let trace = trace.as_deref().map(|path| ("--trace", path));
+        let predictions = self.predictions.map(|path| ("--predictions", path));
+        all_different(trace.into_iter().chain(predictions).chain(pictures.paths()))?;
+        Ok(Outputs {
+            trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
+            predictions: predictions
+                .map(|(_, path)| PredictionFile::check(path, texts, &inputs))
+                .transpose()?,
+            pictures: pictures.check(&inputs)?,
+        })
     }
+}
+
+/// Files that can be written.
+pub(crate) struct Outputs<'a> {
+    trace: Option<TraceFile>,
+    predictions: Option<PredictionFile<'a>>,
+    pictures: OutputFiles,
+}
+
+/// Refuses to write two things to one file.
+pub(crate) fn all_different<'p>(paths: impl Iterator<Item = (&'static str, &'p Path)>) -> Result<()> {
+    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
+    for (flag, path) in paths {
+        let target = target(path);
+        if let Some((other, _)) = seen.iter().find(|(_, seen)| *seen == target) {
+            bail!("{flag} {}: is the path of {other} too; expected another one", path.display());
+        }
+        seen.push((flag, target));
+    }
+    Ok(())
 }
 
 /// Where a path leads to, whether there is a file yet or not.
@@ -157,7 +201,7 @@ where
     let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
-    let (trace, predictions) = request.outputs(application.predicts_texts())?;
+    let Outputs { trace, predictions, pictures } = request.outputs(application.predicts_texts())?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {
@@ -173,20 +217,28 @@ where
     let solution = run(&mut plan, problem)?;
     let answer = application.answer(&solution)?;
     // Whichever of the outputs cannot be written, the others are.
-    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, None));
+    let rows = problem.inner.rows().all;
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, rows, None));
     let predicted =
         predictions.map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
-    stdout::print(&if output.json {
+    let mut page = Page::default();
+    application.describe(&answer, &solution, &mut page);
+    page.facts.run(&plan, &solution);
+    let document = || {
         let facts = json::Facts::of(application, problem, &answer, application.settings(), notes);
-        json::document(&plan, &solution, &facts)?
+        json::document(&plan, &solution, &facts)
+    };
+    let text = if output.json { None } else { Some(page.text()) };
+    let document = if output.json || !pictures.is_empty() { document()? } else { String::new() };
+    let pictured = if pictures.is_empty() {
+        Ok(())
     } else {
-        let mut page = Page::default();
-        application.describe(&answer, &solution, &mut page);
-        page.facts.run(&plan, &solution);
-        page.tables + &page.facts.text()
-    })?;
+        pictures.write(&report(application, problem, &plan, &solution, page, &request.inputs, &document))
+    };
+    stdout::print(&text.unwrap_or(document))?;
     traced?;
     predicted?;
+    pictured?;
     Ok(solution.status)
 }
 

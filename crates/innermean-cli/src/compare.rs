@@ -12,10 +12,12 @@ use self::contest::{Contest, Named};
 use self::report::Report;
 use crate::number;
 use crate::portfolio::ProblemFlags;
+use crate::report::PictureFlags;
 use crate::start::Start;
 use crate::stdout;
 
 mod contest;
+mod page;
 mod policy;
 mod progress;
 mod report;
@@ -112,6 +114,9 @@ pub(crate) struct CompareFlags {
     /// Write the course of every run into this folder, one file a run, one JSON object a line
     #[arg(long, value_name = "DIR")]
     trace_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pictures: PictureFlags,
 }
 
 /// Where settings come from.
@@ -189,10 +194,13 @@ impl CompareFlags {
             stdout::print(&contest.head())?;
         }
         let outcome = contest.run()?;
-        let traced = outcome.write_traces();
+        let traced = outcome.write_traces(problem.inner.rows().all);
         let report = Report { contest: &contest, outcome: &outcome };
+        let pictured =
+            if contest.pictures.is_empty() { Ok(()) } else { contest.pictures.write(&report.page()) };
         stdout::print(&if self.json { report.json()? } else { report.text() })?;
         traced?;
+        pictured?;
         Ok(outcome.status)
     }
 

@@ -22,19 +22,14 @@ pub(crate) fn width() -> usize {
     Term::stdout().size_checked().map_or(USUAL_WIDTH, |(_, columns)| usize::from(columns)).max(40)
 }
 
-/// Labelled lines, one below the other, wrapped at the terminal's width.
+/// Labelled lines, one below the other; a line without a label goes on with the one above.
 #[derive(Default)]
-pub(crate) struct Facts(String);
+pub(crate) struct Facts(Vec<(String, String)>);
 
 impl Facts {
-    /// One more line, or several if it is long.
+    /// One more line.
     pub(crate) fn line(&mut self, label: &str, text: &str) {
-        let room = width().min(WIDEST_PROSE) - LABEL;
-        for (k, line) in wrap(text, room).iter().enumerate() {
-            let label = if k == 0 { label } else { "" };
-            // Writing to a string does not fail.
-            let _ = writeln!(self.0, "{label:LABEL$}{line}");
-        }
+        self.0.push((label.to_owned(), text.to_owned()));
     }
 
     /// The lines that every run has.
@@ -91,9 +86,23 @@ impl Facts {
         );
     }
 
-    /// All lines.
-    pub(crate) fn text(self) -> String {
-        self.0
+    /// All lines, wrapped at the terminal's width.
+    pub(crate) fn text(&self) -> String {
+        let room = width().min(WIDEST_PROSE) - LABEL;
+        let mut out = String::new();
+        for (label, text) in &self.0 {
+            for (k, line) in wrap(text, room).iter().enumerate() {
+                let label = if k == 0 { label } else { "" };
+                // Writing to a string does not fail.
+                let _ = writeln!(out, "{label:LABEL$}{line}");
+            }
+        }
+        out
+    }
+
+    /// Labels and texts, without colours.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, String)> {
+        self.0.iter().map(|(label, text)| (label.as_str(), console::strip_ansi_codes(text).into_owned()))
     }
 }
 

@@ -11,6 +11,7 @@ mod application;
 mod bags;
 mod columns;
 mod compare;
+mod grid;
 mod human;
 mod interrupt;
 mod json;
@@ -20,11 +21,13 @@ mod named_numbers;
 mod number;
 mod output_flags;
 mod plan;
+mod plot;
 mod policy;
 mod portfolio;
 mod predictions;
 mod progress;
 mod regularizer_flags;
+mod report;
 mod scaling;
 mod sequences;
 mod settings;
@@ -53,6 +56,7 @@ enum Command {
     Linear(linear::LinearArgs),
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
+    Report(report::command::ReportArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -63,7 +67,7 @@ Minimise a loss of averages.
   min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 
 The average stands inside the loss, where ordinary stochastic gradients are biased. A command \
-builds such a problem from a file and solves it; compare runs several methods on one; methods lists them.";
+builds such a problem from a file and solves it; compare runs several methods on one; methods lists them; report makes a page from stored traces.";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Command::Linear(args) => linear::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
+        Command::Report(args) => report::command::run(args),
         Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Man(args) => shell::man(args, Cli::command()),
     };

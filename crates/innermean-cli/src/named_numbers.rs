@@ -28,8 +28,23 @@ pub(crate) struct Heading {
     pub(crate) sum: bool,
 }
 
+/// Numbers with their names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedNumbers<'a> {
+    pub(crate) heading: Heading,
+    pub(crate) names: &'a [String],
+    pub(crate) numbers: &'a [f64],
+}
+
+impl NamedNumbers<'_> {
+    /// As a table, with bars that show their size.
+    pub(crate) fn text(&self, width: usize) -> String {
+        table(self.heading, self.names, self.numbers, width)
+    }
+}
+
 /// The table; of very many numbers, the largest.
-pub(crate) fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> String {
+fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> String {
     let mut shown: Vec<usize> = (0..theta.len()).collect();
     if theta.len() > MOST_ROWS {
         shown.sort_by(|&a, &b| theta[b].abs().total_cmp(&theta[a].abs()));
@@ -67,13 +82,13 @@ pub(crate) fn table(heading: Heading, names: &[String], theta: &[f64], width: us
 }
 
 /// The same decimals for all, so that the points stand below each other.
-enum Numbers {
+pub(crate) enum Numbers {
     Decimals(usize),
     Exponent,
 }
 
 impl Numbers {
-    fn for_all(theta: &[f64]) -> Self {
+    pub(crate) fn for_all(theta: &[f64]) -> Self {
         let largest = largest(theta);
         if largest == 0.0 {
             return Numbers::Decimals(4);
@@ -86,7 +101,7 @@ impl Numbers {
         }
     }
 
-    fn text(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         match self {
             // Zero is worth telling from what merely rounds to it.
             _ if value == 0.0 => "0".to_owned(),

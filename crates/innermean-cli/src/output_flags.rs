@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::number;
+use crate::report::PictureFlags;
 
 /// What to print and what to write.
 #[derive(Debug, Clone, Args)]
@@ -15,13 +16,17 @@ pub(crate) struct OutputFlags {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, rows, seconds, objective, optimality
+    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, rows, seconds, objective, optimality, epochs and a
+    /// proven gap, where there is one
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
     /// Evaluate, trace and stop also within an outer iteration, every so many inner steps
     #[arg(long, value_name = "STEPS", value_parser = steps, allow_hyphen_values = true)]
     pub(crate) trace_every: Option<NonZeroU64>,
+
+    #[command(flatten)]
+    pub(crate) pictures: PictureFlags,
 }
 
 fn steps(text: &str) -> Result<NonZeroU64, String> {

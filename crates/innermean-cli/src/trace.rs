@@ -26,9 +26,14 @@ struct Line {
     seconds: f64,
     objective: f64,
     optimality: Option<f64>,
+    /// Rows read over the rows that there are.
+    epochs: f64,
     /// What is above the optimum, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     gap: Option<f64>,
+    /// What the best objective so far is at most above the optimum, where that is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proven_gap: Option<f64>,
 }
 
 impl TraceFile {
@@ -37,18 +42,21 @@ impl TraceFile {
         Ok(TraceFile { flag, file: OutFile::check(path, inputs).map_err(|error| anyhow!("{flag} {error}"))? })
     }
 
-    /// Writes the whole trace, with gaps if the optimum is known.
-    pub(crate) fn write(&self, trace: &[Record], optimum: Option<f64>) -> Result<()> {
+    /// Writes the whole trace, with gaps if the optimum is known; a pass over the data reads `all` rows.
+    pub(crate) fn write(&self, trace: &[Record], all: u64, optimum: Option<f64>) -> Result<()> {
         self.file
-            .write(|out| write_lines(out, trace, optimum))
+            .write(|out| write_lines(out, trace, all, optimum))
             .map_err(|error| anyhow!("{} {error}", self.flag))
     }
 }
 
-fn write_lines(out: &mut impl Write, trace: &[Record], optimum: Option<f64>) -> io::Result<()> {
-    for &Record { outer, inner, calls, rows, seconds, objective, optimality, .. } in trace {
+fn write_lines(out: &mut impl Write, trace: &[Record], all: u64, optimum: Option<f64>) -> io::Result<()> {
+    for &Record { outer, inner, calls, rows, seconds, objective, optimality, gap: proven_gap, .. } in trace {
         let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
-        let line = Line { outer, inner, calls: calls.total(), rows, seconds, objective, optimality, gap };
+        let epochs = rows as f64 / all.max(1) as f64;
+        let calls = calls.total();
+        let line =
+            Line { outer, inner, calls, rows, seconds, objective, optimality, epochs, gap, proven_gap };
         serde_json::to_writer(&mut *out, &line)?;
         out.write_all(b"\n")?;
     }

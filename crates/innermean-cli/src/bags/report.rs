@@ -11,8 +11,8 @@ use super::model::Model;
 use super::table::Data;
 use super::{LinkChoice, Loss, ProblemFlags};
 use crate::application::{Application, Page, Source};
-use crate::human::{self, grouped, significant};
-use crate::named_numbers::{Heading, table};
+use crate::human::{grouped, significant};
+use crate::named_numbers::Heading;
 use crate::predictions::{OutColumn, OutTable};
 use crate::scaling::Scaling;
 use crate::start::Start;
@@ -186,9 +186,9 @@ impl Application for BagsApplication<'_> {
         }
     }
 
-    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
-        page.tables = table(heading, &self.names, &solution.theta, human::width()) + "\n";
+        page.numbers(heading, &self.names, &solution.theta);
         let facts = &mut page.facts;
         let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } = &answer.group_fit;
         let mut fit = format!("mean absolute error {}", significant(*mean_absolute_error, 4));

@@ -16,8 +16,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::progress::Line;
 use super::{CompareFlags, GapKind, Origin, tune};
+use crate::application::all_different;
 use crate::human::{grouped, paragraph, rounded_count};
 use crate::interrupt;
+use crate::report::OutputFiles;
 use crate::settings::Settings;
 use crate::solver_flags::AUTO;
 use crate::trace::TraceFile;
@@ -61,6 +63,7 @@ pub(super) struct Contest<'a, F, P, G> {
     /// Those of the table that do not suit, with the reason.
     pub(super) unsuited: Vec<(&'static str, String)>,
     traces: Vec<Vec<TraceFile>>,
+    pub(super) pictures: OutputFiles,
     runner: Runner<F, P, G>,
     pool: ThreadPool,
 }
@@ -140,6 +143,8 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             pool.install(|| AnyMethod::named(entrant.info.name, &entrant.choice, problem, &start))
                 .map_err(|error| anyhow!("{}: {error}", entrant.info.name))?;
         }
+        all_different(flags.pictures.paths())?;
+        let pictures = flags.pictures.check(&flags.inputs(named))?;
         let traces = trace_files(flags, named, &entrants)?;
         let optimum = pool.install(|| optimum::optimum(problem, &start)).ok_or_else(|| {
             anyhow!("there is no optimum to compare with: phi has a kink and f is not affine")
@@ -160,6 +165,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             entrants,
             unsuited,
             traces,
+            pictures,
             runner,
             pool,
         })
@@ -294,10 +300,10 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
 
 impl Outcome<'_> {
     /// One file for each run.
-    pub(super) fn write_traces(&self) -> Result<()> {
+    pub(super) fn write_traces(&self, rows: u64) -> Result<()> {
         for (entry, files) in self.entries.iter().zip(self.traces) {
             for (run, file) in entry.runs.iter().zip(files) {
-                file.write(&run.trace, Some(self.optimum))?;
+                file.write(&run.trace, rows, Some(self.optimum))?;
             }
         }
         Ok(())

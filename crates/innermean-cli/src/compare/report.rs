@@ -1,12 +1,12 @@
 //! What is said about a comparison, to people and to programs.
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets};
 use innermean::{Inner, Merit, Record, Regularizer, Status};
 use serde::Serialize;
 
 use super::contest::{Contest, Entry, Outcome, seeds};
 use super::{GapKind, Origin};
+use crate::grid::Grid;
 use crate::human::{self, paragraph, rounded_count, significant};
 use crate::settings::Settings;
 
@@ -75,8 +75,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
     /// The tables.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for count in [Count::Calls, Count::Seconds, Count::Rows] {
-            text.push_str(&self.table(count));
+        // Ten decades take some hundred columns; a narrow terminal shows every other one.
+        for table in self.tables(human::width() >= 120) {
+            text.push_str(&table.text());
             text.push('\n');
         }
         text.push_str("Settings\n");
@@ -91,7 +92,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
     }
 
     /// What a reader must know of the tables.
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let Outcome { resolution, status, not_run, .. } = self.outcome;
         if *resolution > 0.0 {
@@ -106,33 +107,25 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
         notes
     }
 
-    fn table(&self, count: Count) -> String {
+    /// Calls, seconds and rows to each decade of the gap, or to every other one.
+    pub(super) fn tables(&self, all: bool) -> [Grid; 3] {
+        [Count::Calls, Count::Seconds, Count::Rows].map(|count| self.table(count, all))
+    }
+
+    fn table(&self, count: Count, all: bool) -> Grid {
         let runs = self.contest.flags.repeat;
         let several = runs > 1;
-        // Ten decades take some hundred columns; a narrow terminal shows every other one.
-        let decades: Vec<i32> = if human::width() >= 120 {
-            self.contest.decades().collect()
-        } else {
-            self.contest
-                .decades()
-                .filter(|k| *k == 1 || k % 2 == 0 || k == self.contest.decades().end())
-                .collect()
-        };
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
+        let shown = |k: &i32| all || *k == 1 || k % 2 == 0 || k == self.contest.decades().end();
+        let decades: Vec<i32> = self.contest.decades().filter(shown).collect();
         let header = decades.iter().map(|k| format!("1e-{k}"));
-        table.set_header(
-            std::iter::once("gap".to_owned()).chain(header).chain(std::iter::once("ended at".to_owned())),
-        );
+        let header = std::iter::once("gap".to_owned()).chain(header).chain(["ended at".to_owned()]);
+        let mut rows: Vec<Vec<String>> = Vec::new();
         for entry in &self.outcome.entries {
             let spreads: Vec<Option<Spread>> =
                 decades.iter().map(|k| self.spread(entry, count, 10_f64.powi(-k))).collect();
             let cells = spreads.iter().map(|s| s.map_or("-".to_owned(), |s| count.text(s.median)));
-            table.add_row(
-                std::iter::once(entry.entrant.info.name.to_owned())
-                    .chain(cells)
-                    .chain(std::iter::once(self.ended(entry))),
-            );
+            let name = entry.entrant.info.name.to_owned();
+            rows.push(std::iter::once(name).chain(cells).chain([self.ended(entry)]).collect());
             if several {
                 let ranges = spreads.iter().map(|s| {
                     s.map_or(String::new(), |s| {
@@ -140,12 +133,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
                         format!("{}..{most}", count.text(s.least))
                     })
                 });
-                table.add_row(std::iter::once(String::new()).chain(ranges).chain([String::new()]));
-            }
-        }
-        for column in 1..=decades.len() {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
+                rows.push(std::iter::once(String::new()).chain(ranges).chain([String::new()]).collect());
             }
         }
         let kind = match self.contest.flags.gap {
@@ -154,8 +142,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
         };
         let medians =
             if several { format!(", medians and ranges of {}", seeds(runs)) } else { String::new() };
-        let lines: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-        format!("{} to a gap{kind}{medians}\n{lines}", count.title())
+        Grid {
+            title: format!("{} to a gap{kind}{medians}", count.title()),
+            header: header.collect(),
+            rows,
+            numbers: 1..decades.len() + 1,
+            note: None,
+        }
     }
 
     fn spread(&self, entry: &Entry, count: Count, gap: f64) -> Option<Spread> {
@@ -166,6 +159,16 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
             self.contest.reached(run, self.outcome.optimum, gap).map(|record| count.of(record))
         });
         Spread::of(reached.collect(), entry.runs.len())
+    }
+
+    /// Who reaches `gap` with the fewest calls or in the shortest time, with that number.
+    pub(super) fn first(&self, gap: f64, by_calls: bool) -> Option<(&'static str, String)> {
+        let count = if by_calls { Count::Calls } else { Count::Seconds };
+        let reached = self.outcome.entries.iter();
+        let reached = reached
+            .filter_map(|entry| Some((entry.entrant.info.name, self.spread(entry, count, gap)?.median)));
+        let (name, median) = reached.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((name, count.text(median)))
     }
 
     /// The gap at which the runs ended (the median), and how.
@@ -258,6 +261,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
 
 /// What a method was given, and by whom.
 fn settings(entry: &Entry) -> String {
+    paragraph(&format!("  {}:", entry.entrant.info.name), &settings_line(entry))
+}
+
+/// As above, without the name.
+pub(super) fn settings_line(entry: &Entry) -> String {
     let origin = match (entry.entrant.origin, &entry.tuning) {
         (Origin::Paper, _) => "the paper's".to_owned(),
         (Origin::Default, _) => "its own".to_owned(),
@@ -265,7 +273,7 @@ fn settings(entry: &Entry) -> String {
     };
     let line = entry.settings.line();
     let line = if line.is_empty() { "no settings".to_owned() } else { line };
-    paragraph(&format!("  {}:", entry.entrant.info.name), &format!("{line} ({origin})"))
+    format!("{line} ({origin})")
 }
 
 #[derive(Serialize)]

@@ -11,8 +11,8 @@ use super::loss::Loss;
 use super::{ColumnFlags, LinearProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
 use crate::columns::MissingChoice;
-use crate::human::{self, grouped, significant};
-use crate::named_numbers::{Heading, table};
+use crate::human::{grouped, significant};
+use crate::named_numbers::Heading;
 use crate::predictions::{OutColumn, OutTable};
 use crate::scaling::Scaling;
 use crate::start::Start;
@@ -186,10 +186,10 @@ impl Application for LinearApplication<'_> {
         }
     }
 
-    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         let coefficients = &solution.theta[..self.data.names.len()];
-        page.tables = table(heading, &self.data.names, coefficients, human::width()) + "\n";
+        page.numbers(heading, &self.data.names, coefficients);
         let facts = &mut page.facts;
         if let Some(intercept) = answer.intercept {
             facts.line("intercept", &significant(intercept, 6));

@@ -8,8 +8,8 @@ use super::closed_form::ClosedForm;
 use super::flags::{Generator, NeverLeft, Objective, PolicyFlags};
 use super::task::Task;
 use crate::application::{Application, Page, Source};
-use crate::human::{self, grouped, significant};
-use crate::named_numbers::{Heading, table};
+use crate::human::{grouped, significant};
+use crate::named_numbers::Heading;
 use crate::predictions::{OutColumn, OutTable};
 use crate::start::Start;
 
@@ -115,13 +115,12 @@ impl Application for PolicyApplication<'_> {
         }
     }
 
-    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
-        let width = human::width();
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "state", number: "value", sum: false };
-        page.tables = table(heading, answer.states, &answer.values, width) + "\n";
+        page.numbers(heading, answer.states, &answer.values);
         if !self.task.one_hot {
             let heading = Heading { name: "feature", number: "theta", sum: false };
-            page.tables += &(table(heading, &self.task.coordinates, &solution.theta, width) + "\n");
+            page.numbers(heading, &self.task.coordinates, &solution.theta);
         }
         let facts = &mut page.facts;
         let left = answer.residuals.iter().flatten().count() as u64;

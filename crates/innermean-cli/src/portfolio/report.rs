@@ -9,8 +9,8 @@ use super::risk::Risk;
 use super::{PortfolioProblem, ProblemFlags};
 use crate::application::{Application, Page, Source};
 use crate::columns::MissingChoice;
-use crate::human::{self, grouped, significant};
-use crate::named_numbers::{Heading, table};
+use crate::human::{grouped, significant};
+use crate::named_numbers::Heading;
 use crate::start::Start;
 
 /// All that the report draws on.
@@ -107,9 +107,9 @@ impl Application for PortfolioApplication<'_> {
         }
     }
 
-    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "asset", number: "weight", sum: true };
-        page.tables = table(heading, &self.returns.names, &solution.theta, human::width()) + "\n";
+        page.numbers(heading, &self.returns.names, &solution.theta);
         let facts = &mut page.facts;
         facts.line("expected return", &format!("{} per period", significant(answer.expected_return, 6)));
         let deviation = answer.standard_deviation.map_or(String::new(), |deviation| {

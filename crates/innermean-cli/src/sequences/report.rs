@@ -1,9 +1,6 @@
 //! What is said about a classifier of sequences, to people and to programs.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table as TextTable, presets};
 use innermean::problems::sequences::search::{Found, Origin, Tried};
 use innermean::{AnyMethod, Choice, Driver, Inner, Ridge, Solution, Status, Stop};
 use rayon::ThreadPoolBuilder;
@@ -13,8 +10,9 @@ use super::columns::{Gaps, Table};
 use super::language::Language;
 use super::scale::Scale;
 use super::{FIRST_STEP, SequencesArgs, SequencesProblem};
-use crate::application::{Application, Page, Source};
+use crate::application::{Application, Page, Part, Source};
 use crate::columns::MissingChoice;
+use crate::grid::Grid;
 use crate::human::{grouped, significant};
 use crate::interrupt;
 use crate::predictions::{OutColumn, OutTable};
@@ -201,20 +199,18 @@ impl<'a> SequencesApplication<'a> {
     }
 
     /// A line for each class: how often it should occur and does, how often it is right, and what speaks for it.
-    fn class_table(&self, answer: &Answer<'_>, theta: &[f64]) -> String {
+    fn class_table(&self, answer: &Answer<'_>, theta: &[f64]) -> Grid {
         let mut shown: Vec<usize> = (0..self.classes()).collect();
         if shown.len() > MOST_CLASSES {
             shown.sort_by(|&a, &b| answer.class_frequencies[b].total_cmp(&answer.class_frequencies[a]));
             shown.truncate(MOST_CLASSES);
         }
         let recall = answer.scores.as_ref().map(|scores| &scores.recall);
-        let mut table = TextTable::new();
-        table.load_style(presets::NOTHING);
         let mut header = vec!["class", "language", "predicted"];
         header.extend(recall.map(|_| "right"));
+        let numbers = 1..header.len();
         header.push("largest weights");
-        table.set_header(header);
-        for &c in &shown {
+        let rows = shown.iter().map(|&c| {
             let mut row = vec![
                 self.language.names[c].clone(),
                 format!("{:.4}", answer.class_frequencies[c]),
@@ -222,18 +218,16 @@ impl<'a> SequencesApplication<'a> {
             ];
             row.extend(recall.map(|recall| recall[c].map_or("-".to_owned(), |share| format!("{share:.3}"))));
             row.push(self.largest_weights(c, theta));
-            table.add_row(row);
+            row
+        });
+        let hidden = self.classes() - shown.len();
+        Grid {
+            title: String::new(),
+            header: header.into_iter().map(str::to_owned).collect(),
+            rows: rows.collect(),
+            numbers,
+            note: (hidden > 0).then(|| format!("{hidden} rarer classes (--json has all)")),
         }
-        for column in 1..4 {
-            if let Some(column) = table.column_mut(column).filter(|_| column < 3 || recall.is_some()) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-        if shown.len() < self.classes() {
-            let _ = writeln!(text, "{} rarer classes (--json has all)", self.classes() - shown.len());
-        }
-        text + "\n"
     }
 
     fn largest_weights(&self, class: usize, theta: &[f64]) -> String {
@@ -346,8 +340,8 @@ impl Application for SequencesApplication<'_> {
         }
     }
 
-    fn describe(&self, answer: &Answer<'_>, solution: &Solution, page: &mut Page) {
-        page.tables = self.class_table(answer, &solution.theta);
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
+        page.parts.push(Part::Table(self.class_table(answer, &solution.theta)));
         let facts = &mut page.facts;
         if let Some(scores) = &answer.scores {
             let beside = match (scores.accuracy_with_labels, scores.ratio) {

@@ -23,12 +23,15 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn at(command: &'static str) -> Self {
         let folder = TempDir::new().expect("a folder for the test");
-        Desk { folder, command, outputs: "--trace fresh.jsonl" }
+        Desk { folder, command, outputs: "--trace fresh.jsonl --report fresh.html --plot fresh.png" }
     }
 
     /// For a command that has predictions: runs that are refused are asked for these too.
     pub(crate) fn with_predictions(self) -> Self {
-        Desk { outputs: "--trace fresh.jsonl --predictions fresh.csv", ..self }
+        Desk {
+            outputs: "--trace fresh.jsonl --predictions fresh.csv --report fresh.html --plot fresh.svg",
+            ..self
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

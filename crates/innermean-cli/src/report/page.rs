@@ -1,0 +1,151 @@
+//! A report as one HTML file, in which everything is: style, script, numbers. It asks nothing of any network, and says so to the browser.
+
+use std::fmt::Write as _;
+
+use super::html::{capital, escape};
+use super::invocation::command_line;
+use super::{Kind, Report, Verdict, bars};
+use crate::application::Part;
+use crate::grid::Grid;
+
+/// What may be loaded: what stands in the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+impl Report<'_> {
+    /// The whole page.
+    pub(crate) fn page(&self) -> String {
+        let title = escape(&self.title);
+        let mut out = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title} - innermean</title>\n\
+             <link rel=\"icon\" href=\"data:,\">\n<style>\n{}</style>\n</head>\n<body>\n\
+             <header><div><h1>{title}</h1><p class=\"soft\">{}</p></div>\
+             <button id=\"theme\" type=\"button\" title=\"Light or dark\" aria-label=\"Light or dark\">◐</button></header>\n<main>\n",
+            include_str!("page.css"),
+            escape(&self.source)
+        );
+        self.answer(&mut out);
+        self.convergence(&mut out);
+        if !self.tables.is_empty() {
+            out.push_str("<h2>Comparison</h2>\n");
+            self.tables.iter().for_each(|table| grid(&mut out, table));
+        }
+        self.data(&mut out);
+        if !self.settings.is_empty() {
+            out.push_str("<h2>Settings</h2>\n");
+            pairs(&mut out, &self.settings);
+        }
+        // Writing to a string does not fail.
+        let _ = write!(
+            out,
+            "<h2>Once more</h2>\n<p>In the folder of the files:</p>\n<pre><code id=\"command\">{}</code></pre>\n\
+             <button id=\"copy\" type=\"button\">Copy</button>\n</main>\n<footer>innermean {}, {} on {}</footer>\n",
+            escape(&command_line()),
+            env!("CARGO_PKG_VERSION"),
+            std::env::consts::ARCH,
+            std::env::consts::OS
+        );
+        if !self.convergence.is_empty() {
+            let _ = writeln!(
+                out,
+                "<script id=\"data\" type=\"application/json\">{}</script>",
+                self.convergence.json()
+            );
+        }
+        let _ = write!(out, "<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js"));
+        out
+    }
+
+    fn answer(&self, out: &mut String) {
+        if let Some(Verdict { kind, status, text }) = &self.verdict {
+            let class = match kind {
+                Kind::Good => " good",
+                Kind::Limited => "",
+                Kind::Bad => " bad",
+            };
+            let _ = writeln!(
+                out,
+                "<div class=\"verdict{class}\"><strong>{}</strong>. {}</div>",
+                escape(&capital(status)),
+                escape(text)
+            );
+        }
+        for part in &self.answer {
+            match part {
+                Part::Numbers(numbers) => out.push_str(&bars::html(numbers)),
+                Part::Table(table) => grid(out, table),
+            }
+        }
+        if !self.facts.is_empty() {
+            out.push_str("<h3>In numbers</h3>\n");
+            pairs(out, &self.facts);
+        }
+    }
+
+    fn convergence(&self, out: &mut String) {
+        if self.convergence.is_empty() {
+            return;
+        }
+        out.push_str("<h2>Convergence</h2>\n");
+        for about in &self.convergence.about {
+            let _ = writeln!(out, "<p>{}</p>", escape(about));
+        }
+        out.push_str(
+            "<p class=\"soft\">Point at a curve to read it, drag to zoom, double click to go back. An open triangle stands for zero or less.</p>\n\
+             <noscript><p>The curves need scripts, which are turned off.</p></noscript>\n\
+             <div id=\"controls\" class=\"controls\"></div>\n<div id=\"legend\"></div>\n<div id=\"panels\"></div>\n<div id=\"reading\" role=\"status\" hidden></div>\n",
+        );
+    }
+
+    fn data(&self, out: &mut String) {
+        if self.data.is_empty() && self.notes.is_empty() {
+            return;
+        }
+        out.push_str("<h2>Data</h2>\n");
+        pairs(out, &self.data);
+        if !self.notes.is_empty() {
+            out.push_str("<ul>\n");
+            for note in &self.notes {
+                let _ = writeln!(out, "<li>{}</li>", escape(note));
+            }
+            out.push_str("</ul>\n");
+        }
+    }
+}
+
+/// Labels and texts.
+fn pairs(out: &mut String, pairs: &[(String, String)]) {
+    out.push_str("<dl>\n");
+    for (label, text) in pairs {
+        if !label.is_empty() {
+            let _ = write!(out, "<dt>{}</dt>", escape(label));
+        }
+        let _ = writeln!(out, "<dd>{}</dd>", escape(text));
+    }
+    out.push_str("</dl>\n");
+}
+
+fn grid(out: &mut String, Grid { title, header, rows, numbers, note }: &Grid) {
+    if !title.is_empty() {
+        let _ = writeln!(out, "<h3>{}</h3>", escape(title));
+    }
+    let class = |column: usize| if numbers.contains(&column) { " class=\"number\"" } else { "" };
+    let cells = |cells: &[String], tag: &str| {
+        let mut out = String::new();
+        for (k, cell) in cells.iter().enumerate() {
+            let _ = write!(out, "<{tag}{}>{}</{tag}>", class(k), escape(cell));
+        }
+        out
+    };
+    out.push_str("<div class=\"scroll\"><table><thead>\n");
+    let _ = writeln!(out, "<tr>{}</tr></thead><tbody>", cells(header, "th"));
+    for row in rows {
+        let _ = writeln!(out, "<tr>{}</tr>", cells(row, "td"));
+    }
+    out.push_str("</tbody></table></div>\n");
+    if let Some(note) = note {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(note));
+    }
+}

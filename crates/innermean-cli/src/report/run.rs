@@ -1,0 +1,116 @@
+//! The report of a run.
+
+use std::path::Path;
+
+use innermean::{Certificate, Inner, Measure, Problem, Solution, Status};
+use serde_json::Value;
+
+use super::{Convergence, Kind, Report, Verdict};
+use crate::advice::advice;
+use crate::application::{Application, Page, Part};
+use crate::human::grouped;
+use crate::named_numbers::{Heading, NamedNumbers};
+use crate::plan::Plan;
+
+/// All that there is to say; `document` is what `--json` prints.
+pub(crate) fn report<'a, A: Application, F: Inner, P, G>(
+    application: &'a A,
+    problem: &Problem<F, P, G>,
+    plan: &Plan,
+    solution: &'a Solution,
+    page: Page<'a>,
+    inputs: &[&Path],
+    document: &str,
+) -> Report<'a> {
+    let mut answer = page.parts;
+    if !answer.iter().any(|part| matches!(part, Part::Numbers(_))) {
+        let heading = Heading { name: "coordinate", number: "weight", sum: false };
+        let names = application.coordinates();
+        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers: &solution.theta }));
+    }
+    let document: Value = serde_json::from_str(document).unwrap_or_default();
+    let settings = document["settings"].as_object().into_iter().flatten();
+    let settings =
+        settings.filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), plain(value)));
+    let seed = ("seed".to_owned(), plan.seed.to_string());
+    let rows = problem.inner.rows().all;
+    Report {
+        title: application.title(),
+        source: application.source().text.to_owned(),
+        verdict: Some(verdict(plan, solution)),
+        answer,
+        facts: page.facts.pairs().map(|(label, text)| (label.to_owned(), text)).collect(),
+        convergence: Convergence::of_run(
+            plan.info.name,
+            format!("seed {}", plan.seed),
+            &solution.trace,
+            rows,
+            solution.certificate.measure.title(),
+        ),
+        tables: Vec::new(),
+        data: data(problem, inputs, application.source().text),
+        notes: application.notes(),
+        settings: settings.chain([seed]).collect(),
+    }
+}
+
+/// Files with their sizes, and the sizes of the problem.
+pub(crate) fn data<F: Inner, P, G>(
+    problem: &Problem<F, P, G>,
+    inputs: &[&Path],
+    source: &str,
+) -> Vec<(String, String)> {
+    let f = &problem.inner;
+    let mut data = vec![("source".to_owned(), source.to_owned())];
+    for path in inputs {
+        let size = std::fs::metadata(path).map(|file| format!(", {} bytes", grouped(file.len())));
+        data.push(("file".to_owned(), format!("{}{}", path.display(), size.unwrap_or_default())));
+    }
+    let (mut least, mut most, mut samples) = (usize::MAX, 0, 0);
+    for i in 0..f.n_x() {
+        let n_y = f.n_y(i);
+        (least, most, samples) = (least.min(n_y), most.max(n_y), samples + n_y as u64);
+    }
+    let counted = |count: usize| grouped(count as u64);
+    data.push(("outer terms n_X".to_owned(), counted(f.n_x())));
+    let each = if least == most { counted(most) } else { format!("{} to {}", counted(least), counted(most)) };
+    data.push(("inner samples n_Y".to_owned(), format!("{each} a term, {} in all", grouped(samples))));
+    data.push(("coordinates d".to_owned(), counted(f.d())));
+    data.push(("rows of data".to_owned(), grouped(f.rows().all)));
+    data
+}
+
+/// How it ended, what is proven, and what to do.
+fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
+    let Certificate { measure, gap, relative, is_rounding, reason } = solution.certificate;
+    let kind = match solution.status {
+        status if status.is_solved() => Kind::Good,
+        Status::Diverged | Status::StartNotFinite => Kind::Bad,
+        _ => Kind::Limited,
+    };
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    let proven = match (gap, measure, relative) {
+        (Some(gap), _, _) => {
+            let end = if is_rounding { "; double precision can prove no better" } else { "" };
+            format!("The answer is proven to be within {gap:.1e} of the optimum ({}{end}).", measure.title())
+        }
+        (None, Measure::Stationarity, Some(relative)) => format!(
+            "No distance from the optimum can be proven{reason}. The relative stationarity is {relative:.1e}."
+        ),
+        _ => format!("No distance from the optimum is proven{reason}."),
+    };
+    Verdict {
+        kind,
+        status: solution.status.title().to_owned(),
+        text: format!("{proven} {}", advice(solution.status, plan)),
+    }
+}
+
+/// A setting as it would be typed.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
