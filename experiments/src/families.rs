@@ -5,9 +5,9 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::{
-    Absolute, AnyRegularizer, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner, LanguageModel,
-    Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex, SoftmaxBags,
-    Square, SquaredHinge, Unregularized,
+    Absolute, AnyRegularizer, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner, L1,
+    LanguageModel, Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex,
+    SoftmaxBags, Square, SquaredHinge, Unregularized,
 };
 use innermean_data::{
     GroupOptions, LanguageOptions, LinearModel, MdpOptions, RowLabels, generate_factor_model,
@@ -136,7 +136,14 @@ pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
 /// If a size makes no sense.
 pub fn smooth(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (n, d) in [(7240, 25), (3000, 300)].into_iter().take(if quick { 1 } else { 9 }) {
+    for (n, d) in [(1000, 50), (20_000, 100), (3000, 500), (1500, 1000), (500, 2000)]
+        .into_iter()
+        .take(if quick { 1 } else { 9 })
+    {
+        let (inner, _) = dense(n, d, false)?;
+        cases.push(case("squares, l1", format!("{n} x {d}"), inner, Square::new(0.5)?, L1::new(0.05)?));
+    }
+    for (n, d) in [(7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick { 1 } else { 9 }) {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
         let problem = portfolio.clone().problem(Square::new(1.0)?, AnyRegularizer::from(Simplex))?;
         cases.push(case(
@@ -196,7 +203,9 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
 /// If a size makes no sense.
 pub fn kinked(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (n, d) in [(500, 10), (7240, 25)].into_iter().take(if quick { 1 } else { 9 }) {
+    for (n, d) in
+        [(500, 10), (7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick { 1 } else { 9 })
+    {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
         let problem = portfolio.problem(Absolute::new(1.0)?, Simplex)?;
         cases.push(case(
@@ -207,7 +216,9 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
             problem.regularizer,
         ));
     }
-    for (n, d) in [(500, 10), (10_000, 50)].into_iter().take(if quick { 1 } else { 9 }) {
+    for (n, d) in
+        [(500, 10), (10_000, 50), (5000, 300), (2000, 1000)].into_iter().take(if quick { 1 } else { 9 })
+    {
         let (inner, _) = dense(n, d, false)?;
         cases.push(case(
             "absolute, ridge",

@@ -188,6 +188,10 @@ impl Inner for Collapsed {
         Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
+    fn averages(&self) -> Option<&Collapsed> {
+        Some(self)
+    }
+
     #[inline(always)]
     fn support(&self, i: usize) -> Option<&[u32]> {
         match &self.rows {

@@ -40,7 +40,7 @@ pub struct Known<'m> {
     pub duals: Option<&'m [f64]>,
     /// Cholesky's factor of `P''`, if P is quadratic.
     pub factor: Option<&'m Cholesky>,
-    /// `F'` at theta.
+    /// `F'` at theta; or, of a method that has duals, the sum that belongs to them.
     pub gradient: Option<Gradient<'m>>,
 }
 
@@ -49,9 +49,9 @@ pub struct Known<'m> {
 pub struct Gradient<'m> {
     /// `fbar_i(theta)`, flat.
     pub f_bar: &'m [f64],
-    /// `w_i = phi_i'(fbar_i)`, flat.
+    /// `w_i = phi_i'(fbar_i)`, flat; or the duals of the method, if it has some.
     pub w: &'m [f64],
-    /// `F'(theta) = (1/n_X) sum_i fbar_i'(theta) w_i`
+    /// `(1/n_X) sum_i fbar_i'(theta) w_i`, with the first of these `F'(theta)`
     pub gradient: &'m [f64],
 }
 
@@ -195,7 +195,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             self.f_bar.copy_from_slice(known.f_bar);
             self.w.copy_from_slice(known.w);
             self.gradient.copy_from_slice(known.gradient);
-        } else if let (false, Some(known)) = (asked, known.gradient) {
+        } else if let Some(known) = known.gradient {
             self.f_bar.copy_from_slice(known.f_bar);
         } else if matched {
             problem.loss_and_gradient(theta, &mut self.f_bar, &mut self.w, &mut self.gradient);
@@ -339,8 +339,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             }
             let balance = self.balance.as_mut();
             balanced = balance.map(|balance| balance.apply(problem, &self.f_bar, &mut self.w));
-            self.gradient.fill(0.0);
-            problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
+            if let Some(known) = known.gradient.filter(|_| balanced.is_none()) {
+                self.gradient.copy_from_slice(known.gradient);
+            } else {
+                self.gradient.fill(0.0);
+                problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
+            }
         }
         let prove = |factor: &Cholesky| {
             quadratic::gap(factor, &problem.regularizer, &self.squares, point, &self.gradient)

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use crate::scalar::clamp;
 use crate::vector::{self, dispatch};
 
 mod absolute;
@@ -106,6 +107,32 @@ pub trait Merit: Sync {
     /// `w <- prox_{alpha phi_i*}(w)`.
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]);
 
+    /// [`Self::prox_conjugate`] for some terms, whose duals lie flat in `w`, as in [`Self::values_and_gradients`].
+    fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+        let ell = w.len() / terms.len().max(1);
+        for (i, w) in terms.zip(w.chunks_exact_mut(ell.max(1))) {
+            self.prox_conjugate(i, alpha, w);
+        }
+    }
+
+    /// How fast that prox moves, if every `phi_i` is a sum over coordinates: `out_i = ` the diagonal of its derivative at `w_i`, between 0 and 1; where it has a kink,
+    /// something between its one-sided slopes. False, with nothing written, if it is no such sum or is not known. Unless it is written down, for averages of
+    /// one number by a central difference.
+    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+        if w.len() != terms.len() {
+            return false;
+        }
+        let prox = |i: usize, w: f64| {
+            let mut w = [w];
+            self.prox_conjugate(i, alpha, &mut w);
+            w[0]
+        };
+        for ((i, &w), out) in terms.zip(w).zip(out) {
+            *out = difference(w, |w| prox(i, w));
+        }
+        true
+    }
+
     /// The largest `gamma >= 0` for which every `phi_i` is `1/gamma`-smooth, so that every `phi_i*` is
     /// `gamma`-strongly convex. Zero when some `phi_i` has a kink, or a curvature without bound, as logarithms have.
     fn gamma(&self) -> f64;
@@ -143,6 +170,16 @@ pub trait Merit: Sync {
         None
     }
 }
+
+/// The slope of a prox at w by a central difference.
+#[inline(always)]
+fn difference(w: f64, prox: impl Fn(f64) -> f64) -> f64 {
+    let h = DIFFERENCE * (w.abs() + prox(w).abs()).max(f64::MIN_POSITIVE / DIFFERENCE);
+    clamp((prox(w + h) - prox(w - h)) / (2.0 * h), 0.0, 1.0)
+}
+
+/// Of w, the step of a difference: the prox has straight pieces, whose ends should not be met.
+const DIFFERENCE: f64 = 1e-9;
 
 /// A merit that is borrowed. (`&P` itself cannot be a merit: somebody might make it a [`ScalarMerit`].)
 #[derive(Debug)]
@@ -187,6 +224,14 @@ macro_rules! pass_on {
             #[inline(always)]
             fn prox_conjugate(&$this, i: usize, alpha: f64, w: &mut [f64]) {
                 $merit.prox_conjugate(i, alpha, w);
+            }
+
+            fn prox_conjugates(&$this, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+                $merit.prox_conjugates(terms, alpha, w);
+            }
+
+            fn prox_slopes(&$this, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+                $merit.prox_slopes(terms, alpha, w, out)
             }
 
             #[inline(always)]

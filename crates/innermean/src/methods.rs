@@ -38,6 +38,7 @@ pub mod lbfgs;
 pub mod mspbe_saga;
 pub mod mspbe_svrg;
 pub mod msvr;
+pub mod multipliers;
 pub mod newton;
 pub mod pdbg;
 pub mod primal_dual;
@@ -139,7 +140,8 @@ pub trait Method<F, P, G> {
         None
     }
 
-    /// `F'` at theta, if the method has just found it on terms that are those of the problem: with it an evaluation reads no data.
+    /// `F'` at theta, if the method has just found it on terms that are those of the problem: with it an evaluation reads no data. Of a method that has duals,
+    /// which then asks for a phi with kinks, the sum of weighted Jacobians that belongs to them.
     fn gradient<'s>(&self, state: &'s Self::State) -> Option<Gradient<'s>> {
         let _ = state;
         None
@@ -304,6 +306,7 @@ methods! {
         scgd::Scgd
     }
     collapsed {
+        multipliers::Multipliers
         newton::Newton
         saga::Saga
         spdc::Spdc

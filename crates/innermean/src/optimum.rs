@@ -1,7 +1,7 @@
 //! The reference optimum that objective gaps are measured against, and where it comes from.
 //!
-//! Nothing here is counted or timed: these are the judge's calls. Where f is affine, `phi = c |u|^2` and g is quadratic, the
-//! normal equations are solved directly. Otherwise a long run of a method that the contestants have no part in goes on until
+//! Nothing here is counted or timed: these are the judge's calls. Where f is affine, `phi = c |u|^2` and g is a sum over coordinates, with or without a budget,
+//! the normal equations or a quadratic program are solved directly. Otherwise a long run of a method that the contestants have no part in goes on until
 //! rounding ends it: accelerated gradients where phi is smooth, restarted primal-dual steps where it has a kink and f is affine.
 //! An affine f is averaged first.
 
@@ -14,7 +14,7 @@ use crate::methods::direct::Direct;
 use crate::methods::{Listed, Method};
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Parts, Regularizer};
 
 mod accelerated;
 mod restarted;
@@ -35,6 +35,8 @@ pub struct Optimum {
 pub enum Source {
     /// The normal equations, by Cholesky's factor of the Gram matrix.
     Direct,
+    /// A quadratic program with the Gram matrix.
+    Program,
     /// Accelerated proximal gradient steps with restarts.
     AcceleratedGradient(Reached),
     /// Restarted primal-dual steps.
@@ -54,7 +56,7 @@ impl Source {
     /// What a long run has left of its first residual; none for a direct solve.
     pub fn residual(&self) -> Option<f64> {
         match self {
-            Source::Direct => None,
+            Source::Direct | Source::Program => None,
             Source::AcceleratedGradient(reached) | Source::PrimalDual(reached) => Some(reached.residual),
         }
     }
@@ -64,6 +66,7 @@ impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, Reached { iterations, residual }) = match self {
             Source::Direct => return write!(out, "direct solve of the normal equations"),
+            Source::Program => return write!(out, "direct solve of a quadratic program"),
             Source::AcceleratedGradient(reached) => ("accelerated proximal gradient", reached),
             Source::PrimalDual(reached) => ("restarted primal-dual steps", reached),
         };
@@ -117,7 +120,8 @@ fn of_predictors<P: Merit, G: Regularizer>(
     theta: &[f64],
 ) -> (Vec<f64>, Source) {
     if let Some(theta) = direct(problem) {
-        (theta, Source::Direct)
+        let g = Parts::of(&problem.regularizer, theta.len());
+        (theta, if g.is_some_and(|g| g.are_smooth()) { Source::Direct } else { Source::Program })
     } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))

@@ -15,6 +15,7 @@ use crate::shared::MOST_PICKED;
 
 mod block;
 mod calls;
+mod envelope;
 mod snapshot;
 mod survey;
 
@@ -268,6 +269,13 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.loss(f_bar)
     }
 
+    /// `f_bar_i = fbar_i(theta)` for all i: a gradient's calls of f.
+    pub fn means(&mut self, theta: &[f64], f_bar: &mut [f64]) {
+        self.calls.f += self.gradient.f;
+        self.rows += self.rows_of.all;
+        self.problem.inner.means(theta, f_bar);
+    }
+
     /// `F''` at theta, whose averages are at hand, from so many terms; see [`hessian::dense`]: their part of a snapshot's calls of f', and a
     /// call of phi for each.
     pub(crate) fn hessian(&mut self, theta: &[f64], f_bar: &[f64], terms: usize, seed: u64) -> Vec<f64> {
@@ -499,6 +507,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn add_form_sample(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.form().add_sample_product(t, w, c, out);
+    }
+
+    /// See [`Merit::lipschitz`]: free.
+    pub(crate) fn merit_lipschitz(&self) -> f64 {
+        self.problem.merit.lipschitz(1)
     }
 
     /// c if `phi_i(u) = c |u|^2` for all i: free.

@@ -250,6 +250,16 @@ impl Merit for TermsOf<'_> {
         self.whole.prox_conjugate(self.terms[k], alpha, w);
     }
 
+    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+        let ell = w.len() / terms.len().max(1);
+        let each = w.chunks_exact(ell.max(1)).zip(out.chunks_exact_mut(ell.max(1)));
+        let slopes = |(k, (w, out)): (usize, (&[f64], &mut [f64]))| {
+            let i = self.terms[k];
+            self.whole.prox_slopes(i..i + 1, alpha, w, out)
+        };
+        terms.zip(each).all(slopes)
+    }
+
     fn gamma(&self) -> f64 {
         self.whole.gamma()
     }

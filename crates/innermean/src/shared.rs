@@ -4,6 +4,8 @@
 //! `F_theta(y_j)` in `R^L` holds what all terms need, and term i picks its part, `f_theta(x_i, y_ij) = B_i F_theta(y_j)` with
 //! a linear `B_i`, so that `phi_i(fbar_i) = phi_i(B_i Fbar)`. [`SharedForm`] is such an F with its `B_i`.
 
+use std::ops::Range;
+
 use crate::inner::{Bounds, Inner, Rows, Sample, Structure};
 use crate::merit::Merit;
 use crate::vector::{axpy, norm_squared};
@@ -205,6 +207,11 @@ impl<P: Merit> Merit for Picked<'_, P> {
         self.merit.prox_conjugate(i, alpha / self.form.pick_scale(i), &mut w[..self.ell]);
         v.fill(0.0);
         self.form.add_pick_t(i, &w[..self.ell], 1.0, v);
+    }
+
+    /// Its coordinates are tied by `B_i`.
+    fn prox_slopes(&self, _: Range<usize>, _: f64, _: &[f64], _: &mut [f64]) -> bool {
+        false
     }
 
     fn gamma(&self) -> f64 {

@@ -183,7 +183,7 @@ fn the_structure_decides() {
     assert_eq!(first(&task(Risk::Variance(1.0), Limits::Free)), "direct");
     assert_eq!(first(&task(Risk::Variance(1.0), Limits::LongOnly)), "direct");
     assert_ne!(first(&task(Risk::Semivariance(1.0), Limits::Free)), "direct");
-    assert_eq!(first(&task(Risk::Absolute(1.0), Limits::LongOnly)), "svrpda1");
+    assert_eq!(first(&task(Risk::Absolute(1.0), Limits::LongOnly)), "multipliers");
     let data = Data::random(40, 3, 1.0, 1);
     assert_eq!(first(&data.ridge(0.1).0), "direct");
     assert_ne!(first(&data.logistic(0.1).0), "direct");

@@ -26,8 +26,8 @@ const MOST_SECONDS: f64 = 8.0;
 /// A run shorter than that is done again, and the median taken.
 const SHORT: f64 = 0.5;
 /// Of these, on each problem those that suit.
-const METHODS_TRIED: [&str; 8] =
-    ["direct", "newton", "lbfgs", "apg", "prox-linear", "spdc", "saga", "svrpda1"];
+const METHODS_TRIED: [&str; 9] =
+    ["direct", "newton", "lbfgs", "apg", "prox-linear", "multipliers", "spdc", "saga", "svrpda1"];
 
 /// Draws the problems of some families; true for the small ones.
 type Family = fn(bool) -> Result<Vec<Case>>;

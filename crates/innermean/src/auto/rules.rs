@@ -9,6 +9,8 @@ const DIRECT: usize = 3000;
 const DIRECT_SPARSE: usize = 1000;
 /// Coordinates up to which a quadratic program is solved faster at once than by steps on its data.
 const PROGRAM: usize = 1000;
+/// Coordinates up to which Newton steps on smoothed kinks beat steps on single terms.
+const MULTIPLIERS: usize = 1000;
 /// Samples for each outer term from which steps on single samples are tried before passes over all, where there are too many coordinates for
 /// Newton's matrix: in the table they beat L-BFGS on large groups with uneven features, and never Newton's method.
 const LARGE_GROUPS: usize = 5000;
@@ -46,6 +48,12 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         }
         add(facts.suited("lbfgs"), &|| why() + ": passes over all of them cost little");
         add(facts.suited("prox-linear"), &|| "whole passes, with the averages linearised".to_owned());
+    }
+    if facts.affine() && !facts.smooth() && d <= MULTIPLIERS {
+        let why = || {
+            format!("a loss with kinks of {} that are averaged once", counted(averages, "linear predictor"))
+        };
+        add(facts.suited("multipliers"), &why);
     }
     let why = if facts.smooth() {
         "steps on single samples ask nothing of the problem"

@@ -42,7 +42,7 @@ impl<'a> Watch<'a> {
     ) -> Self {
         let patience = match info.name {
             "direct" => NO_PATIENCE,
-            "newton" => LITTLE_PATIENCE,
+            "newton" | "multipliers" => LITTLE_PATIENCE,
             _ => PATIENCE,
         };
         Watch {

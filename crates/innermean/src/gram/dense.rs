@@ -57,7 +57,7 @@ impl DataRows for Centred<'_> {
     }
 }
 
-/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.
+/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal. Rows without weight cost next to nothing.
 #[inline(always)]
 pub(super) fn add(
     d: usize,
@@ -71,15 +71,21 @@ pub(super) fn add(
     let mut scratch = vec![0.0; d];
     let mut right = Panels::zeros(strip.end, depth);
     let mut left = Aligned::zeros(strip.len().div_ceil(HEIGHT) * depth * HEIGHT);
-    for first in rows.clone().step_by(DEPTH) {
-        let count = DEPTH.min(rows.end - first);
-        for l in 0..count {
-            let (row, weight) = (data.row(first + l, &mut scratch), weight(first + l));
-            right.set(l, &row[..strip.end]);
-            set_left(&mut left, depth, l, weight, &row[strip.clone()]);
+    let mut after = rows.start;
+    while after < rows.end {
+        let mut count = 0;
+        while after < rows.end && count < depth {
+            let weight = weight(after);
+            if weight != 0.0 {
+                let row = data.row(after, &mut scratch);
+                right.set(count, &row[..strip.end]);
+                set_left(&mut left, depth, count, weight, &row[strip.clone()]);
+                count += 1;
+            }
+            after += 1;
         }
         // While tiles are computed the next rows arrive: so many lines of the cache with every eighth term.
-        let next = Some(DEPTH.min(rows.end - first - count) * d).filter(|next| *next <= NEAR).unwrap_or(0);
+        let next = Some(DEPTH.min(rows.end - after) * d).filter(|next| *next <= NEAR).unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
             // Tiles that begin above the diagonal and do not reach it are left out.
@@ -87,8 +93,8 @@ pub(super) fn add(
             for (p, left) in left.chunks_exact(depth * HEIGHT).enumerate().skip(above) {
                 let soon = |l: usize| {
                     if asked + 2 * l < next {
-                        data.prefetch(first + count, asked + 2 * l);
-                        data.prefetch(first + count, asked + 2 * l + LANES);
+                        data.prefetch(after, asked + 2 * l);
+                        data.prefetch(after, asked + 2 * l + LANES);
                     }
                 };
                 let sums = tile(count, left, Strides { row: 1, step: HEIGHT }, right.panel(q), soon);

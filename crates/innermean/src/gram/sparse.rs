@@ -15,9 +15,12 @@ pub(super) fn add<'r>(
     out: &mut [f64],
 ) {
     for r in rows {
+        let weight = weight(r);
+        if weight == 0.0 {
+            continue;
+        }
         let (columns, values) = row(r);
         let first = columns.partition_point(|l| (*l as usize) < strip.start);
-        let weight = weight(r);
         for k in first..columns.len() {
             let l = columns[k] as usize;
             if l >= strip.end {

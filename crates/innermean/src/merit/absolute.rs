@@ -68,6 +68,11 @@ impl ScalarMerit for Absolute {
     }
 
     #[inline(always)]
+    fn prox_slope(&self, _: usize, _: f64, w: f64) -> f64 {
+        if w.abs() <= self.weight { 1.0 } else { 0.0 }
+    }
+
+    #[inline(always)]
     fn max_curvature(&self) -> f64 {
         f64::INFINITY
     }

@@ -66,6 +66,14 @@ macro_rules! variants {
                 match self { $(Self::$Variant(merit) => merit.prox_conjugate(i, alpha, w),)* }
             }
 
+            fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+                match self { $(Self::$Variant(merit) => merit.prox_conjugates(terms, alpha, w),)* }
+            }
+
+            fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+                match self { $(Self::$Variant(merit) => merit.prox_slopes(terms, alpha, w, out),)* }
+            }
+
             #[inline(always)]
             fn gamma(&self) -> f64 {
                 match self { $(Self::$Variant(merit) => merit.gamma(),)* }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Merit;
+use super::{Merit, difference};
 use crate::vector::dispatch;
 
 /// Of u, the step of a difference: the cube root of rounding, where the two errors of a central difference meet.
@@ -75,6 +75,12 @@ pub trait ScalarMerit: Sync {
 
     /// `prox_{alpha phi_i*}(w) = argmin_v phi_i*(v) + (v - w)^2 / (2 alpha)`.
     fn prox_phi_star(&self, i: usize, alpha: f64, w: f64) -> f64;
+
+    /// How fast that prox moves with w; see [`Merit::prox_slopes`]. Unless it is written down, by a central difference.
+    #[inline(always)]
+    fn prox_slope(&self, i: usize, alpha: f64, w: f64) -> f64 {
+        difference(w, |w| self.prox_phi_star(i, alpha, w))
+    }
 
     /// `sup phi_i''` over all `i` and `u`, `+inf` where there is a kink; `gamma` is its inverse.
     fn max_curvature(&self) -> f64;
@@ -174,6 +180,31 @@ impl<S: ScalarMerit> Merit for S {
         for w in w {
             *w = self.prox_phi_star(i, alpha, *w);
         }
+    }
+
+    fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+        let ell = w.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                for (k, w) in w.iter_mut().enumerate() {
+                    *w = self.prox_phi_star(terms.start + if ell == 1 { k } else { k / ell }, alpha, *w);
+                }
+            },
+        );
+    }
+
+    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+        let ell = w.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                for (k, (&w, out)) in w.iter().zip(out).enumerate() {
+                    *out = self.prox_slope(terms.start + if ell == 1 { k } else { k / ell }, alpha, w);
+                }
+            },
+        );
+        true
     }
 
     #[inline(always)]

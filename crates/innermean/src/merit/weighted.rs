@@ -81,6 +81,12 @@ impl<P: Merit> Merit for Weighted<P> {
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
         let mut part = w.to_vec();
         scale(1.0 / self.weights[i], &mut part);
+        let value = self.merit.conjugate(i, &part);
+        if value < f64::INFINITY {
+            return self.weights[i] * value;
+        }
+        // What a prox has put at the end of the domain may come back next to it.
+        scale(1.0 - 2.0 * f64::EPSILON, &mut part);
         self.weights[i] * self.merit.conjugate(i, &part)
     }
 
@@ -90,6 +96,19 @@ impl<P: Merit> Merit for Weighted<P> {
         scale(1.0 / weight, w);
         self.merit.prox_conjugate(i, alpha / weight, w);
         scale(weight, w);
+    }
+
+    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+        let ell = w.len() / terms.len().max(1);
+        let mut part = vec![0.0; ell];
+        let each = w.chunks_exact(ell.max(1)).zip(out.chunks_exact_mut(ell.max(1)));
+        let mut known = true;
+        for (i, (w, out)) in terms.zip(each) {
+            part.copy_from_slice(w);
+            scale(1.0 / self.weights[i], &mut part);
+            known &= self.merit.prox_slopes(i..i + 1, alpha / self.weights[i], &part, out);
+        }
+        known
     }
 
     #[inline(always)]

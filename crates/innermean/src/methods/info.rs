@@ -93,6 +93,10 @@ pub enum Ask {
     QuadraticForm,
     /// F is a quadratic, g a sum over coordinates with or without a budget, and both are small enough for second derivatives.
     Quadratic,
+    /// phi has a kink and is a sum over coordinates.
+    Kinks,
+    /// d is so moderate that quadratic programs can be solved.
+    FewColumns,
     /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one average.
     SecondDerivatives,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
@@ -112,6 +116,8 @@ impl Ask {
             Ask::Quadratic => {
                 "an affine f, squares or one quadratic form as phi, a g that is a sum over coordinates, with or without a budget, and at most 10 000 coordinates or averages (2000 coordinates where g is more than a ridge and a linear term)"
             }
+            Ask::Kinks => "a phi with kinks that is a sum over coordinates",
+            Ask::FewColumns => "at most 2000 coordinates",
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
             Ask::Parts => "a g that is a sum over coordinates, with or without a budget",
         }
@@ -127,6 +133,13 @@ impl Ask {
             Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),
             Ask::SharedSample => Some("the outer terms have different numbers of inner samples"),
             Ask::Quadratic => quadratic::missing(problem),
+            Ask::Kinks if !problem.merit.has_kinks() => Some("phi has none"),
+            Ask::Kinks => {
+                let (zeros, mut slopes) = (vec![0.0; f.ell()], vec![0.0; f.ell()]);
+                let is_sum = f.n_x() == 0 || problem.merit.prox_slopes(0..1, 1.0, &zeros, &mut slopes);
+                (!is_sum).then_some("phi is no such sum")
+            }
+            Ask::FewColumns => (f.d() > quadratic::MOST_VARIABLES).then_some("there are more"),
             Ask::SecondDerivatives => {
                 let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);

@@ -11,7 +11,7 @@
 use crate::cholesky::Cholesky;
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::clamp;
-use crate::vector::{axpy, dot, norm_squared};
+use crate::vector::{axpy, dot, norm_squared, update};
 
 /// Rounds of both kinds of steps; a handful is usual.
 const MOST_ROUNDS: usize = 200;
@@ -239,7 +239,7 @@ impl Program<'_> {
         if self.g.budget {
             // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and B may be singular along it.
             let c = matrix.iter().step_by(m + 1).sum::<f64>() / m as f64;
-            matrix.iter_mut().for_each(|entry| *entry += c);
+            update(&mut matrix, |entry| entry + c);
         }
         let factor = Cholesky::new(&matrix, m).ok()?;
         let slope = |l: usize| {
@@ -256,7 +256,7 @@ impl Program<'_> {
             let multiplier = direction.iter().sum::<f64>() / ones.iter().sum::<f64>();
             axpy(-multiplier, &ones, &mut direction);
             let left = direction.iter().sum::<f64>() / m as f64;
-            direction.iter_mut().for_each(|p| *p -= left);
+            update(&mut direction, |p| p - left);
         }
         let gain = dot(&direction, &slopes);
         Some((direction, gain))

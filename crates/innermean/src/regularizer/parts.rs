@@ -34,6 +34,17 @@ impl Parts {
         }
     }
 
+    /// The slope of g at `theta + tau direction` along the direction: to the right where it has a kink.
+    pub fn slope_along(&self, theta: &[f64], direction: &[f64], tau: f64) -> f64 {
+        let mut slope = 0.0;
+        for ((part, theta), p) in self.parts.iter().zip(theta).zip(direction) {
+            let x = theta + tau * p;
+            let side = if x == 0.0 { p.signum() } else { x.signum() };
+            slope += (part.tilt + part.l1 * side + part.l2 * x) * p;
+        }
+        slope
+    }
+
     /// The diagonal of `g''`, where there is one.
     pub fn l2(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().map(|part| part.l2)

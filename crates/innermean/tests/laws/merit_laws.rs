@@ -127,6 +127,28 @@ proptest! {
         prop_assert!((phi.value(0, &u) - expected).abs() <= 1e-12 * expected);
     }
 
+    /// The prox of many duals is that of each; its slopes lie between 0 and 1, and between what differences to the left and to the right say.
+    #[test]
+    fn slopes_of_the_prox(phi in merit(), alpha in alpha(), weight in magnitude(-2.0..2.0), [w, again] in points()) {
+        fn check(phi: &impl Merit, alpha: f64, w: &[f64], again: &[f64]) {
+            let (ell, both) = (w.len(), [w, again].concat());
+            let mut moved = both.clone();
+            phi.prox_conjugates(0..2, alpha, &mut moved);
+            assert_eq!(moved[..ell], prox(phi, alpha, w));
+            let mut slopes = vec![f64::NAN; 2 * ell];
+            assert!(phi.prox_slopes(0..2, alpha, &both, &mut slopes));
+            for ((&w, moved), slope) in both.iter().zip(moved).zip(slopes) {
+                let h = 1e-6 * (w.abs() + moved.abs()).max(1e-3);
+                let [left, right] = [-h, h].map(|h| (prox(phi, alpha, &[w + h])[0] - moved) / h);
+                let (least, most) = (left.min(right), left.max(right));
+                assert!((0.0..=1.0).contains(&slope) && least - 1e-5 <= slope && slope <= most + 1e-5, "{least} {slope} {most}");
+            }
+        }
+        check(&phi, alpha, &w, &again);
+        check(&Weighted::new(phi, vec![weight; 2]).unwrap(), alpha, &w, &again);
+        check(&innermean::merit::Borrowed(&phi as &dyn Merit), alpha, &w, &again);
+    }
+
     #[test]
     fn fenchel_young(phi in merit(), [u, v, outside] in points()) {
         // A gradient lies in the domain of phi*; an arbitrary point often does not, and then phi* is +inf.
@@ -615,6 +637,11 @@ fn a_merit_that_does_not_split() {
     let (doubled, square) = (Doubled(Square::new(1.0).unwrap()), Square::new(2.0).unwrap());
     assert_eq!(doubled.conjugate(0, &[8.0]), square.conjugate(0, &[8.0]));
     assert_eq!(prox(&doubled, 4.0, &[8.0]), prox(&square, 4.0, &[8.0]));
+    // Of one number the slope of the prox is a difference; of several nothing is known.
+    let mut slope = [0.0];
+    assert!(doubled.prox_slopes(0..1, 4.0, &[8.0], &mut slope));
+    assert!((slope[0] - prox(&square, 4.0, &[8.0])[0] / 8.0).abs() < 1e-6);
+    assert!(!doubled.prox_slopes(0..1, 4.0, &[8.0, 1.0], &mut [0.0; 2]));
 }
 
 #[test]

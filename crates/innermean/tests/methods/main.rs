@@ -15,6 +15,7 @@ mod composition_calls;
 mod composition_state;
 mod default_steps;
 mod driver;
+mod multipliers;
 mod optimum;
 mod oracle_calls;
 mod quadratic_programs;

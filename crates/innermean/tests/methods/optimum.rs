@@ -82,10 +82,11 @@ fn convex_programs_agree_with_an_interior_point_solver() {
         // The solver is good to about 1e-12 in the objective, and to the root of that in theta.
         let source =
             check(&format!("{task:?}"), &market.problem(&task), &market.by_interior_point(&task), 3e-6);
-        assert!(
-            matches!(source, Source::AcceleratedGradient(reached) if reached.residual < 1e-9),
-            "{source}"
-        );
+        let expected = match task.risk {
+            Risk::Variance(_) => source == Source::Program,
+            _ => matches!(source, Source::AcceleratedGradient(reached) if reached.residual < 1e-9),
+        };
+        assert!(expected, "{task:?}: {source}");
     }
 }
 

@@ -1,0 +1,310 @@
+//! The method of multipliers with Newton's method inside: Rockafellar, "Augmented Lagrangians and Applications of the Proximal Point Algorithm in Convex
+//! Programming", 1976; with steps of a semismooth Newton method, Li, Sun and Toh, "A Highly Efficient Semismooth Newton Augmented Lagrangian Method for Solving Lasso Problems", 2018.
+//!
+//! With duals `w_i` and a penalty sigma, `phi_i` is replaced by its envelope around them, which is smooth:
+//!
+//! ```text
+//! e_i(z)   = min over u of  phi_i(u) + <w_i, z - u> + (sigma/2) |z - u|^2
+//! e_i'(z)  = prox_{sigma phi_i*}(w_i + sigma z),   e_i'' = sigma times the slope of the prox
+//! theta   <- argmin  (1/n_X) sum_i e_i(fbar_i(theta)) + g(theta)
+//! w_i     <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta)),   sigma <- 3 sigma
+//! ```
+//!
+//! Where phi is piecewise linear and g has kinks and bounds, both loops end after finitely many steps, at the optimum and with the duals that prove it. The first minimum
+//! is that of a Huber-like loss; from one to the next fewer and fewer terms lie where the prox moves, and only these make up the matrix of a Newton step.
+//!
+//! Asks of the problem: an affine f, a phi with kinks that is a sum over coordinates, and a g that is a sum over coordinates, with or without a budget.
+//! Per outer iteration: a handful of Newton steps, each `fbar` at one point, one sum of weighted Jacobians, a Gram matrix of the terms where the prox moves, and a
+//! quadratic program of d variables (`methods/program.rs`). Storage: `6 n_X ell` and `d^2`.
+//!
+//! Differs: the papers solve for a step by conjugate gradients or by the smaller of two systems; with d this small g stays what it is and the program is solved exactly. The
+//! length of a step is found where the slope along it vanishes, which costs no look at f.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
+use crate::choice::{Choice, ChoiceError};
+use crate::collapse::Collapsed;
+use crate::evaluate::Gradient;
+use crate::gram;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::oracle::Oracle;
+use crate::problem::Problem;
+use crate::regularizer::{Parts, Regularizer};
+use crate::vector::{axpy, dot, norm_squared, update_with_both};
+
+/// The table's row.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "multipliers",
+    title: "Method of multipliers",
+    family: Family::PrimalDual,
+    summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks and any g with parts",
+    reference: "Rockafellar 1976; with Newton steps, Li, Sun and Toh 2018",
+    storage: "n_X ell + d^2",
+    rate: Rate::Linear,
+    form: Form::Collapsed,
+    asks: &[Ask::Kinks, Ask::AffineInner, Ask::Parts, Ask::FewColumns],
+    settings: &[],
+};
+
+/// The growth of sigma after each outer iteration; see `experiments/src/bin/multipliers.rs`.
+const GROWTH: f64 = 3.0;
+/// The largest sigma, for the size of phi' over that of the averages as 1: what rounds an average then rounds a dual by 1e-10 or so.
+const LARGEST: f64 = 1e5;
+/// Newton steps of an outer iteration, at most.
+const MOST_STEPS: usize = 40;
+/// What may be left to gain of the envelopes, for what the duals' change is worth as 1.
+const LEFT: f64 = 0.1;
+/// A gain that is lost in rounding, of the size of P.
+const ROUNDING: f64 = 1e-13;
+/// The least ridge of a Newton step, of the mean of the diagonal; by which it grows after a step that was cut short, and the most.
+const LEAST_RIDGE: f64 = 1e-9;
+const DAMP: f64 = 100.0;
+const MOST_RIDGE: f64 = 1e-3;
+/// A step is cut short if less than this part of it is taken.
+const SHORT: f64 = 0.1;
+/// The slope that may be left where a step ends, below 0 and above, for that at its start as 1; and how often it is looked at.
+const BELOW: f64 = 0.2;
+const ABOVE: f64 = 1e-3;
+const MOST_LOOKS: usize = 40;
+
+/// The method of multipliers, which finds its own settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Multipliers {
+    /// The growth of sigma after each outer iteration.
+    pub growth: f64,
+}
+
+/// Theta and the duals, with what the next step needs of the data.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    theta: Vec<f64>,
+    /// `w_i`, flat
+    w: Vec<f64>,
+    sigma: f64,
+    /// `fbar_i(theta)`, flat
+    f_bar: Vec<f64>,
+    /// `(1/n_X) sum_i fbar_i' w_i`; within an outer iteration, with the duals to come
+    u: Vec<f64>,
+    /// The duals to come: `e_i'`
+    next: Vec<f64>,
+    /// The slopes of the prox there, and at the Newton step before
+    slopes: Vec<f64>,
+    last_slopes: Vec<f64>,
+    /// The averages at the end of a Newton step, and how far it is to them
+    there: Vec<f64>,
+    moved: Vec<f64>,
+    /// The rows of an f that does not make Gram matrices
+    model: Option<Collapsed>,
+}
+
+impl Listed for Multipliers {
+    const INFO: MethodInfo = INFO;
+
+    fn settings<F: Inner, P: Merit, G: Regularizer>(
+        _: &Choice,
+        _: &Problem<F, P, G>,
+        _: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        Ok(Multipliers { growth: GROWTH })
+    }
+}
+
+impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
+    type State = State;
+
+    /// The duals start at 0, or next to it, and sigma so that envelopes are as wide as the averages vary.
+    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+        let size = oracle.n_x() * oracle.ell();
+        let mut state = State {
+            theta: theta.to_vec(),
+            w: vec![0.0; size],
+            sigma: 1.0,
+            f_bar: vec![0.0; size],
+            u: vec![0.0; oracle.d()],
+            next: vec![0.0; size],
+            slopes: vec![0.0; size],
+            last_slopes: vec![0.0; size],
+            there: vec![0.0; size],
+            moved: vec![0.0; size],
+            model: oracle.averages().is_none().then(|| oracle.collapsed(theta)),
+        };
+        oracle.means(theta, &mut state.f_bar);
+        state.sigma = steepness(oracle) / deviation(&state.f_bar).unwrap_or(1.0);
+        // Where phi* is finite.
+        oracle.envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
+        oracle.add_weighted_jac_t(theta, &state.w, &mut state.u);
+        state
+    }
+
+    /// What a step needs is at hand.
+    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+
+    fn inner_iterations(&self, _: &State) -> usize {
+        1
+    }
+
+    /// The minimum of the envelopes, the duals there, and another sigma.
+    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let solved = s.minimise(oracle);
+        std::mem::swap(&mut s.w, &mut s.next);
+        let largest = LARGEST * steepness(oracle) / size(&s.f_bar);
+        s.sigma =
+            if solved { (self.growth * s.sigma).min(largest.max(s.sigma)) } else { s.sigma / self.growth };
+    }
+
+    fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
+        &s.theta
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        Some(&s.w)
+    }
+
+    fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
+        Some(Gradient { f_bar: &s.f_bar, w: &s.w, gradient: &s.u })
+    }
+}
+
+/// About the size of phi'.
+fn steepness<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> f64 {
+    let lipschitz = oracle.merit_lipschitz();
+    if lipschitz > 0.0 && lipschitz.is_finite() { lipschitz } else { 1.0 }
+}
+
+/// The root of the mean square.
+fn size(x: &[f64]) -> f64 {
+    (norm_squared(x) / x.len().max(1) as f64).sqrt()
+}
+
+/// The standard deviation, if there is one.
+fn deviation(x: &[f64]) -> Option<f64> {
+    let mean = x.iter().sum::<f64>() / x.len().max(1) as f64;
+    let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len().max(1) as f64;
+    Some(variance.sqrt()).filter(|deviation| *deviation > 1e-9 * mean.abs() && deviation.is_finite())
+}
+
+impl State {
+    /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and what belongs to them in `u`. False if it is not reached.
+    fn minimise<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) -> bool {
+        let g = oracle.parts().expect("the method has been chosen for this problem");
+        let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
+        self.look(oracle);
+        for _ in 0..MOST_STEPS {
+            std::mem::swap(&mut self.slopes, &mut self.last_slopes);
+            oracle.envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
+            // A whole step to where the envelopes are the parabolas that it was made from: it led to the minimum.
+            if whole && self.slopes == self.last_slopes {
+                solved = true;
+                break;
+            }
+            let (target, slope) = self.aim(oracle, &g, ridge);
+            let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
+            let size = products.abs() + oracle.regularizer_value(&self.theta).abs();
+            let is_rounding = -slope <= ROUNDING * size;
+            if slope.is_nan() || !is_rounding && -slope <= LEFT * self.change(oracle.n_x()) {
+                solved = !slope.is_nan();
+                break;
+            }
+            oracle.means(&target, &mut self.there);
+            update_with_both(&mut self.moved, &self.there, &self.f_bar, |_, there, here| there - here);
+            let direction: Vec<f64> = target.iter().zip(&self.theta).map(|(x, theta)| x - theta).collect();
+            // A gain that is rounding says nothing about the length.
+            let tau = if is_rounding { 1.0 } else { self.length(oracle, &g, &direction, slope) };
+            whole = tau == 1.0 && ridge == LEAST_RIDGE;
+            if tau == 1.0 {
+                self.theta.copy_from_slice(&target);
+                self.f_bar.copy_from_slice(&self.there);
+            } else {
+                axpy(tau, &direction, &mut self.theta);
+                axpy(tau, &self.moved, &mut self.f_bar);
+                pieces = true;
+            }
+            self.look(oracle);
+            if is_rounding || tau == 0.0 {
+                solved = is_rounding;
+                break;
+            }
+            ridge =
+                if tau < SHORT { (DAMP * ridge).min(MOST_RIDGE) } else { (ridge / DAMP).max(LEAST_RIDGE) };
+        }
+        if pieces {
+            // What was put together from them, without their rounding.
+            oracle.means(&self.theta, &mut self.f_bar);
+        }
+        solved
+    }
+
+    /// The duals to come at theta, and their sum.
+    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+        let State { theta, w, sigma, f_bar, u, next, .. } = self;
+        oracle.envelope(*sigma, w, f_bar, next);
+        u.fill(0.0);
+        oracle.add_weighted_jac_t(theta, next, u);
+    }
+
+    /// `(1/n_X) sum_i |next_i - w_i|^2 / (2 sigma)`
+    fn change(&self, n_x: usize) -> f64 {
+        let sum: f64 = self.next.iter().zip(&self.w).map(|(next, w)| (next - w) * (next - w)).sum();
+        sum / (2.0 * self.sigma * n_x as f64)
+    }
+
+    /// Where the parabolas and g are least, and `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
+    fn aim<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        g: &Parts,
+        ridge: f64,
+    ) -> (Vec<f64>, f64) {
+        let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
+        let weight = |r: usize| share * self.slopes[r];
+        let mut matrix = match &self.model {
+            Some(model) => gram::weighted(model, weight),
+            None => oracle.gram(&weight).expect("averages are at hand"),
+        };
+        let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
+        gram::add_ridge(ridge * if mean > 0.0 { mean } else { self.sigma }, d, &mut matrix);
+        let mut target = self.theta.clone();
+        program::solve(&matrix, &self.u, g, |alpha, v, x| oracle.primal_step(alpha, v, x), &mut target);
+        let along: f64 =
+            self.u.iter().zip(&target).zip(&self.theta).map(|((u, x), theta)| u * (x - theta)).sum();
+        let slope = along + oracle.regularizer_value(&target) - oracle.regularizer_value(&self.theta);
+        (target, slope)
+    }
+
+    /// How much of a step to take: where the slope of the envelopes and g along it, which rises from `first`, is about 0.
+    fn length<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &Oracle<'_, F, P, G>,
+        g: &Parts,
+        direction: &[f64],
+        first: f64,
+    ) -> f64 {
+        let State { theta, w, sigma, f_bar, next, moved, .. } = self;
+        let mut slope_at = |tau: f64| {
+            oracle.envelope_along(*sigma, w, (f_bar, moved, tau), next) + g.slope_along(theta, direction, tau)
+        };
+        let mut end = (1.0, slope_at(1.0));
+        if end.1 <= -ABOVE * first {
+            return 1.0;
+        }
+        let mut begin = (0.0, first);
+        for k in 1..MOST_LOOKS {
+            let secant = begin.0 + (end.0 - begin.0) * begin.1 / (begin.1 - end.1);
+            let inside = begin.0 < secant && secant < end.0 && !k.is_multiple_of(3);
+            let tau = if inside { secant } else { 0.5 * (begin.0 + end.0) };
+            let slope = slope_at(tau);
+            if slope >= BELOW * first && slope <= -ABOVE * first {
+                return tau;
+            }
+            if slope < 0.0 {
+                begin = (tau, slope);
+            } else {
+                end = (tau, slope);
+            }
+        }
+        // At a kink of g. So far P falls.
+        begin.0
+    }
+}
