@@ -14,12 +14,13 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 6] = [
+const WITH_EXAMPLES: [&str; 7] = [
     "README.md",
     "docs/certificates.md",
     "docs/bags.md",
     "docs/linear.md",
     "docs/policy.md",
+    "docs/reports.md",
     "docs/sequences.md",
 ];
 
