@@ -5,14 +5,16 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::{
-    Absolute, AnyRegularizer, Bags, Bernoulli, Collapsed, DownsideSquare, ElasticNet, Groups, Inner,
-    LanguageModel, Link, Logistic, Merit, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex, Square,
-    SquaredHinge, Unregularized,
+    Absolute, AnyRegularizer, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner, LanguageModel,
+    Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex, SoftmaxBags,
+    Square, SquaredHinge, Unregularized,
 };
 use innermean_data::{
     GroupOptions, LanguageOptions, LinearModel, MdpOptions, RowLabels, generate_factor_model,
     generate_groups, generate_language, generate_mdp,
 };
+
+use crate::groups::{Shape, draw};
 
 /// A problem whose types are known at run time.
 pub type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
@@ -41,6 +43,33 @@ fn case(
         AnyProblem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) };
     let start = problem.allowed(&start);
     Case { family, size, problem, start }
+}
+
+/// Proportions of groups.
+fn grouped(family: &'static str, shape: Shape) -> Case {
+    let Shape { groups, rows, width, .. } = shape;
+    let (Problem { inner, merit, regularizer }, start) = draw(shape, 1);
+    let case = case(family, format!("{groups} x {rows} x {width}"), inner, merit, regularizer);
+    Case { start, ..case }
+}
+
+/// Proportions of classes.
+fn classified(groups: usize, rows: usize, classes: usize) -> Result<Case> {
+    let d = 20;
+    let options = GroupOptions {
+        groups,
+        rows: (rows, rows),
+        features: d,
+        labels: RowLabels::Classes(classes),
+        seed: 1,
+    };
+    let data = generate_groups(&options);
+    let starts = (0..=groups).map(|i| i * rows).collect();
+    let inner = SoftmaxBags::new(Groups::new(d, data.rows, starts, true)?, classes)?;
+    let regularizer = FreeTail::new(Ridge::from_weight(1e-4)?, inner.penalised());
+    let merit = NegativeLog::new(classes, data.group_labels)?;
+    let size = format!("{groups} x {rows} x {d}, {classes} classes");
+    Ok(case("groups, classes", size, inner, merit, regularizer))
 }
 
 /// Squares, logistic and hinge losses of dense rows.
@@ -197,30 +226,22 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
 /// If a size makes no sense.
 pub fn curved(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    let shapes = [(2000, 20), (500, 200), (100, 2000), (50, 10_000), (20, 50_000)];
-    for (groups, rows) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
-        for ill in [false, true] {
-            let d = 10;
-            let options =
-                GroupOptions { groups, rows: (rows, rows), features: d, labels: RowLabels::Binary, seed: 1 };
-            let mut data = generate_groups(&options);
-            if ill {
-                data.rows
-                    .chunks_exact_mut(d)
-                    .for_each(|row| row.iter_mut().enumerate().for_each(|(k, x)| *x /= (k + 1) as f64));
-            }
-            let starts = (0..=groups).map(|i| i * rows).collect();
-            let inner = Bags::new(Groups::new(d, data.rows, starts, false)?, Link::Logistic);
-            let family = if ill { "groups, uneven features" } else { "groups" };
-            let ridge = Ridge::from_weight(1e-4)?;
-            cases.push(case(
-                family,
-                format!("{groups} x {rows} x {d}"),
-                inner,
-                Bernoulli::new(data.group_labels)?,
-                ridge,
-            ));
+    let part = if quick { 10 } else { 1 };
+    // A million rows, from few large groups to many small ones; then as many numbers with more features.
+    let million = [(10, 100_000), (100, 10_000), (1000, 1000), (10_000, 100), (100_000, 10)];
+    for (family, width, scaled) in
+        [("groups", 10, false), ("groups, uneven features", 10, true), ("groups", 50, false)]
+    {
+        for (groups, rows) in million {
+            cases.push(grouped(family, Shape { groups: groups / part, rows, width, scaled }));
         }
+    }
+    let wide = [(20, 5000, 400), (1000, 100, 400), (1000, 40, 1000), (5, 4000, 2500), (1000, 20, 2500)];
+    for (groups, rows, width) in wide.into_iter().take(if quick { 0 } else { 9 }) {
+        cases.push(grouped("groups, many features", Shape { groups, rows, width, scaled: false }));
+    }
+    for (groups, rows, classes) in [(1000, 100, 3), (200, 1000, 8), (5000, 10, 8)] {
+        cases.push(classified(groups / part, rows, classes)?);
     }
     for (classes, steps) in [(3, 2000), (6, 10_000)].into_iter().take(if quick { 1 } else { 9 }) {
         let spoken = generate_language(&LanguageOptions { classes, steps, ..LanguageOptions::default() });

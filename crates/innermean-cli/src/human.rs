@@ -8,6 +8,7 @@ use innermean::{Certificate, Measure, Solution, Status};
 
 use crate::advice::advice;
 use crate::plan::{Chosen, Plan};
+use crate::sparkline;
 
 /// What a line takes where standard output is no terminal.
 const USUAL_WIDTH: usize = 80;
@@ -35,7 +36,10 @@ impl Facts {
     pub(crate) fn run(&mut self, plan: &Plan, solution: &Solution) {
         let Solution { status, calls, .. } = *solution;
         self.line("status", &format!("{}{}", painted(status), optimality(plan, solution)));
-        self.line("", &advice(status, plan));
+        // Where no more digits can be proven there is nothing to advise.
+        if status != Status::Solved || !solution.certificate.is_rounding {
+            self.line("", &advice(status, plan));
+        }
         let rule = plan.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
         match &plan.chosen {
             None => self.line("method", &format!("{}{rule}, seed {}", plan.info.title, plan.seed)),
@@ -57,6 +61,9 @@ impl Facts {
         let settings = plan.settings.line();
         if !settings.is_empty() {
             self.line("", &settings);
+        }
+        if let Some(bars) = sparkline::convergence(&solution.trace) {
+            self.line("convergence", &bars);
         }
         self.line(
             "oracle calls",

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use innermean::Status;
 
 mod advice;
@@ -31,14 +31,16 @@ mod report;
 mod scaling;
 mod sequences;
 mod settings;
+mod shell;
 mod solver_flags;
+mod sparkline;
 mod start;
 mod stdout;
 mod trace;
 
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]
-#[command(name = "innermean", version, arg_required_else_help = true)]
+#[command(name = "innermean", version = env!("INNERMEAN_VERSION"), arg_required_else_help = true)]
 #[command(long_about = LONG_ABOUT, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
@@ -55,6 +57,8 @@ enum Command {
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
     Report(report::command::ReportArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 const LONG_ABOUT: &str = "\
@@ -82,6 +86,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
         Command::Report(args) => report::command::run(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
     };
     match ended {
         Ok(status) => exit_code(status),

@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(100);
 /// The bar counts thousandths.
 const WHOLE: u64 = 1000;
-/// With the message it fits into 80 columns.
-const TEMPLATE: &str = "{spinner} [{bar:14}] {percent:>3}% {wide_msg}";
+/// How far, and where; each line fits into 80 columns.
+const TEMPLATE: &str = "{spinner} [{bar:40}] {percent:>3}% {prefix}\n  {wide_msg}";
 
 /// Shows that something is going on of which nobody knows how far it has come, if standard error is a terminal.
 pub(crate) fn spinner(message: &str) -> ProgressBar {
@@ -65,6 +65,8 @@ impl<'a> Progress<'a> {
             }
             bar
         });
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        bar.set_prefix(time_left(self.furthest, elapsed).unwrap_or_default());
         bar.set_message(message(record));
         bar.set_position((self.furthest * WHOLE as f64) as u64);
         bar.tick();
@@ -102,11 +104,27 @@ fn message(record: &Record) -> String {
     let name = if record.measure.is_gap() { "gap" } else { "stationarity" };
     let known = record.optimality.filter(|o| o.is_finite());
     let optimality = known.map_or(String::new(), |o| format!(", {name} {o:.1e}"));
+    let calls = record.calls.total();
+    let pace = if record.seconds > 0.0 { (calls as f64 / record.seconds) as u64 } else { 0 };
     format!(
-        "objective {}{optimality}, {} calls",
+        "objective {}{optimality}, {} calls, {} a second",
         human::significant(record.objective, 7),
-        human::rounded_count(record.calls.total()),
+        human::rounded_count(calls),
+        human::rounded_count(pace),
     )
+}
+
+/// As long again as the way so far has taken for its share, in words; nothing while that would be a guess.
+fn time_left(share: f64, elapsed: f64) -> Option<String> {
+    (share > 0.02).then(|| {
+        let seconds = elapsed * (1.0 - share) / share;
+        let words = match seconds {
+            s if s < 90.0 => format!("{s:.0} s"),
+            s if s < 5400.0 => format!("{:.0} minutes", s / 60.0),
+            s => format!("{:.1} hours", s / 3600.0),
+        };
+        format!("about {words} left")
+    })
 }
 
 #[cfg(test)]
@@ -114,6 +132,14 @@ mod tests {
     use innermean::{Calls, Measure};
 
     use super::*;
+
+    #[test]
+    fn the_time_left_follows_from_the_share_done() {
+        assert_eq!(time_left(0.25, 10.0).as_deref(), Some("about 30 s left"));
+        assert_eq!(time_left(0.5, 600.0).as_deref(), Some("about 10 minutes left"));
+        assert_eq!(time_left(0.1, 3600.0).as_deref(), Some("about 9.0 hours left"));
+        assert_eq!(time_left(0.0, 10.0), None);
+    }
 
     #[test]
     fn the_nearest_end_counts() {

@@ -28,7 +28,8 @@ impl Settings {
                 automatic == Some(true) && ["alpha_theta", "alpha_w", "inner_iterations"].contains(&name)
             };
             settings.extend(found.into_iter().filter(|(name, _)| {
-                !["seed", "single_loop", "automatic"].contains(&name.as_str()) && !found_later(name)
+                !["seed", "single_loop", "automatic", "guarded"].contains(&name.as_str())
+                    && !found_later(name)
             }));
         }
         Ok(Settings(settings))

@@ -14,14 +14,16 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 7] = [
+const WITH_EXAMPLES: [&str; 9] = [
     "README.md",
-    "docs/certificates.md",
     "docs/bags.md",
+    "docs/certificates.md",
     "docs/linear.md",
     "docs/policy.md",
+    "docs/portfolio.md",
     "docs/reports.md",
     "docs/sequences.md",
+    "docs/start.md",
 ];
 
 /// A fenced block of a page.
@@ -165,4 +167,34 @@ fn a_blessed_example_shows_as_many_lines_as_before() {
     assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\ny\n"), "a\n...\nd\n");
     assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\n"), "a\n...\n");
     assert_eq!(blessed("a\nb\nc\n", "x\n"), "a\nb\nc\n");
+}
+
+/// The targets of links and pictures, `](target)`, that are files of the repository.
+fn targets(page: &str) -> impl Iterator<Item = &str> {
+    let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    ends.map(|(target, _)| target.split('#').next().unwrap_or(target))
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut dead = Vec::new();
+    for path in pages() {
+        let page = fs::read_to_string(&path).expect("a page");
+        let folder = path.parent().expect("a folder");
+        let missing = targets(&page).filter(|target| !folder.join(target).exists());
+        dead.extend(missing.map(|target| format!("{}: {target}", path.display())));
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = pages().into_iter().find(|page| page.ends_with("SUMMARY.md")).expect("the book's contents");
+    let text = fs::read_to_string(&summary).expect("the book's contents");
+    let listed: Vec<&str> = targets(&text).collect();
+    for page in pages().iter().filter(|page| page.parent() == summary.parent() && **page != summary) {
+        let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
+        assert!(listed.contains(&name), "docs/SUMMARY.md does not list {name}");
+    }
 }

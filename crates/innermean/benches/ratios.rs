@@ -245,11 +245,7 @@ fn run_steps<F, P, G, M: Method<F, P, G>>(
 ) {
     dispatch(
         #[inline(always)]
-        || {
-            for _ in 0..steps {
-                method.inner(oracle, state);
-            }
-        },
+        || method.inner_steps(oracle, state, steps),
     );
 }
 

@@ -101,6 +101,11 @@ impl Choice {
         Choice { seed, ..Choice::default() }
     }
 
+    /// Whether nothing is said about steps and M: then the safeguard watches over what a rule finds.
+    pub(crate) fn leaves_steps(&self) -> bool {
+        self.alpha_theta.is_none() && self.alpha_w.is_none() && self.inner_iterations.is_none()
+    }
+
     /// # Errors
     /// If something has been said that the method does not have.
     pub fn check(&self, info: &MethodInfo) -> Result<(), ChoiceError> {

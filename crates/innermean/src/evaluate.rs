@@ -195,6 +195,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             self.f_bar.copy_from_slice(known.f_bar);
             self.w.copy_from_slice(known.w);
             self.gradient.copy_from_slice(known.gradient);
+        } else if let (false, Some(known)) = (asked, known.gradient) {
+            self.f_bar.copy_from_slice(known.f_bar);
         } else if matched {
             problem.loss_and_gradient(theta, &mut self.f_bar, &mut self.w, &mut self.gradient);
         } else {
@@ -208,9 +210,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         if asked && magnitude.is_finite() {
             self.scale.get_or_insert_with(|| scale(problem, at_origin.then_some(magnitude)));
             let point = Point { theta, loss, g };
+            if let (Way::Stationarity(_), None) = (self.way, self.mapping) {
+                self.mapping = Some(self.make_mapping(theta));
+            }
             let (mut bound, mut measure) = self.prove(point, at_origin, matched, known);
             if let (Way::Stationarity(_), Some(mapping)) = (self.way, self.mapping) {
-                let relative = self.mapping_norm(theta, mapping.alpha) / mapping.unit;
+                let relative = self.mapping_norm(theta, &self.gradient, mapping.alpha) / mapping.unit;
                 stationarity = Some(relative);
                 if bound == Bound::NONE {
                     (bound, measure) = (self.try_to_prove(point, relative), Measure::DualityGap);
@@ -281,7 +286,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         let problem = self.problem;
         let at_origin = self.scale.is_none() && theta == problem.allowed(&vec![0.0; theta.len()]);
         // A run that begins at the origin has it all before it.
-        if matches!(self.hessian, Lazy::Unmade) && !at_origin && self.factor(known).is_none() {
+        if matches!(self.hessian, Lazy::Unmade) && !at_origin && known.factor.is_none() {
             self.hessian = Hessian::new(problem, &self.squares).map_or(Lazy::Impossible, Lazy::Made);
             if matches!(self.hessian, Lazy::Impossible) && !self.by_duals {
                 self.way = Way::Stationarity(Reason::Singular);
@@ -292,15 +297,15 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         {
             self.balance = Some(Balance::new(problem, *one));
         }
-        if let (Way::Stationarity(_), None) = (self.way, self.mapping) {
-            self.mapping = Some(self.make_mapping());
+        if let (Way::Stationarity(_), None, false) = (self.way, self.mapping, at_origin) {
+            let origin = problem.allowed(&vec![0.0; theta.len()]);
+            let loss = problem.loss_and_gradient(&origin, &mut self.f_bar, &mut self.w, &mut self.gradient);
+            self.mapping = Some(self.make_mapping(&origin));
+            self.scale.get_or_insert_with(|| {
+                scale(problem, Some(loss.abs() + problem.regularizer.value(&origin).abs()))
+            });
         }
         at_origin
-    }
-
-    /// The factor of `P''`, if it can be used.
-    fn factor<'m>(&self, known: Known<'m>) -> Option<&'m Cholesky> {
-        known.factor.filter(|_| self.squares.are_all())
     }
 
     /// The method's duals, where they are better than `phi_i'(fbar_i)`: at a kink that is one of many subgradients, and the method knows
@@ -312,7 +317,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
 
     /// Whether the duals will be `w_i = phi_i'(fbar_i)`.
     fn is_matched(&self, known: Known<'_>) -> bool {
-        self.factor(known).is_some() || (self.duals(known).is_none() && self.balance.is_none())
+        known.factor.is_some() || (self.duals(known).is_none() && self.balance.is_none())
     }
 
     /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it; and, if the duals are matched, those in `w` and
@@ -337,16 +342,17 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             self.gradient.fill(0.0);
             problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
         }
-        let factor = self.factor(known);
-        if let Some(factor) = factor {
-            return (quadratic::exact_gap(factor, &self.squares, point, &self.gradient), Measure::Quadratic);
+        let prove = |factor: &Cholesky| {
+            quadratic::gap(factor, &problem.regularizer, &self.squares, point, &self.gradient)
+        };
+        if let Some(factor) = known.factor {
+            return (prove(factor), Measure::Quadratic);
         }
         if self.way != Way::Proof || (at_origin && !self.by_duals) {
             return (Bound::NONE, Measure::None);
         }
         if let Lazy::Made(hessian) = &self.hessian {
-            let bound = hessian.gap(&problem.regularizer, &self.squares, point, &self.gradient);
-            return (bound, Measure::Quadratic);
+            return (prove(&hessian.factor), Measure::Quadratic);
         }
         let mut v: Vec<f64> = self.gradient.iter().map(|u| -u).collect();
         for (l, slope) in &self.free {
@@ -401,29 +407,36 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
         if bound.gap <= stationarity * scale || bound.is_rounding() { bound } else { Bound::NONE }
     }
 
-    fn make_mapping(&mut self) -> Mapping {
+    /// From the averages and the gradient at the origin, which are at hand.
+    fn make_mapping(&self, origin: &[f64]) -> Mapping {
         let problem = self.problem;
         let f = &problem.inner;
-        let origin = problem.allowed(&vec![0.0; f.d()]);
-        let smoothness = mean_jacobian_norm(f, &origin).powi(2) / problem.gamma_at(&origin);
-        let alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
-        let mut norm = |point: &[f64]| {
-            problem.loss_and_gradient(point, &mut self.f_bar, &mut self.w, &mut self.gradient);
-            self.mapping_norm(point, alpha)
+        // Where g is quadratic nobody asks for the step.
+        let smoothness = if self.squares.are_all() {
+            1.0
+        } else {
+            mean_jacobian_norm(f, origin).powi(2) / problem.gamma_of(&self.f_bar)
         };
-        let norms = [norm(&origin), f.ordinary_point().map_or(0.0, |point| norm(&point))];
+        let alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
+        let at_origin = self.mapping_norm(origin, &self.gradient, alpha);
+        let elsewhere = f.ordinary_point().map_or(0.0, |point| {
+            let mut gradient = vec![0.0; point.len()];
+            problem.gradient(&point, &mut gradient);
+            self.mapping_norm(&point, &gradient, alpha)
+        });
         // A logarithm may be infinitely steep at the origin: in that unit every point would be solved.
         let usable = |norm: &f64| norm.is_finite() && *norm > 0.0;
-        Mapping { alpha, unit: norms.into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0) }
+        let unit = [at_origin, elsewhere].into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0);
+        Mapping { alpha, unit }
     }
 
-    /// The norm of the prox-gradient mapping at theta, whose `F'` stands in `gradient`; where g is quadratic that of `P'(theta)`, which
+    /// The norm of the prox-gradient mapping at theta, where `F'` is `gradient`; where g is quadratic that of `P'(theta)`, which
     /// says more than a difference of points that may round to zero.
-    fn mapping_norm(&mut self, theta: &[f64], alpha: f64) -> f64 {
-        if let Some(gradient) = self.squares.gradient(theta, &self.gradient) {
+    fn mapping_norm(&self, theta: &[f64], gradient: &[f64], alpha: f64) -> f64 {
+        if let Some(gradient) = self.squares.gradient(theta, gradient) {
             return norm_squared(&gradient).sqrt();
         }
-        norm_squared(&self.problem.mapping(theta, &self.gradient, alpha)).sqrt()
+        norm_squared(&self.problem.mapping(theta, gradient, alpha)).sqrt()
     }
 }
 

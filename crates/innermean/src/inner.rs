@@ -291,6 +291,19 @@ pub trait Inner: Sync {
         }
     }
 
+    /// [`Self::block_mean`], and the mean of the Jacobians of the same samples as ell rows of length d.
+    fn block_mean_and_jacobian(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        work: &mut [f64],
+        mean: &mut [f64],
+        jacobian: &mut [f64],
+    ) {
+        block::mean_and_jacobian(self, theta, i, js, work, mean, jacobian);
+    }
+
     /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b consecutive samples.
     #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
     fn add_block_jac_t_difference(
@@ -509,6 +522,7 @@ pass_on! {
     fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn block() -> usize;
     fn block_mean(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
+    fn block_mean_and_jacobian(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], mean: &mut [f64], jacobian: &mut [f64]);
     fn block_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
     fn add_block_jac_t(theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
     fn add_block_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);

@@ -41,8 +41,10 @@ pub mod msvr;
 pub mod newton;
 pub mod pdbg;
 pub mod primal_dual;
+mod program;
 pub mod prox_linear;
 pub mod reference;
+pub mod safeguard;
 pub mod saga;
 pub mod saga_table;
 pub mod scgd;
@@ -56,6 +58,7 @@ pub mod tracking;
 pub mod vrsc_pg;
 
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
+pub use safeguard::{Noise, Tempo};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
@@ -77,9 +80,43 @@ pub trait Method<F, P, G> {
     /// One inner step: no allocation, no clock, no error.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
 
+    /// `count` inner steps, bit for bit as many calls of [`Self::inner`]: what is the same for all of them may be asked once.
+    #[inline(always)]
+    fn inner_steps(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State, count: usize) {
+        for _ in 0..count {
+            self.inner(oracle, state);
+        }
+    }
+
     /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
     fn show(&self, oracle: &Oracle<'_, F, P, G>, state: &mut Self::State) {
         let _ = (oracle, state);
+    }
+
+    /// The method with `tempo.steps` times its steps and `tempo.epoch` times its M, if its rule has found them and nobody else: then the
+    /// safeguard (`safeguard.rs`) watches over them. None where they are given, and where a method adapts them by itself.
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = tempo;
+        None
+    }
+
+    /// What becomes of the noise of its steps.
+    fn noise(&self) -> Noise {
+        Noise::Vanishes
+    }
+
+    /// The reference point and the averages `fbar_i` at it, where [`Self::outer`] has just found them: with these a look costs nothing.
+    fn reference<'s>(&self, state: &'s Self::State) -> Option<(&'s [f64], &'s [f64])> {
+        let _ = state;
+        None
+    }
+
+    /// Leaves the iterates for theta, where the safeguard has the run go back.
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State, theta: &[f64]) {
+        *state = self.init(oracle, theta);
     }
 
     /// Whether the method finds its way back by itself after iterates have blown up: then the driver does not stop there.

@@ -96,14 +96,14 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
 /// Newton steps with the true gradient: the first solves the normal equations, the others take off what rounding left.
 const STEPS: usize = 3;
 
-/// The minimiser by the normal equations; None where P is no quadratic (see [`Direct`]), or without curvature in some direction.
+/// The minimiser by the normal equations, or a quadratic program; None where P is neither (see [`Direct`]), or without curvature in some direction.
 pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Option<Vec<f64>> {
     if Direct::INFO.missing(problem).is_some() {
         return None;
     }
     let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
-    let mut state = Direct.init(&mut oracle, &vec![0.0; problem.inner.d()]);
+    let mut state = Direct.init(&mut oracle, &problem.allowed(&vec![0.0; problem.inner.d()]));
     for _ in 0..STEPS {
         Direct.outer(&mut oracle, &mut state);
         Direct.inner(&mut oracle, &mut state);

@@ -9,8 +9,8 @@ use crate::hessian;
 use crate::inner::{Inner, Rows, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Quadratic, Regularizer};
-use crate::sample::TermsOf;
+use crate::regularizer::{Parts, Regularizer};
+use crate::sample::{PartOf, TermsOf};
 use crate::shared::MOST_PICKED;
 
 mod block;
@@ -268,58 +268,68 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.loss(f_bar)
     }
 
-    /// `F''` at averages, from so many terms; see [`hessian::dense`]: a call of f' and one of phi for each.
-    pub(crate) fn hessian(&mut self, f_bar: &[f64], terms: usize, seed: u64) -> Vec<f64> {
+    /// `F''` at theta, whose averages are at hand, from so many terms; see [`hessian::dense`]: their part of a snapshot's calls of f', and a
+    /// call of phi for each.
+    pub(crate) fn hessian(&mut self, theta: &[f64], f_bar: &[f64], terms: usize, seed: u64) -> Vec<f64> {
         let terms = terms.min(self.n_x);
-        self.calls.jacobian += terms as u64 * self.weight;
+        let part = |all: u64| (u128::from(all) * terms as u128 / self.n_x.max(1) as u128) as u64;
+        self.calls.jacobian += part(self.snapshot.jacobian);
         self.calls.merit += terms as u64;
-        self.rows += terms as u64 * self.rows_of.pair;
-        hessian::dense(self.problem, f_bar, terms, seed)
+        self.rows += part(self.rows_of.all);
+        hessian::dense(self.problem, theta, f_bar, terms, seed)
     }
 
-    /// Runs `work` on some terms as a problem of their own, whose rows are copied: a call of f and of f' for each of them, and what `work`
-    /// asks phi for.
-    pub(crate) fn on_terms<R>(
+    /// Runs `work` on some terms as a problem of their own, with at most `most` samples of each: what `work` asks for. Of an affine f the terms are
+    /// averaged first, a call of f and of f' for each sample, and none later.
+    pub(crate) fn on_part<R>(
         &mut self,
         terms: &[usize],
-        work: impl FnOnce(&mut Oracle<'_, Collapsed, TermsOf<'_, dyn Merit + '_>, &dyn Regularizer>) -> R,
+        most: usize,
+        work: impl FnOnce(&mut Oracle<'_, Box<dyn Inner + '_>, TermsOf<'_>, &dyn Regularizer>) -> R,
     ) -> R {
         let Problem { inner, merit, regularizer } = self.problem;
-        let origin = vec![0.0; self.d];
-        let part = Problem {
-            inner: Collapsed::new(&TermsOf { whole: inner as &dyn Inner, terms }, &origin),
-            merit: TermsOf { whole: merit as &dyn Merit, terms },
-            regularizer: regularizer as &dyn Regularizer,
+        let part = PartOf::new(inner, terms, most);
+        let first = snapshot_calls(&part);
+        let inner: Box<dyn Inner + '_> = if self.affine {
+            self.calls = self.calls + first;
+            self.rows += part.rows().all;
+            Box::new(Collapsed::new(&part, &vec![0.0; self.d]))
+        } else {
+            Box::new(part)
         };
+        let part = Problem { inner, merit: TermsOf { whole: merit, terms }, regularizer: regularizer as _ };
         let mut oracle = Oracle::new(&part);
         let result = work(&mut oracle);
-        let each = terms.len() as u64 * self.weight;
-        self.calls = self.calls + Calls { f: each, jacobian: each, merit: oracle.calls.merit };
-        self.rows += terms.len() as u64 * self.rows_of.pair + oracle.rows;
+        let Calls { f, jacobian, merit } = oracle.calls;
+        let asked =
+            if self.affine { Calls { merit, ..Calls::default() } } else { Calls { f, jacobian, merit } };
+        self.calls = self.calls + asked;
+        self.rows += oracle.rows;
         result
     }
 
-    /// The diagonal of `F''` at averages: a gradient's calls of f' and phi.
-    pub(crate) fn hessian_diagonal(&mut self, f_bar: &[f64]) -> Vec<f64> {
+    /// The diagonal of `F''` at theta, whose averages are at hand: a gradient's calls of f' and phi.
+    pub(crate) fn hessian_diagonal(&mut self, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
         self.calls = self.calls + Calls { f: 0, ..self.gradient };
         self.rows += self.rows_of.all;
-        hessian::diagonal(self.problem, f_bar)
+        hessian::diagonal(self.problem, theta, f_bar)
     }
 
-    /// Whether `F''` is the same everywhere: phi is a square or a quadratic form.
-    pub(crate) fn quadratic_merit(&self) -> bool {
+    /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
+    pub(crate) fn quadratic(&self) -> bool {
         let merit = &self.problem.merit;
-        self.n_x > 0 && merit.square_weight_of(0).is_some() || merit.quadratic_form().is_some()
+        let square = self.n_x > 0 && merit.square_weight_of(0).is_some();
+        self.affine && (square || merit.quadratic_form().is_some())
     }
 
-    /// g along coordinate l, if it is a sum over coordinates: free.
-    pub(crate) fn coordinate(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate(l)
+    /// Samples that a pass over the data looks at, but at least one for each term.
+    pub(crate) fn samples(&self) -> usize {
+        (self.snapshot.f / self.weight.max(1)).max(self.n_x as u64) as usize
     }
 
-    /// See [`Regularizer::coordinate_of_budget`]: free.
-    pub(crate) fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-        self.problem.regularizer.coordinate_of_budget(l)
+    /// g along its coordinates, if it is a sum over them: free.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        Parts::of(&self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.
@@ -506,11 +516,6 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.problem.merit.quadratic_form()
     }
 
-    /// g as a quadratic, if it is one: free.
-    pub fn quadratic_regularizer(&self) -> Option<Quadratic> {
-        Quadratic::of(&self.problem.regularizer, self.d)
-    }
-
     #[inline(always)]
     fn form(&self) -> &QuadraticForm {
         self.problem.merit.quadratic_form().expect("the method has been chosen for this problem")
@@ -520,6 +525,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     #[inline(always)]
     pub fn primal_step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         self.problem.regularizer.step(alpha, direction, theta);
+    }
+
+    /// `u += c x`, then the primal step along u: free.
+    #[inline(always)]
+    pub fn primal_step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
     }
 
     /// `theta_l` after so many primal steps in a constant direction: free.

@@ -132,15 +132,29 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// gamma, for steps that begin at theta: that of phi, or the inverse of its largest curvature at the averages of theta where a phi
     /// without kinks has a curvature that differs from place to place. Zero where phi has a kink.
     pub fn gamma_at(&self, theta: &[f64]) -> f64 {
+        let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
+        if self.varies() {
+            self.inner.means(theta, &mut f_bar);
+        }
+        self.gamma_of(&f_bar)
+    }
+
+    /// [`Self::gamma_at`] from the averages at theta.
+    pub(crate) fn gamma_of(&self, f_bar: &[f64]) -> f64 {
         let (n_x, ell) = (self.inner.n_x(), self.inner.ell());
-        let mut f_bar = vec![0.0; n_x * ell];
-        if self.merit.has_kinks() || n_x == 0 || self.merit.curvature(0, &f_bar[..ell]).is_none() {
+        if !self.varies() {
             return self.merit.gamma();
         }
-        self.inner.means(theta, &mut f_bar);
         let curvature = |i: usize| self.merit.curvature(i, &f_bar[i * ell..(i + 1) * ell]);
         let most = Blocks::new(n_x, ell).max(|| (), |(), i| curvature(i).unwrap_or(0.0));
         if most > 0.0 && most.is_finite() { 1.0 / most } else { 1.0 }
+    }
+
+    /// Whether phi has no kinks, and a curvature of its own at each place.
+    fn varies(&self) -> bool {
+        let somewhere = vec![0.0; self.inner.ell()];
+        let Problem { inner, merit, .. } = self;
+        !merit.has_kinks() && inner.n_x() > 0 && merit.curvature(0, &somewhere).is_some()
     }
 
     /// The constants of the paper's assumptions, as far as f, phi and g know them.

@@ -10,7 +10,7 @@ mod budget;
 mod coordinate;
 mod free_tail;
 mod l1;
-mod quadratic;
+mod parts;
 mod ridged;
 mod separable;
 mod simplex;
@@ -23,7 +23,7 @@ pub use budget::Budget;
 pub use coordinate::Coordinate;
 pub use free_tail::FreeTail;
 pub use l1::L1;
-pub use quadratic::Quadratic;
+pub use parts::Parts;
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use separable::Separable;
 pub use simplex::Simplex;
@@ -43,6 +43,13 @@ pub trait Regularizer: Sync {
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         vector::axpy(-alpha, direction, theta);
         self.prox(alpha, theta);
+    }
+
+    /// `u += c x`, then [`Self::step`] along u; one sweep where g allows it.
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        vector::axpy(c, x, u);
+        self.step(alpha, u, theta);
     }
 
     /// `g*(v) = sup_theta <v, theta> - g(theta)`. Not for the inner loop: it may allocate.
@@ -98,6 +105,11 @@ macro_rules! pass_on {
                 #[inline(always)]
                 fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
                     (**self).step(alpha, direction, theta);
+                }
+
+                #[inline(always)]
+                fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+                    (**self).step_along_sum(alpha, c, x, u, theta);
                 }
 
                 #[inline(always)]

@@ -172,8 +172,8 @@ impl Driver<'_> {
         G2: Regularizer,
         M: Method<F2, P2, G2>,
     {
-        let mut judge = Judge::new(problem, &self.stop, method.recovers(), observer);
         let mut engine = Engine::start(form, spent, method, &problem.allowed(theta));
+        let mut judge = Judge::new(problem, &self.stop, engine.recovers(), observer);
         let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.known());
         loop {
             if let Some(status) = verdict {

@@ -105,6 +105,7 @@ impl Settings {
             batch,
             outer_batch,
             automatic: rule == StepRule::Automatic,
+            guarded: choice.leaves_steps() && choice.rule.unwrap_or_default() != rule,
             seed: choice.seed,
         };
         settings.check()?;

@@ -259,6 +259,19 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     plain::axpy_of_difference(c, a, b, y);
 }
 
+/// `y += c x`, then `z += b y`, in one sweep: z does not wait for y to reach the cache and come back.
+///
+/// # Panics
+/// If x or z is shorter than y.
+#[inline(always)]
+pub fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::axpy_axpy(c, x, y, b, z);
+    }
+    plain::axpy_axpy(c, x, y, b, z);
+}
+
 /// `<a, x>` for a sparse row a: its columns, and the values at these.
 ///
 /// # Panics
@@ -374,7 +387,11 @@ mod tests {
                 let (mut one, mut two) = (y.to_vec(), y.to_vec());
                 axpy(0.3, a, &mut one);
                 axpy_of_difference(-0.7, a, b, &mut two);
+                let (mut first, mut second) = (y.to_vec(), b.to_vec());
+                axpy_axpy(0.3, a, &mut first, -0.2, &mut second);
                 for l in 0..n {
+                    assert_eq!(first[l].to_bits(), one[l].to_bits(), "n = {n}");
+                    assert_eq!(second[l].to_bits(), one[l].mul_add(-0.2, b[l]).to_bits(), "n = {n}");
                     assert_eq!(one[l].to_bits(), a[l].mul_add(0.3, y[l]).to_bits(), "n = {n}");
                     assert_eq!(two[l].to_bits(), (a[l] - b[l]).mul_add(-0.7, y[l]).to_bits(), "n = {n}");
                 }

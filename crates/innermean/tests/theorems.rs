@@ -287,6 +287,7 @@ fn u_is_the_batch_gradient_at_the_current_duals() {
         batch: 1,
         outer_batch: 1,
         automatic: false,
+        guarded: false,
         seed: 3,
     };
     for reference in [Reference::Last, Reference::Random] {

@@ -91,6 +91,7 @@ fn grid(case: &Case, target: f64) -> Option<Best> {
             batch: 1,
             outer_batch: 1,
             automatic: false,
+            guarded: false,
             seed,
         })
     };

@@ -2,7 +2,7 @@
 
 use crate::inner::{Inner, pieces};
 use crate::merit::Merit;
-use crate::methods;
+use crate::methods::{self, newton};
 use crate::problem::ErasedProblem;
 
 /// Structure and sizes of a problem.
@@ -21,6 +21,11 @@ impl Facts<'_> {
     /// phi has no kink.
     pub(super) fn smooth(&self) -> bool {
         !self.0.merit.has_kinks()
+    }
+
+    /// g is no more than a ridge and a linear term.
+    pub(super) fn quadratic_regularizer(&self) -> bool {
+        (0..self.d()).all(|l| self.0.regularizer.coordinate(l).is_some_and(|part| part.is_smooth()))
     }
 
     pub(super) fn d(&self) -> usize {
@@ -44,6 +49,11 @@ impl Facts<'_> {
     /// Samples for each outer term that a pass over the data looks at, on average.
     pub(super) fn samples(&self) -> usize {
         pieces(&self.0.inner) / self.n_x().max(1)
+    }
+
+    /// Whether there are so few coordinates that Newton's method has a matrix.
+    pub(super) fn moderate(&self) -> bool {
+        newton::is_moderate(self.d(), pieces(&self.0.inner) * self.0.inner.ell())
     }
 
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.

@@ -7,7 +7,10 @@ use super::facts::Facts;
 const DIRECT: usize = 3000;
 /// The same where rows are sparse and a pass costs little.
 const DIRECT_SPARSE: usize = 1000;
-/// Samples for each outer term from which steps on single samples beat passes over all.
+/// Coordinates up to which a quadratic program is solved faster at once than by steps on its data.
+const PROGRAM: usize = 1000;
+/// Samples for each outer term from which steps on single samples beat passes over all, where there are too many coordinates for Newton's
+/// matrix.
 const LARGE_GROUPS: usize = 5000;
 
 /// The methods, the best first.
@@ -18,9 +21,13 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         list.extend(new.map(|method| Candidate { method, reason: reason() }));
     };
     let (d, averages) = (facts.d(), facts.averages());
-    if averages.min(d) <= if facts.sparse() { DIRECT_SPARSE } else { DIRECT } {
+    let few = if facts.sparse() { DIRECT_SPARSE } else { DIRECT };
+    if facts.quadratic_regularizer() && averages.min(d) <= few {
         let smaller = || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
         let why = || format!("a quadratic with {}: its normal equations are solved at once", smaller());
+        add(facts.suited("direct"), &why);
+    } else if d <= PROGRAM {
+        let why = || format!("a quadratic program of {}, solved at once", counted(d, "coordinate"));
         add(facts.suited("direct"), &why);
     }
     if facts.affine() && facts.smooth() {
@@ -31,6 +38,9 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     } else if facts.smooth() {
         let each = facts.samples();
         let why = || format!("{each} samples for each of {}", counted(facts.n_x(), "outer term"));
+        if facts.moderate() {
+            add(facts.suited("newton"), &|| why() + ": a part of them is solved first");
+        }
         if each >= LARGE_GROUPS {
             add(single_samples(facts), &why);
         }

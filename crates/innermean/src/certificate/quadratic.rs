@@ -26,7 +26,7 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::direct::quadratic::whitened;
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::vector::{dot, norm_squared};
 
 /// Beyond so many coordinates a matrix is not made: Cholesky's factor costs `d^3 / 3`.
@@ -47,14 +47,10 @@ pub(crate) struct Squares {
 
 impl Squares {
     pub(crate) fn of<G: Regularizer>(g: &G, d: usize) -> Self {
-        let parts: Option<Vec<Coordinate>> = (0..d).map(|l| g.coordinate(l)).collect();
-        match parts {
-            Some(parts) => Squares {
-                diagonal: parts.iter().map(|part| part.l2).collect(),
-                tilt: parts
-                    .iter()
-                    .all(Coordinate::is_smooth)
-                    .then(|| parts.iter().map(|part| part.tilt).collect()),
+        match Parts::of(g, d) {
+            Some(g) => Squares {
+                diagonal: g.l2().collect(),
+                tilt: g.are_smooth().then(|| g.parts.iter().map(|part| part.tilt).collect()),
             },
             None => Squares { diagonal: vec![g.mu(); d], tilt: None },
         }
@@ -96,7 +92,7 @@ impl Squares {
 #[derive(Debug)]
 pub(crate) struct Hessian {
     pub(crate) factor: Cholesky,
-    /// A step for the prox, about `1 / |H|`.
+    /// [`step`]
     pub(crate) alpha: f64,
 }
 
@@ -139,21 +135,31 @@ impl Hessian {
         for (entry, l2) in matrix.iter_mut().step_by(d + 1).zip(&squares.diagonal) {
             *entry += l2;
         }
-        let row_sum = |row: &[f64]| row.iter().map(|x| x.abs()).sum::<f64>();
-        let norm = matrix.chunks_exact(d).map(row_sum).fold(0.0, f64::max);
         let factor = Cholesky::new(&matrix, d).ok()?;
-        Some(Hessian { factor, alpha: 1.0 / norm })
+        let alpha = step(&factor);
+        Some(Hessian { factor, alpha })
     }
+}
 
-    /// A bound on `P(theta) - P*`, with `u = F'(theta)`.
-    pub(crate) fn gap<G: Regularizer>(&self, g: &G, squares: &Squares, point: Point<'_>, u: &[f64]) -> Bound {
-        if squares.are_all() {
-            return exact_gap(&self.factor, squares, point, u);
-        }
-        let Tangent { mut s, rest, size } = Tangent::new(g, squares, self.alpha, point, u);
-        self.factor.solve_lower(&mut s);
-        Bound::new(0.5 * norm_squared(&s) * caution(&self.factor) + rest, size + point.loss.abs())
+/// A step for the prox, from `H = L L'`: its inverse is at least the largest eigenvalue of H, and at most d times that.
+pub(crate) fn step(factor: &Cholesky) -> f64 {
+    1.0 / norm_squared(factor.factor())
+}
+
+/// A bound on `P(theta) - P*` by the factor of H, with `u = F'(theta)`.
+pub(crate) fn gap<G: Regularizer>(
+    factor: &Cholesky,
+    g: &G,
+    squares: &Squares,
+    point: Point<'_>,
+    u: &[f64],
+) -> Bound {
+    if squares.are_all() {
+        return exact_gap(factor, squares, point, u);
     }
+    let Tangent { mut s, rest, size } = Tangent::new(g, squares, step(factor), point, u);
+    factor.solve_lower(&mut s);
+    Bound::new(0.5 * norm_squared(&s) * caution(factor) + rest, size + point.loss.abs())
 }
 
 /// s and what g0 adds to the bound.
@@ -201,7 +207,7 @@ impl Tangent {
 ///
 /// The sum that r is may be rounded by `eps` of its terms. With `phi = c u^2` and rows `a_i`, those of coordinate l add up, by Cauchy
 /// and Schwarz, to no more than `sqrt(H_ll) ( sqrt(2 F) + sum_k sqrt(H_kk) |theta_k| )`: the second part is what `fbar_i` itself was rounded from.
-pub(crate) fn exact_gap(factor: &Cholesky, squares: &Squares, point: Point<'_>, u: &[f64]) -> Bound {
+fn exact_gap(factor: &Cholesky, squares: &Squares, point: Point<'_>, u: &[f64]) -> Bound {
     let Point { theta, loss, .. } = point;
     let (Some(mut r), Some(tilt)) = (squares.gradient(theta, u), &squares.tilt) else { return Bound::NONE };
     let d = theta.len();

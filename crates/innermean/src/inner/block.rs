@@ -63,6 +63,26 @@ pub(super) fn difference<F: Inner + ?Sized>(
     }
 }
 
+/// The mean, and that of the Jacobians by one product for each coordinate.
+pub(super) fn mean_and_jacobian<F: Inner + ?Sized>(
+    f: &F,
+    theta: &[f64],
+    i: usize,
+    js: Range<usize>,
+    work: &mut [f64],
+    mean: &mut [f64],
+    jacobian: &mut [f64],
+) {
+    f.block_mean(theta, i, js.clone(), work, mean);
+    work.fill(0.0);
+    jacobian.fill(0.0);
+    for (c, row) in jacobian.chunks_exact_mut(f.d()).enumerate() {
+        work[c] = 1.0;
+        f.add_block_jac_t(theta, i, js.clone(), work, 1.0, row);
+        work[c] = 0.0;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
 use super::estimates::{Batches, Estimates};
-use super::{Family, Form, Method, MethodInfo, Rate};
+use super::{Family, Form, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Knob, Mirror};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -59,6 +59,8 @@ pub struct Alexr {
     pub batches: Batches,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
 }
@@ -132,6 +134,25 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
         }
         // theta <- prox_{alpha_theta g}(theta - alpha_theta G)
         s.at.descend(oracle, decay * self.alpha_theta, 1.0);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Alexr {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+        // Steps fall on from where they were.
+        let k = s.at.k;
+        *s = self.init(oracle, theta);
+        s.at.k = k;
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

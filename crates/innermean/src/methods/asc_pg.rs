@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::composition::smoothness;
 use super::tracking::{Tracking, step_and_weight};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -39,6 +39,8 @@ pub struct AscPg {
     pub alpha_theta: f64,
     /// The weight of what is new in y, at the beginning.
     pub averaging: f64,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -59,7 +61,7 @@ impl Listed for AscPg {
     ) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
-        Ok(AscPg { alpha_theta, averaging, seed: choice.seed })
+        Ok(AscPg { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
     }
 }
 
@@ -97,6 +99,22 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for AscPg {
         // y <- (1 - b_k) y + b_k f_z(y_j)
         let j = s.draw_other(oracle);
         s.follow(oracle, j, b);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| AscPg {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, _: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
+        s.restart(theta);
     }
 
     fn theta<'s>(&self, s: &'s Tracking) -> &'s [f64] {

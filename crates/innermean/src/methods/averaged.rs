@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Tempo;
 use super::decay::Decay;
 use super::estimates::{Batches, Estimates, averaging, sampled_curvature};
 use crate::choice::{Choice, ChoiceError, Knob};
@@ -33,6 +34,8 @@ pub struct Averaged {
     pub batches: Batches,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
 }
@@ -75,8 +78,30 @@ impl Averaged {
             momentum: MOMENTUM,
             batches,
             inner_iterations: pass,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
+    }
+
+    /// With other steps, unless they were given.
+    pub(super) fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Averaged {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    /// Goes on from theta; steps fall on from where they were.
+    pub(super) fn restart<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        s: &mut State,
+        theta: &[f64],
+    ) {
+        let k = s.at.k;
+        *s = self.init(oracle, theta);
+        s.at.k = k;
     }
 
     /// Theta at the start, and `u_i = fhat_i(theta)` for all i.

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::saga_table::Table;
-use super::{Ask, Family, Form, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Method, MethodInfo, Rate, Tempo};
 use crate::choice::Knob;
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -44,6 +44,8 @@ pub struct CSaga {
     pub batch: usize,
     /// b, the outer terms of a step; none: all of them.
     pub outer_batch: Option<usize>,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -152,6 +154,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
         if let Some(table) = jacobians {
             table.replace();
         }
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| CSaga {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -9,7 +9,7 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -43,6 +43,8 @@ pub struct CompSvrg2 {
     pub batch: usize,
     /// B, the samples for a mean Jacobian; none are drawn for affine f.
     pub jacobian_batch: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -64,6 +66,7 @@ impl Listed for CompSvrg2 {
             inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
             batch,
             jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(3))?,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -96,6 +99,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg2 {
         s.add_by_mean(oracle, i, self.jacobian_batch, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
         s.step(oracle, self.alpha_theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| CompSvrg2 {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            inner_iterations: tempo.inner_iterations(self.inner_iterations),
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {
+        Some(s.reference())
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {

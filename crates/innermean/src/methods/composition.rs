@@ -141,6 +141,11 @@ impl Composition {
         }
     }
 
+    /// The reference point and the averages at it.
+    pub(super) fn reference(&self) -> (&[f64], &[f64]) {
+        (&self.theta_ref, &self.f_bar)
+    }
+
     /// `h = h~`, to which a step adds its corrections.
     #[inline(always)]
     pub(super) fn begin_step(&mut self) {

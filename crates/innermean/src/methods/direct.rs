@@ -1,16 +1,18 @@
-//! The normal equations: where f is affine, every phi a square (or the only one a quadratic form) and g no more than a ridge and a linear term, P is a
-//! quadratic, and `theta <- theta - P''^-1 P'(theta)` leads to its minimum from anywhere. Legendre 1805, Gauss 1809; the factor is Cholesky's
-//! (Benoit 1924), and steps after the first take off what rounding left (Wilkinson 1963).
+//! The normal equations: where f is affine and every phi a square (or the only one a quadratic form), F is a quadratic, and
+//! `theta <- argmin over x of  <F'(theta), x - theta> + (1/2) (x - theta)' F'' (x - theta) + g(x)` leads to the minimum of P from anywhere. Where g is no more than a
+//! ridge and a linear term, that is `theta - P''^-1 P'(theta)`: Legendre 1805, Gauss 1809; the factor is Cholesky's (Benoit 1924), and steps after the first
+//! take off what rounding left (Wilkinson 1963). Where g has kinks, bounds or a budget, it is a quadratic program of d variables (`methods/program.rs`).
 //!
-//! Asks of the problem: what makes it a quadratic. Where `P''` is singular but P bounded below, the steps are those of a matrix slightly above it:
-//! they lead to the minimiser nearest to the start, in a few steps more.
-//! Once: one product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or `(n_X ell)^2 d` where there are fewer averages than coordinates; and one whole
-//! gradient. Per step: another. Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not have them at hand.
+//! Asks of the problem: a quadratic F, and a g that is a sum over coordinates, with or without a budget. Where `P''` is singular but P bounded below, the steps
+//! are those of a matrix slightly above it: they lead to the minimiser nearest to the start, in a few steps more.
+//! Once: one product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or, for the normal equations, `(n_X ell)^2 d` where there are fewer
+//! averages than coordinates; and one whole gradient. Per step: another, and `d^3 / 3` for each set of coordinates at a bound or kink that is tried.
+//! Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not have them at hand.
 
 use serde::{Deserialize, Serialize};
 
 use self::quadratic::Factor;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::choice::{Choice, ChoiceError};
 use crate::cholesky::Cholesky;
 use crate::collapse::Collapsed;
@@ -19,7 +21,7 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::{Quadratic, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::vector::{axpy, norm_squared};
 
 pub(crate) mod quadratic;
@@ -29,7 +31,7 @@ pub const INFO: MethodInfo = MethodInfo {
     name: "direct",
     title: "Normal equations",
     family: Family::Batch,
-    summary: "solves a quadratic problem by Cholesky's factor of its second derivatives",
+    summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with kinks or bounds, a quadratic program",
     reference: "Legendre 1805; Gauss 1809; Benoit 1924",
     storage: "min(d, n_X ell)^2",
     rate: Rate::Linear,
@@ -58,8 +60,9 @@ pub struct State {
     first: f64,
     f_bar: Vec<f64>,
     w: Vec<f64>,
-    g: Quadratic,
     factor: Factor,
+    /// Whether the last program was solved to its end.
+    ended: bool,
     /// The averages of an f that does not have them at hand.
     model: Option<Collapsed>,
 }
@@ -76,10 +79,32 @@ impl State {
         }
     }
 
+    /// `theta <- theta - P''^-1 P'(theta)`. Along a direction in which P falls for ever the gradient stays what it is, and theta goes to infinity
+    /// at once.
+    fn solve_equations(&mut self, averages: Option<&Collapsed>, g: &Parts) {
+        let State { theta, gradient, direction, last, first, factor, model, .. } = self;
+        direction.copy_from_slice(gradient);
+        g.add_gradient(theta, direction);
+        if !factor.is_unique() {
+            let norm = norm_squared(direction).sqrt();
+            if norm > ENDLESS * first.max(norm) && norm > 0.9 * *last {
+                return theta.fill(f64::INFINITY);
+            }
+            (*first, *last) = (first.max(norm), norm);
+        }
+        factor.solve(averages.or(model.as_ref()), direction);
+        axpy(-1.0, direction, theta);
+    }
+
     /// Theta, where it is the only one.
     pub(crate) fn minimiser(&self) -> Option<&[f64]> {
-        self.factor.is_unique().then_some(&self.theta)
+        (self.factor.is_unique() && self.ended).then_some(&self.theta)
     }
+}
+
+/// g along its coordinates.
+fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
+    oracle.parts().expect("the method has been chosen for this problem")
 }
 
 impl Listed for Direct {
@@ -98,8 +123,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
-        let g = oracle.quadratic_regularizer().expect("the method has been chosen for this problem");
-        let (factor, model) = Factor::new(oracle, &g.l2, theta);
+        let (factor, model) = Factor::new(oracle, &parts(oracle), theta);
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
             theta: theta.to_vec(),
@@ -109,8 +133,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
             first: 0.0,
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
-            g,
             factor,
+            ended: true,
             model,
         };
         state.look(oracle);
@@ -124,21 +148,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
         1
     }
 
-    /// `theta <- theta - P''^-1 P'(theta)`. Along a direction in which P falls for ever the gradient stays what it is, and theta goes to infinity
-    /// at once.
+    /// To the minimum, but for rounding.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        s.direction.copy_from_slice(&s.gradient);
-        s.g.add_gradient(&s.theta, &mut s.direction);
-        if !s.factor.is_unique() {
-            let norm = norm_squared(&s.direction).sqrt();
-            if norm > ENDLESS * s.first.max(norm) && norm > 0.9 * s.last {
-                return s.theta.fill(f64::INFINITY);
-            }
-            (s.first, s.last) = (s.first.max(norm), norm);
+        let g = parts(oracle);
+        if let Factor::Program { matrix, .. } = &s.factor {
+            let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.primal_step(alpha, v, x);
+            s.ended = program::solve(matrix, &s.gradient, &g, prox, &mut s.theta);
+        } else {
+            s.solve_equations(oracle.averages(), &g);
         }
-        s.factor.solve(oracle.averages().or(s.model.as_ref()), &mut s.direction);
-        axpy(-1.0, &s.direction, &mut s.theta);
-        s.look(oracle);
+        if s.theta.iter().all(|theta| theta.is_finite()) {
+            s.look(oracle);
+        }
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Tempo;
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
 use crate::inner::{Inner, jacobian_spread};
@@ -26,6 +27,8 @@ pub struct FieldSteps {
     pub alpha_theta: f64,
     /// The step on w.
     pub alpha_w: f64,
+    /// Whether nobody has given a step: then the safeguard watches over them.
+    pub guarded: bool,
 }
 
 /// Whose field a step follows: that of all samples or of single ones.
@@ -61,7 +64,15 @@ impl FieldSteps {
         let alpha_w = positive("alpha_w", choice.alpha_w.unwrap_or(dual))?;
         let alpha_theta =
             choice.alpha_theta.unwrap_or(coupling / (alpha_w * a_squared.max(f64::MIN_POSITIVE)));
-        Ok(FieldSteps { alpha_theta: positive("alpha_theta", alpha_theta)?, alpha_w })
+        let guarded = choice.leaves_steps();
+        Ok(FieldSteps { alpha_theta: positive("alpha_theta", alpha_theta)?, alpha_w, guarded })
+    }
+
+    /// Other steps, unless they were given.
+    pub(super) fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        let FieldSteps { alpha_theta, alpha_w, guarded } = *self;
+        let steps = tempo.steps;
+        guarded.then_some(FieldSteps { alpha_theta: steps * alpha_theta, alpha_w: steps * alpha_w, guarded })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -45,6 +45,8 @@ pub struct Gtd2 {
     pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
 }
@@ -77,6 +79,7 @@ impl Listed for Gtd2 {
             alpha_w: steps.alpha_w,
             decay: Decay { period, power: POWER },
             inner_iterations: problem.inner.n_y(0),
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -105,6 +108,24 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Gtd2 {
         s.at.ascend(decay * self.alpha_w);
         s.at.descend(oracle, decay * self.alpha_theta);
         s.k += 1;
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Gtd2 {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            alpha_w: tempo.steps * self.alpha_w,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+        // Steps fall on from where they were.
+        *s = State { k: s.k, ..self.init(oracle, theta) };
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

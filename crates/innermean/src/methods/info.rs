@@ -91,7 +91,7 @@ pub enum Ask {
     SharedSample,
     /// One outer term whose phi is a quadratic form, and an affine f.
     QuadraticForm,
-    /// P is a quadratic on all of `R^d`, and small enough for its second derivatives.
+    /// F is a quadratic, g a sum over coordinates with or without a budget, and both are small enough for second derivatives.
     Quadratic,
     /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one average.
     SecondDerivatives,
@@ -110,7 +110,7 @@ impl Ask {
                 "one outer term with a quadratic form as phi (n_X = 1, ell = d) and an affine f"
             }
             Ask::Quadratic => {
-                "an affine f, squares or one quadratic form as phi, as g no more than a ridge and a linear term, and at most 10 000 coordinates or averages"
+                "an affine f, squares or one quadratic form as phi, a g that is a sum over coordinates, with or without a budget, and at most 10 000 coordinates or averages (2000 coordinates where g is more than a ridge and a linear term)"
             }
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
             Ask::Parts => "a g that is a sum over coordinates, with or without a budget",

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -127,6 +127,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSaga {
         s.at.sample_descent(oracle, t);
         s.descents.correct(t, &mut s.at.descent);
         s.at.descend(oracle, self.steps.alpha_theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        let seed = tempo.seed(self.seed);
+        self.steps.at_tempo(tempo).map(|steps| MspbeSaga { steps, seed })
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::field::{FieldSteps, Follows, Saddle};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -116,6 +116,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSvrg {
         s.at.descent.copy_from_slice(&s.reference.descent);
         oracle.add_jac_t(&s.at.theta, 0, t, &s.delta, 1.0, &mut s.at.descent);
         s.at.descend(oracle, self.steps.alpha_theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.steps.at_tempo(tempo).map(|steps| MspbeSvrg {
+            steps,
+            inner_iterations: tempo.inner_iterations(self.inner_iterations),
+            seed: tempo.seed(self.seed),
+        })
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
 use super::estimates::Batches;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -89,6 +89,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Msvr {
                 u + beta * (now - u) + carry * (now - before)
             },
         );
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.0.at_tempo(tempo).map(Msvr)
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+        self.0.restart(oracle, s, theta);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -8,22 +8,26 @@
 //! theta <- theta + tau (x - theta),   tau = 1, 1/2, ... until P falls enough
 //! ```
 //!
-//! B begins as `F''`: from some thousand terms drawn where d is moderate, for which the problem is solved first; from all of them where they
-//! are few or phi is quadratic; from its diagonal where d is large. Every step improves it by BFGS with the gradients that are there anyway. After
-//! steps that helped little it is made anew, from more terms. With all terms at every step this is Newton's method, with its quadratic
-//! convergence; otherwise every step takes off a digit or more, for one pass over the data where a whole Hessian would cost d/8 of them.
+//! B begins as `F''`: that of a part of the data, whose problem is solved first; of all where they are few or P is a quadratic; as its
+//! diagonal where d is large. Every step improves it by BFGS with the gradients that are there anyway. After steps that helped little it is
+//! made anew, from more terms. With all terms at every step this is Newton's method, with its quadratic convergence; otherwise every
+//! step takes off a digit or more, for one pass over the data where a whole Hessian would cost d/8 of them.
 //!
-//! Asks of the problem: an affine f, a smooth phi that knows its second derivatives, and a g that is a sum over coordinates, with or without a
-//! budget. Converges from any start: every step descends, and B stays positive definite.
-//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals, `d^2` for B, or `2 memory d` where d is large.
+//! Where f is not affine, `F''` is what comes from phi alone, `(1/n_X) sum_i fbar_i' phi_i'' fbar_i'^T` (Gauss-Newton): never indefinite,
+//! and nearly all of it where averages are close to what phi asks for. BFGS makes up for the rest.
+//!
+//! Asks of the problem: a smooth phi that knows its second derivatives, and a g that is a sum over coordinates, with or without a
+//! budget. Converges from any start, to a stationary point where P is not convex: every step descends, and B stays positive definite.
+//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals, `d^2` for B, or `2 memory d` where d is large; while a
+//! Hessian is made of m terms of an f that is not affine, `m ell d`.
 //!
 //! Differs: the papers solve for the step by conjugate gradients or coordinate descent; with d this small it is exact, by Cholesky's factor.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::model::Model;
-use self::program::Parts;
-use super::backtracking::SLACK;
+use self::start::Start;
+use self::state::{Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
@@ -33,26 +37,27 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Regularizer};
-use crate::sample::spread;
+use crate::regularizer::{Parts, Regularizer};
 use crate::setting::at_least_one;
-use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 mod model;
 mod orthant;
-mod program;
+mod start;
+mod state;
+
+pub use state::State;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
     name: "newton",
     title: "Newton",
     family: Family::Batch,
-    summary: "steps by the Hessian of a part of the terms, corrected by later gradients, for any g with parts",
+    summary: "steps by the Hessian of a part of the data, corrected by later gradients, for any g with parts",
     reference: "Byrd, Chin, Neveitt and Nocedal 2011; with a prox, Lee, Sun and Saunders 2014",
     storage: "n_X ell + d^2, or memory d where d is large",
     rate: Rate::Linear,
     form: Form::Collapsed,
-    asks: &[Ask::SmoothMerit, Ask::AffineInner, Ask::SecondDerivatives, Ask::Parts],
+    asks: &[Ask::SmoothMerit, Ask::SecondDerivatives, Ask::Parts],
     settings: &[Knob::Memory],
 };
 
@@ -61,14 +66,11 @@ const MEMORY: usize = 20;
 /// Rows for each coordinate from which the first Hessian is made, at least and at most; see `experiments/src/bin/newton.rs`.
 const FIRST: usize = 40;
 const MANY: usize = 200;
-/// Steps on the first part of the terms, at most, and the part of P that is not worth another.
-const MOST_AT_START: usize = 20;
-const ROUGHLY: f64 = 1e-3;
-/// A whole pass over the data costs as much as the Hessian of so many times `n_X / d` terms.
+/// A whole pass over n samples costs as much as the Hessian of so many times `n / d` terms.
 const PASS: usize = 8;
 /// The most passes that the first Hessian may cost.
 const AT_FIRST: usize = 6;
-/// Up to so many coordinates a Hessian costs hardly more than a gradient.
+/// Up to so many coordinates a Hessian costs hardly more than a gradient, where f is affine.
 const FEW: usize = 32;
 /// Up to so many coordinates there is a matrix, however few the data.
 const SMALL: usize = 256;
@@ -76,19 +78,10 @@ const SMALL: usize = 256;
 const DOZENS: f64 = 300.0;
 /// The most coordinates for which there may be one.
 pub(super) const MOST: usize = 2000;
-/// The part of the slope by which P must fall.
-const SIGMA: f64 = 1e-4;
 /// A step is slow if what is left to gain is more than this part of what was.
 const SLOW: f64 = 0.3;
 /// The shortest part of a step that was cut off at bounds before the prox step is tried instead.
 const STEEP: f64 = 0.1;
-/// The first ridge of a damped model, and the most, for the mean of its diagonal as 1; by which it grows after a step that did not
-/// help, and shrinks where the next model is made after one that did.
-const FIRST_DAMPING: f64 = 0.01;
-const MOST_DAMPING: f64 = 0.999;
-const DAMP: f64 = 8.0;
-const UNDAMP: f64 = 16.0;
-const LEAST_DAMPING: f64 = 1e-30;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
 
@@ -103,55 +96,6 @@ pub struct Newton {
     pub rows: usize,
     /// Newton's method proper: the Hessian of all terms at every step.
     pub whole: bool,
-}
-
-/// A point with F and F' there.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Point {
-    x: Vec<f64>,
-    loss: f64,
-    gradient: Vec<f64>,
-    g: f64,
-}
-
-impl Point {
-    fn new(x: &[f64]) -> Self {
-        Point { x: x.to_vec(), loss: f64::INFINITY, gradient: vec![0.0; x.len()], g: 0.0 }
-    }
-
-    /// `P(x)`
-    fn objective(&self) -> f64 {
-        self.loss + self.g
-    }
-}
-
-/// The current point, the one on trial, and the model that leads from one to the other.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
-    here: Point,
-    trial: Point,
-    /// x, x - theta, and how far along it the trial point lies
-    target: Vec<f64>,
-    direction: Vec<f64>,
-    tau: f64,
-    /// `<F'(theta), x - theta> + g(x) - g(theta)`: at most 0; twice what a whole step gains
-    slope: f64,
-    model: Model,
-    pairs: Pairs,
-    /// Terms from which the Hessian was made; all, for a diagonal
-    terms: usize,
-    /// Whether the Hessian is the same everywhere and known
-    exact: bool,
-    /// The ridge that has been added to the model, and whether since the last move
-    damping: f64,
-    damped: bool,
-    /// Whether the last gradient is that of the current point
-    moved: bool,
-    /// Gradients so far, and slow steps since the model was made
-    passes: usize,
-    slow: usize,
-    f_bar: Vec<f64>,
-    w: Vec<f64>,
 }
 
 impl Listed for Newton {
@@ -176,10 +120,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         let mut start = Point::new(theta);
+        let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
+        start.loss = oracle.gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
         start.g = oracle.regularizer_value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
-        let pairs = if g.smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
+        let pairs = if g.are_smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
         State {
             here: start.clone(),
             trial: start,
@@ -193,18 +139,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             exact: false,
             damping: 0.0,
             damped: false,
-            moved: false,
-            passes: 0,
+            moved: true,
+            trying: Trying::Nothing,
+            passes: 1,
             slow: 0,
-            f_bar: vec![0.0; size],
-            w: vec![0.0; size],
+            f_bar,
+            w,
         }
     }
 
     /// F and F' at the trial point.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        if s.passes == 0 && !self.whole {
-            self.start_on_a_part(oracle, s);
+        if s.trying == Trying::Nothing {
+            self.begin(oracle, s);
         }
         let State { trial, f_bar, w, .. } = s;
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
@@ -220,23 +167,17 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
     /// Accepts the trial point or not, and takes the next.
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         let g = parts(oracle);
-        if s.here.loss == f64::INFINITY {
-            if s.terms > 0 && !s.trial.objective().is_finite() {
-                // What suits a part of the terms does not suit all: from the start, then.
-                s.terms = 0;
-                s.trial.x.copy_from_slice(&s.here.x);
-                return;
-            }
-            s.arrive();
-            if s.terms == 0 {
-                self.make_model(oracle, &g, s);
+        if std::mem::replace(&mut s.trying, Trying::Step) == Trying::Jump {
+            // What suits a part of the data may not suit all: from the start, then.
+            if s.trial.objective() <= s.here.objective() {
+                s.arrive();
             }
             s.aim(oracle, &g);
         } else if s.falls(&g) {
             self.move_on(oracle, &g, s);
         } else if s.damps() {
             s.aim(oracle, &g);
-        } else if s.tau < STEEP && !g.smooth() && !s.pairs.is_empty() {
+        } else if s.tau < STEEP && !g.are_smooth() && !s.pairs.is_empty() {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
@@ -277,11 +218,10 @@ impl Newton {
             s.learn(g);
         }
         s.arrive();
-        if !std::mem::take(&mut s.damped) {
-            s.damping = if s.damping > LEAST_DAMPING { s.damping / UNDAMP } else { 0.0 };
-        }
+        s.undamp();
         let gain = s.slope;
-        let every_step = self.whole || oracle.d() <= FEW && s.terms == oracle.n_x();
+        let cheap = oracle.affine() && oracle.d() <= FEW;
+        let every_step = self.whole || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
             self.make_model(oracle, g, s);
             return s.aim(oracle, g);
@@ -294,43 +234,30 @@ impl Newton {
         }
     }
 
+    /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
+    fn begin<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+        let g = parts(oracle);
+        if let Some(Start { x, model, terms }) = self.start_on_a_part(oracle, &g, &s.here.x) {
+            (s.trial.x, s.model, s.terms) = (x, model, terms);
+            s.trying = Trying::Jump;
+        } else {
+            self.make_model(oracle, &g, s);
+            s.aim(oracle, &g);
+            s.look_ahead();
+            s.trying = Trying::Step;
+        }
+    }
+
+    /// Terms whose Hessian costs about as much as a whole pass over the data.
+    fn terms_of_a_pass<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> usize {
+        PASS * oracle.samples() / oracle.d().max(1)
+    }
+
     /// Terms for the first Hessian, unless they cost too many passes.
     fn first_terms<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) -> usize {
         let (d, n_x) = (oracle.d(), oracle.n_x());
-        let pass = PASS * n_x / d.max(1);
-        let rows = (self.rows * d).min(AT_FIRST * pass).max(2 * d);
+        let rows = (self.rows * d).min(AT_FIRST * Self::terms_of_a_pass(oracle)).max(2 * d);
         rows.div_ceil(oracle.ell()).min(n_x)
-    }
-
-    /// Solves the problem of the first part of the terms, roughly: from there on F is close to its quadratic model, and the model is
-    /// there as well.
-    fn start_on_a_part<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        s: &mut State,
-    ) {
-        let (g, n_x, terms) = (parts(oracle), oracle.n_x(), self.first_terms(oracle));
-        if 4 * terms >= n_x || !has_matrix(oracle, &g) || oracle.quadratic_merit() {
-            return;
-        }
-        let newton = Newton { whole: true, ..self.clone() };
-        let start = &s.here.x;
-        let end = oracle.on_terms(&spread(n_x, terms, self.seed), |oracle| {
-            let mut part = newton.init(oracle, start);
-            for _ in 0..MOST_AT_START {
-                newton.outer(oracle, &mut part);
-                newton.inner(oracle, &mut part);
-                if -part.slope <= ROUGHLY * (part.here.loss.abs() + part.here.g.abs()) {
-                    break;
-                }
-            }
-            part
-        });
-        if end.here.objective().is_finite() {
-            s.trial.x.copy_from_slice(&end.trial.x);
-            s.model = end.model;
-            s.terms = terms;
-        }
     }
 
     /// The Hessian at the point whose averages are at hand.
@@ -345,165 +272,35 @@ impl Newton {
         s.slow = 0;
         if !has_matrix(oracle, g) {
             s.terms = n_x;
-            s.model = Model::diagonal(oracle.hessian_diagonal(&s.f_bar));
+            s.model = Model::diagonal(oracle.hessian_diagonal(&s.here.x, &s.f_bar));
             return;
         }
-        s.exact = oracle.quadratic_merit();
-        let most = PASS * n_x / d * s.passes;
+        s.exact = oracle.quadratic();
+        let most = Self::terms_of_a_pass(oracle) * s.passes;
         let wanted = self.first_terms(oracle);
         s.terms = if self.whole || s.exact { n_x } else { wanted.max((4 * s.terms).min(most)) };
         if 4 * s.terms >= n_x {
             s.terms = n_x;
         }
-        s.model = Model::dense(oracle.hessian(&s.f_bar, s.terms, self.seed), g);
+        s.model = Model::dense(oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed), g);
         if s.damping > 0.0 {
             s.model.damp(s.damping, d);
         }
     }
 }
 
-/// Whether d is so moderate that there is a matrix: Cholesky's factor costs `d^3/6` products and should cost no more than a few dozen
-/// passes.
+/// Whether there is a matrix.
 fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, g: &Parts) -> bool {
-    let (d, numbers) = (oracle.d(), (oracle.n_x() * oracle.ell() * oracle.d()) as f64);
-    g.budget || d <= SMALL || d <= MOST && (d as f64).powi(3) <= DOZENS * numbers
+    g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell())
+}
+
+/// Whether d is so moderate that a matrix pays, beside so many rows: Cholesky's factor costs `d^3/6` products and should cost no more than a
+/// few dozen passes.
+pub(crate) fn is_moderate(d: usize, rows: usize) -> bool {
+    d <= SMALL || d <= MOST && (d as f64).powi(2) <= DOZENS * rows as f64
 }
 
 /// g along its coordinates.
 fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
-    let all = |part: &dyn Fn(usize) -> Option<Coordinate>| (0..oracle.d()).map(part).collect();
-    let separate: Option<Vec<Coordinate>> = all(&|l| oracle.coordinate(l));
-    let budget = separate.is_none();
-    let parts = separate.or_else(|| all(&|l| oracle.coordinate_of_budget(l)));
-    Parts { parts: parts.expect("the method has been chosen for this problem"), budget }
-}
-
-impl State {
-    /// The trial point becomes the current one.
-    fn arrive(&mut self) {
-        std::mem::swap(&mut self.here, &mut self.trial);
-        self.moved = true;
-    }
-
-    /// Adds to the ridge of a matrix, after a step that did not help: where few terms bend, as those of a hinge, a Hessian says too
-    /// little about the others. Whether there was anything to add to.
-    fn damps(&mut self) -> bool {
-        let d = self.here.x.len();
-        match self.model.size(d) {
-            Some(size) if size.is_finite() && self.damping < MOST_DAMPING * size => {
-                let more =
-                    if self.damping > 0.0 { (DAMP - 1.0) * self.damping } else { FIRST_DAMPING * size };
-                self.model.damp(more, d);
-                self.damping += more;
-                self.damped = true;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether P has fallen enough at the trial point. Where that is lost in rounding, whether it has not risen and, where g is smooth, `P'` has
-    /// become shorter.
-    fn falls(&self, g: &Parts) -> bool {
-        let State { here, trial, .. } = self;
-        let slack = SLACK * (here.loss.abs() + here.g.abs());
-        let asked = SIGMA * self.tau * self.slope;
-        if trial.objective() <= here.objective() + asked && -self.slope > slack {
-            return true;
-        }
-        trial.objective() <= here.objective() + slack
-            && -self.tau * self.slope <= 10.0 * slack
-            && (!g.smooth() || norm_squared(&trial.slope(g)) <= norm_squared(&here.slope(g)))
-    }
-
-    /// The pair of differences between here and the trial point.
-    fn learn(&mut self, g: &Parts) {
-        let State { here, trial, pairs, model, .. } = self;
-        let difference = |s: &mut [f64], y: &mut [f64]| {
-            update_with_both(s, &trial.x, &here.x, |_, next, x| next - x);
-            update_with_both(y, &trial.gradient, &here.gradient, |_, next, v| next - v);
-        };
-        if matches!(model, Model::Matrix(_)) {
-            let (mut s, mut y) = (vec![0.0; here.x.len()], vec![0.0; here.x.len()]);
-            difference(&mut s, &mut y);
-            model.update(&s, &y);
-        } else {
-            pairs.add(|s, y| {
-                difference(s, y);
-                for ((y, s), part) in y.iter_mut().zip(&*s).zip(&g.parts) {
-                    *y += part.l2 * s;
-                }
-            });
-        }
-    }
-
-    /// The direction to where the model is least.
-    fn aim<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>, g: &Parts) {
-        let State { here, target, direction, model, pairs, .. } = self;
-        self.tau = 1.0;
-        target.copy_from_slice(&here.x);
-        if g.smooth() {
-            let slope = here.slope(g);
-            direction.copy_from_slice(&slope);
-            pairs.descend_from(direction, |q| model.solve(g, q));
-            axpy(1.0, direction, target);
-            self.slope = dot(direction, &slope);
-        } else {
-            model.minimise(oracle, g, &here.gradient, target);
-            let quasi = match model {
-                Model::Diagonal(diagonal) if !pairs.is_empty() => {
-                    orthant::improve(g, diagonal, pairs, (&here.x, &here.gradient), target);
-                    true
-                }
-                _ => false,
-            };
-            self.head_for_target(oracle);
-            if quasi && (self.slope.is_nan() || self.slope >= 0.0) {
-                self.fall_back(oracle, g);
-            }
-        }
-    }
-
-    /// The direction and the slope from here to the target.
-    fn head_for_target<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) {
-        let State { here, target, direction, .. } = self;
-        update_with_both(direction, target, &here.x, |_, target, x| target - x);
-        self.slope = dot(&here.gradient, direction) + oracle.regularizer_value(target) - here.g;
-    }
-
-    /// To the prox step by the model alone, which always leads downwards.
-    fn fall_back<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>, g: &Parts) {
-        self.pairs.clear();
-        self.tau = 1.0;
-        self.target.copy_from_slice(&self.here.x);
-        self.model.minimise(oracle, g, &self.here.gradient, &mut self.target);
-        self.head_for_target(oracle);
-    }
-
-    /// A shorter step: to the least of the parabola through what is known, within bounds.
-    fn shorten(&mut self) {
-        let risen = self.trial.objective() - self.here.objective() - self.tau * self.slope;
-        let least = -0.5 * self.slope * self.tau / risen;
-        // Not a number where P is infinite.
-        self.tau *= if least > 0.1 { least.min(0.5) } else { 0.1 };
-    }
-
-    /// `theta + tau (x - theta)`, which is x itself for tau = 1: it may stand at a bound.
-    fn look_ahead(&mut self) {
-        let State { here, trial, target, direction, tau, .. } = self;
-        if *tau == 1.0 {
-            trial.x.copy_from_slice(target);
-        } else {
-            update_with_both(&mut trial.x, &here.x, direction, |_, x, v| x + *tau * v);
-        }
-    }
-}
-
-impl Point {
-    /// `P'(x)` where g is smooth.
-    fn slope(&self, g: &Parts) -> Vec<f64> {
-        let mut slope = self.gradient.clone();
-        g.add_gradient(&self.x, &mut slope);
-        slope
-    }
+    oracle.parts().expect("the method has been chosen for this problem")
 }

@@ -8,9 +8,9 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 
 use self::automatic::Automatic;
-use super::Method;
 use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
+use super::{Method, Tempo};
 use crate::choice::Knob;
 use crate::collapse::SparseRows;
 use crate::draws::Stream;
@@ -19,7 +19,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, at_least_one, positive};
-use crate::vector::{Aligned, prefetch};
+use crate::vector::{Aligned, dispatch, prefetch};
 
 mod automatic;
 mod batch;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub outer_batch: usize,
     /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up epochs alone.
     pub automatic: bool,
+    /// Whether the steps are scaled ones that nobody has asked for, as where phi has kinks: then the safeguard watches over them.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -119,6 +121,9 @@ pub trait UpdateU {
     /// The settings.
     fn settings(&self) -> &Settings;
 
+    /// The method with others.
+    fn with(settings: Settings) -> Self;
+
     /// Updates U after `change` has been added to `w_i`. Where it asks for samples, it takes `batch` at once.
     fn update_u<F: Inner, P: Merit, G: Regularizer>(
         state: &mut PrimalDual,
@@ -127,6 +132,19 @@ pub trait UpdateU {
         batch: usize,
         change: &[f64],
     );
+
+    /// [`Self::update_u`] for one sample, and the primal step of this k after it.
+    #[inline(always)]
+    fn update_u_and_theta<F: Inner, P: Merit, G: Regularizer>(
+        state: &mut PrimalDual,
+        oracle: &mut Oracle<'_, F, P, G>,
+        pace: &Pace,
+        i: usize,
+        change: &[f64],
+    ) {
+        Self::update_u(state, oracle, i, 1, change);
+        state.primal_step(oracle, pace);
+    }
 }
 
 /// Algorithms 1 and 2, box and all.
@@ -148,28 +166,43 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+        self.inner_steps(oracle, s, 1);
+    }
+
+    #[inline(always)]
+    fn inner_steps(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual, count: usize) {
         let pace = &{ s.pace };
-        if s.lagged.is_on(oracle) {
-            return s.lagged_step::<F, P, G, V>(oracle, pace);
+        if pace.is_batched() || pace.warming_up || s.lagged.is_on(oracle) {
+            s.other_steps::<F, P, G, V>(oracle, pace, count);
+        } else if s.next_reference.is_last() {
+            for _ in 0..count {
+                s.step::<F, P, G, V, true>(oracle, pace);
+            }
+        } else {
+            for _ in 0..count {
+                s.step::<F, P, G, V, false>(oracle, pace);
+            }
         }
-        if pace.is_batched() {
-            return s.batch_step::<F, P, G, V>(oracle, pace);
-        }
-        if pace.warming_up {
-            return s.plain_step(oracle, pace);
-        }
-        s.next_reference.before_step(s.k, &s.theta);
-        // i_k, j_k; delta^w_k; w_i^(k); U_k
-        let (i, j) = s.draw_dual(oracle);
-        s.dual_step::<F, P, G, V>(oracle, pace, i, j);
-        // i'_k, j'_k; delta^theta_k; theta^(k)
-        s.primal_step(oracle, pace);
-        s.k += 1;
-        s.next_reference.after_step(oracle, s.k, pace.inner_iterations, &s.theta, &mut s.w);
     }
 
     fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut PrimalDual) {
         s.lagged.show(oracle, s.pace.alpha_theta, &s.u, &s.theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        let settings = self.settings();
+        settings.guarded.then(|| {
+            V::with(Settings {
+                alpha_theta: tempo.steps * settings.alpha_theta,
+                inner_iterations: tempo.inner_iterations(settings.inner_iterations),
+                seed: tempo.seed(settings.seed),
+                ..*settings
+            })
+        })
+    }
+
+    fn reference<'s>(&self, s: &'s PrimalDual) -> Option<(&'s [f64], &'s [f64])> {
+        (!s.pace.warming_up).then_some((&s.theta_ref, &s.f_bar))
     }
 
     fn recovers(&self) -> bool {
@@ -184,6 +217,15 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         Some(&s.w)
     }
 }
+
+/// M where U follows single samples: it drifts from the batch gradient as a random walk does, the faster the fewer terms there are. Where
+/// a pass over the data would pay for a long epoch of SVRPDA-I, SVRPDA-II has the root of it.
+pub(super) fn drifting_epoch(inner_iterations: usize, n_x: usize) -> usize {
+    inner_iterations.min(inner_iterations.isqrt().max(EPOCH * n_x))
+}
+
+/// `M / n_X` of it, at least.
+const EPOCH: usize = 4;
 
 /// One stream for each random variable of the boxes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -320,6 +362,12 @@ impl PrimalDual {
             self.theta_ref.copy_from_slice(&self.theta);
             // Differs: Algorithm 1 leaves w_0 open. phi_i'(fbar_i(theta_0)) is at hand after the first snapshot.
             self.snapshot(oracle, first && settings.warmup_epochs == 0);
+            if settings.guarded {
+                self.pace = Pace::new(settings);
+                if !first {
+                    oracle.ask_all_merits();
+                }
+            }
         }
         self.next_reference.begin(self.pace.inner_iterations, &mut self.draws.reference);
     }
@@ -344,6 +392,64 @@ impl PrimalDual {
         }
     }
 
+    /// Step k of the box. With Option I (`LAST`) the reference point asks for nothing.
+    #[inline(always)]
+    fn step<F: Inner, P: Merit, G: Regularizer, V: UpdateU, const LAST: bool>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        pace: &Pace,
+    ) {
+        if !LAST {
+            self.next_reference.before_step(self.k, &self.theta);
+        }
+        // i_k, j_k; delta^w_k; w_i^(k)
+        let (i, j) = self.draw_dual(oracle);
+        self.dual_step(
+            oracle,
+            pace,
+            i,
+            j,
+            #[inline(always)]
+            |s, oracle, change| {
+                if !LAST {
+                    s.next_reference.dual_changed(s.k, i, change);
+                }
+                // U_k; i'_k, j'_k; delta^theta_k; theta^(k)
+                V::update_u_and_theta(s, oracle, pace, i, change);
+            },
+        );
+        self.k += 1;
+        if !LAST {
+            self.next_reference.after_step(oracle, self.k, pace.inner_iterations, &self.theta, &mut self.w);
+        }
+    }
+
+    /// Steps that are not the paper's, or lag behind, or warm up: out of the way of the others, which would be slower with these inlined beside
+    /// them.
+    #[inline(never)]
+    fn other_steps<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        pace: &Pace,
+        count: usize,
+    ) {
+        let lags = self.lagged.is_on(oracle);
+        dispatch(
+            #[inline(always)]
+            || {
+                for _ in 0..count {
+                    if lags {
+                        self.lagged_step::<F, P, G, V>(oracle, pace);
+                    } else if pace.is_batched() {
+                        self.batch_step::<F, P, G, V>(oracle, pace);
+                    } else {
+                        self.plain_step(oracle, pace);
+                    }
+                }
+            },
+        );
+    }
+
     /// Draws `i_k` and `j_k`.
     #[inline(always)]
     fn draw_dual<F: Inner, P: Merit, G: Regularizer>(
@@ -357,14 +463,15 @@ impl PrimalDual {
 
     /// Computes `delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)` for `i = i_k` and `j = j_k`, and updates
     /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
-    /// U follows at once.
+    /// What follows is told what has been added to `w_i`.
     #[inline(always)]
-    fn dual_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+    fn dual_step<'p, F: Inner, P: Merit, G: Regularizer>(
         &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'p, F, P, G>,
         pace: &Pace,
         i: usize,
         j: usize,
+        then: impl FnOnce(&mut Self, &mut Oracle<'p, F, P, G>, &[f64]),
     ) {
         self.with_scratch(
             oracle.ell(),
@@ -381,8 +488,7 @@ impl PrimalDual {
                     }
                 }
                 s.ascend(oracle, pace.alpha_w, i, delta_w, change);
-                s.next_reference.dual_changed(s.k, i, change);
-                V::update_u(s, oracle, i, 1, change);
+                then(s, oracle, change);
             },
         );
     }
@@ -441,7 +547,7 @@ impl PrimalDual {
     /// `delta^theta_k = f'_theta(x_i', y_i'j') w_i' - f'_theta_ref(x_i', y_i'j') w_i' + U_k`, and updates
     /// `theta <- prox_{alpha_theta g}(theta - alpha_theta delta^theta_k)`.
     #[inline(always)]
-    fn primal_step<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn primal_step<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         pace: &Pace,

@@ -41,6 +41,12 @@ impl NextReference {
         NextReference { kind, t: 0, theta: theta.into(), lead: vec![0.0; duals] }
     }
 
+    /// Whether it is the last iterate, whatever the steps are.
+    #[inline(always)]
+    pub(super) fn is_last(&self) -> bool {
+        self.kind == Reference::Last
+    }
+
     /// At the beginning of an outer iteration of `steps` steps.
     pub(super) fn begin(&mut self, steps: usize, draws: &mut Stream) {
         match self.kind {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::component::{AHEAD, Component, step};
 use super::lagged::Lagged;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -46,6 +46,8 @@ pub struct Saga {
     pub alpha_theta: f64,
     /// Steps between two looks of the driver.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -80,6 +82,7 @@ impl Listed for Saga {
                 "inner_iterations",
                 choice.inner_iterations.unwrap_or(problem.inner.n_x()),
             )?,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -180,6 +183,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
 
     fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.mean, &s.theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Saga {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

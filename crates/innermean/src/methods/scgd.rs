@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::composition::smoothness;
 use super::tracking::{Tracking, step_and_weight};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -38,6 +38,8 @@ pub struct Scgd {
     pub alpha_theta: f64,
     /// The weight of what is new in y, at the beginning.
     pub averaging: f64,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -58,7 +60,7 @@ impl Listed for Scgd {
     ) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
-        Ok(Scgd { alpha_theta, averaging, seed: choice.seed })
+        Ok(Scgd { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
     }
 }
 
@@ -88,6 +90,22 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Scgd {
         s.follow(oracle, j, b);
         // theta <- prox_{a_k g}(theta - a_k f'_theta(y_j) phi_i'(y))
         s.descend(oracle, i, j, a);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Scgd {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, _: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
+        s.restart(theta);
     }
 
     fn theta<'s>(&self, s: &'s Tracking) -> &'s [f64] {

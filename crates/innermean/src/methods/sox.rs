@@ -9,7 +9,7 @@
 use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -74,6 +74,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Sox {
             #[inline(always)]
             |beta, u, now, _| u + beta * (now - u),
         );
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.0.at_tempo(tempo).map(Sox)
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+        self.0.restart(oracle, s, theta);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

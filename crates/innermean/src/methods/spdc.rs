@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -56,6 +56,8 @@ pub struct Spdc {
     pub reference: Reference,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
 }
@@ -89,6 +91,7 @@ impl Listed for Spdc {
             batch,
             reference: if kink { Reference::Average } else { Reference::Last },
             inner_iterations: steps.inner_iterations.max(1),
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -161,6 +164,15 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
 
     fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.u, &s.theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Spdc {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            alpha_w: tempo.steps * self.alpha_w,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

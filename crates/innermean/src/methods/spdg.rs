@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
-use super::{Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
 use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, pieces};
@@ -46,6 +46,8 @@ pub struct Spdg {
     pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
 }
@@ -84,6 +86,7 @@ impl Listed for Spdg {
             alpha_w: positive("alpha_w", alpha_w)?,
             decay: Decay { period: PASSES * pass as f64, power: POWER },
             inner_iterations: pass,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -143,6 +146,23 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
         oracle.add_jac_t(&s.theta, i, j, &s.w[i * ell..(i + 1) * ell], 1.0, &mut s.delta_theta);
         oracle.primal_step(alpha_theta, &s.delta_theta, &mut s.theta);
         s.k += 1;
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Spdg {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Stays
+    }
+
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+        // Steps fall on from where they were.
+        *s = State { k: s.k, ..self.init(oracle, theta) };
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

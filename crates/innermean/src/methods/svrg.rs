@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::component::{AHEAD, Component, step};
 use super::lagged::Lagged;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
 use crate::inner::Inner;
@@ -45,6 +45,8 @@ pub struct Svrg {
     pub alpha_theta: f64,
     /// M, the inner steps of an outer iteration.
     pub inner_iterations: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -77,6 +79,7 @@ impl Listed for Svrg {
         Ok(Svrg {
             alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
             inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -148,6 +151,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
 
     fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.gradient, &s.theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| Svrg {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            inner_iterations: tempo.inner_iterations(self.inner_iterations),
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn reference<'s>(&self, s: &'s State) -> Option<(&'s [f64], &'s [f64])> {
+        Some((&s.theta_ref, &s.f_bar))
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU};
+use super::primal_dual::{Pace, PrimalDual, SETTINGS, Settings, UpdateU};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
@@ -56,6 +56,10 @@ impl UpdateU for Svrpda1 {
         &self.0
     }
 
+    fn with(settings: Settings) -> Self {
+        Svrpda1(settings)
+    }
+
     /// `U_k = U_{k-1} + (1/n_X) fbar'_{i_k}(theta_ref) (w_{i_k}^(k) - w_{i_k}^(k-1))`
     #[inline(always)]
     fn update_u<F: Inner, P: Merit, G: Regularizer>(
@@ -73,6 +77,24 @@ impl UpdateU for Svrpda1 {
             let row = i * change.len() + c;
             axpy(change_c * oracle.one_over_n_x(), &s.jac_bar[row * d..(row + 1) * d], &mut s.u);
         }
+    }
+
+    /// Of an affine f, `delta^theta_k = U_k`: both in one sweep.
+    #[inline(always)]
+    fn update_u_and_theta<F: Inner, P: Merit, G: Regularizer>(
+        s: &mut PrimalDual,
+        oracle: &mut Oracle<'_, F, P, G>,
+        pace: &Pace,
+        i: usize,
+        change: &[f64],
+    ) {
+        if !oracle.affine() || s.jac_bar.is_empty() || change.len() > 1 {
+            Self::update_u(s, oracle, i, 1, change);
+            return s.primal_step(oracle, pace);
+        }
+        let PrimalDual { jac_bar, u, theta, .. } = s;
+        let (d, share) = (oracle.d(), change[0] * oracle.one_over_n_x());
+        oracle.primal_step_along_sum(pace.alpha_theta, share, &jac_bar[i * d..(i + 1) * d], u, theta);
     }
 }
 

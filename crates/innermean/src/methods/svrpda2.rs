@@ -10,7 +10,7 @@
 
 use serde::Serialize;
 
-use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU};
+use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU, drifting_epoch};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::{Inner, block_of};
@@ -34,9 +34,6 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: SETTINGS,
 };
 
-/// `M / n_X` at least.
-const EPOCH: usize = 4;
-
 /// SVRPDA-II with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda2(pub Settings);
@@ -52,10 +49,7 @@ impl Listed for Svrpda2 {
         let mut settings = Settings::choose(choice, problem, theta)?;
         let scaled = matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
         if choice.inner_iterations.is_none() && scaled && !settings.automatic {
-            // U follows single samples and drifts from the batch gradient as a random walk does, the faster the fewer terms there are: where
-            // a pass over the data would pay for a long epoch of SVRPDA-I, this one has the root of it.
-            let root = settings.inner_iterations.isqrt();
-            settings.inner_iterations = settings.inner_iterations.min(root.max(EPOCH * problem.inner.n_x()));
+            settings.inner_iterations = drifting_epoch(settings.inner_iterations, problem.inner.n_x());
         }
         Ok(Svrpda2(settings))
     }
@@ -66,6 +60,10 @@ impl UpdateU for Svrpda2 {
 
     fn settings(&self) -> &Settings {
         &self.0
+    }
+
+    fn with(settings: Settings) -> Self {
+        Svrpda2(settings)
     }
 
     /// `U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_{i_k}, y_{i_k j''_k}) (w_{i_k}^(k) - w_{i_k}^(k-1))`

@@ -15,7 +15,7 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, STEP, smoothness};
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -51,6 +51,8 @@ pub struct VrscPg {
     pub jacobian_batch: usize,
     /// b, the outer terms of a step.
     pub outer_batch: usize,
+    /// Whether nobody has given a step: then the safeguard watches over it.
+    pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -78,6 +80,7 @@ impl Listed for VrscPg {
             batch,
             jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(SAMPLES))?,
             outer_batch,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }
@@ -115,6 +118,19 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
         }
         // theta <- prox_{alpha g}(theta - alpha h)
         s.step(oracle, self.alpha_theta);
+    }
+
+    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
+        self.guarded.then(|| VrscPg {
+            alpha_theta: tempo.steps * self.alpha_theta,
+            inner_iterations: tempo.inner_iterations(self.inner_iterations),
+            seed: tempo.seed(self.seed),
+            ..*self
+        })
+    }
+
+    fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {
+        Some(s.reference())
     }
 
     fn theta<'s>(&self, s: &'s Composition) -> &'s [f64] {

@@ -18,6 +18,28 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
         (loss + g, loss.abs() + g.abs())
     }
 
+    /// `P(theta)`, and the size of its two parts: a gradient's calls of f and phi.
+    pub(crate) fn look(&mut self, theta: &[f64]) -> (f64, f64) {
+        let mut f_bar = vec![0.0; self.n_x * self.ell];
+        self.loss(theta, &mut f_bar);
+        self.objective_at(theta, &f_bar)
+    }
+
+    /// Counts a call of phi for each term, for a look at averages at which it has not been asked.
+    pub(crate) fn ask_all_merits(&mut self) {
+        self.calls.merit += self.n_x as u64;
+    }
+
+    /// What a whole gradient costs.
+    pub(crate) fn gradient_cost(&self) -> u64 {
+        self.gradient.total()
+    }
+
+    /// What [`Self::look`] costs.
+    pub(crate) fn look_cost(&self) -> u64 {
+        self.gradient.f + self.gradient.merit
+    }
+
     /// The steps of the rule `scaled` for a run from theta.
     pub(crate) fn scaled_steps(&self, theta: &[f64], batch: usize, outer_batch: usize) -> Steps {
         scaled_for_batches(self.problem, theta, batch, outer_batch)

@@ -52,6 +52,11 @@ macro_rules! variants {
             }
 
             #[inline(always)]
+            fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+                match self { $(Self::$Variant(g) => g.step_along_sum(alpha, c, x, u, theta),)* }
+            }
+
+            #[inline(always)]
             fn conjugate(&self, v: &[f64]) -> f64 {
                 match self { $(Self::$Variant(g) => g.conjugate(v),)* }
             }

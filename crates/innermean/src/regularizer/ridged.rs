@@ -110,6 +110,15 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
         self.g.prox(alpha * s, theta);
     }
 
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        if self.lambda == 0.0 {
+            return self.g.step_along_sum(alpha, c, x, u, theta);
+        }
+        vector::axpy(c, x, u);
+        self.step(alpha, u, theta);
+    }
+
     fn conjugate(&self, v: &[f64]) -> f64 {
         if self.lambda == 0.0 {
             return self.g.conjugate(v);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Coordinate, Regularizer};
+use crate::vector;
 
 /// No regulariser.
 ///
@@ -23,6 +24,11 @@ impl Regularizer for Unregularized {
 
     #[inline(always)]
     fn prox(&self, _: f64, _: &mut [f64]) {}
+
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        vector::axpy_axpy(c, x, u, -alpha, theta);
+    }
 
     fn conjugate(&self, v: &[f64]) -> f64 {
         if v.iter().all(|&v| v == 0.0) { 0.0 } else { f64::INFINITY }

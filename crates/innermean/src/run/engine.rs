@@ -6,7 +6,8 @@ use super::Spent;
 use crate::evaluate::Known;
 use crate::inner::Inner;
 use crate::merit::Merit;
-use crate::methods::Method;
+use crate::methods::safeguard::{Safeguard, Seen, Verdict};
+use crate::methods::{Method, Tempo};
 use crate::oracle::{Calls, Oracle};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
@@ -28,6 +29,8 @@ pub(super) struct Counts {
 /// A method, its state, and what it has used up.
 pub(super) struct Engine<'p, F, P, G, M: Method<F, P, G>> {
     method: &'p M,
+    /// The same at the tempo of its safeguard, if it has one.
+    guarded: Option<(M, Safeguard)>,
     oracle: Oracle<'p, F, P, G>,
     state: M::State,
     /// Runs only while the method does.
@@ -57,19 +60,79 @@ where
         let clock = spent.time + start.elapsed();
         #[cfg(test)]
         let state = resumed(state);
-        Engine { method, oracle, state, clock, outer: 0, inner: 0, left: 0, chunk: 16, calls_per_step: None }
+        Engine {
+            method,
+            guarded: method.at_tempo(Tempo::RULE).map(|paced| (paced, Safeguard::new(method.noise()))),
+            oracle,
+            state,
+            clock,
+            outer: 0,
+            inner: 0,
+            left: 0,
+            chunk: 16,
+            calls_per_step: None,
+        }
+    }
+
+    /// Whether a run finds its way back after iterates have blown up.
+    pub(super) fn recovers(&self) -> bool {
+        self.guarded.is_some() || self.method.recovers()
+    }
+
+    fn method(&self) -> &M {
+        self.guarded.as_ref().map_or(self.method, |(paced, _)| paced)
     }
 
     pub(super) fn begin_outer(&mut self) {
         let start = Instant::now();
-        self.method.outer(&mut self.oracle, &mut self.state);
+        match self.guarded.take() {
+            Some((paced, guard)) => self.guarded = Some(self.guarded_outer(paced, guard)),
+            None => self.method.outer(&mut self.oracle, &mut self.state),
+        }
         self.clock += start.elapsed();
-        self.left = self.method.inner_iterations(&self.state) as u64;
+        self.left = self.method().inner_iterations(&self.state) as u64;
         self.calls_per_step = None;
         #[cfg(test)]
         {
             self.state = resumed(self.state.clone());
+            if let Some((paced, guard)) = &mut self.guarded {
+                *guard = resumed(guard.clone());
+                *paced = self.method.at_tempo(guard.tempo()).expect("it has a safeguard");
+            }
         }
+    }
+
+    /// Starts an outer iteration, looks at the objective there if that is free or due, and does what the safeguard says.
+    fn guarded_outer(&mut self, mut paced: M, mut guard: Safeguard) -> (M, Safeguard) {
+        let Engine { method, oracle, state, .. } = self;
+        let mut seen = Seen::NOTHING;
+        if paced.theta(state).iter().all(|t| t.is_finite()) {
+            paced.outer(oracle, state);
+            if let Some((theta, f_bar)) = paced.reference(state) {
+                if !guard.is_welcome(oracle.calls.total(), oracle.gradient_cost()) {
+                    return (paced, guard);
+                }
+                let (objective, magnitude) = oracle.objective_at(theta, f_bar);
+                seen = Seen { objective, magnitude };
+            } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
+                paced.show(oracle, state);
+                let (objective, magnitude) = oracle.look(paced.theta(state));
+                seen = Seen { objective, magnitude };
+            } else {
+                return (paced, guard);
+            }
+        }
+        let before = guard.tempo();
+        let here = paced.reference(state).map_or_else(|| paced.theta(state), |(theta, _)| theta);
+        let verdict = guard.judge(seen, here, oracle.calls.total());
+        if guard.tempo() != before {
+            paced = method.at_tempo(guard.tempo()).expect("it has a safeguard");
+        }
+        if verdict == Verdict::GoBack {
+            paced.restart(oracle, state, guard.best());
+            paced.outer(oracle, state);
+        }
+        (paced, guard)
     }
 
     /// At most `most` steps. The first chunk of an outer iteration is a single step, which tells what a step costs; after
@@ -80,15 +143,12 @@ where
         if let (Some(max_calls), Some(per_step)) = (max_calls, self.calls_per_step) {
             steps = steps.min(max_calls.saturating_sub(before).div_ceil(per_step).max(1));
         }
-        let Engine { method, oracle, state, .. } = self;
+        let Engine { method, guarded, oracle, state, .. } = self;
+        let method = guarded.as_ref().map_or(*method, |(paced, _)| paced);
         let start = Instant::now();
         dispatch(
             #[inline(always)]
-            || {
-                for _ in 0..steps {
-                    method.inner(oracle, state);
-                }
-            },
+            || method.inner_steps(oracle, state, steps as usize),
         );
         let took = start.elapsed();
         self.clock += took;
@@ -128,15 +188,16 @@ where
 
     /// Has the method bring up to date what [`Self::theta`] shows.
     pub(super) fn show(&mut self) {
-        self.method.show(&self.oracle, &mut self.state);
+        let Engine { method, guarded, oracle, state, .. } = self;
+        guarded.as_ref().map_or(*method, |(paced, _)| paced).show(oracle, state);
     }
 
     pub(super) fn theta(&self) -> &[f64] {
-        self.method.theta(&self.state)
+        self.method().theta(&self.state)
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        let Engine { method, state, .. } = self;
+        let (method, state) = (self.method(), &self.state);
         Known { duals: method.duals(state), factor: method.factor(state), gradient: method.gradient(state) }
     }
 }

@@ -3,11 +3,12 @@
 #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
 use std::arch::x86_64::{
-    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_load_sd, _mm_loadu_pd,
-    _mm_prefetch, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd,
-    _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd,
-    _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd,
-    _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
+    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_fmadd_pd, _mm_load_sd,
+    _mm_loadu_pd, _mm_prefetch, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd, _mm256_add_pd,
+    _mm256_castpd256_pd128, _mm256_extractf128_pd, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256,
+    _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd,
+    _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+    _mm256_zextpd128_pd256,
 };
 
 use std::hint::black_box;
@@ -355,6 +356,40 @@ pub(super) fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
         #[inline(always)]
         || super::update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y)),
     );
+}
+
+#[inline(always)]
+pub(super) fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn compiled(n: usize, c: f64, x: *const f64, y: *mut f64, b: f64, z: *mut f64) {
+        let (mut l, cs, bs) = (0, _mm256_set1_pd(c), _mm256_set1_pd(b));
+        // SAFETY: as below. Fours, a two and a one, as the sums read them: see `update_from`.
+        unsafe {
+            while l + 4 <= n {
+                let new = _mm256_fmadd_pd(_mm256_loadu_pd(x.add(l)), cs, _mm256_loadu_pd(y.add(l)));
+                _mm256_storeu_pd(y.add(l), new);
+                _mm256_storeu_pd(z.add(l), _mm256_fmadd_pd(new, bs, _mm256_loadu_pd(z.add(l))));
+                l += 4;
+            }
+            if n & 2 != 0 {
+                let (c, b) = (_mm_set1_pd(c), _mm_set1_pd(b));
+                let new = _mm_fmadd_pd(_mm_loadu_pd(x.add(l)), c, _mm_loadu_pd(y.add(l)));
+                _mm_storeu_pd(y.add(l), new);
+                _mm_storeu_pd(z.add(l), _mm_fmadd_pd(new, b, _mm_loadu_pd(z.add(l))));
+                l += 2;
+            }
+            if n & 1 != 0 {
+                let new = (*x.add(l)).mul_add(c, *y.add(l));
+                *y.add(l) = new;
+                *z.add(l) = new.mul_add(b, *z.add(l));
+            }
+        }
+    }
+    let n = y.len();
+    assert!(x.len() >= n && z.len() >= n);
+    // SAFETY: the caller has asked `available`, and no vector is shorter than y.
+    unsafe { compiled(n, c, x.as_ptr(), y.as_mut_ptr(), b, z.as_mut_ptr()) }
 }
 
 /// `(a0 + a2) + (a1 + a3)`

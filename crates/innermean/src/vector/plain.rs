@@ -37,6 +37,11 @@ kernels! {
         update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y));
     }
 
+    fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
+        update_with(y, x, |y, x| x.mul_add(c, y));
+        update_with(&mut z[..y.len()], y, |z, y| y.mul_add(b, z));
+    }
+
     fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
         sparse_lane_sum(columns, values, x)
     }

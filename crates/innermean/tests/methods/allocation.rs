@@ -44,6 +44,7 @@ fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<
             batch: 1,
             outer_batch: 1,
             automatic: false,
+            guarded: false,
             seed: 1,
         };
         check(name, problem, &Svrpda1(settings.clone()));
@@ -119,6 +120,7 @@ fn storage_is_that_of_table_2() {
             batch: 1,
             outer_batch: 1,
             automatic: false,
+            guarded: false,
             seed: 1,
         };
         // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the

@@ -91,8 +91,10 @@ fn one_gradient_for_each_point() {
 fn components_cost_their_inner_samples() {
     let m = 7;
     let (alpha_theta, inner_iterations, seed) = (0.01, m, 1);
-    let (saga, svrg) =
-        (Saga { alpha_theta, inner_iterations, seed }, Svrg { alpha_theta, inner_iterations, seed });
+    let (saga, svrg) = (
+        Saga { alpha_theta, inner_iterations, guarded: false, seed },
+        Svrg { alpha_theta, inner_iterations, guarded: false, seed },
+    );
     let steps = counted(m, m, m);
     let mut expected = vec![(Calls::default(), steps); 17];
     expected[0].0 = counted(5, 5, 5);

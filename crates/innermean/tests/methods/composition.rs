@@ -65,16 +65,17 @@ fn gradient_step(problem: &Boxed, theta: &[f64]) -> Vec<f64> {
 /// `theta` after `steps` steps of each method with a given seed.
 fn each_after(problem: &Boxed, start: &[f64], seed: u64, steps: usize) -> Vec<(&'static str, Vec<f64>)> {
     let (alpha_theta, inner_iterations, batch, jacobian_batch) = (ALPHA, 50, 2, 2);
-    let one = CompSvrg1 { alpha_theta, inner_iterations, batch, seed };
-    let two = CompSvrg2 { alpha_theta, inner_iterations, batch, jacobian_batch, seed };
-    let vrsc = VrscPg { alpha_theta, inner_iterations, batch, jacobian_batch, outer_batch: 3, seed };
+    let one = CompSvrg1 { alpha_theta, inner_iterations, batch, guarded: false, seed };
+    let two = CompSvrg2 { alpha_theta, inner_iterations, batch, jacobian_batch, guarded: false, seed };
+    let vrsc =
+        VrscPg { alpha_theta, inner_iterations, batch, jacobian_batch, outer_batch: 3, guarded: false, seed };
     let form = shared_form(&problem.inner).expect("equally many samples");
     let shared = Problem {
         inner: &*form,
         merit: Picked::new(&*form, &problem.merit, problem.inner.ell()),
         regularizer: &problem.regularizer,
     };
-    let c_saga = |outer_batch| CSaga { alpha_theta, batch, outer_batch, seed };
+    let c_saga = |outer_batch| CSaga { alpha_theta, batch, outer_batch, guarded: false, seed };
     vec![
         ("comp-svrg1", after(problem, &one, start, steps)),
         ("comp-svrg2", after(problem, &two, start, steps)),
@@ -130,7 +131,14 @@ fn the_first_step_is_a_gradient_step() {
         }
         // ASCVRG's first step is eta sqrt(N / 2N).
         let eta = ALPHA * 2.0_f64.sqrt();
-        let method = Ascvrg { alpha_theta: eta, inner_iterations: 50, batch: 2, jacobian_batch: 2, seed: 1 };
+        let method = Ascvrg {
+            alpha_theta: eta,
+            inner_iterations: 50,
+            batch: 2,
+            jacobian_batch: 2,
+            guarded: false,
+            seed: 1,
+        };
         let theta = after(&problem, &method, &start, 1);
         assert!(distance_squared(&theta, &expected) < 1e-28, "{theta:?}, not {expected:?}");
     }

@@ -46,11 +46,11 @@ fn with_square<F: Inner>(inner: F) -> Problem<F, Square, Ridge> {
 }
 
 fn comp_svrg1(batch: usize) -> CompSvrg1 {
-    CompSvrg1 { alpha_theta: 1e-3, inner_iterations: 7, batch, seed: 1 }
+    CompSvrg1 { alpha_theta: 1e-3, inner_iterations: 7, batch, guarded: false, seed: 1 }
 }
 
 fn comp_svrg2(batch: usize, jacobian_batch: usize) -> CompSvrg2 {
-    CompSvrg2 { alpha_theta: 1e-3, inner_iterations: 7, batch, jacobian_batch, seed: 1 }
+    CompSvrg2 { alpha_theta: 1e-3, inner_iterations: 7, batch, jacobian_batch, guarded: false, seed: 1 }
 }
 
 #[test]
@@ -81,6 +81,7 @@ fn comp_svrg_with_f_that_is_not_affine() {
         batch: 5,
         jacobian_batch: 2,
         outer_batch: 4,
+        guarded: false,
         seed: 1,
     };
     for (head, inner, steps) in calls(&problem, &vrsc) {
@@ -105,7 +106,14 @@ fn the_portfolio_as_the_authors_count_it() {
 #[test]
 fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
     let problem = with_square(Affine::random(3, 1, 6, |_| 2, 1));
-    let method = Ascvrg { alpha_theta: 1e-3, inner_iterations: 20, batch: 5, jacobian_batch: 5, seed: 1 };
+    let method = Ascvrg {
+        alpha_theta: 1e-3,
+        inner_iterations: 20,
+        batch: 5,
+        jacobian_batch: 5,
+        guarded: false,
+        seed: 1,
+    };
     let driver =
         Driver { stop: Stop { tolerance: None, max_outer: Some(7), ..Stop::default() }, ..Driver::default() };
     let solution = driver.run(&problem.erased(), &method, &[0.1; 3], &mut ());
@@ -171,16 +179,16 @@ fn methods_of_the_shared_form_on_samples_of_each_terms_own() {
         merit: Picked::new(&*form, &problem.merit, 1),
         regularizer: &problem.regularizer,
     };
-    let scgd = Scgd { alpha_theta: 1e-3, averaging: 0.5, seed: 1 };
+    let scgd = Scgd { alpha_theta: 1e-3, averaging: 0.5, guarded: false, seed: 1 };
     for (head, inner, steps) in calls(&shared, &scgd) {
         assert_eq!((head, inner, steps), (counted(0, 0, 0), counted(n_x * 6, n_x * 6, 6), 6));
     }
-    let asc_pg = AscPg { alpha_theta: 1e-3, averaging: 0.5, seed: 1 };
+    let asc_pg = AscPg { alpha_theta: 1e-3, averaging: 0.5, guarded: false, seed: 1 };
     for (k, (head, inner, _)) in calls(&shared, &asc_pg).into_iter().enumerate() {
         let first = if k == 0 { n_x } else { 0 };
         assert_eq!((head, inner), (counted(first, 0, 0), counted(n_x * 6, n_x * 6, 6)));
     }
-    let c_saga = CSaga { alpha_theta: 1e-3, batch: 2, outer_batch: None, seed: 1 };
+    let c_saga = CSaga { alpha_theta: 1e-3, batch: 2, outer_batch: None, guarded: false, seed: 1 };
     for (k, (head, inner, steps)) in calls(&shared, &c_saga).into_iter().enumerate() {
         let fill = if k == 0 { n_x * n_y } else { 0 };
         assert_eq!((head, inner, steps), (counted(fill, fill, 0), counted(n_x * 6, n_x * 6, 3 * n_x), 3));

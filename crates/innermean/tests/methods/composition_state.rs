@@ -50,11 +50,27 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Pr
 fn check_all<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
     let alpha_theta = 1e-4;
     let seed = 3;
-    check(name, problem, &CompSvrg1 { alpha_theta, inner_iterations: 60, batch: 6, seed });
+    check(name, problem, &CompSvrg1 { alpha_theta, inner_iterations: 60, batch: 6, guarded: false, seed });
     let (batch, jacobian_batch) = (3, 2);
-    check(name, problem, &CompSvrg2 { alpha_theta, inner_iterations: 60, batch, jacobian_batch, seed });
-    check(name, problem, &Ascvrg { alpha_theta, inner_iterations: 60, batch, jacobian_batch, seed });
-    let vrsc = VrscPg { alpha_theta, inner_iterations: 20, batch, jacobian_batch, outer_batch: 5, seed };
+    check(
+        name,
+        problem,
+        &CompSvrg2 { alpha_theta, inner_iterations: 60, batch, jacobian_batch, guarded: false, seed },
+    );
+    check(
+        name,
+        problem,
+        &Ascvrg { alpha_theta, inner_iterations: 60, batch, jacobian_batch, guarded: false, seed },
+    );
+    let vrsc = VrscPg {
+        alpha_theta,
+        inner_iterations: 20,
+        batch,
+        jacobian_batch,
+        outer_batch: 5,
+        guarded: false,
+        seed,
+    };
     check(name, problem, &vrsc);
     let form = shared_form(&problem.inner).expect("equally many samples");
     let shared = Problem {
@@ -62,10 +78,10 @@ fn check_all<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F
         merit: Picked::new(&*form, &problem.merit, problem.inner.ell()),
         regularizer: &problem.regularizer,
     };
-    check(name, &shared, &Scgd { alpha_theta, averaging: 0.5, seed });
-    check(name, &shared, &AscPg { alpha_theta, averaging: 0.5, seed });
+    check(name, &shared, &Scgd { alpha_theta, averaging: 0.5, guarded: false, seed });
+    check(name, &shared, &AscPg { alpha_theta, averaging: 0.5, guarded: false, seed });
     for outer_batch in [None, Some(3)] {
-        check(name, &shared, &CSaga { alpha_theta, batch: 2, outer_batch, seed });
+        check(name, &shared, &CSaga { alpha_theta, batch: 2, outer_batch, guarded: false, seed });
     }
 }
 

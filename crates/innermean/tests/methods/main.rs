@@ -17,6 +17,8 @@ mod default_steps;
 mod driver;
 mod optimum;
 mod oracle_calls;
+mod quadratic_programs;
+mod safeguards;
 mod sparse;
 mod spdc;
 mod structure;

@@ -54,6 +54,7 @@ fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) ->
         batch: 1,
         outer_batch: 1,
         automatic: false,
+        guarded: false,
         seed: 1,
     }
 }

@@ -4,11 +4,12 @@ use super::{ROUNDING, product, value};
 use crate::check::compare::{describe, equal};
 use crate::check::{CheckReport, Part};
 use crate::inner::{Inner, block_of};
+use crate::vector::axpy;
 
 /// Samples of a block.
 const BLOCK: usize = 11;
 
-/// `block_mean`, `block_difference`, `add_block_jac_t` and `add_block_jac_t_difference` for the block in which a pair stands.
+/// `block_mean`, `block_mean_and_jacobian`, `block_difference`, `add_block_jac_t` and `add_block_jac_t_difference` for the block in which a pair stands.
 pub(super) fn check<F: Inner>(
     f: &F,
     a: &[f64],
@@ -51,6 +52,14 @@ pub(super) fn check<F: Inner>(
     got.fill(f64::NAN);
     f.block_difference(a, b, i, js.clone(), &mut work, &mut got);
     verdict("block_difference", &got, &difference, ROUNDING * size);
+    let (mut rows, mut whole) = (vec![f64::NAN; ell * d], vec![1.0; d]);
+    got.fill(f64::NAN);
+    f.block_mean_and_jacobian(a, i, js.clone(), &mut work, &mut got, &mut rows);
+    verdict("block_mean_and_jacobian", &got, &mean, ROUNDING * size);
+    for (row, w) in rows.chunks_exact(d).zip(w) {
+        axpy(0.5 * w, row, &mut whole);
+    }
+    verdict("block_mean_and_jacobian", &whole, &sum, ROUNDING);
     let mut got = vec![1.0; d];
     f.add_block_jac_t(a, i, js.clone(), w, 0.5, &mut got);
     verdict("add_block_jac_t", &got, &sum, ROUNDING);

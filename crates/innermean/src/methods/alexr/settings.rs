@@ -53,6 +53,7 @@ impl Listed for Alexr {
             mirror,
             batches,
             inner_iterations: pass,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }

@@ -56,6 +56,7 @@ impl Listed for CSaga {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             batch,
             outer_batch,
+            guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
     }

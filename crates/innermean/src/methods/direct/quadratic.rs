@@ -9,11 +9,13 @@ use crate::inner::Inner;
 use crate::merit::{Merit, QuadraticForm};
 use crate::oracle::Oracle;
 use crate::problem::Problem;
-use crate::regularizer::{Quadratic, Regularizer};
+use crate::regularizer::{Parts, Regularizer};
 use crate::vector::axpy;
 
 /// A matrix of more rows does not fit into the memory of an ordinary machine together with its factor.
 pub(crate) const MOST_ROWS: usize = 10_000;
+/// A quadratic program of more variables takes too many factors.
+pub(crate) const MOST_VARIABLES: usize = 2000;
 
 /// What of the problem is not so.
 pub(crate) fn missing<F: Inner, P: Merit, G: Regularizer>(
@@ -25,11 +27,16 @@ pub(crate) fn missing<F: Inner, P: Merit, G: Regularizer>(
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
-    } else if Quadratic::of(&problem.regularizer, f.d()).is_none() {
-        Some("g is no quadratic")
     } else {
-        let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };
-        (least > MOST_ROWS).then_some("there are more of both")
+        match Parts::of(&problem.regularizer, f.d()) {
+            None => Some("g is none"),
+            Some(parts) if parts.are_smooth() => {
+                let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };
+                (least > MOST_ROWS).then_some("there are more of both")
+            }
+            Some(_) => (f.d() > MOST_VARIABLES)
+                .then_some("g has kinks, bounds or a budget and there are more columns"),
+        }
     }
 }
 
@@ -53,11 +60,20 @@ pub(crate) enum Factor {
         /// Whether l2 is nowhere zero.
         ridged: bool,
     },
+    /// For a g with kinks, bounds or a budget.
+    Program {
+        /// `F''`, with a ridge where `P''` is singular.
+        matrix: Vec<f64>,
+        /// The factor of `P''`, if it is positive definite.
+        exact: Option<Cholesky>,
+    },
 }
 
 /// A first ridge, relative to the diagonal, for a matrix that is not positive definite in double precision, and its growth until it is.
 const SHIFT: f64 = 1e-13;
 const GROWTH: f64 = 100.0;
+/// The ridge of a program, relative to the diagonal, where `P''` is singular: each of its steps is one of the proximal point method.
+const PROGRAM_RIDGE: f64 = 1e-9;
 /// The ridge of a coordinate without one, relative to the mean of the diagonal, where there are fewer rows than columns.
 const SMALL_RIDGE: f64 = 1e-7;
 
@@ -70,14 +86,18 @@ impl Factor {
     /// Also returns the averages, if f has none at hand and they had to be made. `theta` is any point.
     pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
         oracle: &mut Oracle<'_, F, P, G>,
-        l2: &[f64],
+        g: &Parts,
         theta: &[f64],
     ) -> (Self, Option<Collapsed>) {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        let l2: Vec<f64> = g.l2().collect();
+        let smooth = g.are_smooth();
+        let of_matrix =
+            |matrix| if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
         if let Some(form) = oracle.quadratic_form() {
             let model = oracle.collapsed(theta);
             let whitened = whitened(&model, form);
-            return (Self::of_columns(gram::weighted(&whitened, |_| 1.0), l2), Some(model));
+            return (of_matrix(gram::weighted(&whitened, |_| 1.0)), Some(model));
         }
         let share = 2.0 * oracle.one_over_n_x();
         // One for all, or one for each term.
@@ -88,16 +108,29 @@ impl Factor {
             }
         };
         let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
-        if by_rows(n_x * ell, d) {
+        if smooth && by_rows(n_x * ell, d) {
             let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
             let rows = oracle.averages().or(model.as_ref()).expect("one of them");
-            return (Self::of_rows(rows, l2, weight), model);
+            return (Self::of_rows(rows, &l2, weight), model);
         }
         if let Some(gram) = oracle.gram(&weight) {
-            return (Self::of_columns(gram, l2), None);
+            return (of_matrix(gram), None);
         }
         let model = oracle.collapsed(theta);
-        (Self::of_columns(gram::weighted(&model, weight), l2), Some(model))
+        (of_matrix(gram::weighted(&model, weight)), Some(model))
+    }
+
+    fn program(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
+        let d = l2.len();
+        let mut whole = matrix.clone();
+        whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
+        let exact = Cholesky::new(&whole, d).ok();
+        if exact.is_none() {
+            let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
+            let least = PROGRAM_RIDGE * if mean > 0.0 { mean } else { 1.0 };
+            matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += PROGRAM_RIDGE * *entry + least);
+        }
+        Factor::Program { matrix, exact }
     }
 
     fn of_columns(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
@@ -142,6 +175,7 @@ impl Factor {
             Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. } => {
                 Factor::OfRows { cholesky, inverse, ridged: l2.iter().all(|l2| *l2 > 0.0) }
             }
+            program @ Factor::Program { .. } => program,
         }
     }
 
@@ -149,6 +183,7 @@ impl Factor {
     pub(super) fn exact(&self) -> Option<&Cholesky> {
         match self {
             Factor::OfColumns { cholesky, ridge } if ridge.is_empty() => Some(cholesky),
+            Factor::Program { exact, .. } => exact.as_ref(),
             _ => None,
         }
     }
@@ -158,10 +193,11 @@ impl Factor {
         match self {
             Factor::OfColumns { ridge, .. } => ridge.is_empty(),
             Factor::OfRows { ridged, .. } => *ridged,
+            Factor::Program { exact, .. } => exact.is_some(),
         }
     }
 
-    /// `x <- P''^-1 x`; `rows` are the averages, needed where there are few.
+    /// `x <- P''^-1 x` where g is smooth; `rows` are the averages, needed where there are few.
     pub(super) fn solve(&self, rows: Option<&Collapsed>, x: &mut [f64]) {
         match (self, rows) {
             (Factor::OfRows { cholesky, inverse, .. }, Some(rows)) => {
@@ -185,6 +221,7 @@ impl Factor {
                 axpy(-1.0, &flat, x);
             }
             (Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. }, _) => cholesky.solve(x),
+            (Factor::Program { .. }, _) => unreachable!("it is for the other kind of g"),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::program::{Parts, solve};
 use crate::cholesky::Cholesky;
 use crate::gram;
 use crate::inner::Inner;
 use crate::merit::Merit;
+use crate::methods::program::solve;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
+use crate::regularizer::{Parts, Regularizer};
 use crate::vector::{axpy, dot, norm_squared, update_with};
 
 /// Of the mean of the diagonal: the first ridge by which a matrix without full rank is made positive definite.
@@ -30,7 +30,7 @@ impl Model {
     pub(super) fn dense(mut matrix: Vec<f64>, g: &Parts) -> Self {
         let d = g.parts.len();
         let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
-        if !g.smooth() {
+        if !g.are_smooth() {
             gram::add_ridge(RIDGE * mean, d, &mut matrix);
             return Model::Matrix(matrix);
         }

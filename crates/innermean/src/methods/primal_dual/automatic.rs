@@ -10,9 +10,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::forecast::{Experience, Forecast, View};
-use super::{Pace, PrimalDual, Settings};
+use super::{Pace, PrimalDual, Settings, drifting_epoch};
 use crate::inner::Inner;
 use crate::merit::Merit;
+use crate::methods::Noise;
+use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
 use crate::spectrum::{Mode, Spectrum};
@@ -31,8 +33,8 @@ pub(super) struct Automatic {
     /// What was expected of the outer iteration that has ended, if it went on from the last reference point.
     forecast: Option<Forecast>,
     experience: Experience,
-    /// The steps of a run that forecasts have not brought to its end.
-    plain: Option<Steps>,
+    /// The steps of a run that forecasts have not brought to its end, and what watches over them.
+    plain: Option<(Steps, Safeguard)>,
     /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports.
     jacobians: Vec<f64>,
 }
@@ -87,20 +89,6 @@ impl Automatic {
         }
         true
     }
-
-    /// The scaled steps at the best reference point, made smaller where they have failed: forecasts have gone wrong, as they may where phi is flat in parts.
-    fn plain_steps<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        settings: &Settings,
-    ) -> Steps {
-        let Automatic { plain, experience, best, .. } = self;
-        let steps = *plain.get_or_insert_with(|| {
-            experience.safe = 1.0;
-            oracle.scaled_steps(&best.1, settings.batch, settings.outer_batch)
-        });
-        Steps { alpha_theta: experience.safe * steps.alpha_theta, ..steps }
-    }
 }
 
 impl PrimalDual {
@@ -111,13 +99,25 @@ impl PrimalDual {
         settings: &Settings,
     ) {
         let mut automatic = self.automatic.take().expect("the settings say so");
-        // The scaled steps are made for duals that go on.
-        let mut anew = automatic.plain.is_none();
+        if self.outer > settings.warmup_epochs + PATIENCE && automatic.plain.is_none() {
+            // Forecasts have gone wrong, as they may where phi is flat in parts.
+            self.theta.copy_from_slice(&automatic.best.1);
+            let mut steps = oracle.scaled_steps(&self.theta, settings.batch, settings.outer_batch);
+            if self.drifts {
+                steps.inner_iterations = drifting_epoch(steps.inner_iterations, oracle.n_x());
+            }
+            automatic.plain = Some((steps, Safeguard::new(Noise::Vanishes)));
+        }
+        if let Some((steps, guard)) = &mut automatic.plain {
+            self.begin_plain(oracle, *steps, guard, settings.batch);
+            self.automatic = Some(automatic);
+            return;
+        }
         loop {
             let mut here = (f64::INFINITY, 0.0);
             if self.theta.iter().all(|t| t.is_finite()) {
                 self.theta_ref.copy_from_slice(&self.theta);
-                self.snapshot(oracle, anew);
+                self.snapshot(oracle, true);
                 here = oracle.objective_at(&self.theta_ref, &self.f_bar);
             }
             if automatic.accepts(here.0, here.1, &self.theta) {
@@ -125,16 +125,46 @@ impl PrimalDual {
             }
             self.theta.copy_from_slice(&automatic.best.1);
             automatic.last = [f64::INFINITY; 3];
-            anew = true;
         }
-        let (steps, batch) = if self.outer > settings.warmup_epochs + PATIENCE {
-            (automatic.plain_steps(oracle, settings), settings.batch)
-        } else {
-            self.automatic_steps(oracle, settings, &mut automatic)
-        };
+        let (steps, batch) = self.automatic_steps(oracle, settings, &mut automatic);
         let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
         self.pace = Pace { alpha_theta, alpha_w, inner_iterations, batch, ..self.pace };
         self.automatic = Some(automatic);
+    }
+
+    /// Takes a snapshot at theta and goes on with the scaled steps at the tempo of their safeguard, which are made for duals that go on; at the best reference point where these have
+    /// failed.
+    fn begin_plain<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        steps: Steps,
+        guard: &mut Safeguard,
+        batch: usize,
+    ) {
+        let mut seen = Seen::NOTHING;
+        if self.theta.iter().all(|t| t.is_finite()) {
+            let first = guard.best().is_empty();
+            self.theta_ref.copy_from_slice(&self.theta);
+            self.snapshot(oracle, first);
+            if !first {
+                oracle.ask_all_merits();
+            }
+            let (objective, magnitude) = oracle.objective_at(&self.theta_ref, &self.f_bar);
+            seen = Seen { objective, magnitude };
+        }
+        if guard.judge(seen, &self.theta, oracle.calls.total()) == Verdict::GoBack {
+            self.theta.copy_from_slice(guard.best());
+            self.theta_ref.copy_from_slice(guard.best());
+            self.snapshot(oracle, true);
+        }
+        let tempo = guard.tempo();
+        self.pace = Pace {
+            alpha_theta: tempo.steps * steps.alpha_theta,
+            alpha_w: steps.alpha_w,
+            inner_iterations: tempo.inner_iterations(steps.inner_iterations),
+            batch,
+            ..self.pace
+        };
     }
 
     /// The steps of the coming outer iteration, and the samples that a step takes at once.

@@ -11,7 +11,6 @@ use crate::inner::{Inner, block_of};
 use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::regularizer::Regularizer;
-use crate::vector::dispatch;
 
 impl Pace {
     /// Whether a step is not the paper's.
@@ -22,21 +21,9 @@ impl Pace {
 }
 
 impl PrimalDual {
-    /// A step of either kind, out of the way of the paper's step, which would be slower with this one inlined beside it.
-    #[inline(never)]
-    pub(super) fn batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
-        dispatch(
-            #[inline(always)]
-            || self.dispatched_batch_step::<F, P, G, V>(oracle, pace),
-        );
-    }
-
+    /// A step of either kind.
     #[inline(always)]
-    fn dispatched_batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
+    pub(super) fn batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
         &mut self,
         oracle: &mut Oracle<'_, F, P, G>,
         pace: &Pace,

@@ -29,7 +29,17 @@ impl PrimalDual {
                 self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
                 self.next_reference.before_step(self.k, &self.theta);
             }
-            self.dual_step::<F, P, G, V>(oracle, pace, i, j);
+            self.dual_step(
+                oracle,
+                pace,
+                i,
+                j,
+                #[inline(always)]
+                |s, oracle, change| {
+                    s.next_reference.dual_changed(s.k, i, change);
+                    V::update_u(s, oracle, i, 1, change);
+                },
+            );
         }
         // The primal step, which is made on a coordinate when somebody looks at it.
         self.lagged.tick();

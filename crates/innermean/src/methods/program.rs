@@ -1,15 +1,16 @@
-//! The step of proximal Newton: a quadratic program with g, of d variables.
+//! A quadratic program with g, of d variables: the step of Newton's method, and the whole of a quadratic problem.
 //!
 //! ```text
 //! min over x of  <v0, x - x0> + (1/2) (x - x0)' B (x - x0) + g(x)
 //! ```
 //!
 //! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there may be a budget `sum_l x_l = 1`.
-//! First-order steps find out which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, ends
-//! where the first of them would pass one. Both only ever descend, and the second ends the search.
+//! First-order steps find out which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, is cut off there where they would
+//! pass one, or ends where the first of them would. Both only ever descend, and the second ends the search.
 
 use crate::cholesky::Cholesky;
-use crate::regularizer::Coordinate;
+use crate::regularizer::{Coordinate, Parts};
+use crate::scalar::clamp;
 use crate::vector::{axpy, dot, norm_squared};
 
 /// Rounds of both kinds of steps; a handful is usual.
@@ -18,30 +19,6 @@ const MOST_ROUNDS: usize = 200;
 const SWEEPS: usize = 4;
 /// Of the size of theta: a change that counts.
 const VISIBLE: f64 = 1e-13;
-
-/// g as this room sees it.
-#[derive(Debug, Clone)]
-pub(super) struct Parts {
-    pub(super) parts: Vec<Coordinate>,
-    /// Whether `sum_l x_l = 1`
-    pub(super) budget: bool,
-}
-
-impl Parts {
-    /// Whether g has neither kink nor bound nor budget: `(l2_l/2) x_l^2 + tilt_l x_l`.
-    pub(super) fn smooth(&self) -> bool {
-        let smooth =
-            |part: &Coordinate| part.l1 == 0.0 && part.lo == f64::NEG_INFINITY && part.hi == f64::INFINITY;
-        !self.budget && self.parts.iter().all(smooth)
-    }
-
-    /// `out += g'(x)` where g is smooth.
-    pub(super) fn add_gradient(&self, x: &[f64], out: &mut [f64]) {
-        for ((part, x), out) in self.parts.iter().zip(x).zip(out) {
-            *out += part.tilt + part.l2 * x;
-        }
-    }
-}
 
 /// The program with its current point.
 struct Program<'a> {
@@ -53,15 +30,15 @@ struct Program<'a> {
     v: Vec<f64>,
 }
 
-/// Moves x, which comes in as `x0`, to the minimiser. `step(alpha, v, x)` is the prox step `prox_{alpha g}(x - alpha v)`, asked for where there is a
-/// budget.
+/// Moves x, which comes in as `x0`, to the minimiser; false if the search did not end. `step(alpha, v, x)` is the prox step
+/// `prox_{alpha g}(x - alpha v)`, asked for where there is a budget.
 pub(super) fn solve(
     matrix: &[f64],
     gradient: &[f64],
     g: &Parts,
     step: impl Fn(f64, &[f64], &mut [f64]),
     x: &mut [f64],
-) {
+) -> bool {
     let d = x.len();
     let mut program = Program { matrix, g, d, x, v: gradient.to_vec() };
     let longest = if g.budget { program.norm() } else { 0.0 };
@@ -70,10 +47,11 @@ pub(super) fn solve(
         let before = program.faces();
         let moved = if g.budget { program.prox_steps(longest, &step) } else { program.sweeps() };
         if settled && (!moved || program.faces() == before) {
-            return;
+            return true;
         }
-        settled = program.newton_steps();
+        settled = program.newton_steps(&step);
     }
+    false
 }
 
 impl Program<'_> {
@@ -161,45 +139,96 @@ impl Program<'_> {
     }
 
     /// Newton steps on the coordinates that are free, until one reaches the minimum on its face; false if none does.
-    fn newton_steps(&mut self) -> bool {
+    fn newton_steps(&mut self, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
         for _ in 0..=self.d {
             let faces = self.faces();
             let free: Vec<usize> = (0..self.d).filter(|&l| faces[l].is_none()).collect();
             if free.len() <= usize::from(self.g.budget) {
                 return true;
             }
-            let Some(direction) = self.newton_direction(&free) else { return false };
-            // How far it is to the first bound or kink.
-            let (mut tau, mut first) = (1.0, None);
-            for (k, &l) in free.iter().enumerate() {
-                let (x, p, part) = (self.x[l], direction[k], &self.g.parts[l]);
-                let toward = |end: f64| if (end - x) * p > 0.0 { (end - x) / p } else { f64::INFINITY };
-                let kink = if part.l1 > 0.0 { toward(0.0) } else { f64::INFINITY };
-                let (end, at) = [(toward(part.lo), part.lo), (toward(part.hi), part.hi), (kink, 0.0)]
-                    .into_iter()
-                    .fold((f64::INFINITY, 0.0), |least, other| if other.0 < least.0 { other } else { least });
-                if end < tau {
-                    (tau, first) = (end, Some((l, at)));
+            let Some((direction, gain)) = self.newton_direction(&free) else { return false };
+            let (tau, first) = self.first_end(&free, &direction);
+            if let Some((l, at)) = first {
+                // What the part of the step up to the first end gains.
+                let least = (tau - 0.5 * tau * tau) * gain;
+                if self.cut_off(&free, &direction, least, step) {
+                    continue;
                 }
-            }
-            for (k, &l) in free.iter().enumerate() {
-                self.change(l, tau * direction[k]);
-            }
-            match first {
-                None => return true,
-                Some((l, at)) => {
-                    let rest = at - self.x[l];
-                    self.change(l, rest);
-                    self.x[l] = at;
+                for (k, &l) in free.iter().enumerate() {
+                    self.change(l, tau * direction[k]);
                 }
+                let rest = at - self.x[l];
+                self.change(l, rest);
+                self.x[l] = at;
+            } else {
+                for (k, &l) in free.iter().enumerate() {
+                    self.change(l, direction[k]);
+                }
+                return true;
             }
         }
         false
     }
 
-    /// `-(B + l2)^-1 (v + g')` on the free coordinates, within the budget where there is one. None where B is not positive definite
-    /// there.
-    fn newton_direction(&self, free: &[usize]) -> Option<Vec<f64>> {
+    /// How far along the direction it is to the first bound or kink, at most 1, and which coordinate meets it where.
+    fn first_end(&self, free: &[usize], direction: &[f64]) -> (f64, Option<(usize, f64)>) {
+        let (mut tau, mut first) = (1.0, None);
+        for (&l, p) in free.iter().zip(direction) {
+            let (x, part) = (self.x[l], &self.g.parts[l]);
+            let toward = |end: f64| if (end - x) * p > 0.0 { (end - x) / p } else { f64::INFINITY };
+            let kink = if part.l1 > 0.0 { toward(0.0) } else { f64::INFINITY };
+            let (end, at) = [(toward(part.lo), part.lo), (toward(part.hi), part.hi), (kink, 0.0)]
+                .into_iter()
+                .fold((f64::INFINITY, 0.0), |least, other| if other.0 < least.0 { other } else { least });
+            if end < tau {
+                (tau, first) = (end, Some((l, at)));
+            }
+        }
+        (tau, first)
+    }
+
+    /// Makes the whole step with every coordinate cut off where it would pass a bound or the kink, if that gains as much as the part of it that
+    /// needs no cutting: many ends are met at once.
+    fn cut_off(
+        &mut self,
+        free: &[usize],
+        direction: &[f64],
+        least: f64,
+        step: &impl Fn(f64, &[f64], &mut [f64]),
+    ) -> bool {
+        let mut next = self.x.to_vec();
+        for (&l, p) in free.iter().zip(direction) {
+            let (x, part) = (self.x[l], &self.g.parts[l]);
+            let moved = if part.l1 > 0.0 && (x + p) * x < 0.0 { 0.0 } else { x + p };
+            next[l] = if self.g.budget { moved } else { clamp(moved, part.lo, part.hi) };
+        }
+        if self.g.budget {
+            // Projected.
+            step(f64::MIN_POSITIVE, &vec![0.0; self.d], &mut next);
+        }
+        let mut product = vec![0.0; self.d];
+        let (mut gain, mut change) = (0.0, next.clone());
+        for (l, change) in change.iter_mut().enumerate() {
+            let (x, part) = (self.x[l], &self.g.parts[l]);
+            *change -= x;
+            if *change != 0.0 {
+                axpy(*change, self.row(l), &mut product);
+                gain += part.value(x) - part.value(next[l]);
+            }
+        }
+        gain -= dot(&self.v, &change) + 0.5 * dot(&change, &product);
+        // Not where it is no number.
+        let helps = gain >= least && gain > 0.0;
+        if helps {
+            self.x.copy_from_slice(&next);
+            axpy(1.0, &product, &mut self.v);
+        }
+        helps
+    }
+
+    /// `p = -(B + l2)^-1 (v + g')` on the free coordinates, within the budget where there is one, and `-<p, v + g'>`, twice what it gains. None
+    /// where B is not positive definite there.
+    fn newton_direction(&self, free: &[usize]) -> Option<(Vec<f64>, f64)> {
         let m = free.len();
         let mut matrix = Vec::with_capacity(m * m);
         for (k, &l) in free.iter().enumerate() {
@@ -207,20 +236,29 @@ impl Program<'_> {
             matrix.extend(free.iter().map(|&c| row[c]));
             matrix[k * m + k] += self.g.parts[l].l2;
         }
+        if self.g.budget {
+            // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and B may be singular along it.
+            let c = matrix.iter().step_by(m + 1).sum::<f64>() / m as f64;
+            matrix.iter_mut().for_each(|entry| *entry += c);
+        }
         let factor = Cholesky::new(&matrix, m).ok()?;
         let slope = |l: usize| {
             let (x, part) = (self.x[l], &self.g.parts[l]);
             let kink = if part.l1 > 0.0 { part.l1 * x.signum() } else { 0.0 };
             -(self.v[l] + part.tilt + kink + part.l2 * x)
         };
-        let mut direction: Vec<f64> = free.iter().map(|&l| slope(l)).collect();
+        let slopes: Vec<f64> = free.iter().map(|&l| slope(l)).collect();
+        let mut direction = slopes.clone();
         factor.solve(&mut direction);
         if self.g.budget {
             let mut ones = vec![1.0; m];
             factor.solve(&mut ones);
             let multiplier = direction.iter().sum::<f64>() / ones.iter().sum::<f64>();
             axpy(-multiplier, &ones, &mut direction);
+            let left = direction.iter().sum::<f64>() / m as f64;
+            direction.iter_mut().for_each(|p| *p -= left);
         }
-        Some(direction)
+        let gain = dot(&direction, &slopes);
+        Some((direction, gain))
     }
 }

@@ -1,0 +1,424 @@
+//! The safeguard of steps that nobody has given: whatever a rule makes of a problem's constants, no run diverges and none is left with steps that are far too small.
+//!
+//! It watches the objective: at each snapshot, where it comes with the averages, and in methods without snapshots now and then, for what a look costs. A method takes part by
+//! [`Method::at_tempo`](super::Method::at_tempo), a line that says which of its numbers are steps; [`Engine`](crate::run) asks and obeys.
+//!
+//! - A blow-up, or a lasting increase: back to the best point so far, with smaller steps.
+//! - Otherwise larger and smaller steps, and longer and shorter loops, are tried one at a time and kept where the gap falls faster for each oracle call. Of a gap that falls by a constant
+//!   factor, so do its differences: how fast it falls shows in the objective alone, without knowing its least value.
+//! - Where noise stays, and a method's steps fall by their own law, only the factor in front changes: it grows while every look finds a new best, and no longer.
+//!
+//! All of it depends on the run alone: with its state in a file, a run goes on bit for bit.
+
+use serde::{Deserialize, Serialize};
+
+/// What the safeguard makes of a method's own steps and loops.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tempo {
+    /// The factor of the steps.
+    pub steps: f64,
+    /// The factor of M.
+    pub epoch: f64,
+    /// How often the run has gone back.
+    pub returns: u64,
+}
+
+impl Tempo {
+    /// That of the rule.
+    pub const RULE: Tempo = Tempo { steps: 1.0, epoch: 1.0, returns: 0 };
+
+    /// M at this tempo.
+    pub fn inner_iterations(&self, rule: usize) -> usize {
+        ((self.epoch * rule as f64).round() as usize).max(1)
+    }
+
+    /// A seed of its own for each return: what led away from the best point would do so again.
+    pub fn seed(&self, seed: u64) -> u64 {
+        seed.wrapping_add(self.returns.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+/// What becomes of the noise of a method's steps as it comes near the optimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Noise {
+    /// It vanishes: variance is reduced.
+    Vanishes,
+    /// It stays, and steps fall.
+    Stays,
+}
+
+/// What a look has found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// `P(theta)`
+    pub(crate) objective: f64,
+    /// `|F| + |g|`
+    pub(crate) magnitude: f64,
+}
+
+impl Seen {
+    /// At a point that is not finite.
+    pub(crate) const NOTHING: Seen = Seen { objective: f64::INFINITY, magnitude: 0.0 };
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The run goes on, at another tempo perhaps.
+    GoOn,
+    /// The run goes back to the best point.
+    GoBack,
+}
+
+/// A change of tempo on trial: what it was before, and how fast the gap fell.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Trial {
+    before: Tempo,
+    rate: f64,
+}
+
+/// What has been seen of a run, and the tempo that follows from it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Safeguard {
+    noise: Noise,
+    tempo: Tempo,
+    /// The first objective and, from the first looks, the size of what is normal.
+    first: f64,
+    normal: f64,
+    /// The best point and its objective.
+    best: f64,
+    theta: Vec<f64>,
+    /// Looks so far, and the calls at the last of them.
+    looks: u64,
+    looked: u64,
+    /// Looks in a row that found a new best, or none.
+    below: u32,
+    above: u32,
+    last: f64,
+    /// (calls, objective) of the looks since the tempo was changed.
+    since: Vec<(u64, f64)>,
+    trial: Option<Trial>,
+    /// Steps that have failed, and larger ones with them; with time less surely so.
+    failed: f64,
+    /// Which change is tried next, in how many looks, and how many follow a trial that fails.
+    next: usize,
+    rest: u32,
+    patience: u32,
+}
+
+/// So many times what a look costs are spent between two looks.
+const EVERY: u64 = 8;
+/// The first comes earlier.
+const EARLY: u64 = 3;
+/// Where looks are free, so many gradients' worth of calls, or nearly: shorter loops say more about their noise than about their progress.
+const APART: f64 = 2.5;
+/// An excess over the best objective that is a blow-up, in what is normal.
+const FAR: f64 = 100.0;
+/// So many first looks say what is normal: the start may be all zeros.
+const FIRST: u64 = 3;
+/// What is left of steps after a blow-up, and after a lasting increase.
+const BLOWN_UP: f64 = 0.25;
+const INCREASED: f64 = 0.5;
+/// Looks in a row above the best that make an increase lasting, while it grows and in any case.
+const LASTING: u32 = 2;
+const IN_ANY_CASE: u32 = 6;
+/// Where noise stays, an increase is one beyond this part of what has been gained.
+const GAINED: f64 = 0.5;
+/// An objective moves by so much of its parts from rounding alone.
+const ROUNDING: f64 = 1e-12;
+/// Differences of objectives that are larger by so much tell a rate.
+const TELLING: f64 = 100.0;
+/// Looks that tell a rate.
+const WINDOW: usize = 5;
+/// A trial is kept if the gap falls so much faster.
+const KEEP: f64 = 1.0;
+/// The factors of steps and of M that are tried, in turn.
+const CHANGES: [(f64, f64); 4] = [(2.0, 1.0), (1.0, 2.0), (0.5, 1.0), (1.0, 0.5)];
+/// How far a tempo may go.
+const MOST_STEPS: f64 = 256.0;
+const MOST_EPOCH: f64 = 16.0;
+/// Looks without a trial after one that fails: at first, and at most.
+const REST: u32 = 2;
+const LONGEST_REST: u32 = 64;
+/// What smaller steps regain with a new best, up to which part of steps that have failed, and how fast that is forgotten.
+const REGAIN: f64 = 1.2;
+const BELOW: f64 = 0.7;
+const FORGETS: f64 = 1.02;
+/// Where noise stays: new bests in a row after which the factor grows, by how much, and how many looks without one after which it falls again.
+const STEADY: u32 = 3;
+const GROWTH: f64 = 1.3;
+const UNSTEADY: u32 = 4;
+
+impl Safeguard {
+    pub(crate) fn new(noise: Noise) -> Self {
+        Safeguard {
+            noise,
+            tempo: Tempo::RULE,
+            first: f64::INFINITY,
+            normal: 0.0,
+            best: f64::INFINITY,
+            theta: Vec::new(),
+            looks: 0,
+            looked: 0,
+            below: 0,
+            above: 0,
+            last: f64::INFINITY,
+            since: Vec::new(),
+            trial: None,
+            failed: f64::INFINITY,
+            next: 0,
+            rest: 0,
+            patience: REST,
+        }
+    }
+
+    pub(crate) fn tempo(&self) -> Tempo {
+        self.tempo
+    }
+
+    /// The best point.
+    pub(crate) fn best(&self) -> &[f64] {
+        &self.theta
+    }
+
+    /// Whether it is time for a look that is free, where a gradient costs so many calls.
+    pub(crate) fn is_welcome(&self, calls: u64, gradient: u64) -> bool {
+        self.looks == 0 || (calls - self.looked) as f64 >= APART * gradient as f64
+    }
+
+    /// Whether it is time for a look that costs so many calls.
+    pub(crate) fn is_due(&self, calls: u64, cost: u64) -> bool {
+        let wait = match self.looks {
+            0 => 0,
+            1 => EARLY,
+            _ => EVERY,
+        };
+        calls >= self.looked + wait * cost
+    }
+
+    /// Takes note of what was seen at theta after so many calls.
+    pub(crate) fn judge(&mut self, seen: Seen, theta: &[f64], calls: u64) -> Verdict {
+        let Seen { objective, magnitude } = seen;
+        self.looked = calls;
+        self.looks += 1;
+        if self.looks <= FIRST {
+            self.normal = self.normal.max(magnitude);
+        }
+        if self.looks == 1 {
+            // One that is not finite ends the run.
+            self.first = objective;
+            self.take(objective, theta, calls);
+            return Verdict::GoOn;
+        }
+        let gained = self.first - self.best;
+        let excess = objective - self.best;
+        let is_far = self.looks > FIRST && excess > FAR * self.normal.max(gained);
+        if !objective.is_finite() || is_far {
+            return self.go_back(BLOWN_UP, calls);
+        }
+        let last = std::mem::replace(&mut self.last, objective);
+        if excess.abs() <= ROUNDING * magnitude {
+            self.note(calls, objective);
+            if self.trial.is_some() {
+                self.climb(ROUNDING * TELLING * magnitude);
+            }
+            return Verdict::GoOn;
+        }
+        if excess < 0.0 {
+            self.take(objective, theta, calls);
+            self.regain();
+        } else {
+            (self.below, self.above) = (0, self.above + 1);
+            self.note(calls, objective);
+            if self.is_lasting(excess > GAINED * gained, objective > last) {
+                return self.go_back(INCREASED, calls);
+            }
+        }
+        match self.noise {
+            Noise::Vanishes => self.climb(ROUNDING * TELLING * magnitude),
+            Noise::Stays => self.grow(),
+        }
+        Verdict::GoOn
+    }
+
+    fn take(&mut self, objective: f64, theta: &[f64], calls: u64) {
+        (self.below, self.above) = (self.below + 1, 0);
+        (self.best, self.last) = (objective, objective);
+        self.theta.clear();
+        self.theta.extend_from_slice(theta);
+        self.note(calls, objective);
+    }
+
+    fn note(&mut self, calls: u64, objective: f64) {
+        if self.since.len() == WINDOW {
+            self.since.remove(0);
+        }
+        self.since.push((calls, objective));
+    }
+
+    /// Whether the looks above the best say that the run goes up.
+    fn is_lasting(&self, large: bool, growing: bool) -> bool {
+        match self.noise {
+            Noise::Vanishes => (self.above >= LASTING && growing) || self.above >= IN_ANY_CASE,
+            Noise::Stays => self.above >= LASTING && large,
+        }
+    }
+
+    /// Smaller steps from the best point or, if others were on trial, those of before.
+    fn go_back(&mut self, left: f64, calls: u64) -> Verdict {
+        let returns = self.tempo.returns + 1;
+        if self.trial.is_some() {
+            self.end_trial();
+        } else {
+            self.failed = self.tempo.steps;
+            self.tempo.steps *= left;
+        }
+        self.tempo.returns = returns;
+        (self.below, self.above) = (0, 0);
+        self.last = self.best;
+        self.since.clear();
+        self.since.push((calls, self.best));
+        Verdict::GoBack
+    }
+
+    /// After a look that has found a new best: steps that had become smaller than the rule's grow again, as far as none have failed.
+    fn regain(&mut self) {
+        self.failed *= FORGETS;
+        let most = (BELOW * self.failed).min(1.0);
+        if self.trial.is_none() && self.tempo.steps < most {
+            self.tempo.steps = (REGAIN * self.tempo.steps).min(most);
+            // What the gap did at smaller steps tells nothing.
+            self.since.drain(..self.since.len() - 1);
+        }
+    }
+
+    /// Ends a trial in vain.
+    fn end_trial(&mut self) {
+        let Some(trial) = self.trial.take() else { return };
+        self.tempo = Tempo { returns: self.tempo.returns, ..trial.before };
+        self.next = (self.next + 1) % CHANGES.len();
+        self.rest = self.patience;
+        self.patience = (2 * self.patience).min(LONGEST_REST);
+    }
+
+    /// Where the last looks tell how fast the gap falls: ends a trial, or begins one.
+    fn climb(&mut self, telling: f64) {
+        if self.since.len() < WINDOW {
+            return;
+        }
+        let rate = rate(&self.since, telling);
+        if let Some(trial) = self.trial {
+            if rate.is_some_and(|rate| rate > KEEP * trial.rate) {
+                self.trial = None;
+                self.patience = REST;
+            } else {
+                self.end_trial();
+                return self.since.drain(..self.since.len() - 1).for_each(drop);
+            }
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        let Some(rate) = rate else { return };
+        self.trial = Some(Trial { before: self.tempo, rate });
+        let (steps, epoch) = CHANGES[self.next];
+        let Tempo { steps: old_steps, epoch: old_epoch, .. } = self.tempo;
+        self.tempo.steps = (steps * old_steps).min(MOST_STEPS);
+        self.tempo.epoch = (epoch * old_epoch).clamp(1.0 / MOST_EPOCH, MOST_EPOCH);
+        self.since.drain(..self.since.len() - 1);
+    }
+
+    /// Where noise stays: a larger factor while every look finds a new best.
+    fn grow(&mut self) {
+        if self.below >= STEADY {
+            self.below = 0;
+            self.tempo.steps = (GROWTH * self.tempo.steps).min(MOST_STEPS);
+        } else if self.above >= UNSTEADY && self.tempo.steps > 1.0 {
+            self.above = 0;
+            self.tempo.steps = (self.tempo.steps / GROWTH).max(1.0);
+        }
+        self.since.clear();
+    }
+}
+
+/// By how much the logarithm of the gap falls for each call, from looks of which the objectives fall: with gaps like `q^t`, differences over equal times are like `q^t` too.
+fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
+    let (first, middle, last) = (looks[0], looks[looks.len() / 2], looks[looks.len() - 1]);
+    let (early, late) = (first.1 - middle.1, middle.1 - last.1);
+    let calls = (last.0 - first.0) as f64 / 2.0;
+    (early > telling && late > telling && calls > 0.0).then(|| (early / late).ln() / calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run whose gap falls by `rate(tempo)` for each of 100 calls, from a gap of 1 above an objective of 3.
+    fn run(noise: Noise, looks: usize, rate: impl Fn(Tempo) -> f64) -> (Safeguard, f64) {
+        let mut guard = Safeguard::new(noise);
+        let mut gap = 1.0_f64;
+        for look in 0..looks {
+            let objective = 3.0 + gap;
+            let seen = Seen { objective, magnitude: objective };
+            if guard.judge(seen, &[gap], 100 * look as u64) == Verdict::GoBack {
+                gap = guard.best()[0];
+            }
+            gap *= (-rate(guard.tempo())).exp();
+        }
+        (guard, gap)
+    }
+
+    /// Progress like `x (2 - x)` for steps of x times `1/L`, which diverge from 2 on.
+    fn descent(best: f64) -> impl Fn(Tempo) -> f64 {
+        move |tempo| {
+            let x = tempo.steps / best;
+            0.1 * x * (2.0 - x)
+        }
+    }
+
+    #[test]
+    fn steps_that_are_a_thousand_times_too_large_are_found_out() {
+        let (guard, gap) = run(Noise::Vanishes, 200, descent(1e-3));
+        assert!((1e-4..2e-3).contains(&guard.tempo().steps), "{:?}", guard.tempo());
+        assert!(gap < 1e-4, "{gap}");
+    }
+
+    #[test]
+    fn steps_that_are_too_small_grow() {
+        let (guard, _) = run(Noise::Vanishes, 120, descent(50.0));
+        assert!((12.0..100.0).contains(&guard.tempo().steps), "{:?}", guard.tempo());
+        let (guard, _) = run(Noise::Stays, 60, descent(50.0));
+        assert!(guard.tempo().steps > 12.0, "{:?}", guard.tempo());
+    }
+
+    #[test]
+    fn steps_that_are_right_stay_so() {
+        let (guard, gap) = run(Noise::Vanishes, 100, descent(1.0));
+        assert!((0.5..=1.0).contains(&guard.tempo().steps), "{:?}", guard.tempo());
+        assert!(gap < (-7.0_f64).exp(), "{gap}");
+    }
+
+    #[test]
+    fn what_is_not_finite_goes_back_to_the_best_point() {
+        let mut guard = Safeguard::new(Noise::Stays);
+        let seen = |objective: f64| Seen { objective, magnitude: objective };
+        assert_eq!(guard.judge(seen(1.0), &[1.0], 0), Verdict::GoOn);
+        assert_eq!(guard.judge(seen(0.5), &[2.0], 10), Verdict::GoOn);
+        assert_eq!(guard.judge(Seen::NOTHING, &[f64::NAN], 20), Verdict::GoBack);
+        assert_eq!((guard.best(), guard.tempo().steps, guard.tempo().returns), (&[2.0][..], BLOWN_UP, 1));
+        assert_ne!(guard.tempo().seed(7), 7);
+    }
+
+    /// Noise around an optimum that is reached is no reason for anything.
+    #[test]
+    fn rounding_says_nothing() {
+        let mut guard = Safeguard::new(Noise::Vanishes);
+        for look in 0..100 {
+            let objective = 1.0 + 1e-13 * f64::from(look % 7);
+            let verdict = guard.judge(Seen { objective, magnitude: 1.0 }, &[0.0], look as u64);
+            assert_eq!(verdict, Verdict::GoOn);
+        }
+        assert_eq!(guard.tempo(), Tempo::RULE);
+    }
+}
