@@ -79,12 +79,14 @@ const FONT: f64 = 11.0;
 const SMALL_FONT: f64 = 9.5;
 /// The title, with room below it for half a number.
 const HEAD: f64 = 2.0 * FONT;
+/// A long title has smaller letters, down to this part.
+const SMALLEST: f64 = 0.75;
 /// The room around all.
 const MARGIN: f64 = 8.0;
 /// A curve that rises above so many times the highest start is cut.
 const OFF_THE_TOP: f64 = 100.0;
 /// x goes by ratios where curves end so many times later than others.
-const FAR_APART: f64 = 20.0;
+const FAR_APART: f64 = 8.0;
 
 impl Figure {
     /// As SVG.
@@ -178,8 +180,8 @@ impl Figure {
         if self.title.is_empty() {
             return MARGIN;
         }
-        let title = font::cut(&self.title, FONT, scene.width - 2.0 * MARGIN);
-        scene.text((MARGIN, MARGIN + FONT), &title, FONT, INK, Anchor::Start);
+        let room = scene.width - 2.0 * MARGIN;
+        title(scene, (MARGIN, MARGIN + FONT), &self.title, FONT, room);
         MARGIN + HEAD
     }
 
@@ -212,14 +214,16 @@ impl Figure {
     fn curves(&self, scene: &mut Scene, axes: &Axes, panel: &Panel, width: f64, mark: f64) -> Vec<Drawn> {
         let drawn: Vec<Drawn> = panel.curves.iter().map(|curve| axes.trace(&curve.points)).collect();
         let names = self.names().len().max(1);
-        let runs = panel.curves.len().div_ceil(names);
-        let width = if runs > 1 { 0.7 * width } else { width };
+        // Several runs of a name are thin lines that have marks at their ends alone.
+        let several = panel.curves.len() > names;
+        let width = if several { 0.7 * width } else { width };
         for (curve, drawn) in panel.curves.iter().zip(&drawn) {
             drawn.draw_line(scene, self.style(&curve.name).1, width);
         }
         for (curve, drawn) in panel.curves.iter().zip(&drawn) {
             let (k, style) = self.style(&curve.name);
-            drawn.draw_marks(scene, style, mark, (k % names) as f64 / names as f64 * 0.8 + 0.1);
+            let turn = (k % names) as f64 / names as f64 * 0.8 + 0.1;
+            drawn.draw_marks(scene, style, mark, (!several).then_some(turn));
         }
         if drawn.iter().any(|drawn| !drawn.floored.is_empty()) {
             let Rect { left, bottom, .. } = axes.area;
@@ -309,8 +313,8 @@ impl Figure {
             let axes =
                 Axes { x: Self::x_scale(division, panel), y, area, font: SMALL_FONT, y_labels: column == 0 };
             axes.draw(&mut scene);
-            let title = font::cut(&panel.title, SMALL_FONT, area.right - area.left);
-            scene.text((area.left, area.top - 5.0), &title, SMALL_FONT, INK, Anchor::Start);
+            let room = SMALL.0 - 12.0;
+            title(&mut scene, (area.left, area.top - 5.0), &panel.title, SMALL_FONT, room);
             self.curves(&mut scene, &axes, panel, 1.1, 1.4);
         }
         let middle = f64::midpoint(left, width - MARGIN);
@@ -352,6 +356,12 @@ impl Figure {
             scene.text((x + 26.0, y + 0.35 * font), &name, font, INK, Anchor::Start);
         }
     }
+}
+
+/// In smaller letters if it is long, and cut if it is longer still.
+fn title(scene: &mut Scene, at: At, text: &str, font: f64, room: f64) {
+    let size = font * (room / font::width(text, font)).clamp(SMALLEST, 1.0);
+    scene.text(at, &font::cut(text, size, room), size, INK, Anchor::Start);
 }
 
 #[cfg(test)]

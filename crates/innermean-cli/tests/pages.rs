@@ -14,13 +14,14 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 8] = [
+const WITH_EXAMPLES: [&str; 9] = [
     "README.md",
     "docs/bags.md",
     "docs/certificates.md",
     "docs/linear.md",
     "docs/policy.md",
     "docs/portfolio.md",
+    "docs/reports.md",
     "docs/sequences.md",
     "docs/start.md",
 ];

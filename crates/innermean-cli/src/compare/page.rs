@@ -47,7 +47,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
                 ),
             ],
             convergence: self.convergence(),
-            tables: self.tables(true).into(),
+            // Ranges of several seeds take room.
+            tables: self.tables(flags.repeat == 1).into(),
             data: data(contest.problem, &named.inputs, &named.source),
             notes,
             settings: common

@@ -57,54 +57,87 @@ const COVERED: f64 = 2.0;
 /// The mark at an end takes so much room,
 const MARK: f64 = 4.0;
 /// and to hide one is as bad as so many pixels.
-const HIDDEN: f64 = 60.0;
+const HIDDEN: f64 = 150.0;
 /// As bad is a label that the line to another one crosses.
-const CROSSED: f64 = 40.0;
+const CROSSED: f64 = 100.0;
 /// Points on a line, so far apart.
 const STEP: f64 = 3.0;
 
 /// A place for each label, all `height` high: as near to its end, and above as little of the curves as can be had. None if there is no room.
 pub(crate) fn place(wanted: &[Wanted], height: f64, room: &Rect, curves: &[Vec<At>]) -> Option<Vec<Rect>> {
     let dots: Vec<At> = curves.iter().flat_map(|curve| along(curve)).collect();
-    // Those that have least room are first: at the right, then at the bottom.
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| {
-        let (a, b) = (wanted[a].at, wanted[b].at);
-        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+    // What is placed later has less room, so that several orders are tried, and each label may move once more when all others stand.
+    let by = |key: &dyn Fn(At) -> f64| {
+        let mut order: Vec<usize> = (0..wanted.len()).collect();
+        order.sort_by(|&a, &b| key(wanted[a].at).total_cmp(&key(wanted[b].at)));
+        order
+    };
+    let orders = [by(&|at| -at.0), by(&|at| at.0), by(&|at| -at.1), by(&|at| at.1)];
+    let tried = orders.iter().filter_map(|order| {
+        let mut ground = Ground { dots: &dots, wanted, placed: vec![None; wanted.len()] };
+        let mut costs = vec![0.0; wanted.len()];
+        for &k in order.iter().chain(order) {
+            ground.placed[k] = None;
+            let (cost, rect) = ground.best(k, height, room)?;
+            (costs[k], ground.placed[k]) = (cost, Some(rect));
+        }
+        Some((costs.iter().sum::<f64>(), ground.placed))
     });
-    let mut placed: Vec<Option<Rect>> = vec![None; wanted.len()];
-    for k in order {
-        let Wanted { at, width } = wanted[k];
+    let (_, placed) = tried.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(placed.into_iter().flatten().collect())
+}
+
+/// What labels should keep off.
+struct Ground<'a> {
+    /// Points of all curves.
+    dots: &'a [At],
+    wanted: &'a [Wanted],
+    placed: Vec<Option<Rect>>,
+}
+
+impl Ground<'_> {
+    /// The best place for label k, with its cost.
+    fn best(&self, k: usize, height: f64, room: &Rect) -> Option<(f64, Rect)> {
+        let Wanted { at, width } = self.wanted[k];
         let mut best: Option<(f64, Rect)> = None;
         for candidate in candidates(at, width, height, room) {
-            if placed.iter().flatten().any(|other| other.meets(&candidate)) {
-                continue;
-            }
-            let covered = dots.iter().filter(|dot| candidate.holds(**dot)).count();
-            let leader = along(&[at, candidate.nearest(at)]);
-            let leads_over = |end: At| leader.iter().any(|dot| (dot.0 - end.0).hypot(dot.1 - end.1) < MARK);
-            let ends = wanted.iter().enumerate().filter(|(other, label)| {
-                candidate.distance(label.at) < MARK || (*other != k && leads_over(label.at))
-            });
-            let ends = ends.count();
-            // The line from the end to the label, where one is drawn, may cross no label, nor may the label stand on such a line.
-            let others =
-                placed.iter().zip(wanted).filter_map(|(rect, label)| Some((rect.as_ref()?, label.at)));
-            let crossed = others.filter(|(rect, end)| {
-                leader.iter().any(|dot| rect.holds(*dot))
-                    || along(&[*end, rect.nearest(*end)]).iter().any(|dot| candidate.holds(*dot))
-            });
-            let cost = COVERED * (covered as f64).min(12.0)
-                + HIDDEN * ends as f64
-                + CROSSED * crossed.count() as f64
-                + candidate.distance(at).max(APART);
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, candidate));
+            let least = best.map_or(f64::INFINITY, |(least, _)| least);
+            // Most are too far away to be worth a closer look.
+            if candidate.distance(at).max(APART) < least {
+                let cost = self.cost(k, &candidate);
+                if cost < least {
+                    best = Some((cost, candidate));
+                }
             }
         }
-        placed[k] = Some(best?.1);
+        best
     }
-    Some(placed.into_iter().flatten().collect())
+
+    /// How bad it is to have label k at `rect`; infinite if another one is there.
+    fn cost(&self, k: usize, rect: &Rect) -> f64 {
+        if self.placed.iter().flatten().any(|other| other.meets(rect)) {
+            return f64::INFINITY;
+        }
+        let at = self.wanted[k].at;
+        let covered = self.dots.iter().filter(|dot| rect.holds(**dot)).count();
+        // The line from the end to the label, where one is drawn, should lead over no other end and no label, nor the label stand on such a line.
+        let leader = along(&[at, rect.nearest(at)]);
+        let leads_over = |end: At| leader.iter().any(|dot| (dot.0 - end.0).hypot(dot.1 - end.1) < MARK);
+        let ends =
+            self.wanted.iter().enumerate().filter(|(other, label)| {
+                rect.distance(label.at) < MARK || (*other != k && leads_over(label.at))
+            });
+        let labels = self.placed.iter().zip(self.wanted);
+        let labels = labels.filter_map(|(other, label)| Some((other.as_ref()?, label.at)));
+        let crossed = labels.filter(|(other, end)| {
+            leader.iter().any(|dot| other.holds(*dot))
+                || along(&[*end, other.nearest(*end)]).iter().any(|dot| rect.holds(*dot))
+        });
+        COVERED * (covered as f64).min(12.0)
+            + HIDDEN * ends.count() as f64
+            + CROSSED * crossed.count() as f64
+            + rect.distance(at).max(APART)
+    }
 }
 
 /// Rectangles around the point, those to its right first, and then everywhere in the room.

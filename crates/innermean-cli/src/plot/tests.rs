@@ -3,10 +3,10 @@
 use super::*;
 
 /// Falls by a factor in each of its steps.
-fn curve(name: &str, rate: f64, steps: i32) -> Curve {
+fn curve(name: &str, rate: f64, steps: usize) -> Curve {
     Curve {
         name: name.to_owned(),
-        points: (0..steps).map(|k| (1e3 * f64::from(k), 0.7 * (-rate * f64::from(k)).exp())).collect(),
+        points: (0..steps).map(|k| (1e3 * k as f64, 0.7 * (-rate * k as f64).exp())).collect(),
     }
 }
 
@@ -55,7 +55,7 @@ fn the_example_in_the_documentation() {
 #[test]
 fn a_panel_alone_names_its_curves_where_they_end() {
     let curves = NAMES.iter().enumerate();
-    let curves = curves.map(|(k, name)| curve(name, 0.23 / (1.0 + k as f64), 100 + 45 * k as i32)).collect();
+    let curves = curves.map(|(k, name)| curve(name, 0.23 / (1.0 + k as f64), 100 + 45 * k)).collect();
     let figure = figure(vec![panel(curves)], 1);
     keep("alone", &figure);
     let svg = figure.svg();

@@ -35,7 +35,7 @@
   // How curves look: as in the pictures that --plot makes.
   const DASHES = ["", "8 3", "2.5 3", "9 3 2.5 3"];
   const MARKERS = ["circle", "square", "up", "diamond", "cross"];
-  const style = (k) => ({ color: `var(--s${k % 7})`, dash: DASHES[k % 4], marker: MARKERS[k % 5] });
+  const style = (k) => ({ color: `var(--s${k % 8})`, dash: DASHES[k % 4], marker: MARKERS[k % 5] });
 
   const state = { x: 0, y: 0, logX: false, logY: data.y[0].log, hidden: new Set() };
   const views = [];
@@ -426,7 +426,7 @@
 
   // Ends of curves that lie far apart are seen on an axis of ratios.
   const ends = data.panels[0].runs.map((run) => run.x[0][run.x[0].length - 1]).filter((x) => x > 0);
-  state.logX = Math.max(...ends) > 20 * Math.min(...ends);
+  state.logX = Math.max(...ends) > 8 * Math.min(...ends);
 
   const panels = find("panels");
   const many = data.panels.length > 1;

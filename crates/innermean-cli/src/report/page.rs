@@ -12,6 +12,9 @@ use crate::grid::Grid;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
+/// A table of more rows is to be opened.
+const MOST_ROWS: usize = 60;
+
 impl Report<'_> {
     /// The whole page.
     pub(crate) fn page(&self) -> String {
@@ -139,12 +142,19 @@ fn grid(out: &mut String, Grid { title, header, rows, numbers, note }: &Grid) {
         }
         out
     };
+    let long = rows.len() > MOST_ROWS;
+    if long {
+        let _ = writeln!(out, "<details><summary>{} rows</summary>", rows.len());
+    }
     out.push_str("<div class=\"scroll\"><table><thead>\n");
     let _ = writeln!(out, "<tr>{}</tr></thead><tbody>", cells(header, "th"));
     for row in rows {
         let _ = writeln!(out, "<tr>{}</tr>", cells(row, "td"));
     }
     out.push_str("</tbody></table></div>\n");
+    if long {
+        out.push_str("</details>\n");
+    }
     if let Some(note) = note {
         let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(note));
     }

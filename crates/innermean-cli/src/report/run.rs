@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Convergence, Kind, Report, Verdict};
 use crate::advice::advice;
 use crate::application::{Application, Page, Part};
-use crate::human::grouped;
+use crate::human::{Facts, grouped};
 use crate::named_numbers::{Heading, NamedNumbers};
 use crate::plan::Plan;
 
@@ -39,7 +39,7 @@ pub(crate) fn report<'a, A: Application, F: Inner, P, G>(
         source: application.source().text.to_owned(),
         verdict: Some(verdict(plan, solution)),
         answer,
-        facts: page.facts.pairs().map(|(label, text)| (label.to_owned(), text)).collect(),
+        facts: facts(&page.facts),
         convergence: Convergence::of_run(
             plan.info.name,
             format!("seed {}", plan.seed),
@@ -52,6 +52,19 @@ pub(crate) fn report<'a, A: Application, F: Inner, P, G>(
         notes: application.notes(),
         settings: settings.chain([seed]).collect(),
     }
+}
+
+/// All lines but the status, which stands above.
+fn facts(facts: &Facts) -> Vec<(String, String)> {
+    let mut kept = Vec::new();
+    let mut above = "";
+    for (label, text) in facts.pairs() {
+        above = if label.is_empty() { above } else { label };
+        if above != "status" {
+            kept.push((label.to_owned(), text));
+        }
+    }
+    kept
 }
 
 /// Files with their sizes, and the sizes of the problem.
@@ -92,7 +105,11 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     let proven = match (gap, measure, relative) {
         (Some(gap), _, _) => {
             let end = if is_rounding { "; double precision can prove no better" } else { "" };
-            format!("The answer is proven to be within {gap:.1e} of the optimum ({}{end}).", measure.title())
+            let relative = relative.map_or(String::new(), |relative| format!("; relative {relative:.1e}"));
+            format!(
+                "The answer is proven to be within {gap:.1e} of the optimum ({}{relative}{end}).",
+                measure.title()
+            )
         }
         (None, Measure::Stationarity, Some(relative)) => format!(
             "No distance from the optimum can be proven{reason}. The relative stationarity is {relative:.1e}."

@@ -1,4 +1,4 @@
-//! A browser that is told what to do: Chromium by its DevTools protocol, over two pipes.
+//! A browser that is told what to do: Chromium by its `DevTools` protocol, over two pipes.
 //!
 //! With `--remote-debugging-pipe` Chromium reads commands from its third and writes answers to its fourth file, JSON that ends in a zero byte. A shell
 //! makes these of standard input and output.
