@@ -47,6 +47,8 @@ pub struct Entrant {
     pub ours: Option<Run>,
     /// Why there is no time.
     pub note: String,
+    /// After how many seconds it was stopped on the way to the gap.
+    pub stopped_after: Option<f64>,
 }
 
 /// How it ended.
@@ -71,7 +73,7 @@ const WORTH_REPEATING: f64 = 4.0;
 /// Between turns: threads of the last one go to sleep.
 const PAUSE: Duration = Duration::from_millis(40);
 /// Slow solvers get at least so many seconds for an attempt.
-const LEAST_LIMIT: f64 = 5.0;
+const LEAST_LIMIT: f64 = 15.0;
 
 /// Compares `methods` of ours with the peers; the first method is the one that others are measured against, the last gives the reference.
 ///
@@ -159,12 +161,15 @@ impl Outcome {
         &self.entrants[0]
     }
 
-    /// The fastest peer, by name.
+    /// The fastest peer; if none reached the gap, the one that was stopped first.
     pub fn fastest_peer(&self) -> Option<&Entrant> {
-        self.entrants
-            .iter()
-            .filter(|entrant| entrant.ours.is_none() && entrant.seconds.is_some())
-            .min_by(|a, b| a.seconds.unwrap_or(f64::INFINITY).total_cmp(&b.seconds.unwrap_or(f64::INFINITY)))
+        let least = |of: fn(&Entrant) -> Option<f64>| {
+            let peers =
+                self.entrants.iter().filter(move |entrant| entrant.ours.is_none() && of(entrant).is_some());
+            peers
+                .min_by(move |a, b| of(a).unwrap_or(f64::INFINITY).total_cmp(&of(b).unwrap_or(f64::INFINITY)))
+        };
+        least(|entrant| entrant.seconds).or_else(|| least(|entrant| entrant.stopped_after))
     }
 }
 
@@ -272,6 +277,7 @@ impl Contestant {
             Contestant::Peer(peer) => peer.settings.clone(),
         };
         let (mut found, mut note, mut failure) = (None, "did not reach the gap".to_owned(), None);
+        let mut stopped_after = None;
         let ours = matches!(self, Contestant::Ours(_));
         let best =
             loosest(settings.len(), ours, |k| match self.attempt(judge.case, server, &settings[k], limit) {
@@ -289,6 +295,7 @@ impl Contestant {
                 }
                 Ok(Attempt::TooSlow) => {
                     note = format!("not within {limit:.0} s");
+                    stopped_after = Some(limit);
                     Probe::Enough
                 }
                 Err(error) => {
@@ -309,6 +316,7 @@ impl Contestant {
             gap: None,
             ours: None,
             note,
+            stopped_after,
         };
         if let Some((k, seconds, cpu, reached, ours)) = found.filter(|(k, ..)| Some(*k) == best) {
             let setting = settings[k].clone();

@@ -99,6 +99,16 @@ impl Claim {
                 ..Self::at_most(part, what, None, target)
             };
         };
+        if let (None, Some(ours_took), Some(limit)) = (other.seconds, ours.seconds, other.stopped_after) {
+            let note = format!("less than that: no peer within {}", seconds(limit));
+            let what = format!("time / {}", other.name);
+            return Claim {
+                ours: text(ours),
+                other: format!("> {}", seconds(limit)),
+                note,
+                ..Self::at_most(part, &what, Some(ours_took / limit), target)
+            };
+        }
         let ratio =
             |of: fn(&Entrant) -> Option<f64>| of(ours).zip(of(other)).map(|(ours, other)| ours / other);
         let least = ratio(|entrant| entrant.least_seconds).zip(ratio(|entrant| entrant.cpu_seconds));
