@@ -28,11 +28,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "ragged",
         "its noise is many times the gap at the start: it falls like 1/k, and the run is too short",
     ),
-    (
-        "vrsc-pg",
-        "portfolio",
-        "its loops are so short that their noise hides from the safeguard which steps are faster",
-    ),
 ];
 const MSVR: &str = "its steps are as small as one term among 7240, and the problem is ill-conditioned: it takes thousands of passes";
 

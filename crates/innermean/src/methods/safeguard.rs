@@ -75,6 +75,8 @@ pub(crate) enum Verdict {
 struct Trial {
     before: Tempo,
     rate: f64,
+    /// The calls that it took to see that.
+    calls: u64,
 }
 
 /// What has been seen of a run, and the tempo that follows from it.
@@ -95,7 +97,7 @@ pub(crate) struct Safeguard {
     below: u32,
     above: u32,
     last: f64,
-    /// (calls, objective) of the looks since the tempo was changed.
+    /// (calls, best objective) of the looks since the tempo was changed.
     since: Vec<(u64, f64)>,
     trial: Option<Trial>,
     /// Steps that have failed, and larger ones with them; with time less surely so.
@@ -128,8 +130,15 @@ const GAINED: f64 = 0.5;
 const ROUNDING: f64 = 1e-12;
 /// Differences of objectives that are larger by so much tell a rate.
 const TELLING: f64 = 100.0;
-/// Looks that tell a rate.
+/// Looks that tell a rate, if its fall is as smooth as that: no look gains more than so many times what the one before it did.
 const WINDOW: usize = 5;
+const SMOOTH: f64 = 1.1;
+/// Otherwise it takes as many as show the gap to fall by that in half of them: what noise does to a smaller fall would be taken for progress.
+const VISIBLE: f64 = 1.5;
+/// Of more looks every other one is forgotten.
+const MOST: usize = 64;
+/// A trial takes at most so many times the calls that told the rate before it.
+const LONGEST: u64 = 2;
 /// A trial is kept if the gap falls so much faster.
 const KEEP: f64 = 1.0;
 /// The factors of steps and of M that are tried, in turn.
@@ -218,7 +227,7 @@ impl Safeguard {
         }
         let last = std::mem::replace(&mut self.last, objective);
         if excess.abs() <= ROUNDING * magnitude {
-            self.note(calls, objective);
+            self.note(calls);
             if self.trial.is_some() {
                 self.climb(ROUNDING * TELLING * magnitude);
             }
@@ -229,7 +238,7 @@ impl Safeguard {
             self.regain();
         } else {
             (self.below, self.above) = (0, self.above + 1);
-            self.note(calls, objective);
+            self.note(calls);
             if self.is_lasting(excess > GAINED * gained, objective > last) {
                 return self.go_back(INCREASED, calls);
             }
@@ -246,14 +255,18 @@ impl Safeguard {
         (self.best, self.last) = (objective, objective);
         self.theta.clear();
         self.theta.extend_from_slice(theta);
-        self.note(calls, objective);
+        self.note(calls);
     }
 
-    fn note(&mut self, calls: u64, objective: f64) {
-        if self.since.len() == WINDOW {
-            self.since.remove(0);
+    fn note(&mut self, calls: u64) {
+        if self.since.len() == MOST {
+            let mut k = 0;
+            self.since.retain(|_| {
+                k += 1;
+                k % 2 == 1
+            });
         }
-        self.since.push((calls, objective));
+        self.since.push((calls, self.best));
     }
 
     /// Whether the looks above the best say that the run goes up.
@@ -285,10 +298,10 @@ impl Safeguard {
     fn regain(&mut self) {
         self.failed *= FORGETS;
         let most = (BELOW * self.failed).min(1.0);
-        if self.trial.is_none() && self.tempo.steps < most {
+        if self.noise == Noise::Vanishes && self.trial.is_none() && self.tempo.steps < most {
             self.tempo.steps = (REGAIN * self.tempo.steps).min(most);
             // What the gap did at smaller steps tells nothing.
-            self.since.drain(..self.since.len() - 1);
+            self.begin_window();
         }
     }
 
@@ -303,17 +316,20 @@ impl Safeguard {
 
     /// Where the last looks tell how fast the gap falls: ends a trial, or begins one.
     fn climb(&mut self, telling: f64) {
-        if self.since.len() < WINDOW {
-            return;
-        }
+        let (Some(first), Some(last)) = (self.since.first(), self.since.last()) else { return };
+        let calls = last.0 - first.0;
         let rate = rate(&self.since, telling);
         if let Some(trial) = self.trial {
-            if rate.is_some_and(|rate| rate > KEEP * trial.rate) {
-                self.trial = None;
-                self.patience = REST;
-            } else {
-                self.end_trial();
-                return self.since.drain(..self.since.len() - 1).for_each(drop);
+            match rate {
+                Some(rate) if rate > KEEP * trial.rate => {
+                    self.trial = None;
+                    self.patience = REST;
+                }
+                None if calls <= LONGEST * trial.calls => return,
+                _ => {
+                    self.end_trial();
+                    return self.begin_window();
+                }
             }
         }
         if self.rest > 0 {
@@ -321,11 +337,15 @@ impl Safeguard {
             return;
         }
         let Some(rate) = rate else { return };
-        self.trial = Some(Trial { before: self.tempo, rate });
+        self.trial = Some(Trial { before: self.tempo, rate, calls });
         let (steps, epoch) = CHANGES[self.next];
-        let Tempo { steps: old_steps, epoch: old_epoch, .. } = self.tempo;
-        self.tempo.steps = (steps * old_steps).min(MOST_STEPS);
-        self.tempo.epoch = (epoch * old_epoch).clamp(1.0 / MOST_EPOCH, MOST_EPOCH);
+        self.tempo.steps = (steps * self.tempo.steps).min(MOST_STEPS);
+        self.tempo.epoch = (epoch * self.tempo.epoch).clamp(1.0 / MOST_EPOCH, MOST_EPOCH);
+        self.begin_window();
+    }
+
+    /// From here on another tempo is seen.
+    fn begin_window(&mut self) {
         self.since.drain(..self.since.len() - 1);
     }
 
@@ -342,12 +362,20 @@ impl Safeguard {
     }
 }
 
-/// By how much the logarithm of the gap falls for each call, from looks of which the objectives fall: with gaps like `q^t`, differences over equal times are like `q^t` too.
+/// By how much the logarithm of the gap falls for each call: with gaps like `q^t`, differences of the objective over equal times are like `q^t` too. None if that cannot be told from
+/// noise.
 fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
-    let (first, middle, last) = (looks[0], looks[looks.len() / 2], looks[looks.len() - 1]);
+    if looks.len() < WINDOW {
+        return None;
+    }
+    let (first, last) = (looks[0], looks[looks.len() - 1]);
+    let middle = looks[looks.partition_point(|look| 2 * look.0 < first.0 + last.0)];
     let (early, late) = (first.1 - middle.1, middle.1 - last.1);
+    let gains = || looks.windows(2).map(|pair| pair[0].1 - pair[1].1);
+    let smooth = gains().zip(gains().skip(1)).all(|(before, after)| after > 0.0 && after <= SMOOTH * before);
     let calls = (last.0 - first.0) as f64 / 2.0;
-    (early > telling && late > telling && calls > 0.0).then(|| (early / late).ln() / calls)
+    let tells = late > telling && calls > 0.0 && (smooth || early >= VISIBLE * late);
+    tells.then(|| (early / late).ln() / calls)
 }
 
 #[cfg(test)]

@@ -104,8 +104,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Scgd {
         Noise::Stays
     }
 
-    fn restart(&self, _: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
-        s.restart(theta);
+    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
+        s.restart(oracle, theta);
     }
 
     fn theta<'s>(&self, s: &'s Tracking) -> &'s [f64] {

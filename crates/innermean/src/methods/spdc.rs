@@ -91,7 +91,8 @@ impl Listed for Spdc {
             batch,
             reference: if kink { Reference::Average } else { Reference::Last },
             inner_iterations: steps.inner_iterations.max(1),
-            guarded: choice.leaves_steps(),
+            // With kinks the averages rise and fall, and duals that start anew lose what they have gained.
+            guarded: choice.leaves_steps() && !kink,
             seed: choice.seed,
         })
     }

@@ -26,8 +26,6 @@ pub struct Tracking {
     direction: Aligned,
     /// Steps made.
     k: u64,
-    /// Whether y has seen no sample yet.
-    fresh: bool,
     /// n, the steps of about a pass over the data.
     pub(super) pass: usize,
     /// The outer term, the sample for f', and in ASC-PG another for f.
@@ -52,7 +50,6 @@ impl Tracking {
             slope: vec![0.0; ell],
             direction: Aligned::zeros(d),
             k: 0,
-            fresh: true,
             pass: oracle.n_x().max(oracle.n_y(0)),
             i: Stream::new(seed, 0),
             j: Stream::new(seed, 1),
@@ -60,17 +57,21 @@ impl Tracking {
         }
     }
 
-    /// Goes on from theta; steps and weights fall on from where they were.
-    pub(super) fn restart(&mut self, theta: &[f64]) {
+    /// Goes on from theta; steps and weights fall on from where they were. By now a weight is so small that y must begin at the average itself: `n_Y` calls.
+    pub(super) fn restart<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        theta: &[f64],
+    ) {
         self.theta.copy_from_slice(theta);
         self.z.copy_from_slice(theta);
-        self.fresh = true;
+        oracle.mean(theta, 0, &mut self.value, &mut self.y);
     }
 
-    /// Whether y has seen no sample yet.
+    /// Whether no step has been made.
     #[inline(always)]
     pub(super) fn at_start(&self) -> bool {
-        self.fresh
+        self.k == 0
     }
 
     /// `1 + k/n`, the passes begun, for a step or a weight that falls like a power of it.
@@ -105,7 +106,6 @@ impl Tracking {
         j: usize,
         b: f64,
     ) {
-        self.fresh = false;
         oracle.value(&self.z, 0, j, &mut self.value);
         update_with(&mut self.y, &self.value, |y, value| (1.0 - b) * y + b * value);
     }

@@ -138,7 +138,8 @@ fn collapsing_is_counted_before_the_first_step() {
         Driver { stop: Stop { max_outer: Some(2), tolerance: None, ..Stop::default() }, ..Driver::default() };
     // 3 n to collapse; then a whole gradient before the first step of SAGA, or at each reference point of SVRG.
     for (name, expected) in [("saga", 3 + 3 + 2 * 3), ("svrg", 3 + 2 * 3 + 2 * 2 * 3)] {
-        let method = AnyMethod::named(name, &Choice::seeded(1), &portfolio, &[0.0; 3]).expect(name);
+        let given = Choice { alpha_theta: Some(1e-3), ..Choice::seeded(1) };
+        let method = AnyMethod::named(name, &given, &portfolio, &[0.0; 3]).expect(name);
         let solution = method.run(&driver, &portfolio, &[0.0; 3], &mut ());
         assert_eq!(solution.calls.total(), (expected * n) as u64, "{name}");
     }

@@ -134,6 +134,8 @@ fn rest<F: Inner, P: Merit, G: Regularizer>(
     let problem: &Problem<&dyn Inner, Box<dyn Merit + '_>, &dyn Regularizer> =
         &Problem { inner, merit: Box::new(Borrowed(merit)), regularizer };
     let start = vec![0.1; problem.inner.d()];
+    // A step by hand: no safeguard looks.
+    let choice = &Choice { alpha_theta: Some(1e-3), ..*choice };
     let method = AnyMethod::named(name, choice, problem, &start).expect("a method for this problem");
     let driver =
         Driver { stop: Stop { tolerance: None, max_outer: Some(4), ..Stop::default() }, ..Driver::default() };

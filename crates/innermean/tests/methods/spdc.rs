@@ -53,7 +53,8 @@ fn portfolios_take_few_passes() {
 fn the_run_counts_the_averaging() {
     let market = Market::generated(300, 5, 1);
     let problem = market.portfolio().problem(square(), Unregularized).unwrap();
-    let method = AnyMethod::named("spdc", &Choice::seeded(1), &problem, &[0.0; 5]).unwrap();
+    let given = Choice { alpha_theta: Some(1e-3), ..Choice::seeded(1) };
+    let method = AnyMethod::named("spdc", &given, &problem, &[0.0; 5]).unwrap();
     let stop = Stop { max_outer: Some(4), tolerance: None, ..Stop::default() };
     let solution = method.run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 5], &mut ());
     let averaging = counted(600, 300, 0);
