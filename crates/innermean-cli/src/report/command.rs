@@ -47,6 +47,9 @@ Exit codes: 0 written, 2 bad usage, input or output.";
 /// Gaps whose calls are in the table.
 const DECADES: [i32; 5] = [2, 4, 6, 8, 10];
 
+/// Files that a page names.
+const MOST_FILES: usize = 12;
+
 /// Reads, and writes the page.
 pub(crate) fn run(ReportArgs { traces, out, plot }: &ReportArgs) -> Result<Status> {
     let files = files(traces)?;
@@ -69,8 +72,8 @@ fn report(folders: &[Folder], files: &[PathBuf]) -> Report<'static> {
     let problems =
         if folders.len() > 1 { format!(" on {}", counted(folders.len(), "problem")) } else { String::new() };
     let points: usize = folders.iter().flat_map(|folder| &folder.traces).map(|trace| trace.calls.len()).sum();
-    let named = files.iter().take(40).map(|file| ("file".to_owned(), file.display().to_string()));
-    let more = files.len().saturating_sub(40);
+    let named = files.iter().take(MOST_FILES).map(|file| ("file".to_owned(), file.display().to_string()));
+    let more = files.len().saturating_sub(MOST_FILES);
     let more = (more > 0).then(|| (String::new(), format!("and {} more", grouped(more as u64))));
     let all = std::iter::once(("evaluations".to_owned(), grouped(points as u64)));
     Report {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::html::{capital, escape};
 use super::invocation::command_line;
-use super::{Kind, Report, Verdict, bars};
+use super::{EPOCHS, Kind, Report, Verdict, bars};
 use crate::application::Part;
 use crate::grid::Grid;
 
@@ -94,6 +94,9 @@ impl Report<'_> {
         out.push_str("<h2>Convergence</h2>\n");
         for about in &self.convergence.about {
             let _ = writeln!(out, "<p>{}</p>", escape(about));
+        }
+        if self.convergence.x.contains(&EPOCHS) {
+            out.push_str("<p class=\"soft\">An epoch is as many rows read as there are.</p>\n");
         }
         out.push_str(
             "<p class=\"soft\">Point at a curve to read it, drag to zoom, double click to go back. An open triangle stands for zero or less.</p>\n\
