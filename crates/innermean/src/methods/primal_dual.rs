@@ -201,6 +201,10 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         })
     }
 
+    fn noise(&self) -> Noise {
+        Noise::Circles
+    }
+
     fn reference<'s>(&self, s: &'s PrimalDual) -> Option<(&'s [f64], &'s [f64])> {
         (!s.pace.warming_up).then_some((&s.theta_ref, &s.f_bar))
     }
