@@ -21,9 +21,7 @@ use support::regression::Data;
 use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 /// (method, problem, reason): where a method may miss what its row promises. One that is no longer needed is an error.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("msvr", "portfolio", MSVR),
-];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[("msvr", "portfolio", MSVR)];
 const MSVR: &str = "its steps are as small as one term among 7240, and the problem is ill-conditioned: it takes thousands of passes";
 
 /// Of the start's gap, where a linear rate ends.
