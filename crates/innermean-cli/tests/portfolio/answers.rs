@@ -7,7 +7,7 @@ fn without_a_file_a_generated_market_is_solved_and_labelled() {
     let run = Desk::new().run("");
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
     assert!(run.out.contains("generated: factor model"), "{}", run.out);
-    for words in ["S1B1", "S5B5", "expected return", "variance", "objective", "solved", "--tolerance"] {
+    for words in ["S1B1", "S5B5", "expected return", "variance", "objective", "solved"] {
         assert!(run.out.contains(words), "{words} in {}", run.out);
     }
     for words in ["oracle calls", "time", "█", "│", "auto: direct (a quadratic with 25"] {

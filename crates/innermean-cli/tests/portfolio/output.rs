@@ -93,10 +93,8 @@ fn help_states_problem_stopping_rule_and_example() {
     }
     let binary = || Command::new(assert_cmd::cargo::cargo_bin!("innermean"));
     let version = Run::from(binary().arg("--version").output().expect("runs"));
-    assert_eq!(
-        (version.code, version.out.trim()),
-        (Some(0), concat!("innermean ", env!("CARGO_PKG_VERSION")))
-    );
+    assert_eq!(version.code, Some(0));
+    assert!(version.out.starts_with(concat!("innermean ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
     let help = Run::from(binary().arg("help").output().expect("runs"));
     assert!(help.code == Some(0) && help.out.contains("portfolio"), "{}", help.out);
     let nothing = Run::from(binary().output().expect("runs"));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use self::automatic::Automatic;
 use super::lagged::Lagged;
 use super::reference::{NextReference, Reference};
-use super::{Method, Tempo};
+use super::{Method, Noise, Tempo};
 use crate::choice::Knob;
 use crate::collapse::SparseRows;
 use crate::draws::Stream;
