@@ -260,6 +260,7 @@ mod tests {
             gap: Some(1e-7),
             ours: None,
             note: String::new(),
+            stopped_after: None,
         }
     }
 
