@@ -34,4 +34,19 @@ impl Grid {
         let lines = table.lines().map(|text| line(&text)).collect::<String>();
         title.into_iter().chain([lines]).chain(self.note.as_deref().map(line)).collect()
     }
+
+    /// As Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let rule: Vec<&str> = (0..self.header.len())
+            .map(|column| if self.numbers.contains(&column) { "---:" } else { "---" })
+            .collect();
+        let title = if self.title.is_empty() { String::new() } else { format!("### {}\n\n", self.title) };
+        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let note = self.note.as_ref().map_or(String::new(), |note| format!("\n{note}\n"));
+        format!("{title}{}| {} |\n{rows}{note}", row(&self.header), rule.join(" | "))
+    }
 }

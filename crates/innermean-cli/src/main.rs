@@ -28,6 +28,7 @@ mod predictions;
 mod progress;
 mod regularizer_flags;
 mod report;
+mod reproduce;
 mod scaling;
 mod sequences;
 mod settings;
@@ -37,6 +38,7 @@ mod sparkline;
 mod start;
 mod stdout;
 mod trace;
+mod tuning;
 
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]
@@ -57,6 +59,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
     Report(report::command::ReportArgs),
+    Reproduce(reproduce::ReproduceArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
         Command::Report(args) => report::command::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Man(args) => shell::man(args, Cli::command()),
     };

@@ -13,6 +13,7 @@
 //!     y: "objective − optimum".to_owned(),
 //!     panels: vec![panel("first"), panel("second")],
 //!     columns: 2,
+//!     by_ratios: false,
 //! };
 //! std::fs::write("figure.svg", figure.svg())?;
 //! std::fs::write("figure.png", figure.png()?)?;
@@ -50,6 +51,8 @@ pub(crate) struct Figure {
     pub(crate) panels: Vec<Panel>,
     /// Panels beside each other.
     pub(crate) columns: usize,
+    /// Whether x goes by ratios, even where curves do not ask for it.
+    pub(crate) by_ratios: bool,
 }
 
 /// One pair of axes.
@@ -74,6 +77,10 @@ const PNG_SCALE: f64 = 3.0;
 const ALONE: (f64, f64) = (360.0, 262.0);
 /// A panel among many, with what stands around it: six take the width of a page, 7 inches, at 6 points.
 const SMALL: (f64, f64) = (128.0, 116.0);
+/// A panel among few: two take the width of a page.
+const MIDDLE: (f64, f64) = (240.0, 190.0);
+/// So many are few.
+const FEW: usize = 4;
 /// Letters.
 const FONT: f64 = 11.0;
 const SMALL_FONT: f64 = 9.5;
@@ -146,7 +153,7 @@ impl Figure {
                 ends.filter(|x| *x > 0.0).fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
             most > FAR_APART * least
         });
-        if far { Division::Log } else { Division::Linear }
+        if far || self.by_ratios { Division::Log } else { Division::Linear }
     }
 
     fn x_scale(division: Division, panel: &Panel) -> Scale {
@@ -287,33 +294,30 @@ impl Figure {
     fn grid(&self) -> Scene {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns).max(1);
+        let (wide, high) = if self.panels.len() <= FEW { MIDDLE } else { SMALL };
         let y = self.y_scale();
         let titled = self.panels.iter().any(|panel| !panel.title.is_empty());
         let (above, below) = (if titled { 1.7 * SMALL_FONT } else { 6.0 }, 2.1 * SMALL_FONT);
-        let inner = SMALL.1 - above - below;
+        let inner = high - above - below;
         let left = MARGIN + 1.5 * FONT + Axes::y_label_width(&y, inner, SMALL_FONT);
-        let width = left + columns as f64 * SMALL.0 + MARGIN;
+        let width = left + columns as f64 * wide + MARGIN;
         let legend = self.legend_height(width, FONT);
         let head = if self.title.is_empty() { MARGIN } else { MARGIN + HEAD };
-        let bottom = head + legend + rows as f64 * SMALL.1;
+        let bottom = head + legend + rows as f64 * high;
         let mut scene = Scene::new(width, bottom + 1.8 * FONT + MARGIN, self.description());
         let top = self.head(&mut scene);
         self.legend(&mut scene, top, FONT);
         let division = self.x_division();
         for (k, panel) in self.panels.iter().enumerate() {
             let (column, row) = (k % columns, k / columns);
-            let x0 = left + column as f64 * SMALL.0;
-            let y0 = top + legend + row as f64 * SMALL.1;
-            let area = Rect {
-                left: x0 + 4.0,
-                top: y0 + above,
-                right: x0 + SMALL.0 - 12.0,
-                bottom: y0 + SMALL.1 - below,
-            };
+            let x0 = left + column as f64 * wide;
+            let y0 = top + legend + row as f64 * high;
+            let area =
+                Rect { left: x0 + 4.0, top: y0 + above, right: x0 + wide - 12.0, bottom: y0 + high - below };
             let axes =
                 Axes { x: Self::x_scale(division, panel), y, area, font: SMALL_FONT, y_labels: column == 0 };
             axes.draw(&mut scene);
-            let room = SMALL.0 - 12.0;
+            let room = wide - 12.0;
             title(&mut scene, (area.left, area.top - 5.0), &panel.title, SMALL_FONT, room);
             self.curves(&mut scene, &axes, panel, 1.1, 1.4);
         }

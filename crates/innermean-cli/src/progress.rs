@@ -115,7 +115,7 @@ fn message(record: &Record) -> String {
 }
 
 /// As long again as the way so far has taken for its share, in words; nothing while that would be a guess.
-fn time_left(share: f64, elapsed: f64) -> Option<String> {
+pub(crate) fn time_left(share: f64, elapsed: f64) -> Option<String> {
     (share > 0.02).then(|| {
         let seconds = elapsed * (1.0 - share) / share;
         let words = match seconds {

@@ -16,7 +16,7 @@ mod convergence;
 mod files;
 mod html;
 mod invocation;
-mod page;
+pub(crate) mod page;
 pub(crate) mod run;
 mod traces;
 

@@ -1,16 +1,16 @@
-//! The examples in the README and in docs/ are what the program prints.
+//! The commands in the README and in docs/ work, and print what is shown.
 //!
-//! An example is a block `sh` with one command, `innermean ...` or `cargo run --release -- ...`, and a block `text` below it with
-//! the output, where a line `...` stands for whatever is left out. A block such as `csv file=returns.csv` is a file that the commands of the page find in
-//! their folder. Lines about time are the machine's and not compared.
+//! Every line `innermean ...` or `cargo run --release -- ...` of a block `sh` is run by a shell, in a folder of the page. If it is the one command of its
+//! block and a block `text` follows, that is its output, or what it complains about where it fails; a line `...` stands for whatever is left out. A block such as
+//! `csv file=returns.csv` is a file in that folder. Lines about time are the machine's and not compared.
 //!
 //! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test pages` writes what the program prints into the pages: of an example with one line `...`, as many
 //! lines before and after it as stood there. Read the difference before you keep it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Pages that must have one.
@@ -55,13 +55,33 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The arguments of the one command in a block, if it is one.
-fn arguments(text: &str) -> Option<Vec<String>> {
-    let line = text.trim_end();
-    let command = line.split('#').next().unwrap_or(line).trim();
-    let args =
-        command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("innermean "))?;
-    (!line.contains('\n')).then(|| args.split_whitespace().map(str::to_owned).collect())
+/// Commands that are not run: they are what runs the tests, or take an hour, or change the machine.
+const NOT_RUN: [&str; 4] = ["cargo test ", "INNERMEAN_BLESS=1 ", "experiments/bench/run", "cargo install "];
+
+/// The command of a line, with the program's name in place of cargo; nothing for comments, and for those that tests do not run.
+fn command(line: &str) -> Option<String> {
+    let line = line.split(" #").next().unwrap_or(line).trim();
+    if line.is_empty() || line == "./test" || NOT_RUN.iter().any(|other| line.starts_with(other)) {
+        return None;
+    }
+    Some(
+        line.strip_prefix("cargo run --release -- ")
+            .map_or(line.to_owned(), |args| format!("innermean {args}")),
+    )
+}
+
+/// Runs a line in a shell that finds the program.
+fn run(line: &str, folder: &Path) -> Output {
+    let program = assert_cmd::cargo::cargo_bin("innermean");
+    let paths = program.parent().map(Path::to_owned).into_iter();
+    let paths =
+        paths.chain(std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect::<Vec<_>>());
+    Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(paths).expect("paths without colons"))
+        .output()
+        .expect("there is a shell")
 }
 
 /// Lines to compare.
@@ -110,7 +130,7 @@ fn blessed(printed: &str, shown: &str) -> String {
 }
 
 #[test]
-fn examples_are_what_the_program_prints() {
+fn commands_work_and_print_what_is_shown() {
     let bless = std::env::var_os("INNERMEAN_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in pages() {
@@ -123,19 +143,30 @@ fn examples_are_what_the_program_prints() {
             if let Some((_, name)) = block.kind.split_once(" file=") {
                 fs::write(folder.path().join(name), &block.text).expect("a file of the page");
             }
-            let Some(args) = arguments(&block.text).filter(|_| block.kind == "sh") else { continue };
-            let Some(shown) = blocks.get(k + 1).filter(|next| next.kind == "text") else { continue };
-            let mut command = Command::cargo_bin("innermean").expect("the program");
-            let output = command.args(&args).current_dir(folder.path()).output().expect("the program runs");
-            let printed = String::from_utf8(output.stdout).expect("text");
-            examples += 1;
-            if let Err(difference) = agrees(&comparable(&printed), &comparable(&shown.text)) {
-                if bless {
-                    written = written.replacen(&shown.text, &blessed(&printed, &shown.text), 1);
+            if block.kind != "sh" {
+                continue;
+            }
+            let commands: Vec<String> = block.text.lines().filter_map(command).collect();
+            let shown = blocks.get(k + 1).filter(|next| next.kind == "text" && commands.len() == 1);
+            for line in &commands {
+                let output = run(line, folder.path());
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                let printed = String::from_utf8(output.stdout).expect("text");
+                let printed = if output.status.code() == Some(2) { printed + &said } else { printed };
+                let Some(shown) = shown else {
+                    if !output.status.success() {
+                        wrong.push(format!("{}: {line}\n{said}", path.display()));
+                    }
                     continue;
+                };
+                examples += 1;
+                if let Err(difference) = agrees(&comparable(&printed), &comparable(&shown.text)) {
+                    if bless {
+                        written = written.replacen(&shown.text, &blessed(&printed, &shown.text), 1);
+                        continue;
+                    }
+                    wrong.push(format!("{}: {line}\n{difference}\n{said}", path.display()));
                 }
-                let said = String::from_utf8_lossy(&output.stderr);
-                wrong.push(format!("{}: {}\n{difference}\n{said}", path.display(), args.join(" ")));
             }
         }
         if written != page {

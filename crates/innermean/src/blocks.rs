@@ -33,6 +33,10 @@ pub struct Blocks {
     work: usize,
 }
 
+/// Work on a block by its number: rows to fill, and a partial sum. Through a pointer, which costs nothing for a whole block: so what hands blocks to threads
+/// is compiled once, and not for every kind of work.
+type FillBlock<'a, const K: usize> = dyn Fn(usize, [&mut [f64]; K], &mut [f64]) + Sync + 'a;
+
 /// Where a block ends.
 #[derive(Debug, Clone)]
 enum Cuts {
@@ -118,14 +122,19 @@ impl Blocks {
 
     /// `sum += scale * (partials of all blocks)`, where `work(range, partial)` adds its block to a zeroed vector.
     pub fn add(&self, scale: f64, sum: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
-        let width = sum.len();
-        let mut partials = vec![0.0; self.count() * width];
-        let block = |(b, partial): (usize, &mut [f64])| {
+        self.add_blocks(scale, sum, &|b, partial| {
             dispatch(
                 #[inline(always)]
                 || work(self.range(b), partial),
             );
-        };
+        });
+    }
+
+    /// [`Self::add`] by the number of the block.
+    fn add_blocks(&self, scale: f64, sum: &mut [f64], work: &(dyn Fn(usize, &mut [f64]) + Sync)) {
+        let width = sum.len();
+        let mut partials = vec![0.0; self.count() * width];
+        let block = |(b, partial): (usize, &mut [f64])| work(b, partial);
         if self.work < WORTH_THREADS {
             partials.chunks_mut(width.max(1)).enumerate().for_each(block);
         } else {
@@ -187,6 +196,23 @@ impl Blocks {
         sum: &mut [f64],
         work: impl Fn(Range<usize>, [&mut [f64]; K], &mut [f64]) + Sync,
     ) {
+        self.pass_blocks(width, outs, scale, sum, &|b, rows, partial| {
+            dispatch(
+                #[inline(always)]
+                || work(self.range(b), rows, partial),
+            );
+        });
+    }
+
+    /// [`Self::pass`] by the number of the block.
+    fn pass_blocks<const K: usize>(
+        &self,
+        width: usize,
+        outs: [&mut [f64]; K],
+        scale: f64,
+        sum: &mut [f64],
+        work: &FillBlock<'_, K>,
+    ) {
         let mut parts: Vec<[&mut [f64]; K]> = Vec::with_capacity(self.count());
         let mut outs = outs.map(|out| {
             assert_eq!(out.len(), self.n * width, "one slot of {width} for each of {}", self.n);
@@ -199,10 +225,7 @@ impl Blocks {
         // One number more for each block, so that there is something to hand out where nothing is summed.
         let mut partials = vec![0.0; self.count() * (partial_len + 1)];
         let block = |(b, (rows, partial)): (usize, ([&mut [f64]; K], &mut [f64]))| {
-            dispatch(
-                #[inline(always)]
-                || work(self.range(b), rows, &mut partial[..partial_len]),
-            );
+            work(b, rows, &mut partial[..partial_len]);
         };
         if self.work < WORTH_THREADS {
             parts.into_iter().zip(partials.chunks_mut(partial_len + 1)).enumerate().for_each(block);
@@ -230,7 +253,7 @@ impl Blocks {
 
     /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by `scratch`.
     pub fn max<S>(&self, scratch: impl Fn() -> S + Sync, term: impl Fn(&mut S, usize) -> f64 + Sync) -> f64 {
-        let block = |b: usize| {
+        self.max_of_blocks(&|b| {
             let (mut scratch, mut most) = (scratch(), f64::NEG_INFINITY);
             dispatch(
                 #[inline(always)]
@@ -241,7 +264,11 @@ impl Blocks {
                 },
             );
             most
-        };
+        })
+    }
+
+    /// [`Self::max`] by the number of the block.
+    fn max_of_blocks(&self, block: &(dyn Fn(usize) -> f64 + Sync)) -> f64 {
         if self.work < WORTH_THREADS {
             (0..self.count()).map(block).fold(f64::NEG_INFINITY, f64::max)
         } else {

@@ -13,7 +13,7 @@ use crate::merit::{Borrowed, Merit};
 use crate::methods::direct::Direct;
 use crate::methods::{Listed, Method};
 use crate::oracle::Oracle;
-use crate::problem::Problem;
+use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::{Parts, Regularizer};
 
 mod accelerated;
@@ -80,12 +80,13 @@ pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
     problem: &Problem<F, P, G>,
     theta: &[f64],
 ) -> Option<Optimum> {
+    optimum_of(&problem.erased(), theta)
+}
+
+fn optimum_of(problem: &ErasedProblem<'_>, theta: &[f64]) -> Option<Optimum> {
     let (theta, source) = if problem.inner.structure().affine {
-        let collapsed = Problem {
-            inner: Collapsed::new(&problem.inner, theta),
-            merit: Borrowed(&problem.merit),
-            regularizer: &problem.regularizer,
-        };
+        let inner = Collapsed::new(&problem.inner, theta);
+        let collapsed = Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer };
         of_predictors(&collapsed, theta)
     } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);

@@ -17,6 +17,7 @@ fn figure(panels: Vec<Panel>, columns: usize) -> Figure {
         y: "objective − optimum".to_owned(),
         panels,
         columns,
+        by_ratios: false,
     }
 }
 

@@ -107,6 +107,7 @@ impl Convergence {
             y: self.y.first().map(|quantity| quantity.title.clone()).unwrap_or_default(),
             panels,
             columns,
+            by_ratios: false,
         }
     }
 

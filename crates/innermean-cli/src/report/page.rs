@@ -18,47 +18,20 @@ const MOST_ROWS: usize = 60;
 impl Report<'_> {
     /// The whole page.
     pub(crate) fn page(&self) -> String {
-        let title = escape(&self.title);
-        let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title} - innermean</title>\n\
-             <link rel=\"icon\" href=\"data:,\">\n<style>\n{}</style>\n</head>\n<body>\n\
-             <header><div><h1>{title}</h1><p class=\"soft\">{}</p></div>\
-             <button id=\"theme\" type=\"button\" title=\"Light or dark\" aria-label=\"Light or dark\">◐</button></header>\n<main>\n",
-            include_str!("page.css"),
-            escape(&self.source)
-        );
-        self.answer(&mut out);
-        self.convergence(&mut out);
+        let mut main = String::new();
+        self.answer(&mut main);
+        self.convergence(&mut main);
         if !self.tables.is_empty() {
-            out.push_str("<h2>Comparison</h2>\n");
-            self.tables.iter().for_each(|table| grid(&mut out, table));
+            main.push_str("<h2>Comparison</h2>\n");
+            self.tables.iter().for_each(|table| grid(&mut main, table));
         }
-        self.data(&mut out);
+        self.data(&mut main);
         if !self.settings.is_empty() {
-            out.push_str("<h2>Settings</h2>\n");
-            pairs(&mut out, &self.settings);
+            main.push_str("<h2>Settings</h2>\n");
+            pairs(&mut main, &self.settings);
         }
-        // Writing to a string does not fail.
-        let _ = write!(
-            out,
-            "<h2>Once more</h2>\n<p>In the folder of the files:</p>\n<pre><code id=\"command\">{}</code></pre>\n\
-             <button id=\"copy\" type=\"button\">Copy</button>\n</main>\n<footer>innermean {}, {} on {}</footer>\n",
-            escape(&command_line()),
-            env!("CARGO_PKG_VERSION"),
-            std::env::consts::ARCH,
-            std::env::consts::OS
-        );
-        if !self.convergence.is_empty() {
-            let _ = writeln!(
-                out,
-                "<script id=\"data\" type=\"application/json\">{}</script>",
-                self.convergence.json()
-            );
-        }
-        let _ = write!(out, "<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js"));
-        out
+        let data = (!self.convergence.is_empty()).then(|| self.convergence.json());
+        document(&self.title, &self.source, &main, data.as_deref())
     }
 
     fn answer(&self, out: &mut String) {
@@ -121,8 +94,34 @@ impl Report<'_> {
     }
 }
 
+/// A page around `main`, with style, script, how to do it again and, for the script, `data`.
+pub(crate) fn document(title: &str, source: &str, main: &str, data: Option<&str>) -> String {
+    let title = escape(title);
+    let data = data.map_or(String::new(), |data| {
+        format!("<script id=\"data\" type=\"application/json\">{data}</script>\n")
+    });
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title} - innermean</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{style}</style>\n</head>\n<body>\n\
+         <header><div><h1>{title}</h1><p class=\"soft\">{source}</p></div>\
+         <button id=\"theme\" type=\"button\" title=\"Light or dark\" aria-label=\"Light or dark\">◐</button></header>\n<main>\n{main}\
+         <h2>Once more</h2>\n<p>In the folder of the files:</p>\n<pre><code id=\"command\">{command}</code></pre>\n\
+         <button id=\"copy\" type=\"button\">Copy</button>\n</main>\n<footer>innermean {version}, {arch} on {os}</footer>\n\
+         {data}<script>\n{script}</script>\n</body>\n</html>\n",
+        style = include_str!("page.css"),
+        source = escape(source),
+        command = escape(&command_line()),
+        version = env!("INNERMEAN_VERSION"),
+        arch = std::env::consts::ARCH,
+        os = std::env::consts::OS,
+        script = include_str!("page.js"),
+    )
+}
+
 /// Labels and texts.
-fn pairs(out: &mut String, pairs: &[(String, String)]) {
+pub(crate) fn pairs(out: &mut String, pairs: &[(String, String)]) {
     out.push_str("<dl>\n");
     for (label, text) in pairs {
         if !label.is_empty() {
@@ -133,7 +132,8 @@ fn pairs(out: &mut String, pairs: &[(String, String)]) {
     out.push_str("</dl>\n");
 }
 
-fn grid(out: &mut String, Grid { title, header, rows, numbers, note }: &Grid) {
+/// A table.
+pub(crate) fn grid(out: &mut String, Grid { title, header, rows, numbers, note }: &Grid) {
     if !title.is_empty() {
         let _ = writeln!(out, "<h3>{}</h3>", escape(title));
     }

@@ -7,6 +7,7 @@ mod browser;
 mod in_browser;
 mod pages;
 mod refused;
+mod reproduction;
 
 use desk::*;
 

@@ -53,7 +53,9 @@ impl Facts<'_> {
 
     /// Whether there are so few coordinates that Newton's method has a matrix.
     pub(super) fn moderate(&self) -> bool {
-        newton::is_moderate(self.d(), pieces(&self.0.inner) * self.0.inner.ell())
+        let f = &self.0.inner;
+        let width = newton::looked_at(self.d(), self.n_x(), |i| f.support(i));
+        newton::is_moderate(self.d(), (pieces(f) * f.ell()) as f64 * width)
     }
 
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.

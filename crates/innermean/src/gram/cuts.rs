@@ -26,6 +26,19 @@ pub(super) fn fill(
     d: usize,
     work: impl Fn(Range<usize>, Range<usize>, &mut [f64]) + Sync,
 ) -> Vec<f64> {
+    // Through a pointer, so that what hands tasks to threads is compiled once.
+    fill_by(n, d, &|rows, strip, out| {
+        dispatch(
+            #[inline(always)]
+            || work(rows, strip, out),
+        );
+    })
+}
+
+/// `work(rows, strip, out)`
+type Work<'a> = dyn Fn(Range<usize>, Range<usize>, &mut [f64]) + Sync + 'a;
+
+fn fill_by(n: usize, d: usize, work: &Work<'_>) -> Vec<f64> {
     if d == 0 {
         return Vec::new();
     }
@@ -38,11 +51,7 @@ pub(super) fn fill(
         tasks.extend(partial.chunks_mut(strip * d).enumerate().map(|(s, out)| (group, s * strip, out)));
     }
     let task = |(group, first, out): (usize, usize, &mut [f64])| {
-        let (rows, strip) = (group * len..((group + 1) * len).min(n), first..first + out.len() / d);
-        dispatch(
-            #[inline(always)]
-            || work(rows, strip, out),
-        );
+        work(group * len..((group + 1) * len).min(n), first..first + out.len() / d, out);
     };
     if tasks.len() == 1 {
         tasks.into_iter().for_each(task);

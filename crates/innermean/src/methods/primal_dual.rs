@@ -24,6 +24,7 @@ use crate::vector::{Aligned, dispatch, prefetch};
 mod automatic;
 mod batch;
 mod forecast;
+mod items;
 mod lagged_step;
 
 /// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.

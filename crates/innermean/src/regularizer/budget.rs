@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoxConstraint, Coordinate, Regularizer};
 use crate::setting::InvalidSetting;
-use crate::vector;
+use crate::vector::{self, dispatch};
 
 /// A budget that is spent to the last: the sum is 1, each coordinate lies between bounds, either of which may be infinite, and there
 /// may be an l1 norm. With h the [`BoxConstraint`] of these bounds and that norm:
@@ -137,14 +137,21 @@ impl Regularizer for Budget {
 
     /// Twice: the first tau carries the rounding of the largest entry, and one of size 1e12 would eat the 1. What is left after it is
     /// small, and the projection does not change when all of v is shifted.
-    #[inline(always)]
+    ///
+    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer than a call.
+    #[inline(never)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
-        let threshold = alpha * self.bounds.lambda();
-        for _ in 0..2 {
-            let tau = self.multiplier(threshold, theta);
-            vector::update(theta, |x| x - tau);
-        }
-        vector::update(theta, |x| self.bounds.prox_one(threshold, x));
+        dispatch(
+            #[inline(always)]
+            || {
+                let threshold = alpha * self.bounds.lambda();
+                for _ in 0..2 {
+                    let tau = self.multiplier(threshold, theta);
+                    vector::update(theta, |x| x - tau);
+                }
+                vector::update(theta, |x| self.bounds.prox_one(threshold, x));
+            },
+        );
     }
 
     /// `tau + h*(v - tau)` is convex and piecewise linear in tau, with kinks at `v_l - lambda` and `v_l + lambda`: least at one of them.

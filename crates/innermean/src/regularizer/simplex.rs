@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Coordinate, Regularizer};
 use crate::scalar::positive_part;
-use crate::vector::{self, LANES};
+use crate::vector::{self, LANES, dispatch};
 
 /// Probabilities: no coordinate below 0, the sum 1.
 ///
@@ -64,25 +64,32 @@ impl Regularizer for Simplex {
     /// The projection does not change when a constant is added to v. We subtract the largest entry: then
     /// `-1 <= tau < 0`, no entry of size 1e12 eats the 1, and the first S is `{ v > -1 }`, mostly small.
     /// The largest entry stays in every S, so that |S| is never 0; but for a NaN, which ends up in theta.
-    #[inline(always)]
+    ///
+    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer than a call.
+    #[inline(never)]
     fn prox(&self, _: f64, theta: &mut [f64]) {
-        let mut largest = f64::NEG_INFINITY;
-        for &x in theta.iter() {
-            largest = if x > largest { x } else { largest };
-        }
-        vector::update(theta, |x| x - largest);
-        let mut tau = -1.0;
-        let mut size = f64::INFINITY;
-        loop {
-            let (sum, count) = sum_above(tau, theta);
-            // Rounding may let an entry next to tau in again: only a smaller set is a reason to go on.
-            if count >= size {
-                break;
-            }
-            tau = (sum - 1.0) / count;
-            size = count;
-        }
-        vector::update(theta, |x| positive_part(x - tau));
+        dispatch(
+            #[inline(always)]
+            || {
+                let mut largest = f64::NEG_INFINITY;
+                for &x in theta.iter() {
+                    largest = if x > largest { x } else { largest };
+                }
+                vector::update(theta, |x| x - largest);
+                let mut tau = -1.0;
+                let mut size = f64::INFINITY;
+                loop {
+                    let (sum, count) = sum_above(tau, theta);
+                    // Rounding may let an entry next to tau in again: only a smaller set is a reason to go on.
+                    if count >= size {
+                        break;
+                    }
+                    tau = (sum - 1.0) / count;
+                    size = count;
+                }
+                vector::update(theta, |x| positive_part(x - tau));
+            },
+        );
     }
 
     fn conjugate(&self, v: &[f64]) -> f64 {
