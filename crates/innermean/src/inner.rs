@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Blocks, MERIT};
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::shared::SharedForm;
@@ -15,11 +14,14 @@ use crate::vector::axpy;
 
 mod block;
 mod jacobians;
+mod passes;
+mod pointers;
 
 pub use block::block_of;
 pub(crate) use jacobians::sampled_mean_jacobians;
 pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
+pub(crate) use passes::{blocks, gradient_in_two_passes, mean_jacobian, mean_support, pieces};
 
 /// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -425,113 +427,4 @@ pub trait Inner: Sync {
     ) -> f64 {
         gradient_in_two_passes(self, theta, duals, f_bar, w, out)
     }
-}
-
-/// [`Inner::gradient`] in two passes over the data, one for the averages and one for the sum.
-pub(crate) fn gradient_in_two_passes<F: Inner + ?Sized>(
-    f: &F,
-    theta: &[f64],
-    duals: &Duals<'_>,
-    f_bar: &mut [f64],
-    w: &mut [f64],
-    out: &mut [f64],
-) -> f64 {
-    f.means(theta, f_bar);
-    let (n_x, ell) = (f.n_x(), f.ell());
-    let mut loss = [0.0];
-    Blocks::new(n_x, MERIT * ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
-        let own = terms.start * ell..terms.end * ell;
-        loss[0] = duals(terms, &f_bar[own], w);
-    });
-    out.fill(0.0);
-    f.add_weighted_jac_t(theta, w, out);
-    loss[0]
-}
-
-/// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as there are, but at least one for each term.
-pub(crate) fn pieces<F: Inner + ?Sized>(f: &F) -> usize {
-    let samples = match f.structure().sample {
-        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
-        Sample::Shared | Sample::Separable => f.n_y(0),
-    };
-    samples.max(f.n_x())
-}
-
-/// The outer indices in blocks of about equally many samples, for a pass over all pairs.
-pub(crate) fn blocks<F: Inner + ?Sized>(f: &F) -> Blocks {
-    let (n_x, ell, d) = (f.n_x(), f.ell(), f.d());
-    if n_x > 0 && f.support(0).is_some() {
-        // A block that brings a vector of length d, to add up or to work in, is worth it if it looks at as many numbers.
-        return Blocks::balanced(n_x, d, |i| ell * f.support(i).map_or(d, <[u32]>::len));
-    }
-    Blocks::balanced(n_x, 0, |i| d * ell * f.n_y(i))
-}
-
-/// `out = fbar_i'(theta)` as ell rows of length d, by one product for each coordinate.
-pub(crate) fn mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64], i: usize, out: &mut [f64]) {
-    let mut unit = vec![0.0; f.ell()];
-    out.fill(0.0);
-    for (c, row) in out.chunks_exact_mut(f.d()).enumerate() {
-        unit[c] = 1.0;
-        f.add_mean_jac_t(theta, i, &unit, 1.0, row);
-        unit[c] = 0.0;
-    }
-}
-
-/// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
-/// (`Box<dyn Inner>`). Every call is passed on, the provided ones too: the f behind may have its own.
-macro_rules! pass_on {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
-        pass_on!(@ &'_ F; $(fn $name($($arg: $type),*) $(-> $out)?;)*);
-        pass_on!(@ Box<F>; $(fn $name($($arg: $type),*) $(-> $out)?;)*);
-    };
-    (@ $pointer:ty; $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
-        impl<F: Inner + ?Sized> Inner for $pointer {
-            $(
-                #[inline(always)]
-                fn $name(&self $(, $arg: $type)*) $(-> $out)? {
-                    (**self).$name($($arg),*)
-                }
-            )*
-        }
-    };
-}
-
-pass_on! {
-    fn d() -> usize;
-    fn ell() -> usize;
-    fn n_x() -> usize;
-    fn n_y(i: usize) -> usize;
-    fn structure() -> Structure;
-    fn bounds() -> Bounds;
-    fn rows() -> Rows;
-    fn calls_per_query() -> u64;
-    fn support(i: usize) -> Option<&[u32]>;
-    fn mean_jacobian_size(theta: &[f64]) -> Option<f64>;
-    fn some_mean_jacobians(theta: &[f64]) -> Option<Vec<f64>>;
-    fn ordinary_point() -> Option<Vec<f64>>;
-    fn convex_composition() -> bool;
-    fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
-    fn averages() -> Option<&Collapsed>;
-    fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;
-    fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
-    fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
-    fn jacobian(theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
-    fn prefetch(i: usize, j: usize);
-    fn difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);
-    fn add_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
-    fn block() -> usize;
-    fn block_mean(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
-    fn block_mean_and_jacobian(theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], mean: &mut [f64], jacobian: &mut [f64]);
-    fn block_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]);
-    fn add_block_jac_t(theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
-    fn add_block_jac_t_difference(theta: &[f64], theta_ref: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]);
-    fn mean(theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]);
-    fn add_mean_jac_t(theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]);
-    fn means(theta: &[f64], out: &mut [f64]);
-    fn mean_jacobians(theta: &[f64], out: &mut [f64]);
-    fn means_and_jacobians(theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]);
-    fn add_weighted_jac_t(theta: &[f64], w: &[f64], out: &mut [f64]);
-    fn snapshot(theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]);
-    fn gradient(theta: &[f64], duals: &Duals<'_>, f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64;
 }

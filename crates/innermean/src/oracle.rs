@@ -6,16 +6,17 @@
 
 use crate::collapse::{Collapsed, SparseRows};
 use crate::hessian;
-use crate::inner::{Inner, Rows, Sample};
-use crate::merit::{Merit, QuadraticForm};
+use crate::inner::{Inner, Rows, Sample, mean_support};
+use crate::merit::Merit;
 use crate::problem::Problem;
 use crate::regularizer::{Parts, Regularizer};
 use crate::sample::{PartOf, TermsOf};
-use crate::shared::MOST_PICKED;
 
 mod block;
 mod calls;
 mod envelope;
+mod linear_model;
+mod outside;
 mod snapshot;
 mod survey;
 
@@ -24,20 +25,14 @@ pub use calls::{Calls, gradient_calls, snapshot_calls};
 /// See [`Oracle::lags`].
 fn lags<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
     let f = &problem.inner;
-    let n_x = f.n_x();
-    if !f.structure().affine || n_x == 0 || problem.regularizer.coordinate(0).is_none() {
+    if !f.structure().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
         return false;
     }
-    // The mean over terms, evenly spread.
-    let count = n_x.min(MANY);
-    let sizes = (0..count).map(|k| f.support(k * n_x / count).map(<[u32]>::len));
-    sizes.sum::<Option<usize>>().is_some_and(|sum| sum * LAG <= f.d() * count)
+    mean_support(f).is_some_and(|mean| mean * LAG <= f.d() as f64)
 }
 
-/// Terms whose supports are looked at.
-const MANY: usize = 1024;
 /// A coordinate that lags costs as much as so many that do not.
-const LAG: usize = 100;
+const LAG: f64 = 100.0;
 
 /// A problem seen through the counter.
 #[derive(Debug)]
@@ -379,6 +374,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         Collapsed::new(&self.problem.inner, theta)
     }
 
+    /// Coordinates that a term looks at, on average; all where f does not tell.
+    pub(crate) fn mean_support(&self) -> f64 {
+        mean_support(&self.problem.inner).unwrap_or(self.d as f64)
+    }
+
     /// All averages of an affine f, where it has them at hand: free, as what is stored.
     pub fn averages(&self) -> Option<&'p Collapsed> {
         self.problem.inner.averages()
@@ -392,172 +392,10 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         Some(gram)
     }
 
-    /// The linear model at another point, in place: a snapshot's calls.
-    pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
-        self.calls = self.calls + self.snapshot;
-        self.rows += 2 * self.rows_of.all;
-        model.linearise(&self.problem.inner, theta);
-    }
-
-    /// The loss of a linear model at theta, and its gradient as `out`: `n_X` calls of phi, and none of f, which the model stores. On
-    /// the way, `w_i = phi_i'` at the model's averages. It runs on this thread and allocates nothing if `ell` is at most
-    /// [`MOST_PICKED`].
-    #[inline(always)]
-    pub fn model_gradient(
-        &mut self,
-        model: &Collapsed,
-        theta: &[f64],
-        w: &mut [f64],
-        out: &mut [f64],
-    ) -> f64 {
-        self.calls.merit += self.n_x as u64;
-        self.rows += self.n_x as u64;
-        let merit = &self.problem.merit;
-        let mut loss = 0.0;
-        let mut small = [0.0; MOST_PICKED];
-        let mut large = if self.ell > MOST_PICKED { vec![0.0; self.ell] } else { Vec::new() };
-        let u = if self.ell > MOST_PICKED { &mut large[..] } else { &mut small[..self.ell] };
-        model.sweep(
-            theta,
-            w,
-            out,
-            #[inline(always)]
-            |i, w_i| {
-                u.copy_from_slice(w_i);
-                loss += merit.value(i, u);
-                merit.gradient(i, u, w_i);
-            },
-        );
-        loss * self.one_over_n_x
-    }
-
-    /// [`Self::gradient`] of a linear model, by two parallel passes over it: `n_X` calls of phi, and none of f.
-    pub fn gradient_of_model(
-        &mut self,
-        model: &Collapsed,
-        theta: &[f64],
-        f_bar: &mut [f64],
-        w: &mut [f64],
-        out: &mut [f64],
-    ) {
-        self.calls.merit += self.n_x as u64;
-        self.rows += 2 * self.n_x as u64;
-        model.means(theta, f_bar);
-        self.problem.duals(f_bar, w);
-        out.fill(0.0);
-        model.add_weighted_jac_t(theta, w, out);
-    }
-
-    /// The loss of a linear model at theta: `n_X` calls of phi.
-    pub fn model_loss(&mut self, model: &Collapsed, theta: &[f64]) -> f64 {
-        self.calls.merit += self.n_x as u64;
-        self.rows += self.n_x as u64;
-        let mut f_bar = vec![0.0; self.n_x * self.ell];
-        model.means(theta, &mut f_bar);
-        self.problem.loss(&f_bar)
-    }
-
     /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`: a gradient's calls of f'.
     pub fn add_weighted_jac_t(&mut self, theta: &[f64], w: &[f64], out: &mut [f64]) {
         self.calls.jacobian += self.gradient.jacobian;
         self.rows += self.rows_of.all;
         self.problem.inner.add_weighted_jac_t(theta, w, out);
-    }
-
-    /// `out = phi_i'(u)`: one call.
-    #[inline(always)]
-    pub fn merit_gradient(&mut self, i: usize, u: &[f64], out: &mut [f64]) {
-        self.calls.merit += 1;
-        self.rows += self.rows_of.merit;
-        self.problem.merit.gradient(i, u, out);
-    }
-
-    /// `out += c phi_i'(u)`, with scratch of the length of u: one call.
-    #[inline(always)]
-    pub fn add_merit_gradient(&mut self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
-        self.calls.merit += 1;
-        self.rows += self.rows_of.merit;
-        self.problem.merit.add_gradient(i, u, c, work, out);
-    }
-
-    /// `g(theta)`: free.
-    pub fn regularizer_value(&self, theta: &[f64]) -> f64 {
-        self.problem.regularizer.value(theta)
-    }
-
-    /// `w <- prox_{alpha phi_i*}(w)`: free.
-    #[inline(always)]
-    pub fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
-        self.problem.merit.prox_conjugate(i, alpha, w);
-    }
-
-    /// `out += c C w = c (phi*)'(w)` for a phi that is a quadratic form: free, as all that is asked of `phi*`.
-    ///
-    /// # Panics
-    /// If phi is none.
-    #[inline(always)]
-    pub fn add_form_product(&self, w: &[f64], c: f64, out: &mut [f64]) {
-        self.form().add_product(w, c, out);
-    }
-
-    /// `out += c c_t c_t' w`, sample t of [`Self::add_form_product`]: free.
-    ///
-    /// # Panics
-    /// If phi is no quadratic form.
-    #[inline(always)]
-    pub fn add_form_sample(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        self.form().add_sample_product(t, w, c, out);
-    }
-
-    /// See [`Merit::lipschitz`]: free.
-    pub(crate) fn merit_lipschitz(&self) -> f64 {
-        self.problem.merit.lipschitz(1)
-    }
-
-    /// c if `phi_i(u) = c |u|^2` for all i: free.
-    pub fn square_weight(&self) -> Option<f64> {
-        self.problem.merit.square_weight()
-    }
-
-    /// `c_i` if `phi_i(u) = c_i |u|^2`: free.
-    pub fn square_weight_of(&self, i: usize) -> Option<f64> {
-        self.problem.merit.square_weight_of(i)
-    }
-
-    /// phi as a quadratic form, if it is one: free.
-    pub fn quadratic_form(&self) -> Option<&'p QuadraticForm> {
-        self.problem.merit.quadratic_form()
-    }
-
-    #[inline(always)]
-    fn form(&self) -> &QuadraticForm {
-        self.problem.merit.quadratic_form().expect("the method has been chosen for this problem")
-    }
-
-    /// `theta <- prox_{alpha g}(theta - alpha direction)`: free.
-    #[inline(always)]
-    pub fn primal_step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
-        self.problem.regularizer.step(alpha, direction, theta);
-    }
-
-    /// `u += c x`, then the primal step along u: free.
-    #[inline(always)]
-    pub fn primal_step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
-        self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
-    }
-
-    /// `theta_l` after so many primal steps in a constant direction: free.
-    ///
-    /// # Panics
-    /// If g is no sum over coordinates.
-    #[inline(always)]
-    pub fn repeated_step(&self, l: usize, steps: u64, alpha: f64, direction: f64, theta: f64) -> f64 {
-        let part = self.problem.regularizer.coordinate(l).expect("lags() has been asked");
-        part.repeated_step(steps, alpha, direction, theta)
-    }
-
-    /// Moves theta to the point next to it that g allows: free.
-    pub fn allow(&self, theta: &mut [f64]) {
-        self.problem.allow(theta);
     }
 }

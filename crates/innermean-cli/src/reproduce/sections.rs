@@ -13,6 +13,9 @@ pub(super) mod theorems;
 /// The gap at which methods are compared: 1e-6.
 const AT: i32 = 6;
 
+/// Gaps below this are rounding, and drawn at it.
+const ROUNDING: f64 = 1e-12;
+
 /// The median of calls, or of ratios of them; infinite for what was not reached, and so is the median of mostly such.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
@@ -59,7 +62,12 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn panel<'c>(title: &str, courses: impl IntoIterator<Item = &'c Course>) -> Panel {
     let curve = |course: &Course| Curve {
         name: course.name.clone(),
-        points: course.calls.iter().map(|calls| *calls as f64).zip(course.gaps.iter().copied()).collect(),
+        points: course
+            .calls
+            .iter()
+            .map(|calls| *calls as f64)
+            .zip(course.gaps.iter().map(|gap| gap.max(ROUNDING)))
+            .collect(),
     };
     Panel { title: title.to_owned(), curves: courses.into_iter().map(curve).collect() }
 }

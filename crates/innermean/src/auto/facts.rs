@@ -1,6 +1,6 @@
 //! What a choice rests on, looked up as it is needed: a small problem is solved in less time than all of it takes.
 
-use crate::inner::{Inner, pieces};
+use crate::inner::{Inner, mean_support, pieces};
 use crate::merit::Merit;
 use crate::methods::{self, newton};
 use crate::problem::ErasedProblem;
@@ -54,7 +54,7 @@ impl Facts<'_> {
     /// Whether there are so few coordinates that Newton's method has a matrix.
     pub(super) fn moderate(&self) -> bool {
         let f = &self.0.inner;
-        let width = newton::looked_at(self.d(), self.n_x(), |i| f.support(i));
+        let width = mean_support(f).unwrap_or(self.d() as f64);
         newton::is_moderate(self.d(), (pieces(f) * f.ell()) as f64 * width)
     }
 

@@ -291,8 +291,8 @@ impl Newton {
 
 /// Whether there is a matrix.
 fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, g: &Parts) -> bool {
-    let width = looked_at(oracle.d(), oracle.n_x(), |i| oracle.support(i));
-    g.budget || is_moderate(oracle.d(), (oracle.samples() * oracle.ell()) as f64 * width)
+    let numbers = (oracle.samples() * oracle.ell()) as f64 * oracle.mean_support();
+    g.budget || is_moderate(oracle.d(), numbers)
 }
 
 /// Whether d is so moderate that a matrix pays, beside passes that read so many numbers: Cholesky's factor costs `d^3/6` products and should cost no more
@@ -300,16 +300,6 @@ fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, 
 pub(crate) fn is_moderate(d: usize, numbers: f64) -> bool {
     d <= SMALL || d <= MOST && (d as f64).powi(3) <= DOZENS * numbers
 }
-
-/// Coordinates that a row looks at, on the average of some terms.
-pub(crate) fn looked_at<'f>(d: usize, n_x: usize, support: impl Fn(usize) -> Option<&'f [u32]>) -> f64 {
-    let some = n_x.min(LOOKED_AT);
-    let lengths = (0..some).map(|k| support(k * n_x / some).map_or(d, <[u32]>::len));
-    lengths.sum::<usize>() as f64 / some.max(1) as f64
-}
-
-/// Terms.
-const LOOKED_AT: usize = 64;
 
 /// g along its coordinates.
 fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {

@@ -107,17 +107,25 @@ fn ratio(courses: &[&[Course]], k: usize) -> f64 {
     median(courses.iter().map(|courses| calls(&courses[k], AT) / calls(&courses[0], AT)))
 }
 
+/// We charge a step of Comp-SVRG-2 for `2 A` values and 2 merits: the Jacobians of an affine f do not change. Its paper asks for `2 B` Jacobians too. With
+/// A = B = 3, M = n and a snapshot of `3 n` that is 17 for every 11 calls.
+const CHARGED: f64 = 17.0 / 11.0;
+
+/// The calls to 1e-6 of a baseline, charged for Jacobians.
+fn charged(course: &Course) -> f64 {
+    calls(course, AT) * if course.name == "Comp-SVRG-2" { CHARGED } else { 1.0 }
+}
+
 fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
     let courses: Vec<&[Course]> = paper.iter().map(|set| &set.courses[..]).collect();
     let all = courses.len();
-    let first = courses
-        .iter()
-        .filter(|set| set[1..].iter().all(|other| calls(&set[0], AT) < calls(other, AT)))
-        .count();
-    let second = courses
-        .iter()
-        .filter(|set| set[2..].iter().all(|other| calls(&set[1], AT) < calls(other, AT)))
-        .count();
+    let ahead = |own: usize, from: usize, other: fn(&Course) -> f64| {
+        let leads = |set: &&&[Course]| set[from..].iter().all(|course| calls(&set[own], AT) < other(course));
+        courses.iter().filter(leads).count()
+    };
+    let first = ahead(0, 1, |course| calls(course, AT));
+    let second = ahead(1, 2, charged);
+    let second_as_counted = ahead(1, 2, |course| calls(course, AT));
     let best = (2..PAPER.len()).map(|k| (ratio(&courses, k), PAPER[k].1)).min_by(|a, b| a.0.total_cmp(&b.0));
     let (best_ratio, best_name) = best.unwrap_or((f64::INFINITY, "none"));
     let linear = courses.iter().filter(|set| set[..2].iter().all(|course| course.to(10).is_some())).count();
@@ -125,7 +133,7 @@ fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
         Finding::of(
             first == all && second == all,
             format!(
-                "The order of the curves in Figure 1 with the paper's settings: SVRPDA-I needs the fewest calls to 1e-6 on {first} of {}, and SVRPDA-II is ahead of every baseline on {second}. At the median the best baseline, {best_name}, {}.",
+                "The order of the curves in Figure 1 with the paper's settings: SVRPDA-I needs the fewest calls to 1e-6 on {first} of {}, and SVRPDA-II is ahead of every baseline on {second} if Comp-SVRG-2 is charged for all derivatives that it asks for (on {second_as_counted} by our count, by which those of an affine f cost nothing). At the median the best baseline, {best_name}, {}.",
                 counted(all, "set", "sets"),
                 needs(best_ratio, "SVRPDA-I")
             ),

@@ -1,0 +1,75 @@
+//! Linear models of f, which store what f says: phi alone is asked.
+
+use super::Oracle;
+use crate::collapse::Collapsed;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::regularizer::Regularizer;
+use crate::shared::MOST_PICKED;
+
+impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+    /// The linear model at another point, in place: a snapshot's calls.
+    pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
+        self.calls = self.calls + self.snapshot;
+        self.rows += 2 * self.rows_of.all;
+        model.linearise(&self.problem.inner, theta);
+    }
+
+    /// The loss of a linear model at theta, and its gradient as `out`: `n_X` calls of phi, and none of f, which the model stores. On
+    /// the way, `w_i = phi_i'` at the model's averages. It runs on this thread and allocates nothing if `ell` is at most
+    /// [`MOST_PICKED`].
+    #[inline(always)]
+    pub fn model_gradient(
+        &mut self,
+        model: &Collapsed,
+        theta: &[f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        self.calls.merit += self.n_x as u64;
+        self.rows += self.n_x as u64;
+        let merit = &self.problem.merit;
+        let mut loss = 0.0;
+        let mut small = [0.0; MOST_PICKED];
+        let mut large = if self.ell > MOST_PICKED { vec![0.0; self.ell] } else { Vec::new() };
+        let u = if self.ell > MOST_PICKED { &mut large[..] } else { &mut small[..self.ell] };
+        model.sweep(
+            theta,
+            w,
+            out,
+            #[inline(always)]
+            |i, w_i| {
+                u.copy_from_slice(w_i);
+                loss += merit.value(i, u);
+                merit.gradient(i, u, w_i);
+            },
+        );
+        loss * self.one_over_n_x
+    }
+
+    /// [`Self::gradient`] of a linear model, by two parallel passes over it: `n_X` calls of phi, and none of f.
+    pub fn gradient_of_model(
+        &mut self,
+        model: &Collapsed,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) {
+        self.calls.merit += self.n_x as u64;
+        self.rows += 2 * self.n_x as u64;
+        model.means(theta, f_bar);
+        self.problem.duals(f_bar, w);
+        out.fill(0.0);
+        model.add_weighted_jac_t(theta, w, out);
+    }
+
+    /// The loss of a linear model at theta: `n_X` calls of phi.
+    pub fn model_loss(&mut self, model: &Collapsed, theta: &[f64]) -> f64 {
+        self.calls.merit += self.n_x as u64;
+        self.rows += self.n_x as u64;
+        let mut f_bar = vec![0.0; self.n_x * self.ell];
+        model.means(theta, &mut f_bar);
+        self.problem.loss(&f_bar)
+    }
+}
