@@ -115,16 +115,17 @@ fn message(record: &Record) -> String {
 }
 
 /// As long again as the way so far has taken for its share, in words; nothing while that would be a guess.
-pub(crate) fn time_left(share: f64, elapsed: f64) -> Option<String> {
-    (share > 0.02).then(|| {
-        let seconds = elapsed * (1.0 - share) / share;
-        let words = match seconds {
-            s if s < 90.0 => format!("{s:.0} s"),
-            s if s < 5400.0 => format!("{:.0} minutes", s / 60.0),
-            s => format!("{:.1} hours", s / 3600.0),
-        };
-        format!("about {words} left")
-    })
+fn time_left(share: f64, elapsed: f64) -> Option<String> {
+    (share > 0.02).then(|| format!("about {} left", span(elapsed * (1.0 - share) / share)))
+}
+
+/// Seconds in words.
+pub(crate) fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} minutes", s / 60.0),
+        s => format!("{:.1} hours", s / 3600.0),
+    }
 }
 
 #[cfg(test)]

@@ -155,8 +155,8 @@ fn lead(sets: &[DataSet], quick: bool, store: &Store, pieces: &[piece::Piece<'_>
     by.dedup();
     let data = match sets {
         [] => String::new(),
-        [one] => format!(" Returns: {}.", one.source),
-        [first, ..] => format!(" Returns: {} sets, the first {}.", sets.len(), first.source),
+        [one] => format!(" Returns: {}.", one.name),
+        [first, .., last] => format!(" Returns: {} sets, {} to {}.", sets.len(), first.name, last.name),
     };
     format!(
         "The figures, tables and theorems of A. Devraj and J. Chen, Stochastic Variance Reduced Primal Dual Algorithms for Empirical Composition Optimization (NeurIPS 2019), measured with innermean {}.{data}{}",

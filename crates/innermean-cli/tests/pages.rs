@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 9] = [
+const WITH_EXAMPLES: [&str; 10] = [
     "README.md",
     "docs/bags.md",
     "docs/certificates.md",
@@ -22,6 +22,7 @@ const WITH_EXAMPLES: [&str; 9] = [
     "docs/policy.md",
     "docs/portfolio.md",
     "docs/reports.md",
+    "docs/reproduction.md",
     "docs/sequences.md",
     "docs/start.md",
 ];

@@ -374,9 +374,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         Collapsed::new(&self.problem.inner, theta)
     }
 
-    /// Coordinates that a term looks at, on average; all where f does not tell.
-    pub(crate) fn mean_support(&self) -> f64 {
-        mean_support(&self.problem.inner).unwrap_or(self.d as f64)
+    /// Coordinates that a term looks at, on average; none where f does not tell.
+    pub(crate) fn mean_support(&self) -> Option<f64> {
+        mean_support(&self.problem.inner)
     }
 
     /// All averages of an affine f, where it has them at hand: free, as what is stored.

@@ -249,6 +249,16 @@ impl Case {
         }
     }
 
+    /// Inside of a sentence.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Case::General => "the general problem",
+            Case::Shared => "one inner sample shared by all terms",
+            Case::Single => "one outer term",
+            Case::Predictors => "one sample for each term",
+        }
+    }
+
     pub(super) fn entries(self) -> &'static [Entry] {
         match self {
             Case::General => GENERAL,
@@ -300,7 +310,7 @@ pub(super) fn pieces(quick: bool, interrupt: &AtomicBool) -> Vec<Piece<'_>> {
         for axis in Axis::ALL {
             for (k, point) in case.points(axis, quick).into_iter().enumerate() {
                 let tuned = case.entries().iter().filter(|entry| entry.steps == Steps::Tuned).count();
-                let seconds = if quick { 0.5 } else { 4.0 } * (1.0 + tuned as f64);
+                let seconds = if quick { 0.1 } else { 0.5 } * (1.0 + tuned as f64);
                 let work = move || measure(case, point, quick, interrupt);
                 pieces.push(Piece::new(case.id(axis, k), 0, seconds, work));
             }

@@ -122,7 +122,7 @@ impl Page {
                     Block::Picture(Picture { figure, caption, .. }) => {
                         let _ = writeln!(
                             out,
-                            "<figure>\n{}<figcaption>{}</figcaption></figure>",
+                            "<div class=\"picture\">\n{}</div>\n<p class=\"soft\">{}</p>",
                             figure.svg(),
                             escape(caption)
                         );

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::store::Store;
-use crate::progress::time_left;
+use crate::progress::span;
 
 /// What can be computed and stored by itself.
 pub(super) struct Piece<'a> {
@@ -60,7 +60,9 @@ pub(super) fn run(
         pieces.iter().filter(|piece| !store.has(&piece.id, piece.data)).collect();
     missing.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let kept = pieces.len() - missing.len();
-    let line = Line::new(missing.iter().map(|piece| piece.weight).sum());
+    // Passes over the data inside of a piece share these threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let line = Line::new(missing.iter().map(|piece| piece.weight).sum(), pool.current_num_threads());
     let (next, computed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed: Mutex<Option<anyhow::Error>> = Mutex::new(None);
     let worker = || {
@@ -83,8 +85,6 @@ pub(super) fn run(
             line.end(&piece.id, piece.weight);
         }
     };
-    // Passes over the data inside of a piece share these threads.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     pool.scope(|scope| (0..pool.current_num_threads()).for_each(|_| scope.spawn(|_| worker())));
     line.clear();
     if let Some(error) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
@@ -105,10 +105,11 @@ struct Line {
     /// Names of pieces under way, and the weight that is done.
     state: Mutex<(Vec<String>, f64)>,
     all: f64,
+    workers: usize,
 }
 
 impl Line {
-    fn new(all: f64) -> Self {
+    fn new(all: f64, workers: usize) -> Self {
         let bar = if stderr().is_terminal() && all > 0.0 {
             let bar = ProgressBar::new(1000);
             if let Ok(style) =
@@ -121,7 +122,7 @@ impl Line {
         } else {
             ProgressBar::hidden()
         };
-        Line { bar, begun: Instant::now(), state: Mutex::default(), all }
+        Line { bar, begun: Instant::now(), state: Mutex::default(), all, workers }
     }
 
     fn begin(&self, id: &str) {
@@ -140,9 +141,16 @@ impl Line {
     fn show(&self) {
         let state = lock(&self.state);
         let share = state.1 / self.all.max(f64::MIN_POSITIVE);
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        // Until a tenth is done, by the weights, which are seconds on some machine.
+        let left = if share > 0.1 {
+            elapsed * (1.0 - share) / share
+        } else {
+            (self.all - state.1) / self.workers as f64
+        };
         self.bar.set_position((1000.0 * share) as u64);
         self.bar.set_message(state.0.join(", "));
-        self.bar.set_prefix(time_left(share, self.begun.elapsed().as_secs_f64()).unwrap_or_default());
+        self.bar.set_prefix(format!("about {} left", span(left)));
     }
 
     fn clear(&self) {

@@ -39,7 +39,6 @@ const GENERATED: [usize; 2] = [18, 3];
 /// A problem with its name.
 pub(super) struct DataSet {
     pub(super) name: String,
-    pub(super) source: String,
     fingerprint: u64,
     problem: Problem<Portfolio, Square, Tilted<Unregularized>>,
 }
@@ -60,7 +59,7 @@ impl DataSet {
         let values = std::mem::take(&mut returns.values);
         let fingerprint = fingerprint(&values);
         let problem = Portfolio::new(returns.assets(), values)?.problem(Square::new(1.0)?, Unregularized)?;
-        Ok(DataSet { name, source: returns.source, fingerprint, problem })
+        Ok(DataSet { name, fingerprint, problem })
     }
 
     /// Days and assets.
@@ -125,10 +124,10 @@ pub(super) fn tuned(sets: &[DataSet], quick: bool) -> &[DataSet] {
 pub(super) fn pieces<'a>(sets: &'a [DataSet], quick: bool, interrupt: &'a AtomicBool) -> Vec<Piece<'a>> {
     let as_in_paper = sets.iter().map(move |set| {
         let work = move || as_in_the_paper(set, quick, interrupt);
-        Piece::new(set.id("paper"), set.fingerprint, if quick { 2.5 } else { 12.0 }, work)
+        Piece::new(set.id("paper"), set.fingerprint, if quick { 2.0 } else { 5.0 }, work)
     });
     let tuned = tuned(sets, quick).iter().map(move |set| {
-        Piece::new(set.id("tuned"), set.fingerprint, if quick { 12.0 } else { 60.0 }, move || {
+        Piece::new(set.id("tuned"), set.fingerprint, if quick { 5.0 } else { 12.0 }, move || {
             with_tuned_steps(set, quick, interrupt)
         })
     });

@@ -50,7 +50,7 @@ fn the_page_has_its_pictures_and_opens_without_a_complaint() {
 
     let Some(mut browser) = Browser::start() else { return };
     browser.open(&out.join("index.html"));
-    let shown = "[...document.querySelectorAll('figure svg')].filter((svg) => svg.getBoundingClientRect().height > 100).length";
+    let shown = "[...document.querySelectorAll('.picture svg')].filter((svg) => svg.getBoundingClientRect().height > 100).length";
     assert_eq!(browser.value(shown), 2);
     browser.size(390, 844);
     assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), true);

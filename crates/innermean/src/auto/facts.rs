@@ -54,8 +54,7 @@ impl Facts<'_> {
     /// Whether there are so few coordinates that Newton's method has a matrix.
     pub(super) fn moderate(&self) -> bool {
         let f = &self.0.inner;
-        let width = mean_support(f).unwrap_or(self.d() as f64);
-        newton::is_moderate(self.d(), (pieces(f) * f.ell()) as f64 * width)
+        newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
     }
 
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.

@@ -76,6 +76,8 @@ const FEW: usize = 32;
 const SMALL: usize = 256;
 /// Products of a factor for each number of the data.
 const DOZENS: f64 = 300.0;
+/// The same where rows are sparse: from so many numbers on a matrix was as fast as a diagonal on logistic rows (`experiments/results/bench.md`, growth in nnz).
+const DOZENS_SPARSE: f64 = 60.0;
 /// The most coordinates for which there may be one.
 pub(super) const MOST: usize = 2000;
 /// A step is slow if what is left to gain is more than this part of what was.
@@ -291,14 +293,14 @@ impl Newton {
 
 /// Whether there is a matrix.
 fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, g: &Parts) -> bool {
-    let numbers = (oracle.samples() * oracle.ell()) as f64 * oracle.mean_support();
-    g.budget || is_moderate(oracle.d(), numbers)
+    g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
 }
 
-/// Whether d is so moderate that a matrix pays, beside passes that read so many numbers: Cholesky's factor costs `d^3/6` products and should cost no more
-/// than a few dozen passes.
-pub(crate) fn is_moderate(d: usize, numbers: f64) -> bool {
-    d <= SMALL || d <= MOST && (d as f64).powi(3) <= DOZENS * numbers
+/// Whether d is so moderate that a matrix pays, beside so many rows that look at d coordinates or, where that is known, at fewer: Cholesky's factor
+/// costs `d^3/6` products and should cost no more than a few dozen passes.
+pub(crate) fn is_moderate(d: usize, rows: usize, support: Option<f64>) -> bool {
+    let (width, dozens) = support.map_or((d as f64, DOZENS), |width| (width, DOZENS_SPARSE));
+    d <= SMALL || d <= MOST && (d as f64).powi(3) <= dozens * rows as f64 * width
 }
 
 /// g along its coordinates.

@@ -120,7 +120,7 @@ fn finding(case: Case, measured: &[(Axis, Vec<Measured>)]) -> Option<Finding> {
     }
     let text = format!(
         "Table 1, {}: SVRPDA-I grows no faster than its bound along any size. Exponents: {}.",
-        case.title().to_lowercase(),
+        case.short(),
         parts.join("; ")
     );
     Some(Finding::of(within, text))
