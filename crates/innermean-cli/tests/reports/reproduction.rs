@@ -58,7 +58,7 @@ fn the_page_has_its_pictures_and_opens_without_a_complaint() {
 
 #[test]
 fn an_interrupted_run_goes_on_and_ends_with_the_same_numbers() {
-    let desk = Desk::at("reproduce --quick --only figure2,theorems");
+    let desk = Desk::at("reproduce --quick --only figure2,table2");
     assert_eq!(desk.run("--out whole").code, Some(0));
     let mut child = desk
         .command("--out cut --threads 1")
