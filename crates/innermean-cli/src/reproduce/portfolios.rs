@@ -103,7 +103,15 @@ pub(super) fn read(folder: &Path) -> Result<Vec<DataSet>> {
     let mut sets = Vec::new();
     for file in &files {
         let name = file.file_stem().map(|stem| stem.to_string_lossy().replace('_', " ")).unwrap_or_default();
-        sets.push(DataSet::new(name, read_returns(file, &ReadOptions::default())?)?);
+        let set = DataSet::new(name, read_returns(file, &ReadOptions::default())?)?;
+        if sets.iter().any(|other: &DataSet| other.id("") == set.id("")) {
+            bail!(
+                "{}: another table of the folder is called '{}' too; expected names that differ",
+                file.display(),
+                set.name
+            );
+        }
+        sets.push(set);
     }
     Ok(sets)
 }

@@ -115,12 +115,16 @@ fn bad_folders_are_refused_in_a_sentence() {
     fs::create_dir(desk.path().join("empty")).expect("a folder");
     fs::create_dir(desk.path().join("bad")).expect("a folder");
     desk.file("bad/returns.csv", "day,a\n1,0.5\n2,x\n");
+    fs::create_dir(desk.path().join("twins")).expect("a folder");
+    desk.file("twins/a.csv", &csv(&small()));
+    desk.file("twins/a.txt", &csv(&small()));
     desk.file("file", "no folder");
     let before = desk.names();
     for (args, said) in [
         ("--data nowhere", "--data nowhere: cannot be read"),
         ("--data empty", "--data empty: holds no table"),
         ("--data bad", "bad/returns.csv"),
+        ("--data twins", "twins/a.txt: another table of the folder is called 'a' too"),
         ("--out file", "--out file"),
         ("--only figure4", "figure4"),
     ] {
