@@ -34,6 +34,7 @@ fn flags(status: Status, plan: &Plan) -> String {
             let smaller = smaller.collect::<Vec<_>>().join(" ");
             if smaller.is_empty() { plan.holds.to_owned() } else { format!("{smaller}; {}", plan.holds) }
         }
+        Status::Unbounded => plan.holds.to_owned(),
         Status::Stalled => "--tolerance, --method".to_owned(),
         Status::StartNotFinite => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),

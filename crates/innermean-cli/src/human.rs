@@ -119,14 +119,15 @@ fn painted(status: Status) -> String {
 
 /// `, within 3.2e-11 of the optimum (duality gap; relative 1.1e-10, tolerance 1e-6)`, or why that cannot be said.
 fn optimality(plan: &Plan, solution: &Solution) -> String {
-    let Certificate { measure, gap, relative, is_rounding, reason } = solution.certificate;
+    let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
     let Some(tolerance) = plan.stop.tolerance else { return String::new() };
     let reason = reason.map_or(String::new(), |reason| reason.to_string());
     match (gap, measure, relative) {
         (Some(gap), _, Some(relative)) => {
             let end = if is_rounding { "; double precision can prove no better" } else { "" };
+            let among = solution.certificate.hypothesis().map_or(String::new(), |words| format!(" {words}"));
             format!(
-                ", within {gap:.1e} of the optimum ({}; relative {relative:.1e}, tolerance {tolerance:e}{end})",
+                ", within {gap:.1e} of the optimum{among} ({}; relative {relative:.1e}, tolerance {tolerance:e}{end})",
                 measure.title()
             )
         }

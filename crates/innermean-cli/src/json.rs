@@ -86,6 +86,8 @@ struct Certificate {
     gap: Option<f64>,
     /// What --tolerance is compared with.
     relative: Option<f64>,
+    /// If the gap holds for no more: among all theta up to so many times as large.
+    within: Option<f64>,
     /// Whether double precision can prove no better.
     is_rounding: bool,
     /// Why there is no gap.
@@ -94,8 +96,15 @@ struct Certificate {
 
 impl From<certificate::Certificate> for Certificate {
     fn from(certificate: certificate::Certificate) -> Self {
-        let certificate::Certificate { measure, gap, relative, is_rounding, reason } = certificate;
-        Certificate { measure, gap, relative, is_rounding, reason: reason.map(|reason| reason.to_string()) }
+        let certificate::Certificate { measure, gap, relative, within, is_rounding, reason } = certificate;
+        Certificate {
+            measure,
+            gap,
+            relative,
+            within,
+            is_rounding,
+            reason: reason.map(|reason| reason.to_string()),
+        }
     }
 }
 

@@ -5,6 +5,9 @@
 //! `<x, theta> + intercept = sum_l ((x_l - center_l) / size_l) z_l + z_0` with `z_0 = intercept + <centers, theta>`. The problem is the same, and so is its
 //! answer in theta. Where there are several classes, each has features and an intercept of its own in theta: the features of all classes first, then
 //! the intercepts.
+//!
+//! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
+//! the problem in z holds for that of the file.
 
 use anyhow::{Result, bail};
 use innermean::{Regularizer, Separable};
@@ -37,11 +40,22 @@ impl Scaling {
         let mut squares = vec![0.0; d];
         each(rows, d, |l, x| squares[l] += (*x - centers[l]).powi(2) / n);
         let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
-        for (size, center) in sizes.iter_mut().zip(&mut centers) {
-            // What rounding leaves of a constant column is no size. Only an intercept can take its place.
-            let constant = *size <= 1e-12 * center.abs();
-            if constant || !(EXTREME..1.0 / EXTREME).contains(size) {
-                (*size, *center) = (1.0, if constant { *center } else { 0.0 });
+        for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
+            let column = || rows.iter().skip(l).step_by(d);
+            if column().all(|x| *x == rows[l]) && intercept {
+                // Only an intercept can take the place of a constant column.
+                (*size, *center) = (1.0, rows[l]);
+                continue;
+            }
+            if !(EXTREME..1.0 / EXTREME).contains(size) {
+                (*size, *center) = (1.0, 0.0);
+                continue;
+            }
+            // In these units nothing is rounded: the problem that is solved is that of the file.
+            *size = size.log2().round().exp2();
+            *center = (*center / *size).round() * *size;
+            if !column().all(|x| is_exact(*x, *center)) {
+                *center = 0.0;
             }
         }
         let (least, most) =
@@ -132,6 +146,13 @@ impl Scaling {
     }
 }
 
+/// Whether `x - center` is a number of double precision.
+fn is_exact(x: f64, center: f64) -> bool {
+    let difference = x - center;
+    let shadow = difference - x;
+    (x - (difference - shadow)) - (center + shadow) == 0.0
+}
+
 /// `visit(l, number)` for every number, l its column.
 fn each(rows: &mut [f64], d: usize, mut visit: impl FnMut(usize, &mut f64)) {
     for row in rows.chunks_exact_mut(d) {
@@ -167,6 +188,21 @@ mod tests {
                 "{z:?}"
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_rounded() {
+        let rows = [1e6 + 0.1, 0.003, 7.3, 1e6 - 0.7, 0.1, 7.3, 1e6 + 0.3, -0.05, 7.3];
+        let mut scaled = rows.to_vec();
+        let scaling = Scaling::of_rows(&mut scaled, 3, true);
+        for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
+            for l in 0..3 {
+                assert_eq!(scaled[l] * scaling.sizes[l] + scaling.centers[l], row[l]);
+                assert!(is_exact(row[l], scaling.centers[l]));
+            }
+            assert!(scaled[0].abs() < 4.0 && scaled[2] == 0.0);
+        }
+        assert!(!is_exact(0.1, 1e6));
     }
 
     #[test]

@@ -176,8 +176,11 @@ impl Plan {
             };
             let Some(gave_up) = gave_up else { return self.outcome(found) };
             found.status = if gave_up == GaveUp::Diverged { Status::Diverged } else { Status::Stalled };
-            // A quadratic along which the normal equations run away has no minimum for anybody.
-            let has_none = gave_up == GaveUp::Diverged && self.candidate.method == "direct";
+            // A quadratic along which the normal equations run away has no minimum for anybody, unless twice the precision finds one.
+            let is_last_word = self.rest.iter().all(|candidate| candidate.method != "precise");
+            let has_none = gave_up == GaveUp::Diverged
+                && matches!(self.candidate.method, "direct" | "precise")
+                && is_last_word;
             if has_none || gave_up == GaveUp::Stalled && is_rounding {
                 return self.outcome(found);
             }

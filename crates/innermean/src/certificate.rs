@@ -8,37 +8,41 @@
 //! - *Quadratic.* Where F itself is quadratic, half of `|z - theta|^2` in the norm of its Hessian is added on the right, and the bound is
 //!   exact where g is quadratic too; see `certificate/quadratic.rs`.
 //!
-//! Where `g*` is infinite at hand, duals are moved to where it is not: balanced against an intercept (`certificate/balance.rs`), shrunk
-//! (`certificate/dual.rs`), or moved by a Newton step (`certificate/newton.rs`). None of it claims more than double precision can: `ROUNDING` times the size of what was subtracted is added.
+//! `certificate/prover.rs` finds the best of them. It believes no method: whatever a bound is made of is found there, with what rounding may have
+//! done to it (`certificate/sizes.rs`), and a matrix is used only if it is certain to be positive definite (`certificate/definite.rs`). Safe bounds of this kind
+//! go back to Neumaier and Shcherbina, "Safe Bounds in Linear and Mixed-Integer Programming", 2004, and Jansson's work on semidefinite programs.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod balance;
+pub(crate) mod bracket;
+pub(crate) mod definite;
 pub(crate) mod dual;
-pub(crate) mod newton;
-pub(crate) mod quadratic;
-
-/// What rounding may do to a sum, of the size of its terms.
-pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
+mod newton;
+mod precise_proof;
+pub(crate) mod prover;
+mod quadratic;
+mod repair;
+pub(crate) mod sizes;
+pub(crate) mod stationarity;
 
 /// A bound on `P(theta) - P*`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) gap: f64,
     /// How much of it is there for rounding alone.
     pub(crate) rounding: f64,
+    /// If it holds for no more: among all theta up to so many times the answer.
+    pub(crate) within: Option<f64>,
 }
 
 impl Bound {
-    pub(crate) const NONE: Bound = Bound { gap: f64::INFINITY, rounding: 0.0 };
+    pub(crate) const NONE: Bound = Bound { gap: f64::INFINITY, rounding: 0.0, within: None };
 
-    /// What was found, and the size of what was subtracted on the way.
-    pub(crate) fn new(gap: f64, size: f64) -> Self {
-        let rounding = ROUNDING * size;
-        let gap = gap + rounding;
-        if gap.is_nan() { Bound::NONE } else { Bound { gap, rounding } }
+    pub(crate) fn new(gap: f64, rounding: f64, within: Option<f64>) -> Self {
+        if gap.is_nan() { Bound::NONE } else { Bound { gap, rounding, within } }
     }
 
     /// Whether little is left of it but rounding.
@@ -57,7 +61,7 @@ pub enum Measure {
     FenchelGap,
     /// A proof for quadratic F: the minimum of P's quadratic model, which is exact where g is quadratic too.
     Quadratic,
-    /// No proof: the norm of the prox-gradient mapping.
+    /// No proof: what a Newton step from here would gain.
     Stationarity,
     /// Nothing is known; where no tolerance is set, nothing is asked.
     None,
@@ -87,10 +91,6 @@ impl Measure {
 pub enum Reason {
     /// Nothing says that P is convex.
     NotConvex,
-    /// g leaves directions in which theta may go without end, and what F says about them is not known.
-    Unbounded,
-    /// The same, and F has no curvature in some of them.
-    Singular,
     /// The duals at hand prove nothing yet.
     NotYet,
 }
@@ -99,10 +99,6 @@ impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Reason::NotConvex => "f is not affine, and nothing says that the objective is convex",
-            Reason::Unbounded => "nothing bounds or penalises theta in some direction",
-            Reason::Singular => {
-                "nothing bounds or penalises theta in a direction in which the data do not tell points apart"
-            }
             Reason::NotYet => "the dual variables are not feasible yet",
         })
     }
@@ -115,9 +111,13 @@ pub struct Certificate {
     pub measure: Measure,
     /// `P(theta) - P*` is at most this, where the measure is a gap and one is known.
     pub gap: Option<f64>,
-    /// What tolerances are compared with: the gap over the objective's scale, which is the larger of `|F| + |g|` at the point and at the origin
-    /// (or `|min g|`, if that is larger still); the stationarity over that at the origin.
+    /// What tolerances are compared with: the gap over the objective's scale, which is the larger of `|F| + |g|` at the point and at the origin (or the
+    /// point that g allows next to it); or what a Newton step would gain, over the same. It does not change when columns or the objective are
+    /// multiplied by constants.
     pub relative: Option<f64>,
+    /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to so many times the largest of the answer, where `S_l` is the root mean
+    /// square of column l. None: among all theta.
+    pub within: Option<f64>,
     /// Whether double precision can prove no better: what is left is rounding. Then a problem counts as solved whatever the tolerance.
     pub is_rounding: bool,
     /// Why there is no gap.
@@ -126,6 +126,17 @@ pub struct Certificate {
 
 impl Certificate {
     /// Nothing is known.
-    pub const NONE: Certificate =
-        Certificate { measure: Measure::None, gap: None, relative: None, is_rounding: false, reason: None };
+    pub const NONE: Certificate = Certificate {
+        measure: Measure::None,
+        gap: None,
+        relative: None,
+        within: None,
+        is_rounding: false,
+        reason: None,
+    };
+
+    /// What a bound that does not hold for all theta holds for, in a few words.
+    pub fn hypothesis(&self) -> Option<String> {
+        self.within.map(|times| format!("among all theta up to {times:e} times as large"))
+    }
 }

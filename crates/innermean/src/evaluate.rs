@@ -1,24 +1,25 @@
-//! How good a point is: its objective and how far it is from optimal. The driver asks with the clock stopped.
+//! How good a point is: its objective and how far it is from optimal. The driver asks with the method's clock stopped.
 //!
 //! One pass over the data gives the averages, and with them the objective; one more the weighted Jacobians, and with them the bounds of
 //! [`crate::certificate`] or the stationarity.
 
 use serde::{Deserialize, Serialize};
 
-use crate::certificate::balance::Balance;
-use crate::certificate::dual::{self, Duals, Point};
-use crate::certificate::newton::Newton;
-use crate::certificate::quadratic::{self, Hessian, Squares};
-use crate::certificate::{Bound, Certificate, Measure, ROUNDING, Reason};
-use crate::cholesky::Cholesky;
-use crate::inner::{Inner, mean_jacobian_norm};
+use crate::certificate::dual::Point;
+use crate::certificate::prover::{Evidence, Prover};
+use crate::certificate::stationarity::{Slope, Stationarity};
+use crate::certificate::{Bound, Certificate, Measure, Reason};
+use crate::inner::Inner;
 use crate::merit::Merit;
-use crate::problem::Problem;
+use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
-use crate::vector::norm_squared;
 
-/// A point with a relative stationarity above this is too far from optimal for proofs that are not promised.
-const NEAR: f64 = 1e-2;
+/// A gap that is rounding alone counts as none if it is no more than this part of the objective.
+const BEARABLE: f64 = 1e-9;
+/// Of the objective: what its printed digits may be off by before they are found in twice the precision.
+const DIGITS: f64 = 1e-14;
+/// The tolerance that nobody set.
+const TOLERANCE: f64 = 1e-6;
 
 /// What is known of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,8 +39,8 @@ pub struct Evaluation {
 pub struct Known<'m> {
     /// The dual variables `w_i`, flat.
     pub duals: Option<&'m [f64]>,
-    /// Cholesky's factor of `P''`, if P is quadratic.
-    pub factor: Option<&'m Cholesky>,
+    /// `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, with nothing added, if F is quadratic.
+    pub gram: Option<&'m [f64]>,
     /// `F'` at theta; or, of a method that has duals, the sum that belongs to them.
     pub gradient: Option<Gradient<'m>>,
 }
@@ -60,399 +61,291 @@ pub struct Gradient<'m> {
 enum Way {
     /// By proof.
     Proof,
-    /// Without one, for a reason.
-    Stationarity(Reason),
-    /// Not at all: phi has a kink and nothing can be proven.
-    Nothing(Reason),
+    /// Without one, for P may not be convex.
+    Stationarity,
+    /// Not at all: phi has a kink and P may not be convex.
+    Nothing,
     /// Nobody asks.
     Unasked,
 }
 
-/// A matrix that is made when it is needed for the first time.
-#[derive(Debug)]
-enum Lazy {
-    Unmade,
-    /// F is not quadratic, or the matrix too large, or not positive definite.
-    Impossible,
-    Made(Hessian),
-}
-
-/// The step and the unit of the prox-gradient mapping.
-#[derive(Debug, Clone, Copy)]
-struct Mapping {
-    /// 1/L
-    alpha: f64,
-    /// Its norm at the origin (or the point that g allows next to it), or at f's ordinary point if that is larger.
-    unit: f64,
-}
-
 /// A point and what is proven of it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Proven {
     objective: f64,
     magnitude: f64,
     /// Of `P - P*`.
     bound: Bound,
+    measure: Measure,
 }
 
 impl Proven {
-    /// Takes a bound from below of P into account. It may have come from another point, so that the difference is rounded.
-    fn tighten(&mut self, below: f64) {
-        let bound = Bound::new((self.objective - below).max(0.0), self.magnitude);
-        if bound.gap < self.bound.gap {
-            self.bound = bound;
+    const NOTHING: Proven =
+        Proven { objective: f64::INFINITY, magnitude: 0.0, bound: Bound::NONE, measure: Measure::None };
+
+    /// Takes a bound from below of P into account that another point has brought, and what proved it.
+    fn tighten(&mut self, below: f64, measure: Measure) {
+        let rounding = self.bound.rounding.max(f64::EPSILON * self.magnitude);
+        let gap = (self.objective - below).max(0.0) + rounding;
+        if gap < self.bound.gap {
+            (self.bound, self.measure) = (Bound::new(gap, rounding, None), measure);
         }
     }
 }
 
-/// Evaluates points of one problem, in buffers of its own.
-#[derive(Debug)]
-pub struct Evaluator<'p, F, P, G> {
-    problem: &'p Problem<F, P, G>,
-    way: Way,
-    /// The coordinates along which g is a straight line.
-    free: Vec<(usize, f64)>,
-    /// Whether duals alone can bound P from below.
-    by_duals: bool,
-    squares: Squares,
-    hessian: Lazy,
-    balance: Option<Balance>,
-    /// Where nothing else bounds P.
-    newton: Option<Newton>,
-    /// `D(0)`, once it is asked for.
-    lowest: Option<f64>,
-    mapping: Option<Mapping>,
-    /// About the largest `|fbar_i'|`, once it is asked for.
-    reach: Option<f64>,
-    /// `|F| + |g|` at the origin, or `|min g| = |g*(0)|` where that is finite and larger.
+/// What earlier evaluations left behind: all that the next depends on beside the problem.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// `|F| + |g|` at the origin, or at the point that g allows next to it.
     scale: Option<f64>,
-    /// The largest bound from below so far, and what proved it.
+    /// The largest bound from below so far that holds everywhere, and what proved it.
     below: (f64, Measure),
     best: Proven,
+    stationarity: Stationarity,
+    /// Dear bounds that were asked for, and the next that will be tried.
+    asked: u64,
+    due: u64,
+    /// The last slope that balancing against an intercept has seen.
+    steepness: f64,
+}
+
+/// Evaluates points of one problem, in buffers of its own.
+pub struct Evaluator<'p> {
+    problem: ErasedProblem<'p>,
+    way: Way,
+    tolerance: f64,
+    prover: Prover<'p>,
+    memory: Memory,
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
 }
 
-impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
+impl<'p> Evaluator<'p> {
     /// Chooses the way to a measure; what it needs of the data is looked up when it is needed.
-    pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let Problem { inner: f, merit, regularizer: g } = problem;
-        let (d, affine) = (f.d(), f.structure().affine);
-        let free = g.free_coordinates(d);
-        let by_duals = free.len() <= usize::from(affine) && dual::is_usable(g, d, &free, affine);
-        let without =
-            |reason| if merit.has_kinks() { Way::Nothing(reason) } else { Way::Stationarity(reason) };
-        let way = if !f.convex_composition() {
-            without(Reason::NotConvex)
-        } else if by_duals || quadratic::is_at_hand(problem) {
-            Way::Proof
-        } else {
-            without(Reason::Unbounded)
+    pub fn new<F: Inner, P: Merit, G: Regularizer>(problem: &'p Problem<F, P, G>) -> Self {
+        let way = match (problem.inner.convex_composition(), problem.merit.has_kinks()) {
+            (true, _) => Way::Proof,
+            (false, false) => Way::Stationarity,
+            (false, true) => Way::Nothing,
         };
-        let hessian =
-            if way == Way::Proof && quadratic::is_at_hand(problem) { Lazy::Unmade } else { Lazy::Impossible };
-        let newton = (way == Way::Stationarity(Reason::Unbounded)).then(|| Newton::new(problem)).flatten();
-        Evaluator { free, by_duals, hessian, newton, squares: Squares::of(g, d), ..Self::by(problem, way) }
+        Self::by(problem.erased(), way)
     }
 
     /// Objectives alone, for half the work.
-    pub fn without_measure(problem: &'p Problem<F, P, G>) -> Self {
-        Self::by(problem, Way::Unasked)
+    pub fn without_measure<F: Inner, P: Merit, G: Regularizer>(problem: &'p Problem<F, P, G>) -> Self {
+        Self::by(problem.erased(), Way::Unasked)
     }
 
-    fn by(problem: &'p Problem<F, P, G>, way: Way) -> Self {
+    fn by(problem: ErasedProblem<'p>, way: Way) -> Self {
         let f = &problem.inner;
-        let size = f.n_x() * f.ell();
+        let (size, d) = (f.n_x() * f.ell(), f.d());
         Evaluator {
+            prover: Prover::new(problem.copied()),
             problem,
             way,
-            free: Vec::new(),
-            by_duals: false,
-            squares: Squares::of(&problem.regularizer, 0),
-            hessian: Lazy::Impossible,
-            balance: None,
-            newton: None,
-            lowest: None,
-            mapping: None,
-            reach: None,
-            scale: None,
-            below: (f64::NEG_INFINITY, Measure::None),
-            best: Proven { objective: f64::INFINITY, magnitude: 0.0, bound: Bound::NONE },
+            tolerance: TOLERANCE,
+            memory: Memory {
+                scale: None,
+                below: (f64::NEG_INFINITY, Measure::None),
+                best: Proven::NOTHING,
+                stationarity: Stationarity::default(),
+                asked: 0,
+                due: 1,
+                steepness: 0.0,
+            },
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
-            gradient: vec![0.0; f.d()],
+            gradient: vec![0.0; d],
         }
+    }
+
+    /// The same, for a run that asks for so small a relative gap: what is smaller need not be proven.
+    #[must_use]
+    pub fn aiming_at(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// What the next evaluation depends on beside the problem.
+    pub(crate) fn memory(&self) -> Memory {
+        let Prover { asked, due, steepness, .. } = self.prover;
+        Memory { asked, due, steepness, ..self.memory.clone() }
+    }
+
+    /// Goes on from where another evaluator ended.
+    pub(crate) fn remember(&mut self, memory: Memory) {
+        (self.prover.asked, self.prover.due) = (memory.asked, memory.due);
+        self.prover.steepness = memory.steepness;
+        self.memory = memory;
     }
 
     /// Evaluates theta, of which a method may know more.
     pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
-        let problem = self.problem;
         let asked = self.way != Way::Unasked;
-        let at_origin = asked && self.look_up(theta, known);
-        let matched = asked && self.is_matched(known);
-        if let (true, Some(known)) = (matched, known.gradient) {
-            self.f_bar.copy_from_slice(known.f_bar);
-            self.w.copy_from_slice(known.w);
-            self.gradient.copy_from_slice(known.gradient);
-        } else if let Some(known) = known.gradient {
-            self.f_bar.copy_from_slice(known.f_bar);
-        } else if matched {
-            problem.loss_and_gradient(theta, &mut self.f_bar, &mut self.w, &mut self.gradient);
-        } else {
-            problem.inner.means(theta, &mut self.f_bar);
-        }
-        let loss = problem.loss(&self.f_bar);
-        let g = problem.regularizer.value(theta);
+        let matched = self.look(theta, known, asked);
+        let loss = self.problem.loss(&self.f_bar);
+        let g = self.problem.regularizer.value(theta);
         let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
-        let mut here = Proven { objective, magnitude, bound: Bound::NONE };
-        let mut stationarity = None;
+        let mut here = Proven { objective, magnitude, ..Proven::NOTHING };
+        let mut gained = None;
         if asked && magnitude.is_finite() {
-            self.scale.get_or_insert_with(|| scale(problem, at_origin.then_some(magnitude)));
-            let point = Point { theta, loss, g };
-            if let (Way::Stationarity(_), None) = (self.way, self.mapping) {
-                self.mapping = Some(self.make_mapping(theta));
-            }
-            let (mut bound, mut measure) = self.prove(point, at_origin, matched, known);
-            if let (Way::Stationarity(_), Some(mapping)) = (self.way, self.mapping) {
-                let relative = self.mapping_norm(theta, &self.gradient, mapping.alpha) / mapping.unit;
-                stationarity = Some(relative);
-                if bound == Bound::NONE {
-                    (bound, measure) = (self.try_to_prove(point, relative), Measure::DualityGap);
+            let scale = self.scale(theta, magnitude).max(magnitude);
+            match self.way {
+                Way::Proof => {
+                    (here.bound, here.measure) = self.prove(theta, (loss, g), matched, known, scale)
                 }
+                Way::Stationarity => {
+                    let Evaluator { problem, memory, tolerance, f_bar, w, gradient, .. } = self;
+                    let at = Slope { theta, f_bar, w, gradient };
+                    let gain = memory.stationarity.gain(problem, at, *tolerance * scale);
+                    gained = Some(if scale > 0.0 { gain / scale } else { gain });
+                }
+                Way::Nothing | Way::Unasked => {}
             }
-            here.bound = bound;
-            if bound.gap < f64::INFINITY && objective - bound.gap >= self.below.0 {
-                self.below = (objective - bound.gap, measure);
-            }
-            here.tighten(self.below.0);
-            self.best.tighten(self.below.0);
+            let (below, measure) = self.note(&here);
+            here.tighten(below, measure);
+            self.memory.best.tighten(below, measure);
         }
         // Of two points, that with the smaller bound: objectives that differ by rounding say nothing.
-        let (new, old) = (here.bound.gap, self.best.bound.gap);
-        let is_best = new < old || (new == old && objective < self.best.objective);
+        let best = &mut self.memory.best;
+        let (new, old) = (here.bound.gap, best.bound.gap);
+        let is_best = new < old || (new == old && objective < best.objective);
         if is_best {
-            self.best = here;
+            *best = here;
         }
-        Evaluation { objective, magnitude, certificate: self.certificate(stationarity), is_best }
+        Evaluation { objective, magnitude, certificate: self.certificate(gained), is_best }
     }
 
-    fn certificate(&self, stationarity: Option<f64>) -> Certificate {
-        let Bound { gap, .. } = self.best.bound;
-        let scale = self.best.magnitude.max(self.scale.unwrap_or(0.0));
-        let relative = if scale > 0.0 { gap / scale } else { gap };
-        // Where no proof is promised, one that says less than the stationarity is not what a run should wait for.
-        let (measure, is_rounding) = (self.below.1, self.best.bound.is_rounding());
-        let is_worth = stationarity.is_none_or(|stationarity| relative <= stationarity) || is_rounding;
-        if gap < f64::INFINITY && is_worth {
+    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are `phi_i'(fbar_i)`.
+    fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
+        let Evaluator { problem, f_bar, w, gradient, .. } = self;
+        let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
+        let own = known.duals.filter(|_| kinks);
+        let balanced = asked && self.way == Way::Proof && self.prover.balances();
+        if let Some(known) = known.gradient {
+            f_bar.copy_from_slice(known.f_bar);
+            if asked && !balanced {
+                w.copy_from_slice(own.unwrap_or(known.w));
+                gradient.copy_from_slice(known.gradient);
+                return own.is_none();
+            }
+        } else if asked && own.is_none() && !balanced {
+            problem.loss_and_gradient(theta, f_bar, w, gradient);
+            return true;
+        } else {
+            problem.inner.means(theta, f_bar);
+        }
+        if !asked {
+            return false;
+        }
+        match own {
+            Some(duals) => w.copy_from_slice(duals),
+            None => problem.duals(f_bar, w),
+        }
+        if balanced {
+            self.prover.balance(f_bar, w);
+        }
+        gradient.fill(0.0);
+        problem.inner.add_weighted_jac_t(theta, w, gradient);
+        false
+    }
+
+    fn prove(
+        &mut self,
+        theta: &[f64],
+        (loss, g): (f64, f64),
+        matched: bool,
+        known: Known<'_>,
+        scale: f64,
+    ) -> (Bound, Measure) {
+        let Evaluator { f_bar, w, gradient, .. } = self;
+        let point = Point { theta, loss, g, f_bar };
+        let (gram, wanted) = (known.gram, self.tolerance);
+        self.prover.prove(Evidence { point, w, matched, u: gradient, gram, scale, wanted })
+    }
+
+    /// The best bound from below so far, with what this point brings: one among some theta alone belongs to its own point.
+    fn note(&mut self, here: &Proven) -> (f64, Measure) {
+        let Bound { gap, within, .. } = here.bound;
+        if gap < f64::INFINITY && within.is_none() && here.objective - gap >= self.memory.below.0 {
+            self.memory.below = (here.objective - gap, here.measure);
+        }
+        self.memory.below
+    }
+
+    /// The size of the objective at the origin, or at the point that g allows next to it.
+    fn scale(&mut self, theta: &[f64], magnitude: f64) -> f64 {
+        let problem = &self.problem;
+        *self.memory.scale.get_or_insert_with(|| {
+            let origin = problem.allowed(&vec![0.0; theta.len()]);
+            if theta == origin {
+                return magnitude;
+            }
+            let mut f_bar = vec![0.0; self.f_bar.len()];
+            problem.inner.means(&origin, &mut f_bar);
+            let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
+            if there.is_finite() { there } else { 0.0 }
+        })
+    }
+
+    fn certificate(&self, gained: Option<f64>) -> Certificate {
+        let Proven { bound, measure, magnitude, .. } = self.memory.best;
+        let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
+        let relative = if scale > 0.0 { bound.gap / scale } else { bound.gap };
+        if bound.gap < f64::INFINITY {
             return Certificate {
                 measure,
-                gap: Some(gap),
+                gap: Some(bound.gap),
                 relative: Some(relative),
-                is_rounding,
+                within: bound.within,
+                is_rounding: bound.is_rounding() && relative <= BEARABLE,
                 reason: None,
             };
         }
+        let reason = Some(Reason::NotConvex);
         match self.way {
             Way::Proof => Certificate {
-                measure: self.expected(),
+                measure: if self.problem.inner.structure().affine {
+                    Measure::DualityGap
+                } else {
+                    Measure::FenchelGap
+                },
                 relative: Some(f64::INFINITY),
                 reason: Some(Reason::NotYet),
                 ..Certificate::NONE
             },
-            Way::Stationarity(reason) => Certificate {
-                measure: Measure::Stationarity,
-                relative: stationarity,
-                reason: Some(reason),
-                ..Certificate::NONE
-            },
-            Way::Nothing(reason) => Certificate { reason: Some(reason), ..Certificate::NONE },
+            Way::Stationarity => {
+                Certificate { measure: Measure::Stationarity, relative: gained, reason, ..Certificate::NONE }
+            }
+            Way::Nothing => Certificate { reason, ..Certificate::NONE },
             Way::Unasked => Certificate::NONE,
         }
     }
 
-    /// What a proof will be.
-    fn expected(&self) -> Measure {
-        match (&self.hessian, self.problem.inner.structure().affine) {
-            (Lazy::Impossible, true) => Measure::DualityGap,
-            (Lazy::Impossible, false) => Measure::FenchelGap,
-            _ => Measure::Quadratic,
-        }
-    }
-
-    /// Looks up what this evaluation needs and earlier ones did not; says whether theta is the origin (or the point that g allows next to it) and the
-    /// first point of all.
-    fn look_up(&mut self, theta: &[f64], known: Known<'_>) -> bool {
-        let problem = self.problem;
-        let at_origin = self.scale.is_none() && theta == problem.allowed(&vec![0.0; theta.len()]);
-        // A run that begins at the origin has it all before it.
-        if matches!(self.hessian, Lazy::Unmade) && !at_origin && known.factor.is_none() {
-            self.hessian = Hessian::new(problem, &self.squares).map_or(Lazy::Impossible, Lazy::Made);
-            if matches!(self.hessian, Lazy::Impossible) && !self.by_duals {
-                self.way = Way::Stationarity(Reason::Singular);
-            }
-        }
-        if let (Way::Proof, Lazy::Impossible, None, [one]) =
-            (self.way, &self.hessian, &self.balance, &*self.free)
-        {
-            self.balance = Some(Balance::new(problem, *one));
-        }
-        if let (Way::Stationarity(_), None, false) = (self.way, self.mapping, at_origin) {
-            let origin = problem.allowed(&vec![0.0; theta.len()]);
-            let loss = problem.loss_and_gradient(&origin, &mut self.f_bar, &mut self.w, &mut self.gradient);
-            self.mapping = Some(self.make_mapping(&origin));
-            self.scale.get_or_insert_with(|| {
-                scale(problem, Some(loss.abs() + problem.regularizer.value(&origin).abs()))
-            });
-        }
-        at_origin
-    }
-
-    /// The method's duals, where they are better than `phi_i'(fbar_i)`: at a kink that is one of many subgradients, and the method knows
-    /// better which.
-    fn duals<'m>(&self, known: Known<'m>) -> Option<&'m [f64]> {
-        let Problem { inner: f, merit, .. } = self.problem;
-        known.duals.filter(|_| merit.has_kinks() && f.structure().affine)
-    }
-
-    /// Whether the duals will be `w_i = phi_i'(fbar_i)`.
-    fn is_matched(&self, known: Known<'_>) -> bool {
-        known.factor.is_some() || (self.duals(known).is_none() && self.balance.is_none())
-    }
-
-    /// A bound on `P(theta) - P*` at the point whose averages stand in `f_bar`, and what proves it; and, if the duals are matched, those in `w` and
-    /// `F'` in `gradient`.
-    fn prove(
+    /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
+    pub(crate) fn settle(
         &mut self,
-        point: Point<'_>,
-        at_origin: bool,
-        matched: bool,
-        known: Known<'_>,
-    ) -> (Bound, Measure) {
-        let problem = self.problem;
-        let affine = problem.inner.structure().affine;
-        let mut balanced = None;
-        if !matched {
-            match self.duals(known) {
-                Some(w) => self.w.copy_from_slice(w),
-                None => problem.duals(&self.f_bar, &mut self.w),
-            }
-            let balance = self.balance.as_mut();
-            balanced = balance.map(|balance| balance.apply(problem, &self.f_bar, &mut self.w));
-            if let Some(known) = known.gradient.filter(|_| balanced.is_none()) {
-                self.gradient.copy_from_slice(known.gradient);
-            } else {
-                self.gradient.fill(0.0);
-                problem.inner.add_weighted_jac_t(point.theta, &self.w, &mut self.gradient);
-            }
+        theta: &[f64],
+        objective: f64,
+        certificate: Certificate,
+    ) -> (f64, Certificate) {
+        if self.way != Way::Proof || !objective.is_finite() {
+            return (objective, certificate);
         }
-        let prove = |factor: &Cholesky| {
-            quadratic::gap(factor, &problem.regularizer, &self.squares, point, &self.gradient)
+        self.problem.inner.means(theta, &mut self.f_bar);
+        self.problem.duals(&self.f_bar, &mut self.w);
+        let (loss, g) = (self.problem.loss(&self.f_bar), self.problem.regularizer.value(theta));
+        let point = Point { theta, loss, g, f_bar: &self.f_bar };
+        let Some(exact) = self.prover.objective(point, &self.w, DIGITS * (loss.abs() + g.abs())) else {
+            return (objective, certificate);
         };
-        if let Some(factor) = known.factor {
-            return (prove(factor), Measure::Quadratic);
-        }
-        if self.way != Way::Proof || (at_origin && !self.by_duals) {
-            return (Bound::NONE, Measure::None);
-        }
-        if let Lazy::Made(hessian) = &self.hessian {
-            return (prove(&hessian.factor), Measure::Quadratic);
-        }
-        let mut v: Vec<f64> = self.gradient.iter().map(|u| -u).collect();
-        for (l, slope) in &self.free {
-            v[*l] = *slope;
-        }
-        let left = match (&self.balance, balanced) {
-            (Some(balance), Some(balanced)) => {
-                balance.left(balanced, point.theta, &self.f_bar, &self.gradient)
-            }
-            // Nothing met the slopes.
-            _ if !self.free.is_empty() => f64::INFINITY,
-            _ => 0.0,
+        let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
+        let gap = certificate.gap.map(|gap| (exact - (objective - gap)).max(f64::EPSILON * exact.abs()));
+        let relative = match (gap, scale) {
+            (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
+            _ => certificate.relative,
         };
-        let may_shrink = affine && self.free.iter().all(|(_, slope)| *slope == 0.0);
-        let duals = Duals { w: &mut self.w, matched, v: &mut v, may_shrink };
-        let mut bound = dual::gap(problem, point, &self.f_bar, duals);
-        bound.gap += left;
-        bound.rounding += left;
-        if bound.is_rounding() && matched && self.squares.are_all() && self.problem.regularizer.mu() > 0.0 {
-            let error = self.rounding(point.theta);
-            let closer = self.squares.strong_gap(point.theta, &self.gradient, error);
-            bound = if closer.gap < bound.gap { closer } else { bound };
-        }
-        (bound, if affine { Measure::DualityGap } else { Measure::FenchelGap })
+        (exact, Certificate { gap, relative, ..certificate })
     }
-
-    /// What rounding may have done to a coordinate of `F'`, the mean of `<f'_l, w_i>`: with `|fbar_i'| <= B`, eps of `B |w_i|`, and what `w_i` itself
-    /// was rounded by, `B |theta| / gamma`.
-    fn rounding(&mut self, theta: &[f64]) -> f64 {
-        let f = &self.problem.inner;
-        let reach = *self.reach.get_or_insert_with(|| {
-            f.bounds().mean_jacobian.unwrap_or_else(|| mean_jacobian_norm(f, &vec![0.0; f.d()]))
-        });
-        let w = (norm_squared(&self.w) / f.n_x() as f64).sqrt();
-        let gamma = self.problem.merit.gamma();
-        ROUNDING * reach * (w + reach * norm_squared(theta).sqrt() / gamma)
-    }
-
-    /// A bound where none is promised, if it says at least as much as the relative stationarity.
-    fn try_to_prove(&mut self, point: Point<'_>, stationarity: f64) -> Bound {
-        let problem = self.problem;
-        if stationarity > NEAR {
-            return Bound::NONE;
-        }
-        let lowest = *self.lowest.get_or_insert_with(|| dual::at_zero(problem));
-        let mut bound = Bound::new(point.loss + point.g - lowest, point.loss.abs() + point.g.abs());
-        if let Some(newton) = &mut self.newton {
-            let closer = newton.gap(problem, &self.squares, point, &self.f_bar, &self.w, &self.gradient);
-            bound = if closer.gap < bound.gap { closer } else { bound };
-        }
-        let scale = self.scale.unwrap_or(0.0).max(point.loss.abs() + point.g.abs());
-        if bound.gap <= stationarity * scale || bound.is_rounding() { bound } else { Bound::NONE }
-    }
-
-    /// From the averages and the gradient at the origin, which are at hand.
-    fn make_mapping(&self, origin: &[f64]) -> Mapping {
-        let problem = self.problem;
-        let f = &problem.inner;
-        // Where g is quadratic nobody asks for the step.
-        let smoothness = if self.squares.are_all() {
-            1.0
-        } else {
-            mean_jacobian_norm(f, origin).powi(2) / problem.gamma_of(&self.f_bar)
-        };
-        let alpha = if smoothness > 0.0 && smoothness.is_finite() { 1.0 / smoothness } else { 1.0 };
-        let at_origin = self.mapping_norm(origin, &self.gradient, alpha);
-        let elsewhere = f.ordinary_point().map_or(0.0, |point| {
-            let mut gradient = vec![0.0; point.len()];
-            problem.gradient(&point, &mut gradient);
-            self.mapping_norm(&point, &gradient, alpha)
-        });
-        // A logarithm may be infinitely steep at the origin: in that unit every point would be solved.
-        let usable = |norm: &f64| norm.is_finite() && *norm > 0.0;
-        let unit = [at_origin, elsewhere].into_iter().filter(usable).reduce(f64::max).unwrap_or(1.0);
-        Mapping { alpha, unit }
-    }
-
-    /// The norm of the prox-gradient mapping at theta, where `F'` is `gradient`; where g is quadratic that of `P'(theta)`, which
-    /// says more than a difference of points that may round to zero.
-    fn mapping_norm(&self, theta: &[f64], gradient: &[f64], alpha: f64) -> f64 {
-        if let Some(gradient) = self.squares.gradient(theta, gradient) {
-            return norm_squared(&gradient).sqrt();
-        }
-        norm_squared(&self.problem.mapping(theta, gradient, alpha)).sqrt()
-    }
-}
-
-/// `|F| + |g|` at the origin (or the point that g allows next to it), or `|min g| = |g*(0)|` where that is finite and larger.
-fn scale<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, known: Option<f64>) -> f64 {
-    let zero = vec![0.0; problem.inner.d()];
-    let there = known.unwrap_or_else(|| {
-        let origin = problem.allowed(&zero);
-        let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
-        problem.inner.means(&origin, &mut f_bar);
-        problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs()
-    });
-    let least = problem.regularizer.conjugate(&zero).abs();
-    [there, least].into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max)
 }

@@ -99,11 +99,20 @@ pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) ->
     diagonal
 }
 
-/// `matrix += lambda I`
-pub fn add_ridge(lambda: f64, d: usize, matrix: &mut [f64]) {
+/// `matrix += share diag(matrix)`, whatever the units of the coordinates; where the diagonal is 0, as much of its mean, or of `otherwise` if all of it is.
+pub fn add_ridge(share: f64, otherwise: f64, d: usize, matrix: &mut [f64]) {
+    let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d.max(1) as f64;
+    let least = if mean > 0.0 { mean } else { otherwise };
     for entry in matrix.iter_mut().step_by(d + 1) {
-        *entry += lambda;
+        *entry += share * if *entry > 0.0 { *entry } else { least };
     }
+}
+
+/// c for which `c 1 1'` is of the size of the matrix along the ones, in units in which its diagonal is 1: `1 / sum_l (1 / M_ll)`. Added within a budget `sum_l p_l = 0`, along
+/// which it is nothing, it makes up for what the matrix lacks across.
+pub fn size_across(d: usize, matrix: &[f64]) -> f64 {
+    let inverse: f64 = matrix.iter().step_by(d + 1).filter(|entry| **entry > 0.0).map(|entry| 1.0 / entry).sum();
+    if inverse > 0.0 && inverse.is_finite() { 1.0 / inverse } else { 1.0 }
 }
 
 /// Predictors whose rows are sparse.
@@ -160,7 +169,7 @@ mod tests {
         }
         let mut matrix = weighted(&sparse, weight);
         assert_eq!(matrix, expected);
-        add_ridge(0.25, 3, &mut matrix);
+        add_ridge(0.25, 1.0, 3, &mut matrix);
         assert_eq!(matrix[4], expected[4] + 0.25);
     }
 

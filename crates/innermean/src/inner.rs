@@ -197,6 +197,12 @@ pub trait Inner: Sync {
         None
     }
 
+    /// The rows `x_i` and their mean m, rounded, of an affine f with `fbar_i(theta) = <x_i - m, theta>`: what is rounded in them is as large as
+    /// `x_i` and m, and not as their difference.
+    fn centred_rows(&self) -> Option<(&[f64], &[f64])> {
+        None
+    }
+
     /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where row `r = i ell + c` is coordinate c of `fbar_i`, for an affine f that
     /// finds it without a copy of them; d rows of length d.
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {

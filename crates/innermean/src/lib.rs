@@ -45,6 +45,7 @@ pub mod merit;
 pub mod methods;
 pub mod optimum;
 pub mod oracle;
+mod precise;
 pub mod problem;
 pub mod problems;
 pub mod product;

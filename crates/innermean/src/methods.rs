@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::choice::{Choice, ChoiceError};
-use crate::cholesky::Cholesky;
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -41,8 +40,9 @@ pub mod msvr;
 pub mod multipliers;
 pub mod newton;
 pub mod pdbg;
+pub mod precise;
 pub mod primal_dual;
-mod program;
+pub(crate) mod program;
 pub mod prox_linear;
 pub mod reference;
 pub mod safeguard;
@@ -134,8 +134,14 @@ pub trait Method<F, P, G> {
         None
     }
 
-    /// Cholesky's factor of `P''`, if P is quadratic and the method has it: with it a certificate costs no pass over the data.
-    fn factor<'s>(&self, state: &'s Self::State) -> Option<&'s Cholesky> {
+    /// `F''` as it was made of the data, with nothing added, if F is quadratic and the method has it: a certificate need not make it again.
+    fn gram<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
+        let _ = state;
+        None
+    }
+
+    /// The direction in which P falls without end, if the method has found one: then there is no minimum.
+    fn endless<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
         let _ = state;
         None
     }
@@ -295,6 +301,7 @@ methods! {
         mspbe_svrg::MspbeSvrg
         msvr::Msvr
         pdbg::Pdbg
+        precise::Precise
         prox_linear::ProxLinear
         sox::Sox
         spdg::Spdg

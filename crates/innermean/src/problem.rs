@@ -41,6 +41,14 @@ pub struct Constants {
 /// through pointers more.
 pub type ErasedProblem<'p> = Problem<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer>;
 
+impl<'p> ErasedProblem<'p> {
+    /// The same problem once more: all of it is borrowed.
+    pub fn copied(&self) -> ErasedProblem<'p> {
+        let Problem { inner, merit: Borrowed(merit), regularizer } = self;
+        Problem { inner: *inner, merit: Borrowed(*merit), regularizer: *regularizer }
+    }
+}
+
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// This problem with its types forgotten.
     pub fn erased(&self) -> ErasedProblem<'_> {

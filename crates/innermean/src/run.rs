@@ -108,6 +108,8 @@ pub struct Solution {
     pub objective: f64,
     /// How far theta is from optimal.
     pub certificate: Certificate,
+    /// The direction in which the objective falls without end, where there is no minimum.
+    pub endless: Option<Vec<f64>>,
     /// Why the run ended.
     pub status: Status,
     /// Oracle calls made.
@@ -177,7 +179,12 @@ impl Driver<'_> {
         let mut verdict = judge.evaluate(engine.counts(), engine.theta(), engine.known());
         loop {
             if let Some(status) = verdict {
-                return judge.solution(status, &engine.counts());
+                let mut solution = judge.solution(status, &engine.counts());
+                if let (Status::Diverged, Some(direction)) = (status, engine.endless()) {
+                    solution.status = Status::Unbounded;
+                    solution.endless = Some(direction.to_vec());
+                }
+                return solution;
             }
             engine.begin_outer();
             verdict = self.inner_loop(&mut engine, &mut judge);
@@ -192,15 +199,12 @@ impl Driver<'_> {
     }
 
     /// The steps of one outer iteration, in chunks, until they are done or something says stop.
-    fn inner_loop<F, P, G, M, F2, P2, G2>(
+    fn inner_loop<M, F2, P2, G2>(
         &self,
         engine: &mut Engine<'_, F2, P2, G2, M>,
-        judge: &mut Judge<'_, '_, F, P, G>,
+        judge: &mut Judge<'_, '_>,
     ) -> Option<Status>
     where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
         F2: Inner,
         P2: Merit,
         G2: Regularizer,

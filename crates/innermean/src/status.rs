@@ -20,6 +20,8 @@ pub enum Status {
     MaxSeconds,
     /// The iterates blew up.
     Diverged,
+    /// There is no minimum: the objective falls without end.
+    Unbounded,
     /// No method that suits makes any more progress.
     Stalled,
     /// The objective is not a number at the start.
@@ -43,6 +45,7 @@ impl Status {
             Status::MaxCalls => "stopped at the limit of oracle calls",
             Status::MaxSeconds => "stopped at the time limit",
             Status::Diverged => "diverged",
+            Status::Unbounded => "no minimum: the objective falls without end",
             Status::Stalled => "stopped where no more progress was made",
             Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
@@ -65,6 +68,9 @@ impl Status {
             }
             Status::Diverged => {
                 "This is the best point before the iterates blew up: divide the steps by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
+            }
+            Status::Unbounded => {
+                "Along some direction nothing stops theta: a constraint or a ridge makes a minimum."
             }
             Status::Stalled => {
                 "This is the best point so far. What is left may be rounding: accept a larger tolerance; or there is no minimum, and a constraint or a ridge makes one."

@@ -95,7 +95,7 @@ pub(crate) fn data<F: Inner, P, G>(
 
 /// How it ended, what is proven, and what to do.
 fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
-    let Certificate { measure, gap, relative, is_rounding, reason } = solution.certificate;
+    let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
     let kind = match solution.status {
         status if status.is_solved() => Kind::Good,
         Status::Diverged | Status::StartNotFinite => Kind::Bad,
@@ -106,8 +106,9 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
         (Some(gap), _, _) => {
             let end = if is_rounding { "; double precision can prove no better" } else { "" };
             let relative = relative.map_or(String::new(), |relative| format!("; relative {relative:.1e}"));
+            let among = solution.certificate.hypothesis().map_or(String::new(), |words| format!(" {words}"));
             format!(
-                "The answer is proven to be within {gap:.1e} of the optimum ({}{relative}{end}).",
+                "The answer is proven to be within {gap:.1e} of the optimum{among} ({}{relative}{end}).",
                 measure.title()
             )
         }

@@ -35,6 +35,10 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         let why = || format!("a quadratic program of {}, solved at once", counted(d, "coordinate"));
         add(facts.suited("direct"), &why);
     }
+    let alike = || "the columns may be nearly the same: Newton steps in twice the precision".to_owned();
+    if facts.suited("direct").is_some() {
+        add(facts.suited("precise"), &alike);
+    }
     if facts.affine() && facts.smooth() {
         let why =
             || format!("a smooth loss of {} that are averaged once", counted(averages, "linear predictor"));
@@ -44,6 +48,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             add(facts.suited("lbfgs"), &few);
         }
         add(facts.suited("newton"), &why);
+        add(facts.suited("precise"), &alike);
         add(facts.suited("lbfgs"), &why);
     } else if facts.smooth() {
         let each = facts.samples();

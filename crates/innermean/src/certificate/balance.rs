@@ -10,8 +10,7 @@
 //! rises with c, and at its root the duals `w_i = phi_i'(fbar_i + c z_i)` balance. Where phi has a kink h jumps; there the duals at hand are moved
 //! along z and brought back into the domain of `phi_i*`, `w_i = proj(w_i + c z_i)`, which rises with c too.
 //!
-//! Rounding leaves `rho = u_l + t`. Duals that balance exactly lie next to w; spread over the terms, the change costs
-//! `|rho| |theta_l + c|` of `D(w)` to first order, for the derivative of D there is `-z_i (theta_l + c) / n`. Several times that is added to the bound.
+//! What rounding leaves of `u_l + t` is repaired along the same column (`repair.rs`).
 
 use crate::blocks::Blocks;
 use crate::inner::{Inner, blocks};
@@ -28,23 +27,10 @@ pub(crate) struct Balance {
     slope: f64,
     /// `z_i`, flat
     column: Vec<f64>,
-    /// The last `h'` that was seen.
-    derivative: f64,
-}
-
-/// Where balancing ended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Balanced {
-    /// c, 0 for duals that were projected.
-    shift: f64,
-    /// The size of what adds up to 0.
-    size: f64,
 }
 
 /// So many evaluations of h are enough for any root.
 const MOST_STEPS: usize = 80;
-/// What rounding leaves of a balance, of the size of its terms.
-const LEFT: f64 = 1e-11;
 /// What rounding of h cannot be told from.
 const NOISE: f64 = 2.0 * f64::EPSILON;
 /// The step of a prox that is as good as a projection.
@@ -80,22 +66,24 @@ impl Balance {
                 }
             },
         );
-        Balance { l, slope, column, derivative: 0.0 }
+        Balance { l, slope, column }
     }
 
     /// Balances the duals of the averages `f_bar`; where phi has a kink, the duals in `w`.
+    /// `steepness` is the last `h'` that was seen, 0 for none.
     pub(crate) fn apply<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
+        &self,
         problem: &Problem<F, P, G>,
         f_bar: &[f64],
         w: &mut [f64],
-    ) -> Balanced {
+        steepness: &mut f64,
+    ) {
         let given = problem.merit.has_kinks().then(|| w.to_vec());
         let mut at = |c: f64| self.at(problem, f_bar, given.as_deref(), c, w);
         let (mut c, (mut h, mut size)) = (0.0, at(0.0));
         let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut best = (c, h);
-        let mut derivative = self.derivative;
+        let mut derivative = *steepness;
         let mut step = if derivative > 0.0 { -h / derivative } else { -h.signum() };
         for k in 1..MOST_STEPS {
             if h.is_nan() || h.abs() <= NOISE * size {
@@ -133,10 +121,9 @@ impl Balance {
             }
         }
         if best.0 != c {
-            (_, size) = at(best.0);
+            at(best.0);
         }
-        self.derivative = derivative;
-        Balanced { shift: if given.is_some() { 0.0 } else { best.0 }, size }
+        *steepness = derivative;
     }
 
     /// `h(c)` and the size of its terms; leaves the duals in `w`.
@@ -180,16 +167,8 @@ impl Balance {
         (self.slope + sums[0], self.slope.abs() + sums[1])
     }
 
-    /// What is to be added to the bound for what rounding left of the balance in `u`: inf if it is more than rounding.
-    pub(crate) fn left(&self, balanced: Balanced, theta: &[f64], f_bar: &[f64], u: &[f64]) -> f64 {
-        let rho = (u[self.l] + self.slope).abs();
-        // A NaN is no rounding.
-        if rho.is_nan() || rho > LEFT * balanced.size {
-            return f64::INFINITY;
-        }
-        let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        // The intercept cannot be expected to be known better than to what moves the averages by their own size.
-        let reach = largest(f_bar) / largest(&self.column);
-        4.0 * rho * ((theta[self.l] + balanced.shift).abs() + if reach.is_finite() { reach } else { 0.0 })
+    /// The coordinate, and what it does to the averages.
+    pub(crate) fn column(&self) -> (usize, &[f64]) {
+        (self.l, &self.column)
     }
 }

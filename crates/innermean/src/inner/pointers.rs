@@ -41,6 +41,7 @@ pass_on! {
     fn convex_composition() -> bool;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn averages() -> Option<&Collapsed>;
+    fn centred_rows() -> Option<(&[f64], &[f64])>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);

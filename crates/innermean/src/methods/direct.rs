@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use self::quadratic::Factor;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::choice::{Choice, ChoiceError};
-use crate::cholesky::Cholesky;
 use crate::collapse::Collapsed;
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
@@ -61,6 +60,8 @@ pub struct State {
     f_bar: Vec<f64>,
     w: Vec<f64>,
     factor: Factor,
+    /// `F''`, if it was made.
+    gram: Option<Vec<f64>>,
     /// Whether the last program was solved to its end.
     ended: bool,
     /// The averages of an f that does not have them at hand.
@@ -123,7 +124,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
-        let (factor, model) = Factor::new(oracle, &parts(oracle), theta);
+        let (factor, gram, model) = Factor::new(oracle, &parts(oracle), theta);
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
             theta: theta.to_vec(),
@@ -134,6 +135,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             factor,
+            gram,
             ended: true,
             model,
         };
@@ -166,8 +168,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
         &s.theta
     }
 
-    fn factor<'s>(&self, s: &'s State) -> Option<&'s Cholesky> {
-        s.factor.exact()
+    fn gram<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        s.gram.as_deref()
     }
 
     fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {

@@ -58,7 +58,7 @@ const MOST_STEPS: usize = 40;
 const LEFT: f64 = 0.1;
 /// A gain that is lost in rounding, of the size of P.
 const ROUNDING: f64 = 1e-13;
-/// The least ridge of a Newton step, of the mean of the diagonal; by which it grows after a step that was cut short, and the most.
+/// The least ridge of a Newton step, of the diagonal; by which it grows after a step that was cut short, and the most.
 const LEAST_RIDGE: f64 = 1e-9;
 const DAMP: f64 = 100.0;
 const MOST_RIDGE: f64 = 1e-3;
@@ -263,8 +263,7 @@ impl State {
             Some(model) => gram::weighted(model, weight),
             None => oracle.gram(&weight).expect("averages are at hand"),
         };
-        let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
-        gram::add_ridge(ridge * if mean > 0.0 { mean } else { self.sigma }, d, &mut matrix);
+        gram::add_ridge(ridge, self.sigma, d, &mut matrix);
         let mut target = self.theta.clone();
         program::solve(&matrix, &self.u, g, |alpha, v, x| oracle.primal_step(alpha, v, x), &mut target);
         let along: f64 =

@@ -31,7 +31,6 @@ use self::state::{Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::cholesky::Cholesky;
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -198,13 +197,6 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
     fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
         let State { here, f_bar, w, moved, .. } = s;
         moved.then_some(Gradient { f_bar, w, gradient: &here.gradient })
-    }
-
-    fn factor<'s>(&self, s: &'s State) -> Option<&'s Cholesky> {
-        match &s.model {
-            Model::Factor(factor, _) if s.exact && s.damping == 0.0 => Some(factor),
-            _ => None,
-        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! pass one, or ends where the first of them would. Both only ever descend, and the second ends the search.
 
 use crate::cholesky::Cholesky;
+use crate::gram;
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::clamp;
 use crate::vector::{axpy, dot, norm_squared, update};
@@ -32,7 +33,7 @@ struct Program<'a> {
 
 /// Moves x, which comes in as `x0`, to the minimiser; false if the search did not end. `step(alpha, v, x)` is the prox step
 /// `prox_{alpha g}(x - alpha v)`, asked for where there is a budget.
-pub(super) fn solve(
+pub(crate) fn solve(
     matrix: &[f64],
     gradient: &[f64],
     g: &Parts,
@@ -238,7 +239,7 @@ impl Program<'_> {
         }
         if self.g.budget {
             // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and B may be singular along it.
-            let c = matrix.iter().step_by(m + 1).sum::<f64>() / m as f64;
+            let c = gram::size_across(m, &matrix);
             update(&mut matrix, |entry| entry + c);
         }
         let factor = Cholesky::new(&matrix, m).ok()?;

@@ -4,6 +4,7 @@ use super::Oracle;
 use crate::collapse::Collapsed;
 use crate::inner::Inner;
 use crate::merit::Merit;
+use crate::precise::Rows;
 use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
 
@@ -13,6 +14,21 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
         model.linearise(&self.problem.inner, theta);
+    }
+
+    /// The rows of an affine f in twice the precision: a snapshot's calls.
+    pub(crate) fn precise_rows(&mut self) -> Rows {
+        self.calls = self.calls + self.snapshot;
+        self.rows += 2 * self.rows_of.all;
+        Rows::new(&self.problem.inner)
+    }
+
+    /// `F` from averages, and with them `w_i = phi_i'` and, as `seconds`, the diagonal of `phi_i''`: `n_X` calls of phi.
+    pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
+        self.calls.merit += self.n_x as u64;
+        self.problem.duals(f_bar, w);
+        self.problem.merit.seconds(0..self.n_x, f_bar, seconds);
+        self.problem.loss(f_bar)
     }
 
     /// The loss of a linear model at theta, and its gradient as `out`: `n_X` calls of phi, and none of f, which the model stores. On

@@ -195,6 +195,10 @@ impl Inner for Portfolio {
         Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
+    fn centred_rows(&self) -> Option<(&[f64], &[f64])> {
+        Some((&self.returns, &self.mean))
+    }
+
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
         Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight))
     }

@@ -196,9 +196,13 @@ where
         self.method().theta(&self.state)
     }
 
+    pub(super) fn endless(&self) -> Option<&[f64]> {
+        self.method().endless(&self.state)
+    }
+
     pub(super) fn known(&self) -> Known<'_> {
         let (method, state) = (self.method(), &self.state);
-        Known { duals: method.duals(state), factor: method.factor(state), gradient: method.gradient(state) }
+        Known { duals: method.duals(state), gram: method.gram(state), gradient: method.gradient(state) }
     }
 }
 

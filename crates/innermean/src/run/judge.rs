@@ -12,8 +12,8 @@ use crate::regularizer::Regularizer;
 use crate::status::{Divergence, Status};
 
 /// The judge of one run, with what it has seen.
-pub(super) struct Judge<'p, 'o, F, P, G> {
-    evaluator: Evaluator<'p, F, P, G>,
+pub(super) struct Judge<'p, 'o> {
+    evaluator: Evaluator<'p>,
     stop: &'o Stop,
     observer: &'o mut dyn Observer,
     divergence: Divergence,
@@ -53,8 +53,8 @@ impl Judged {
     }
 }
 
-impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
-    pub(super) fn new(
+impl<'p, 'o> Judge<'p, 'o> {
+    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
         problem: &'p Problem<F, P, G>,
         stop: &'o Stop,
         recovers: bool,
@@ -63,7 +63,7 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         let d = problem.inner.d();
         Judge {
             evaluator: match stop.tolerance {
-                Some(_) => Evaluator::new(problem),
+                Some(tolerance) => Evaluator::new(problem).aiming_at(tolerance),
                 None => Evaluator::without_measure(problem),
             },
             stop,
@@ -103,7 +103,10 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         }
         self.observer.record(&record, theta);
         let Stop { max_outer, target_objective, tolerance, .. } = *self.stop;
-        if certificate.is_rounding || optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t)) {
+        // What is not proven is not believed of the start: a point may be stationary by symmetry.
+        let is_believed = measure.is_gap() || inner > 0;
+        let is_reached = optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t));
+        if is_believed && (certificate.is_rounding || is_reached) {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
@@ -131,15 +134,19 @@ impl<'p, 'o, F: Inner, P: Merit, G: Regularizer> Judge<'p, 'o, F, P, G> {
         }
     }
 
-    pub(super) fn solution(self, status: Status, now: &Counts) -> Solution {
+    pub(super) fn solution(mut self, status: Status, now: &Counts) -> Solution {
         // A gap is that of the best point so far. Stationarity belongs to the point where it was measured.
         let is_gap = self.last.certificate.measure.is_gap();
         let certificate = is_gap.then_some(self.last.certificate);
         let judged = if status.is_solved() && !is_gap { self.last } else { self.best };
+        let certificate = certificate.unwrap_or(judged.certificate);
+        let (objective, certificate) =
+            self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
         Solution {
             theta: judged.theta,
-            objective: judged.record.objective,
-            certificate: certificate.unwrap_or(judged.certificate),
+            objective,
+            certificate,
+            endless: None,
             status,
             calls: now.calls,
             rows: now.rows,

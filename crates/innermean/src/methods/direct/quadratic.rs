@@ -64,8 +64,8 @@ pub(crate) enum Factor {
     Program {
         /// `F''`, with a ridge where `P''` is singular.
         matrix: Vec<f64>,
-        /// The factor of `P''`, if it is positive definite.
-        exact: Option<Cholesky>,
+        /// Whether `P''` is positive definite.
+        definite: bool,
     },
 }
 
@@ -83,21 +83,25 @@ fn by_rows(rows: usize, d: usize) -> bool {
 }
 
 impl Factor {
-    /// Also returns the averages, if f has none at hand and they had to be made. `theta` is any point.
+    /// Also returns `F''`, if it was made, and the averages, if f has none at hand and they had to be made. `theta` is any point.
     pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
         oracle: &mut Oracle<'_, F, P, G>,
         g: &Parts,
         theta: &[f64],
-    ) -> (Self, Option<Collapsed>) {
+    ) -> (Self, Option<Vec<f64>>, Option<Collapsed>) {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let l2: Vec<f64> = g.l2().collect();
         let smooth = g.are_smooth();
-        let of_matrix =
-            |matrix| if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
+        let of_matrix = |matrix: Vec<f64>| {
+            let gram = matrix.clone();
+            let factor = if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
+            (factor, Some(gram))
+        };
         if let Some(form) = oracle.quadratic_form() {
             let model = oracle.collapsed(theta);
             let whitened = whitened(&model, form);
-            return (of_matrix(gram::weighted(&whitened, |_| 1.0)), Some(model));
+            let (factor, gram) = of_matrix(gram::weighted(&whitened, |_| 1.0));
+            return (factor, gram, Some(model));
         }
         let share = 2.0 * oracle.one_over_n_x();
         // One for all, or one for each term.
@@ -111,26 +115,26 @@ impl Factor {
         if smooth && by_rows(n_x * ell, d) {
             let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
             let rows = oracle.averages().or(model.as_ref()).expect("one of them");
-            return (Self::of_rows(rows, &l2, weight), model);
+            return (Self::of_rows(rows, &l2, weight), None, model);
         }
         if let Some(gram) = oracle.gram(&weight) {
-            return (of_matrix(gram), None);
+            let (factor, gram) = of_matrix(gram);
+            return (factor, gram, None);
         }
         let model = oracle.collapsed(theta);
-        (of_matrix(gram::weighted(&model, weight)), Some(model))
+        let (factor, gram) = of_matrix(gram::weighted(&model, weight));
+        (factor, gram, Some(model))
     }
 
     fn program(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
         let d = l2.len();
         let mut whole = matrix.clone();
         whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
-        let exact = Cholesky::new(&whole, d).ok();
-        if exact.is_none() {
-            let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
-            let least = PROGRAM_RIDGE * if mean > 0.0 { mean } else { 1.0 };
-            matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += PROGRAM_RIDGE * *entry + least);
+        let definite = Cholesky::new(&whole, d).is_ok();
+        if !definite {
+            gram::add_ridge(PROGRAM_RIDGE, 1.0, d, &mut matrix);
         }
-        Factor::Program { matrix, exact }
+        Factor::Program { matrix, definite }
     }
 
     fn of_columns(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
@@ -179,21 +183,12 @@ impl Factor {
         }
     }
 
-    /// The factor of `P''` itself.
-    pub(super) fn exact(&self) -> Option<&Cholesky> {
-        match self {
-            Factor::OfColumns { cholesky, ridge } if ridge.is_empty() => Some(cholesky),
-            Factor::Program { exact, .. } => exact.as_ref(),
-            _ => None,
-        }
-    }
-
     /// Whether `P''` is positive definite.
     pub(super) fn is_unique(&self) -> bool {
         match self {
             Factor::OfColumns { ridge, .. } => ridge.is_empty(),
             Factor::OfRows { ridged, .. } => *ridged,
-            Factor::Program { exact, .. } => exact.is_some(),
+            Factor::Program { definite, .. } => *definite,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::oracle::Oracle;
 use crate::regularizer::{Parts, Regularizer};
 use crate::vector::{axpy, dot, norm_squared, update_with};
 
-/// Of the mean of the diagonal: the first ridge by which a matrix without full rank is made positive definite.
+/// Of the diagonal: the first ridge by which a matrix without full rank is made positive definite.
 const RIDGE: f64 = 1e-12;
 
 /// A matrix for the quadratic model.
@@ -29,9 +29,8 @@ impl Model {
     /// From `F''`, d rows of length d.
     pub(super) fn dense(mut matrix: Vec<f64>, g: &Parts) -> Self {
         let d = g.parts.len();
-        let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
         if !g.are_smooth() {
-            gram::add_ridge(RIDGE * mean, d, &mut matrix);
+            gram::add_ridge(RIDGE, 1.0, d, &mut matrix);
             return Model::Matrix(matrix);
         }
         for (entry, part) in matrix.iter_mut().step_by(d + 1).zip(&g.parts) {
@@ -43,13 +42,13 @@ impl Model {
     /// With a ridge where the matrix is not positive definite.
     fn factored(mut matrix: Vec<f64>, d: usize) -> Self {
         let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d as f64;
-        let mut ridge = RIDGE * if mean > 0.0 { mean } else { 1.0 };
+        let mut ridge = RIDGE;
         loop {
             match Cholesky::new(&matrix, d) {
                 Ok(factor) => return Model::Factor(factor, matrix),
                 // What is no number will not become one.
                 Err(_) if !mean.is_finite() => return Model::Diagonal(vec![1.0; d]),
-                Err(_) => gram::add_ridge(ridge, d, &mut matrix),
+                Err(_) => gram::add_ridge(ridge, 1.0, d, &mut matrix),
             }
             ridge *= 100.0;
         }
@@ -65,10 +64,11 @@ impl Model {
         }
     }
 
-    /// Adds a ridge to a matrix (Levenberg's damping): shorter steps, more along the gradient.
+    /// Adds to the diagonal of a matrix (Marquardt's damping), `ridge` on the mean: shorter steps, more along the gradient.
     pub(super) fn damp(&mut self, ridge: f64, d: usize) {
+        let share = self.size(d).map_or(0.0, |size| if size > 0.0 { ridge / size } else { 1.0 });
         let add = |mut matrix: Vec<f64>| {
-            gram::add_ridge(ridge, d, &mut matrix);
+            gram::add_ridge(share, ridge, d, &mut matrix);
             matrix
         };
         *self = match std::mem::replace(self, Model::Diagonal(Vec::new())) {

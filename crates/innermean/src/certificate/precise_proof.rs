@@ -1,0 +1,187 @@
+//! The proof by duals in twice the precision, for small problems whose columns double precision cannot tell apart.
+//!
+//! Averages, sums of weighted Jacobians and the matrix of the Newton step of the duals (`newton.rs`) are found in double-double arithmetic; phi, its derivatives and
+//! conjugate in double precision, where rounding costs no more than itself. What is left of the slopes after the step is about `1e-30` of their size,
+//! so that the bound holds among all theta up to `1e12` times the answer and more: no matrix has to be proven to be anything.
+
+use super::Bound;
+use super::bracket::{self, Bracket, Slopes};
+use super::dual::{Point, mismatch};
+use super::newton::left;
+use super::prover::{Evidence, Ground};
+use super::repair;
+use super::sizes::{UNIT, mean_square};
+use crate::gram;
+use crate::merit::Merit;
+use crate::precise::{Double, Factor, Rows};
+use crate::problem::ErasedProblem;
+use crate::regularizer::{Coordinate, Parts};
+
+/// Steps, after each of which duals that left the domain of `phi*` stay where they were.
+const MOST_STEPS: usize = 6;
+
+/// `P(theta)`
+pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -> f64 {
+    let rows = Rows::new(&problem.inner);
+    let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
+    let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
+    let mut sum = Double::from(problem.loss(&f_bar));
+    for (l, (part, x)) in g.parts.iter().zip(theta).enumerate() {
+        let tilt = Double::from(part.tilt) + rows.tilt_correction(l, part.tilt);
+        sum += tilt * Double::from(*x) + Double::product(part.l1, x.abs());
+        sum += Double::product(0.5 * part.l2, *x) * Double::from(*x);
+    }
+    sum.value()
+}
+
+/// A bound on `P(theta) - P*` among all theta up to so many times the answer.
+pub(super) fn gap(ground: &Ground<'_>, g: &Parts, evidence: &Evidence<'_>, times: f64) -> Bound {
+    let problem = &ground.problem;
+    let Point { theta, .. } = evidence.point;
+    let (rows, ell) = (Rows::new(&problem.inner), problem.inner.ell());
+    let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
+    let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
+    let mut w = evidence.w.to_vec();
+    if evidence.matched {
+        problem.duals(&f_bar, &mut w);
+    }
+    let Some(mut weights) = repair::weights(ground, &f_bar, &w) else { return Bound::NONE };
+    let tilt = |l: usize| Double::from(g.parts[l].tilt) + rows.tilt_correction(l, g.parts[l].tilt);
+    let mut moved: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
+    let slopes = |w: &[Double], tau: Double| -> Vec<Double> {
+        rows.weighted(w).iter().enumerate().map(|(l, u)| *u + tilt(l) + tau).collect()
+    };
+    let rounded: Vec<f64> = slopes(&moved, Double::ZERO)
+        .iter()
+        .zip(&g.parts)
+        .map(|(v, part)| (*v - Double::from(part.tilt)).value())
+        .collect();
+    let radius = |times: f64| ground.radius(evidence.point, &w, &rounded, times);
+    let mut tau = Double::from(bracket::multiplier(g, &rounded, &radius(1.0)));
+    // The second step takes off what rounding left of the first.
+    for step in 0..MOST_STEPS {
+        let v = slopes(&moved, tau);
+        let Some(change) = newton_step(&rows, g, theta, &v, &weights, &mut tau) else { break };
+        let mut all_inside = true;
+        for (i, own) in moved.chunks_exact_mut(ell).enumerate() {
+            let terms = i * ell..(i + 1) * ell;
+            let next: Vec<Double> = own.iter().zip(&change[terms.clone()]).map(|(w, c)| *w - *c).collect();
+            if is_inside(problem, i, &next) {
+                own.copy_from_slice(&next);
+            } else {
+                weights[terms].fill(0.0);
+                all_inside = false;
+            }
+        }
+        if all_inside && step > 0 {
+            break;
+        }
+    }
+    let v = slopes(&moved, tau);
+    let proof = Proof { w: &moved, v: &v, tau, radius: &radius(times), times };
+    by_duals(ground, g, evidence.point, &f_bar, &proof)
+}
+
+/// `W A delta` with `delta = H^-1 s`; the multiplier of a budget moves along.
+fn newton_step(
+    rows: &Rows,
+    g: &Parts,
+    theta: &[f64],
+    v: &[Double],
+    weights: &[f64],
+    tau: &mut Double,
+) -> Option<Vec<Double>> {
+    let d = theta.len();
+    let whole = rows.gram(weights);
+    let (mut free, mut s) = (Vec::new(), Vec::new());
+    for (l, part) in g.parts.iter().enumerate() {
+        let free_to_move = left(part, theta[l], v[l].hi).is_some();
+        let (least, most) = bracket::finite(part);
+        let beyond = v[l].hi < least || v[l].hi > most;
+        if free_to_move {
+            let kink = if part.l1 > 0.0 { part.l1 * theta[l].signum() } else { 0.0 };
+            free.push(l);
+            s.push(v[l] + Double::from(kink) + Double::product(part.l2, theta[l]));
+        } else if beyond {
+            free.push(l);
+            s.push(v[l] - Double::from(if v[l].hi < least { least } else { most }));
+        }
+    }
+    let m = free.len();
+    if m == 0 {
+        return None;
+    }
+    let mut block = vec![Double::ZERO; m * m];
+    for (r, &row) in free.iter().enumerate() {
+        for (c, &column) in free.iter().enumerate().take(r + 1) {
+            block[r * m + c] = whole[row.max(column) * d + row.min(column)];
+        }
+        block[r * m + r] += Double::from(g.parts[row].l2);
+    }
+    let diagonal: Vec<f64> = block.iter().map(|entry| entry.hi).collect();
+    let weight = if g.budget { gram::size_across(m, &diagonal) } else { 0.0 };
+    block.iter_mut().for_each(|entry| *entry += Double::from(weight));
+    Factor::new(&block, m).solve(&mut s);
+    if g.budget {
+        let sum = s.iter().fold(Double::ZERO, |sum, s| sum + *s);
+        *tau -= Double::from(weight) * sum;
+    }
+    let along = |r: usize| {
+        let row = rows.row(r);
+        let sum = free.iter().zip(&s).fold(Double::ZERO, |sum, (&l, delta)| sum + row[l] * *delta);
+        sum * Double::from(weights[r])
+    };
+    Some((0..rows.len()).map(along).collect())
+}
+
+/// Whether the duals of a term are inside of the domain of `phi_i*`, whatever is rounded off them.
+fn is_inside(problem: &ErasedProblem<'_>, i: usize, w: &[Double]) -> bool {
+    let finite = |round: fn(f64) -> f64| {
+        let rounded: Vec<f64> = w.iter().map(|w| if w.lo == 0.0 { w.hi } else { round(w.hi) }).collect();
+        problem.merit.conjugate(i, &rounded).is_finite()
+    };
+    finite(f64::next_up) && finite(f64::next_down)
+}
+
+/// Duals, their slopes `v_l = u_l + tilt_l + tau`, and how far theta may go.
+struct Proof<'a> {
+    w: &'a [Double],
+    v: &'a [Double],
+    tau: Double,
+    radius: &'a [f64],
+    times: f64,
+}
+
+/// What the duals prove.
+fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], proof: &Proof<'_>) -> Bound {
+    let Proof { w, v, tau, radius, times } = proof;
+    let theta = point.theta;
+    let rounded: Vec<f64> = w.iter().map(|w| w.value()).collect();
+    // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its digits, both are taken off here.
+    let free_of_tilt = Parts {
+        parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
+        budget: false,
+    };
+    let u: Vec<f64> = v.iter().map(|v| v.value()).collect();
+    // Sums of so many terms in double-double arithmetic.
+    let sizes = ground.sizes();
+    let omega = mean_square(&rounded, ground.n_x());
+    let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);
+    let error: Vec<f64> = sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
+    let slopes = Slopes { u: &u, error: &error, tau: 0.0, repaired: None, radius: Some(radius) };
+    let Bracket { gap, rounding } = bracket::bracket(&free_of_tilt, theta, slopes);
+    let (first, size) = mismatch(&ground.problem, f_bar, &rounded, &|_| 0.0);
+    let mut lost =
+        (8.0 * UNIT + UNIT * rounded.len() as f64) * size + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
+    if g.budget {
+        let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
+        lost += tau.hi.abs() * off;
+    }
+    // The objective that was found in double precision may be another.
+    let loss = ground.problem.loss(f_bar);
+    let off = if loss.is_finite() { point.loss - loss } else { f64::INFINITY };
+    Bound::new(first + gap + lost + off.max(0.0), rounding + lost, Some(*times))
+}
+
+/// Of double-double arithmetic, with a margin.
+const PRECISE_UNIT: f64 = 1e-30;

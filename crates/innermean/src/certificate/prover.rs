@@ -1,0 +1,418 @@
+//! Takes a point and what is known of it, and proves how far from optimal it is.
+//!
+//! Nobody is believed: duals come from wherever they like, but their feasibility and all values are found here, with a bound on what rounding may have done to each
+//! (`sizes.rs`). In turn:
+//!
+//! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its model (`quadratic.rs`).
+//! 2. The duals `phi_i'(fbar_i)`, or those of the method where phi has kinks, balanced against an intercept (`balance.rs`), shrunk where that makes them feasible.
+//! 3. Close to the optimum, the same after a Newton step (`newton.rs`); what rounding leaves is repaired (`repair.rs`) or, where columns are too
+//!    much alike for double precision, done again in twice the precision (`precise_proof.rs`).
+//! 4. Where g leaves theta a way to infinity that nothing closes for certain: among all theta up to a stated multiple of the answer.
+
+use std::cell::OnceCell;
+
+use super::balance::Balance;
+use super::bracket::{self, Bracket, Slopes};
+use super::definite::Definite;
+use super::dual::{self, Point, mismatch};
+use super::quadratic;
+use super::repair::{self, Repair};
+use super::sizes::{Sizes, UNIT, mean_square};
+use super::{Bound, Measure, newton, precise_proof};
+use crate::collapse::Collapsed;
+use crate::gram;
+use crate::inner::{Inner, mean_jacobian_norm};
+use crate::merit::Merit;
+use crate::methods::direct::quadratic::whitened;
+use crate::precise;
+use crate::problem::{ErasedProblem, Problem};
+use crate::regularizer::Parts;
+use crate::scalar::clamp;
+use crate::vector::dot;
+
+/// How many times the answer theta may be in a bound that holds for no more: where twice the precision is at hand, and elsewhere.
+const FAR: f64 = 1e12;
+const FURTHER: f64 = 100.0;
+/// A gap among theta of the answer's size, relative to the scale, above which nothing dear is tried.
+const NEAR: f64 = 1e-2;
+/// Gram matrices of so many products take a few milliseconds, and are made at every point close to the optimum; in twice the precision, fewer.
+const FEW_PRODUCTS: f64 = 1e7;
+const FEW_PRECISE_PRODUCTS: f64 = 1e5;
+/// What rounding may do to a g of one's own, of the size of its terms.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// What all proofs of a problem rest on.
+pub(crate) struct Ground<'p> {
+    pub(crate) problem: ErasedProblem<'p>,
+    /// g along its coordinates; None for a g of one's own.
+    pub(crate) parts: Option<Parts>,
+    sizes: OnceCell<Sizes>,
+}
+
+impl Ground<'_> {
+    pub(crate) fn sizes(&self) -> &Sizes {
+        self.sizes.get_or_init(|| {
+            let f = &self.problem.inner;
+            if f.structure().affine {
+                return Sizes::new(f);
+            }
+            let size = mean_jacobian_norm(f, &vec![0.0; f.d()]);
+            Sizes::of_curved(f.d(), size)
+        })
+    }
+
+    pub(crate) fn n_x(&self) -> usize {
+        self.problem.inner.n_x()
+    }
+
+    /// What each `u_l` is known up to, with the rounding of a mean that is part of g.
+    pub(crate) fn errors(&self, w: &[f64]) -> Vec<f64> {
+        let (sizes, omega) = (self.sizes(), mean_square(w, self.n_x()));
+        let tilt = if self.problem.inner.centred_rows().is_some() { 1.0 } else { 0.0 };
+        (0..sizes.columns.len()).map(|l| sizes.sum_error(l, omega + tilt)).collect()
+    }
+
+    /// What the objective at a point with these duals may be rounded by.
+    pub(crate) fn objective_error(&self, point: Point<'_>, w: &[f64]) -> f64 {
+        let (sizes, omega) = (self.sizes(), mean_square(w, self.n_x()));
+        let tilt = if self.problem.inner.centred_rows().is_some() { sizes.of_sum } else { 0.0 };
+        let g = self.parts.as_ref().map_or(point.g.abs(), |g| {
+            let term = |l: usize| {
+                let (part, x) = (&g.parts[l], point.theta[l].abs());
+                x * (part.tilt.abs() + part.l1 + part.l2 * x)
+            };
+            (0..point.theta.len()).map(term).sum()
+        });
+        omega * sizes.average_error(point.theta)
+            + tilt * sizes.reach(point.theta)
+            + sizes.of_sum * point.loss.abs()
+            + UNIT * (point.theta.len() as f64 + 3.0) * g
+    }
+
+    /// The relative error of the entries of `(1/n) A' W A` on some coordinates.
+    pub(crate) fn gram_error(&self, weights: &[f64], coordinates: &[usize], matrix: &[f64]) -> f64 {
+        let (sizes, d) = (self.sizes(), self.sizes().columns.len());
+        let most = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight)).sqrt();
+        let lost = |l: &usize| sizes.of_entry * most * sizes.columns[*l] / matrix[l * d + l].sqrt();
+        let lost = if sizes.of_entry > 0.0 { coordinates.iter().map(lost).fold(0.0, f64::max) } else { 0.0 };
+        sizes.of_sum + 3.0 * lost
+    }
+
+    /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l |z_l|` up to so many times the largest `S_l |theta_l|`,
+    /// or what else tells how large a theta is that matters: the averages, what moves the loss by itself, or what a step along a slope does.
+    pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
+        let (sizes, merit) = (self.sizes(), &self.problem.merit);
+        let omega = mean_square(w, self.n_x());
+        let of_loss = if omega > 0.0 { (point.loss.abs() + point.g.abs()) / omega } else { 0.0 };
+        let bend = 1.0 / merit.gamma();
+        let of_step = |l: usize| {
+            let tilt = self.parts.as_ref().map_or(0.0, |g| g.parts[l].tilt);
+            let size = sizes.columns[l];
+            if size > 0.0 && bend.is_finite() { (u[l] + tilt).abs() / (size * bend) } else { 0.0 }
+        };
+        let step = (0..u.len()).map(of_step).fold(0.0, f64::max);
+        let least = mean_square(point.f_bar, self.n_x()).max(of_loss).max(step);
+        let extent = sizes.extent(point.theta, least);
+        let radius = |size: &f64| if *size > 0.0 { times * extent / size } else { f64::MAX };
+        sizes.columns.iter().map(radius).collect()
+    }
+}
+
+/// A matrix that is made when it is needed for the first time.
+#[derive(Debug)]
+enum Lazy {
+    Unmade,
+    /// F is not quadratic, or the matrix too large, or not certain to be positive definite.
+    Impossible,
+    Made(Definite),
+}
+
+/// Proves bounds of one problem.
+pub(crate) struct Prover<'p> {
+    ground: Ground<'p>,
+    hessian: Lazy,
+    /// The coordinates along which g is a straight line.
+    free: Vec<(usize, f64)>,
+    balance: Option<Balance>,
+    /// The last slope that balancing has seen.
+    pub(crate) steepness: f64,
+    lowest: OnceCell<f64>,
+    /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as for the last.
+    pub(crate) asked: u64,
+    pub(crate) due: u64,
+}
+
+/// What a proof may use of a point.
+pub(crate) struct Evidence<'e> {
+    pub(crate) point: Point<'e>,
+    /// `w_i`; left as they were proven with.
+    pub(crate) w: &'e mut [f64],
+    /// Whether `w_i = phi_i'(fbar_i)`.
+    pub(crate) matched: bool,
+    /// `(1/n) sum_i fbar_i' w_i`
+    pub(crate) u: &'e mut [f64],
+    /// `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, if P is quadratic and a method has it.
+    pub(crate) gram: Option<&'e [f64]>,
+    /// What a gap is compared with, and how small it should be.
+    pub(crate) scale: f64,
+    pub(crate) wanted: f64,
+}
+
+impl<'p> Prover<'p> {
+    pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
+        let d = problem.inner.d();
+        let parts = Parts::of(&problem.regularizer, d);
+        let hessian =
+            if parts.is_some() && quadratic::is_at_hand(&problem) { Lazy::Unmade } else { Lazy::Impossible };
+        let free = problem.regularizer.free_coordinates(d);
+        let ground = Ground { problem, parts, sizes: OnceCell::new() };
+        Prover {
+            ground,
+            hessian,
+            free,
+            balance: None,
+            steepness: 0.0,
+            lowest: OnceCell::new(),
+            asked: 0,
+            due: 1,
+        }
+    }
+
+    /// Whether duals are moved along an intercept before they prove anything, so that those of a method's gradient do not serve.
+    pub(crate) fn balances(&self) -> bool {
+        let affine = self.ground.problem.inner.structure().affine;
+        affine && self.free.len() == 1 && !matches!(self.hessian, Lazy::Made(_) | Lazy::Unmade)
+    }
+
+    /// Balances the duals in `w`, which are those of the averages in `f_bar`, against an intercept, if that is what g leaves free.
+    pub(crate) fn balance(&mut self, f_bar: &[f64], w: &mut [f64]) {
+        let problem = &self.ground.problem;
+        let balance = self.balance.get_or_insert_with(|| Balance::new(problem, self.free[0]));
+        balance.apply(problem, f_bar, w, &mut self.steepness);
+    }
+
+    /// The smallest bound on `P(theta) - P*` that is found, and what proves it.
+    pub(crate) fn prove(&mut self, mut evidence: Evidence<'_>) -> (Bound, Measure) {
+        let affine = self.ground.problem.inner.structure().affine;
+        let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
+        if evidence.matched
+            && let Some(bound) = self.by_hessian(&evidence)
+        {
+            return (bound, Measure::Quadratic);
+        }
+        let first = self.by_duals(&mut evidence, None, None);
+        let lowest = *self.lowest.get_or_init(|| dual::at_zero(&self.ground.problem));
+        let objective = evidence.point.loss + evidence.point.g;
+        let rounding = self.ground.objective_error(evidence.point, evidence.w);
+        let by_lowest = Bound::new(objective - lowest + rounding, rounding, None);
+        let first = if by_lowest.gap < first.gap { by_lowest } else { first };
+        let target = evidence.wanted * evidence.scale;
+        if first.gap <= target || self.ground.parts.is_none() {
+            return (first, measure);
+        }
+        let small = affine && precise::is_affordable(&self.ground.problem);
+        let times = if small { FAR } else { FURTHER };
+        let here = self.by_duals(&mut evidence, None, Some(1.0));
+        let near = here.gap <= NEAR * evidence.scale;
+        let mut best = first;
+        if affine && (near || small) {
+            let due = self.is_due();
+            let products = self.products();
+            let dear = |most: f64| due || near && products <= most;
+            let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(&evidence) } else { Bound::NONE };
+            best = if by_step.gap < best.gap { by_step } else { best };
+            if best.gap > target && small && dear(FEW_PRECISE_PRODUCTS) {
+                let precise = self.precisely(&evidence);
+                best = if precise.gap < best.gap { precise } else { best };
+            }
+        }
+        if best.gap == f64::INFINITY {
+            best = self.by_duals(&mut evidence, None, Some(times));
+        }
+        (best, measure)
+    }
+
+    /// Whether something dear may be tried: the first, second, fourth, ... time.
+    fn is_due(&mut self) -> bool {
+        self.asked += 1;
+        let due = self.asked >= self.due;
+        if due {
+            self.due = 2 * self.asked;
+        }
+        due
+    }
+
+    /// Of a Gram matrix.
+    fn products(&self) -> f64 {
+        let f = &self.ground.problem.inner;
+        (f.n_x() * f.ell()) as f64 * (f.d() as f64).powi(2)
+    }
+
+    /// Where F is quadratic.
+    fn by_hessian(&mut self, evidence: &Evidence<'_>) -> Option<Bound> {
+        if matches!(self.hessian, Lazy::Unmade) {
+            self.hessian = self.make_hessian(evidence.gram).map_or(Lazy::Impossible, Lazy::Made);
+        }
+        let (Lazy::Made(hessian), Some(g)) = (&self.hessian, &self.ground.parts) else { return None };
+        let Evidence { point, w, u, .. } = evidence;
+        // The gradient is that of averages that are rounded themselves: phi'' times their error.
+        let ground = &self.ground;
+        let (sizes, bend) = (ground.sizes(), 1.0 / ground.problem.merit.gamma());
+        let moved = bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
+        let errors = ground.errors(w);
+        let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
+        let (gap, rounding) = quadratic::gap(hessian, &ground.problem, g, *point, u, &error);
+        let rounding = rounding + ground.objective_error(*point, w);
+        Some(Bound::new(gap + ground.objective_error(*point, w), rounding, None))
+    }
+
+    fn make_hessian(&self, known: Option<&[f64]>) -> Option<Definite> {
+        let Problem { inner: f, merit, .. } = &self.ground.problem;
+        let (d, n_x) = (f.d(), f.n_x() as f64);
+        let averages = || Collapsed::new(f, &vec![0.0; d]);
+        let weight = |r: usize| 2.0 / n_x * merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
+        let mut error = 0.0;
+        let (mut matrix, weights) = if let Some(form) = merit.quadratic_form() {
+            // What whitens the rows is as good as C is conditioned.
+            let ell = form.ell() as f64;
+            let least = Definite::new(form.matrix().to_vec(), form.ell(), UNIT * ell)?.lambda();
+            error = (UNIT * ell * ell + self.ground.sizes().of_entry * ell) / least;
+            let made = || gram::weighted(&whitened(&averages(), form), |_| 1.0);
+            (known.map_or_else(made, <[f64]>::to_vec), vec![0.0])
+        } else {
+            let made = || f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight));
+            (
+                known.map_or_else(made, <[f64]>::to_vec),
+                (0..f.n_x()).map(|i| n_x * weight(i * f.ell())).collect(),
+            )
+        };
+        let all: Vec<usize> = (0..d).collect();
+        let error = error + self.ground.gram_error(&weights, &all, &matrix);
+        let g = self.ground.parts.as_ref()?;
+        matrix.iter_mut().step_by(d + 1).zip(g.l2()).for_each(|(entry, l2)| *entry += l2);
+        Definite::new(matrix, d, error)
+    }
+
+    /// By the duals at hand, with or without a repair, among all theta or among so many times the answer.
+    fn by_duals(&self, evidence: &mut Evidence<'_>, repair: Option<&Repair>, times: Option<f64>) -> Bound {
+        let Evidence { point, w, matched, u, .. } = evidence;
+        let ground = &self.ground;
+        let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
+        let mut error = ground.errors(w);
+        let radius = times.map(|times| ground.radius(*point, w, u, times));
+        let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 1.0));
+        let mut beyond = bracket::excess(g, u, &error, tau);
+        let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
+        let mut along = None;
+        if radius.is_none() && repair.is_none() && is_beyond(&beyond) {
+            if !ground.problem.inner.structure().affine {
+                return Bound::NONE;
+            }
+            if let Some(s) = shrinkage(g, u, &error).filter(|s| *s < 1.0) {
+                w.iter_mut().for_each(|w| *w *= s);
+                u.iter_mut().for_each(|u| *u *= s);
+                *matched = false;
+                beyond = bracket::excess(g, u, &error, tau);
+            }
+            if is_beyond(&beyond) {
+                along = self.along_intercept(*point, w, &beyond);
+                if along.is_none() {
+                    return Bound::NONE;
+                }
+            }
+        }
+        let repair = repair.or(along.as_ref());
+        if let Some(repair) = repair {
+            (0..error.len()).for_each(|l| error[l] += repair.of_sum(l));
+        }
+        let repaired = repair.map(|_| &*beyond);
+        let slopes = Slopes { u, error: &error, tau, repaired, radius: radius.as_deref() };
+        let Bracket { gap, rounding } = bracket::bracket(g, point.theta, slopes);
+        let margin = |r: usize| repair.map_or(0.0, |repair| repair.of_dual(r));
+        let (first, size) = if *matched && repair.is_none() {
+            (0.0, point.loss.abs())
+        } else {
+            mismatch(&ground.problem, point.f_bar, w, &margin)
+        };
+        let lost = ground.objective_error(*point, w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
+        Bound::new(first + gap + lost, rounding + lost, times)
+    }
+
+    /// A repair along the one coordinate that is free, if there is an excess nowhere else.
+    fn along_intercept(&self, point: Point<'_>, w: &[f64], excess: &[f64]) -> Option<Repair> {
+        let (free, column) = self.balance.as_ref()?.column();
+        if excess.iter().enumerate().any(|(l, excess)| l != free && *excess != 0.0) {
+            return None;
+        }
+        let weights = repair::weights(&self.ground, point.f_bar, w)?;
+        Repair::along(&self.ground, &weights, column, excess[free])
+    }
+
+    /// For a g of one's own, whose conjugate is believed.
+    fn by_conjugate(&self, evidence: &Evidence<'_>) -> Bound {
+        let Evidence { point, w, matched, u, .. } = evidence;
+        let problem = &self.ground.problem;
+        let v: Vec<f64> = u.iter().map(|u| -u).collect();
+        let conjugate = problem.regularizer.conjugate(&v);
+        let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, point.f_bar, w, &|_| 0.0) };
+        let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
+        let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
+        let lost = ROUNDING * size + self.ground.objective_error(*point, w);
+        let second = point.g - dot(point.theta, &v) + conjugate;
+        Bound::new(first + if second < 0.0 { 0.0 } else { second } + lost, lost, None)
+    }
+
+    /// After a Newton step of the duals, with what is left repaired.
+    fn by_newton_step(&self, evidence: &Evidence<'_>) -> Bound {
+        let ground = &self.ground;
+        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(&ground.problem.inner)) else {
+            return Bound::NONE;
+        };
+        let Some(weights) = repair::weights(ground, evidence.point.f_bar, evidence.w) else {
+            return Bound::NONE;
+        };
+        let matrix = repair::gram(ground, &weights);
+        let moved = newton::moved(ground, g, evidence, &weights, &matrix);
+        let (mut w, mut u) = moved.unwrap_or_else(|| (evidence.w.to_vec(), evidence.u.to_vec()));
+        let error = ground.errors(&w);
+        let tau = bracket::multiplier(g, &u, &ground.radius(evidence.point, &w, &u, 1.0));
+        let beyond = bracket::excess(g, &u, &error, tau);
+        let repair = Repair::new(ground, &weights, &matrix, &beyond, g.budget);
+        if repair.is_none() && beyond.iter().any(|excess| *excess > 0.0) {
+            return Bound::NONE;
+        }
+        let mut moved = Evidence { w: &mut w, u: &mut u, matched: false, ..*evidence };
+        self.by_duals(&mut moved, repair.as_ref(), None)
+    }
+
+    /// `P(theta)` in twice the precision, where that is at hand and double precision may be off by more than `bearable`.
+    pub(crate) fn objective(&self, point: Point<'_>, w: &[f64], bearable: f64) -> Option<f64> {
+        let g = self.ground.parts.as_ref()?;
+        let rough = self.ground.objective_error(point, w) > bearable;
+        (rough && precise::is_affordable(&self.ground.problem))
+            .then(|| precise_proof::objective(&self.ground.problem, g, point.theta))
+    }
+
+    /// In twice the precision.
+    fn precisely(&self, evidence: &Evidence<'_>) -> Bound {
+        let Some(g) = &self.ground.parts else { return Bound::NONE };
+        precise_proof::gap(&self.ground, g, evidence, FAR)
+    }
+}
+
+/// The largest s for which `s u` has no excess but along free coordinates, where that is the way out: nothing tilts, and there is no budget.
+fn shrinkage(g: &Parts, u: &[f64], error: &[f64]) -> Option<f64> {
+    let mut s = 1.0;
+    for ((part, u), error) in g.parts.iter().zip(u).zip(error) {
+        if part.tilt != 0.0 || g.budget {
+            return None;
+        }
+        let up = if part.lo == f64::NEG_INFINITY { *u } else { f64::NEG_INFINITY };
+        let down = if part.hi == f64::INFINITY { -u } else { f64::NEG_INFINITY };
+        let beyond = up.max(down) + 2.0 * error;
+        if part.l2 == 0.0 && !part.is_free() && beyond > part.l1 {
+            s = clamp(part.l1 / beyond * (1.0 - 4.0 * UNIT), 0.0, s);
+        }
+    }
+    (s > 0.0).then_some(s)
+}

@@ -1,0 +1,160 @@
+//! How large the numbers are that are added up, and so how far rounding may have moved a sum.
+//!
+//! With u the unit of rounding, a sum of products whose terms pass through at most k roundings is wrong by at most about
+//! `k u` of the sum of their sizes (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1). Let `s_rl` be the
+//! size of what makes up entry l of row r, and `S_l^2 = (1/n_X) sum_r s_rl^2`. By Cauchy and Schwarz, and Minkowski,
+//!
+//! ```text
+//! |rounding of u_l|                     <= k u S_l omega,                    omega^2 = (1/n_X) sum_r w_r^2
+//! (1/n_X sum_r |rounding of fbar_r|^2)^(1/2) <= k u (S_0 + sum_l S_l |theta_l|),   S_0 for the offsets
+//! ```
+
+use crate::blocks::Blocks;
+use crate::collapse::Collapsed;
+use crate::gram;
+use crate::inner::{Inner, pieces};
+use crate::vector::norm_squared;
+
+/// The unit of rounding of double precision, `2^-53`.
+pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
+
+/// Numbers up to which the rows of all pairs are looked at; beyond, some of them.
+const MOST_NUMBERS: usize = 1 << 22;
+/// Pairs of a term that are looked at then.
+const SOME_PAIRS: usize = 16;
+/// At most so many blocks are added up (see `blocks.rs`), of at least so many numbers.
+const MOST_BLOCKS: usize = 128;
+const LEAST_WORK: usize = 1 << 15;
+
+/// Roundings that a value of an f that is not affine passes through, as a guess.
+const CURVED: f64 = 64.0;
+
+/// Sizes of the columns of an affine f.
+#[derive(Debug)]
+pub(crate) struct Sizes {
+    /// `S_l`
+    pub(crate) columns: Vec<f64>,
+    /// `S_0`
+    pub(crate) offset: f64,
+    /// `k u` for a sum over the rows.
+    pub(crate) of_sum: f64,
+    /// `k u` for an average, `<a_r, theta> + b_r`.
+    pub(crate) of_average: f64,
+    /// `k u` of an entry, where entries are averages themselves.
+    pub(crate) of_entry: f64,
+}
+
+impl Sizes {
+    pub(crate) fn new<F: Inner + ?Sized>(f: &F) -> Self {
+        let (d, n_x) = (f.d(), f.n_x());
+        let block = n_x.div_ceil(MOST_BLOCKS).max(LEAST_WORK / d.max(1)).min(n_x);
+        let added = (block * f.ell() + MOST_BLOCKS.min(n_x)) as f64;
+        let width = (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max().unwrap_or(d) as f64;
+        let (columns, offset, averaged) = match f.centred_rows() {
+            Some((rows, mean)) => (sizes_of_centred(rows, mean), 0.0, added),
+            None => {
+                let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
+                let (columns, offset) = sizes_of_pairs(f, most);
+                (columns, offset, if most > 1 { most as f64 } else { 0.0 })
+            }
+        };
+        // Three more for weights, shares and products.
+        Sizes {
+            columns,
+            offset,
+            of_sum: UNIT * (added + averaged + 3.0),
+            of_average: UNIT * (width + averaged + 3.0),
+            of_entry: UNIT * (averaged + if f.centred_rows().is_some() { 2.0 } else { 0.0 }),
+        }
+    }
+
+    /// Of an f that is not affine, as far as a bound on its mean Jacobians says.
+    pub(crate) fn of_curved(d: usize, jacobian: f64) -> Self {
+        let unit = CURVED * UNIT;
+        Sizes { columns: vec![jacobian; d], offset: 0.0, of_sum: unit, of_average: unit, of_entry: 0.0 }
+    }
+
+    /// What rounding may have moved `u_l` by, for duals of mean square `omega^2`.
+    pub(crate) fn sum_error(&self, l: usize, omega: f64) -> f64 {
+        self.of_sum * self.columns[l] * omega
+    }
+
+    /// What rounding may have moved the averages by, in root mean square.
+    pub(crate) fn average_error(&self, theta: &[f64]) -> f64 {
+        self.of_average * self.reach(theta)
+    }
+
+    /// `S_0 + sum_l S_l |theta_l|`
+    pub(crate) fn reach(&self, theta: &[f64]) -> f64 {
+        self.offset + self.columns.iter().zip(theta).map(|(size, theta)| size * theta.abs()).sum::<f64>()
+    }
+
+    /// `max_l S_l |theta_l|`, or `least` if that is more: how large theta is, in units in which columns have size 1.
+    pub(crate) fn extent(&self, theta: &[f64], least: f64) -> f64 {
+        self.columns.iter().zip(theta).fold(least, |most, (size, theta)| most.max(size * theta.abs()))
+    }
+}
+
+/// `x_i` and m beside each other.
+fn sizes_of_centred(rows: &[f64], mean: &[f64]) -> Vec<f64> {
+    let (d, n) = (mean.len(), rows.len() / mean.len().max(1));
+    let mut squares = vec![0.0; d];
+    Blocks::new(n, d).add(1.0 / n as f64, &mut squares, |range, squares| {
+        for row in rows[range.start * d..range.end * d].chunks_exact(d) {
+            squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x);
+        }
+    });
+    squares.iter().zip(mean).map(|(square, mean)| square.sqrt() + mean.abs()).collect()
+}
+
+/// From the rows of all pairs or, of an f with very many, from its averages and some of the pairs.
+fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
+    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    if let (1, Some(averages)) = (most, f.averages()) {
+        return sizes_of_rows(averages);
+    }
+    let whole = pieces(f).max((0..n_x).map(|i| f.n_y(i)).sum()) * ell * d <= MOST_NUMBERS;
+    let origin = vec![0.0; d];
+    let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
+    let (mut columns, mut offset) = match f.averages().filter(|_| !whole) {
+        Some(averages) => sizes_of_rows(averages),
+        None => (vec![0.0; d], 0.0),
+    };
+    let (mut squares, mut offsets) = (vec![0.0; d], 0.0);
+    let mut sum = vec![0.0; ell * d];
+    for i in 0..n_x {
+        let pairs = f.n_y(i);
+        let looked = if whole { pairs } else { pairs.min(SOME_PAIRS) };
+        sum.fill(0.0);
+        let mut constant = 0.0;
+        for k in 0..looked {
+            let j = k * pairs / looked;
+            f.value(&origin, i, j, &mut value);
+            f.jacobian(&origin, i, j, &mut work, &mut jacobian);
+            sum.iter_mut().zip(&jacobian).for_each(|(sum, x)| *sum += x.abs());
+            constant += norm_squared(&value).sqrt();
+        }
+        let share = 1.0 / looked.max(1) as f64;
+        for row in sum.chunks_exact(d.max(1)) {
+            squares.iter_mut().zip(row).for_each(|(square, x)| *square += (x * share).powi(2));
+        }
+        offsets += (constant * share).powi(2);
+    }
+    for (column, square) in columns.iter_mut().zip(&squares) {
+        *column = column.max((square / n_x as f64).sqrt());
+    }
+    offset = f64::max(offset, (offsets / n_x as f64).sqrt());
+    (columns, offset)
+}
+
+fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {
+    let share = 1.0 / averages.n_x() as f64;
+    let diagonal = gram::weighted_diagonal(averages, |_| share);
+    let columns = diagonal.iter().map(|square| square.sqrt()).collect();
+    (columns, (norm_squared(averages.offsets()) * share).sqrt())
+}
+
+/// `((1/n) sum w_r^2)^(1/2)`
+pub(crate) fn mean_square(w: &[f64], n_x: usize) -> f64 {
+    (norm_squared(w) / n_x as f64).sqrt()
+}

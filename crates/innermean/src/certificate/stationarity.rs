@@ -1,0 +1,120 @@
+//! Where nothing can be proven: what a Newton step from theta would gain, relative to the objective.
+//!
+//! ```text
+//! max over x of  -<F'(theta), x - theta> - (1/2) (x - theta)' H (x - theta) - g(x) + g(theta)
+//! ```
+//!
+//! with Gauss-Newton's matrix H, which is never indefinite. It is a difference of objectives, so that the units of the columns do not count; divided by the size of the objective, nor
+//! does its unit. A first look takes the diagonal of H, a second one, where that says that little is left, the whole of it: along columns that are nearly the same, much
+//! may be left where no single coordinate shows it.
+
+use serde::{Deserialize, Serialize};
+
+use super::sizes::UNIT;
+use crate::hessian;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::methods::program;
+use crate::problem::ErasedProblem;
+use crate::regularizer::{Coordinate, Parts};
+use crate::vector::{dot, norm_squared};
+
+/// Coordinates up to which a whole matrix is made.
+const MOST_COLUMNS: usize = 300;
+/// Of its diagonal: a ridge for a matrix that may be singular.
+const RIDGE: f64 = 1e-13;
+/// Of the largest `|f'| |w|`: slopes that are rounding.
+const ROUNDING: f64 = 64.0 * UNIT;
+
+/// What is known of a point.
+#[derive(Clone, Copy)]
+pub(crate) struct Slope<'a> {
+    pub(crate) theta: &'a [f64],
+    pub(crate) f_bar: &'a [f64],
+    pub(crate) w: &'a [f64],
+    /// `F'(theta)`
+    pub(crate) gradient: &'a [f64],
+}
+
+/// Measures points of one problem.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Stationarity {
+    /// The diagonal of H where it was made last: it is made anew where little seems to be left.
+    diagonal: Vec<f64>,
+}
+
+impl Stationarity {
+    /// What a Newton step would gain; `enough` is what need not be told more precisely.
+    pub(crate) fn gain(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
+        let f = &problem.inner;
+        let mut seconds = vec![0.0; f.ell()];
+        let known = problem.merit.quadratic_form().is_some()
+            || f.n_x() > 0 && problem.merit.seconds(0..1, &at.f_bar[..f.ell()], &mut seconds);
+        let Some(g) = Parts::of(&problem.regularizer, f.d()).filter(|g| known && !g.budget) else {
+            return by_mapping(problem, at);
+        };
+        if !self.diagonal.is_empty() {
+            let as_made = self.along_coordinates(&g, at);
+            if as_made > enough || as_made.is_nan() {
+                return as_made;
+            }
+        }
+        self.diagonal = hessian::diagonal(problem, at.theta, at.f_bar);
+        let first = self.along_coordinates(&g, at);
+        if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
+            return first;
+        }
+        first.max(whole(problem, &g, at))
+    }
+
+    /// The sum of what each coordinate alone would gain.
+    fn along_coordinates(&self, g: &Parts, at: Slope<'_>) -> f64 {
+        let omega = (norm_squared(at.w) / at.w.len().max(1) as f64).sqrt();
+        let along = |l: usize| {
+            let (slope, bend) = (at.gradient[l], self.diagonal[l]);
+            let rounding = ROUNDING * bend.max(0.0).sqrt() * omega;
+            alone(&g.parts[l], at.theta[l], if slope.abs() <= rounding { 0.0 } else { slope }, bend)
+        };
+        (0..at.theta.len()).map(along).sum()
+    }
+}
+
+/// Along one coordinate.
+fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> f64 {
+    if bend + part.l2 <= 0.0 && slope + part.tilt == 0.0 && part.l1 == 0.0 {
+        return 0.0;
+    }
+    let next = part.step(1.0 / bend.max(f64::MIN_POSITIVE), slope, x);
+    let moved = next - x;
+    let gained = part.value(x) - part.value(next) - slope * moved - 0.5 * bend * moved * moved;
+    if gained < 0.0 { 0.0 } else { gained }
+}
+
+/// Along all of them.
+fn whole(problem: &ErasedProblem<'_>, g: &Parts, at: Slope<'_>) -> f64 {
+    let d = at.theta.len();
+    let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
+    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE;
+    matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += RIDGE * *entry + least);
+    for r in 0..d {
+        for c in 0..r {
+            matrix[c * d + r] = matrix[r * d + c];
+        }
+    }
+    let mut x = at.theta.to_vec();
+    let step = |alpha: f64, v: &[f64], x: &mut [f64]| problem.regularizer.step(alpha, v, x);
+    program::solve(&matrix, at.gradient, g, step, &mut x);
+    let moved: Vec<f64> = x.iter().zip(at.theta).map(|(next, x)| next - x).collect();
+    let bent: f64 = (0..d).map(|l| moved[l] * dot(&matrix[l * d..(l + 1) * d], &moved)).sum();
+    let left = problem.regularizer.value(at.theta) - problem.regularizer.value(&x);
+    let gained = left - dot(at.gradient, &moved) - 0.5 * bent;
+    if gained.is_finite() { gained.max(0.0) } else { 0.0 }
+}
+
+/// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
+fn by_mapping(problem: &ErasedProblem<'_>, at: Slope<'_>) -> f64 {
+    let f = &problem.inner;
+    let bend = crate::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
+    let alpha = if bend > 0.0 && bend.is_finite() { 1.0 / bend } else { 1.0 };
+    0.5 * alpha * norm_squared(&problem.mapping(at.theta, at.gradient, alpha))
+}
