@@ -221,7 +221,8 @@ impl Facts {
         let theta = dd(&solution.theta);
         let certificate = &solution.certificate;
         let objective = truth.objective(&theta);
-        let scale = self.origin.max(truth.magnitude(&theta)).rounded().max(f64::MIN_POSITIVE);
+        let scale = self.origin.max(truth.magnitude(&theta)).rounded();
+        let scale = scale.max(solution.objective.abs().min(f64::MAX)).max(f64::MIN_POSITIVE);
         judged.status = solution.status.to_string();
         judged.measure = certificate.measure.title().to_owned();
         (judged.objective, judged.true_objective) = (solution.objective, objective.rounded());
@@ -244,6 +245,7 @@ impl Facts {
             found.push((Verdict::UnboundedSolved, f64::INFINITY));
         } else if solved {
             let (above, allowed) = match truth {
+                Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
                 Truth::Affine(_) => (relative(objective - self.best), run.tolerance.max(FALSE)),
                 Truth::Curved(curved) => (slope_left(curved, solution, scale), STATIONARY),
             };
@@ -259,8 +261,8 @@ impl Facts {
         };
         let off = (Dd::from(solution.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.
-        let right =
-            off <= PRINTED * scale + rounding || (!objective.is_finite() && !solution.objective.is_finite());
+        let unsaid = solution.status == Status::StartNotFinite || !objective.is_finite();
+        let right = unsaid || off <= PRINTED * scale + rounding;
         if !right {
             found.push((Verdict::WrongObjective, off / scale));
         }

@@ -154,7 +154,41 @@ pub struct Affine {
     pub uncentred: Vec<f64>,
 }
 
+/// The mean of rows of d numbers.
+pub fn mean(rows: &[f64], d: usize) -> Vec<Dd> {
+    let n = Dd::from(rows.len() / d);
+    (0..d).map(|l| rows.iter().skip(l).step_by(d).map(|x| Dd::from(*x)).sum::<Dd>() / n).collect()
+}
+
+/// The largest number of each column of rows of d.
+pub fn largest(rows: &[f64], d: usize) -> Vec<f64> {
+    (0..d).map(|l| rows.iter().skip(l).step_by(d).fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
+}
+
+fn dd(numbers: &[f64]) -> Vec<Dd> {
+    numbers.iter().map(|x| Dd::from(*x)).collect()
+}
+
 impl Affine {
+    /// Linear predictors: `phi_i(<x_i, theta> + b_i)`.
+    pub fn predictors(d: usize, rows: &[f64], offsets: &[f64], losses: Vec<Loss>, penalty: Penalty) -> Self {
+        Affine { d, rows: dd(rows), offsets: dd(offsets), losses, penalty, uncentred: vec![0.0; d] }
+    }
+
+    /// A portfolio: `-<m, theta> + (1/n) sum_i phi(<x_i - m, theta>)` with the mean m of the rows.
+    pub fn portfolio(d: usize, rows: &[f64], loss: Loss, mut penalty: Penalty) -> Self {
+        let (means, n) = (mean(rows, d), rows.len() / d);
+        penalty.parts.iter_mut().zip(&means).for_each(|(part, m)| part.tilt = -*m);
+        Affine {
+            d,
+            rows: rows.iter().enumerate().map(|(k, x)| Dd::from(*x) - means[k % d]).collect(),
+            offsets: vec![Dd::ZERO; n],
+            losses: vec![loss; n],
+            penalty,
+            uncentred: largest(rows, d),
+        }
+    }
+
     /// n
     pub fn terms(&self) -> usize {
         self.offsets.len()

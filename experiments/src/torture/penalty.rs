@@ -28,8 +28,8 @@ impl Part {
 pub struct Penalty {
     /// One for each coordinate.
     pub parts: Vec<Part>,
-    /// Whether the sum of theta is 1.
-    pub budget: bool,
+    /// So many coordinates, the first ones, sum to 1; 0 if there is no such budget.
+    pub budget: usize,
 }
 
 /// How far, relative to their size, numbers may be beyond a constraint and still be repaired.
@@ -62,11 +62,12 @@ impl Penalty {
             }
             *x = x.max(lo).min(hi);
         }
-        if !self.budget {
+        if self.budget == 0 {
             return Some(theta);
         }
-        let size: Dd = theta.iter().map(|x| x.abs()).sum();
-        let excess = theta.iter().copied().sum::<Dd>() - Dd::ONE;
+        let spent = &theta[..self.budget];
+        let size: Dd = spent.iter().map(|x| x.abs()).sum();
+        let excess = spent.iter().copied().sum::<Dd>() - Dd::ONE;
         if excess.abs() > (size + Dd::ONE) * Dd::from(SLACK) {
             return None;
         }
@@ -75,7 +76,7 @@ impl Penalty {
             let Part { lo, hi, .. } = self.parts[l];
             if excess > Dd::ZERO { theta[l] - Dd::from(lo) } else { Dd::from(hi) - theta[l] }
         };
-        let most = (0..theta.len()).reduce(|a, b| if room(b) > room(a) { b } else { a })?;
+        let most = (0..self.budget).reduce(|a, b| if room(b) > room(a) { b } else { a })?;
         let fits = room(most) >= excess.abs();
         theta[most] -= excess;
         fits.then_some(theta)
@@ -83,10 +84,6 @@ impl Penalty {
 
     /// A point that lies within all bounds, and not on one: the nearest to the origin that is at a distance of 1 or in the middle.
     pub fn inside(&self) -> Vec<Dd> {
-        let d = self.parts.len();
-        if self.budget {
-            return vec![Dd::ONE / Dd::from(d); d];
-        }
         let inside = |part: &Part| match (part.lo.is_finite(), part.hi.is_finite()) {
             (true, true) => {
                 let margin = 0.01 * (part.hi - part.lo);
@@ -96,14 +93,21 @@ impl Penalty {
             (false, true) => 0.0_f64.min(part.hi - 1.0),
             (false, false) => 0.0,
         };
-        self.parts.iter().map(|part| Dd::from(inside(part))).collect()
+        let mut point: Vec<Dd> = self.parts.iter().map(|part| Dd::from(inside(part))).collect();
+        self.spend(&mut point);
+        point
+    }
+
+    /// Spends the budget evenly.
+    fn spend(&self, point: &mut [Dd]) {
+        point[..self.budget].fill(Dd::ONE / Dd::from(self.budget.max(1)));
     }
 
     /// The point that scales are measured at: the origin, or the one next to it that the constraints allow.
     pub fn origin(&self) -> Vec<Dd> {
-        if self.budget {
-            return self.inside();
-        }
-        self.parts.iter().map(|part| Dd::from(0.0_f64.clamp(part.lo, part.hi))).collect()
+        let nearest = |part: &Part| Dd::from(0.0_f64.clamp(part.lo, part.hi));
+        let mut point: Vec<Dd> = self.parts.iter().map(nearest).collect();
+        self.spend(&mut point);
+        point
     }
 }

@@ -26,6 +26,8 @@ const MU_FALLS: f64 = 0.1;
 const STEPS: (usize, usize) = (6, 300);
 /// Damping, relative to the diagonal: the least and the most.
 const DAMPING: (f64, f64) = (1e-30, 1e2);
+/// Slopes that are looked at for a step.
+const SEARCHES: usize = 90;
 /// A step along which the objective still falls at so many times its length has no end.
 const ENDLESS: f64 = 1e45;
 
@@ -75,7 +77,7 @@ impl<'p> Solver<'p> {
         // A budget is a sum in the units of theta.
         let unit = |l: usize| {
             let size = size(l);
-            if size > 0.0 && !problem.penalty.budget {
+            if size > 0.0 && l >= problem.penalty.budget {
                 2.0_f64.powi(-(size.log2().round() as i32))
             } else {
                 1.0
@@ -179,12 +181,14 @@ impl<'p> Solver<'p> {
                         }
                         // The slope is nothing but rounding.
                     }
-                    Some(tau) => {
+                    Some(tau) if tau > Dd::ZERO => {
                         gain = -(slope * tau);
                         z.iter_mut().zip(&p).for_each(|(z, p)| *z += tau * *p);
+                        break;
                     }
+                    Some(_) => {}
                 }
-                break;
+                damping *= 100.0;
             }
             if damping > DAMPING.1 || gain == Dd::ZERO {
                 return false;
@@ -242,14 +246,17 @@ impl<'p> Solver<'p> {
         cholesky(&mut factor, d)?;
         let mut p: Vec<Dd> = gradient.iter().map(|g| -*g).collect();
         solve(&factor, d, &mut p);
-        if self.problem.penalty.budget {
-            let mut ones = vec![Dd::ONE; d];
-            solve(&factor, d, &mut ones);
-            let share = p.iter().copied().sum::<Dd>() / ones.iter().copied().sum::<Dd>();
-            p.iter_mut().zip(&ones).for_each(|(p, one)| *p -= share * *one);
+        let budget = self.problem.penalty.budget;
+        if budget > 0 {
+            let mut normal = vec![Dd::ZERO; d];
+            normal[..budget].fill(Dd::ONE);
+            solve(&factor, d, &mut normal);
+            let sum = |x: &[Dd]| x[..budget].iter().copied().sum::<Dd>();
+            let share = sum(&p) / sum(&normal);
+            p.iter_mut().zip(&normal).for_each(|(p, normal)| *p -= share * *normal);
             // What rounding leaves of the sum would take the point off the budget.
-            let rest = p.iter().copied().sum::<Dd>() / Dd::from(d);
-            p.iter_mut().for_each(|p| *p -= rest);
+            let rest = sum(&p) / Dd::from(budget);
+            p[..budget].iter_mut().for_each(|p| *p -= rest);
         }
         Some(p)
     }
@@ -276,9 +283,13 @@ impl<'p> Solver<'p> {
             }
             high_slope = at(high);
         }
-        // Between the two, where slopes of unlike signs cross, or in the middle.
-        for step in 0..60 {
-            let share = if step % 3 == 2 { Dd::from(0.5) } else { low_slope / (low_slope - high_slope) };
+        // Between the two: where slopes of unlike signs cross, in the middle or, as long as nothing is known of small steps, far below.
+        for step in 0..SEARCHES {
+            let share = match step % 3 {
+                2 if low == Dd::ZERO => Dd::from(1e-3),
+                2 => Dd::from(0.5),
+                _ => low_slope / (low_slope - high_slope),
+            };
             let middle = low + (high - low) * share;
             let here = at(middle);
             if here.abs() <= slope.abs() * Dd::from(1e-3) {

@@ -14,25 +14,10 @@ use super::files::{Files, table_text};
 use super::penalties::Wanted;
 use super::{Case, Drawn, Kind, Truth};
 use crate::torture::double_double::Dd;
-use crate::torture::objective::{Affine, Loss};
+use crate::torture::objective::{Affine, Loss, largest, mean};
 
 /// Rows and columns, at most.
 const MOST: (usize, usize) = (60, 12);
-
-fn dd(numbers: &[f64]) -> Vec<Dd> {
-    numbers.iter().map(|x| Dd::from(*x)).collect()
-}
-
-/// The largest number of each column.
-fn largest(rows: &[f64], d: usize) -> Vec<f64> {
-    (0..d).map(|l| rows.iter().skip(l).step_by(d).fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
-}
-
-/// The mean of rows of d.
-fn mean(rows: &[f64], d: usize) -> Vec<Dd> {
-    let n = Dd::from(rows.len() / d);
-    (0..d).map(|l| rows.iter().skip(l).step_by(d).map(|x| Dd::from(*x)).sum::<Dd>() / n).collect()
-}
 
 /// `innermean portfolio` with the risk of the kind.
 pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning) -> Result<Drawn> {
@@ -69,17 +54,7 @@ pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning)
         }
         _ => ("variance", Loss::Square { c: Dd::from(c) }, Square::new(c)?.into()),
     };
-    let means = mean(&rows, d);
-    let mut penalty = wanted.penalty(d, d);
-    penalty.parts.iter_mut().zip(&means).for_each(|(part, m)| part.tilt = -*m);
-    let truth = Affine {
-        d,
-        rows: rows.iter().enumerate().map(|(k, x)| Dd::from(*x) - means[k % d]).collect(),
-        offsets: vec![Dd::ZERO; n],
-        losses: vec![loss; n],
-        penalty,
-        uncentred: sizes,
-    };
+    let truth = Affine::portfolio(d, &rows, loss, wanted.penalty(d, d));
     let width = if kind == Kind::RiskHuber { format!(" --huber-width {h}") } else { String::new() };
     let flags = wanted.flags(true).unwrap_or_default();
     let arguments = format!("portfolio returns.csv --risk {risk} --risk-aversion {c}{width}{flags}");
@@ -141,14 +116,8 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     if intercept {
         rows = rows.chunks_exact(width).flat_map(|row| row.iter().copied().chain([1.0])).collect();
     }
-    let truth = Affine {
-        d,
-        rows: dd(&rows),
-        offsets: dd(&offsets),
-        losses: classes.iter().map(|y| loss(*y)).collect(),
-        penalty: wanted.penalty(d, width),
-        uncentred: vec![0.0; d],
-    };
+    let losses = classes.iter().map(|y| loss(*y)).collect();
+    let truth = Affine::predictors(d, &rows, &offsets, losses, wanted.penalty(d, width));
     let words =
         format!("{n} x {width}, intercept {intercept}, {wanted:?}, h {h}, unit {unit}, noise {noise}");
     let sparse = dice.chance(0.15);
@@ -304,7 +273,7 @@ pub(super) fn projected(dice: &mut Dice, conditioning: Conditioning) -> Result<D
     let Process { d, states, discount, .. } = process;
     let moves = moves(dice, states);
     let t = moves.from.len();
-    let total: Dd = moves.weights.as_ref().map_or(Dd::from(t), |w| dd(w).into_iter().sum());
+    let total: Dd = moves.weights.as_ref().map_or(Dd::from(t), |w| w.iter().map(|w| Dd::from(*w)).sum());
     let (mut a, mut b, mut c) = (vec![Dd::ZERO; d * d], vec![Dd::ZERO; d], vec![Dd::ZERO; d * d]);
     for k in 0..t {
         let share = moves.weights.as_ref().map_or(Dd::ONE, |w| Dd::from(w[k])) / total;
