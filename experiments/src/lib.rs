@@ -7,3 +7,4 @@ pub mod cases;
 pub mod families;
 pub mod groups;
 pub mod timing;
+pub mod torture;

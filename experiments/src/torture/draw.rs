@@ -1,0 +1,196 @@
+//! Random problems of every command, loss, penalty, constraint and conditioning. Problem K of seed S is the same whatever else is drawn.
+
+use anyhow::Result;
+use innermean::merit::Borrowed;
+use innermean::problem::ErasedProblem;
+use innermean::{Inner, Merit, Problem, Regularizer};
+use serde::Serialize;
+
+use self::columns::{Conditioning, Dice};
+use self::files::Files;
+use super::curved::Curved;
+use super::double_double::Dd;
+use super::objective::Affine;
+use super::penalty::Penalty;
+
+mod affine;
+mod bent;
+pub mod columns;
+pub mod files;
+pub mod penalties;
+
+/// Writes the kinds with their names.
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $Kind:ident $name:literal)*) => {
+        /// What a problem is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Kind {
+            $($(#[doc = $doc])* $Kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &[Kind] = &[$(Kind::$Kind),*];
+
+            /// Its name on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $(Kind::$Kind => $name,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A portfolio by its variance.
+    Variance "portfolio-variance"
+    /// By what falls below the mean.
+    Semivariance "portfolio-semivariance"
+    /// By the absolute deviation.
+    Absolute "portfolio-absolute"
+    /// By Huber's function.
+    RiskHuber "portfolio-huber"
+    /// Least squares.
+    Square "linear-square"
+    /// Huber's loss.
+    Huber "linear-huber"
+    /// The sum of absolute errors, which the library alone has.
+    LinearAbsolute "linear-absolute"
+    /// Logistic regression.
+    Logistic "linear-logistic"
+    /// The square of the hinge loss.
+    SquaredHinge "linear-squared-hinge"
+    /// The hinge loss with its kink rounded off.
+    SmoothedHinge "linear-smoothed-hinge"
+    /// The Bellman error of a model.
+    Model "policy-model"
+    /// That of a log.
+    Log "policy-log"
+    /// The projected Bellman error of a log.
+    Projected "policy-projected"
+    /// Means of groups.
+    Identity "bags-identity"
+    /// Proportions of groups.
+    BagsLogistic "bags-logistic"
+    /// The same by squares.
+    BagsSquare "bags-logistic-square"
+    /// Counts of groups.
+    Exp "bags-exp"
+    /// Proportions of classes.
+    Softmax "bags-softmax"
+    /// Sequences without labels.
+    Sequences "sequences"
+}
+
+/// f, phi and g as the library has them.
+pub struct Case {
+    inner: Box<dyn Inner>,
+    merit: Box<dyn Merit>,
+    regularizer: Box<dyn Regularizer>,
+}
+
+impl Case {
+    fn new(inner: impl Inner + 'static, merit: Box<dyn Merit>, regularizer: Box<dyn Regularizer>) -> Self {
+        Case { inner: Box::new(inner), merit, regularizer }
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> ErasedProblem<'_> {
+        Problem { inner: &*self.inner, merit: Borrowed(&*self.merit), regularizer: &*self.regularizer }
+    }
+}
+
+/// The objective as its definition says.
+#[derive(Debug, Clone)]
+pub enum Truth {
+    /// Of linear predictors: convex.
+    Affine(Affine),
+    /// Of a link that bends: not convex.
+    Curved(Curved),
+}
+
+impl Truth {
+    /// F and g.
+    pub fn parts(&self, theta: &[Dd]) -> (Dd, Dd) {
+        match self {
+            Truth::Affine(affine) => affine.parts(theta),
+            Truth::Curved(curved) => curved.parts(theta),
+        }
+    }
+
+    /// P
+    pub fn objective(&self, theta: &[Dd]) -> Dd {
+        let (f, g) = self.parts(theta);
+        f + g
+    }
+
+    /// `|F| + |g|`
+    pub fn magnitude(&self, theta: &[Dd]) -> Dd {
+        let (f, g) = self.parts(theta);
+        f.abs() + g.abs()
+    }
+
+    /// g
+    pub fn penalty(&self) -> &Penalty {
+        match self {
+            Truth::Affine(affine) => &affine.penalty,
+            Truth::Curved(curved) => &curved.penalty,
+        }
+    }
+}
+
+/// A problem of the torture test.
+pub struct Drawn {
+    /// Its size, penalty and settings in words.
+    pub words: String,
+    /// For the library.
+    pub case: Case,
+    /// For the judge.
+    pub truth: Truth,
+    /// For the command line, where it has such problems.
+    pub files: Option<Files>,
+}
+
+impl Drawn {
+    fn new(words: String, case: Case, truth: Truth, files: Option<Files>) -> Self {
+        Drawn { words, case, truth, files }
+    }
+}
+
+/// What problem `number` is, whatever the seed.
+pub fn kind(number: u64) -> Kind {
+    Kind::ALL[(number % Kind::ALL.len() as u64) as usize]
+}
+
+/// What problem `number` of `seed` is like, and the draws that are left for it.
+pub fn conditioning(seed: u64, number: u64) -> (Conditioning, Dice) {
+    let mut dice = Dice::new(seed, number);
+    let of_portfolios = kind(number) <= Kind::RiskHuber;
+    let choices = Conditioning::ALL.len() - usize::from(!of_portfolios);
+    // A third is ordinary.
+    let drawn = if dice.chance(0.25) { 0 } else { dice.below(choices) };
+    (Conditioning::ALL[drawn], dice)
+}
+
+/// Problem `number` of `seed`.
+///
+/// # Errors
+/// If the library refuses it.
+pub fn draw(seed: u64, number: u64) -> Result<Drawn> {
+    let (conditioning, mut dice) = conditioning(seed, number);
+    let dice = &mut dice;
+    match kind(number) {
+        kind @ (Kind::Variance | Kind::Semivariance | Kind::Absolute | Kind::RiskHuber) => {
+            affine::portfolio(dice, kind, conditioning)
+        }
+        Kind::Model => affine::model(dice, conditioning),
+        Kind::Log => affine::log(dice, conditioning),
+        Kind::Projected => affine::projected(dice, conditioning),
+        Kind::Identity => affine::identity(dice, conditioning),
+        Kind::Sequences => bent::sequences(dice, conditioning),
+        kind @ (Kind::BagsLogistic | Kind::BagsSquare | Kind::Exp | Kind::Softmax) => {
+            bent::groups(dice, kind, conditioning)
+        }
+        kind => affine::linear(dice, kind, conditioning),
+    }
+}

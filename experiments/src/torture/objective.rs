@@ -1,0 +1,265 @@
+//! The objective of an affine f as its definition says, in double-double numbers: `P(theta) = (1/n) sum_i phi_i(<a_i, theta> + b_i) + g(theta)`.
+//!
+//! `a_i` and `b_i` are found from the data in these numbers, and from nothing that the library has rounded.
+
+use super::double_double::{Dd, Real, dot};
+use super::penalty::{Part, Penalty};
+
+/// In units in which columns have size 1: further out than any minimum that doubles can tell.
+const OUT: f64 = 1e10;
+/// And so many times as far.
+const FURTHER: f64 = 1e10;
+
+/// A loss of one number, of the term with label or target given.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the formula says what each is")]
+pub enum Loss {
+    /// `c u^2`
+    Square { c: Dd },
+    /// `c min(u, 0)^2`
+    Downside { c: Dd },
+    /// `c |u|`
+    Absolute { c: Dd },
+    /// `c u^2 / (2h)` up to h, `c (|u| - h/2)` beyond
+    Huber { c: Dd, h: Dd },
+    /// `log(1 + e^(-y u))`
+    Logistic { y: Dd },
+    /// `max(1 - y u, 0)^2`
+    SquaredHinge { y: Dd },
+    /// `0` from `y u = 1` on, `(1 - y u)^2 / (2h)` from `1 - h` on, `1 - y u - h/2` below
+    SmoothedHinge { y: Dd, h: Dd },
+}
+
+/// `log(1 + e^t)`
+fn softplus(t: Dd) -> Dd {
+    let rest = ((-t.abs()).exp() + Dd::ONE).ln();
+    if t > Dd::ZERO { t + rest } else { rest }
+}
+
+impl Loss {
+    /// `phi(u)`
+    pub fn value(self, u: Dd) -> Dd {
+        let half = Dd::from(0.5);
+        match self {
+            Loss::Square { c } => c * u * u,
+            Loss::Downside { c } => {
+                let below = u.min(Dd::ZERO);
+                c * below * below
+            }
+            Loss::Absolute { c } => c * u.abs(),
+            Loss::Huber { c, h } => {
+                if u.abs() <= h {
+                    c * u * u * half / h
+                } else {
+                    c * (u.abs() - h * half)
+                }
+            }
+            Loss::Logistic { y } => softplus(-y * u),
+            Loss::SquaredHinge { y } => {
+                let short = (Dd::ONE - y * u).max(Dd::ZERO);
+                short * short
+            }
+            Loss::SmoothedHinge { y, h } => {
+                let short = Dd::ONE - y * u;
+                if short <= Dd::ZERO {
+                    Dd::ZERO
+                } else if short <= h {
+                    short * short * half / h
+                } else {
+                    short - h * half
+                }
+            }
+        }
+    }
+
+    /// `phi'(u)` and `phi''(u)`; a kink is rounded off over a width of mu, as [`rounded_kink`] does.
+    pub fn slopes(self, u: Dd, mu: Dd) -> (Dd, Dd) {
+        let (two, zero) = (Dd::from(2.0), Dd::ZERO);
+        match self {
+            Loss::Square { c } => (two * c * u, two * c),
+            Loss::Downside { c } if u < zero => (two * c * u, two * c),
+            Loss::Downside { .. } => (zero, zero),
+            Loss::Absolute { c } => {
+                let (first, second) = rounded_kink(u, mu / c);
+                (c * first, c * second)
+            }
+            Loss::Huber { c, h } if u.abs() <= h => (c * u / h, c / h),
+            Loss::Huber { c, .. } => (if u < zero { -c } else { c }, zero),
+            Loss::Logistic { y } => {
+                let e = (-(y * u).abs()).exp();
+                let p = (if y * u > zero { e } else { Dd::ONE }) / (Dd::ONE + e);
+                (-y * p, e / ((Dd::ONE + e) * (Dd::ONE + e)))
+            }
+            Loss::SquaredHinge { y } => {
+                let short = Dd::ONE - y * u;
+                if short > zero { (-two * y * short, two) } else { (zero, zero) }
+            }
+            Loss::SmoothedHinge { y, h } => {
+                let short = Dd::ONE - y * u;
+                if short <= zero {
+                    (zero, zero)
+                } else if short <= h {
+                    (-y * short / h, Dd::ONE / h)
+                } else {
+                    (-y, zero)
+                }
+            }
+        }
+    }
+
+    /// The largest `phi''` that there is, kinks left out: what may stand in where there is none.
+    pub fn curvature(self) -> Dd {
+        match self {
+            Loss::Square { c } | Loss::Downside { c } => Dd::from(2.0) * c,
+            Loss::Absolute { c } => c,
+            Loss::Huber { c, h } => c / h,
+            Loss::Logistic { .. } => Dd::from(0.25),
+            Loss::SquaredHinge { .. } => Dd::from(2.0),
+            Loss::SmoothedHinge { h, .. } => Dd::ONE / h,
+        }
+    }
+
+    /// Whether it has a kink.
+    pub fn has_kink(self) -> bool {
+        matches!(self, Loss::Absolute { .. })
+    }
+}
+
+/// First and second derivative of `min over s of s - mu log(s^2 - u^2)`, a smooth function above `|u|` by about mu: `u/s` with
+/// `s = mu + sqrt(mu^2 + u^2)`, and `1/s - u^2 / (s^2 sqrt(mu^2 + u^2))`.
+pub fn rounded_kink(u: Dd, mu: Dd) -> (Dd, Dd) {
+    let root = (mu * mu + u * u).sqrt();
+    let s = mu + root;
+    if s == Dd::ZERO {
+        return (Dd::ZERO, Dd::ZERO);
+    }
+    // u^2 = s (root - mu), so that the second is (1/s) (mu/root).
+    (u / s, mu / (s * root))
+}
+
+/// An objective of linear predictors.
+#[derive(Debug, Clone)]
+pub struct Affine {
+    /// The length of a row.
+    pub d: usize,
+    /// `a_i`, row by row.
+    pub rows: Vec<Dd>,
+    /// `b_i`
+    pub offsets: Vec<Dd>,
+    /// `phi_i`
+    pub losses: Vec<Loss>,
+    /// g
+    pub penalty: Penalty,
+    /// What `<a_i, theta>` is summed up from may be larger than its terms: by this factor, column by column, if the means of columns were taken off.
+    pub uncentred: Vec<f64>,
+}
+
+/// The mean of rows of d numbers.
+pub fn mean(rows: &[f64], d: usize) -> Vec<Dd> {
+    let n = Dd::from(rows.len() / d);
+    (0..d).map(|l| rows.iter().skip(l).step_by(d).map(|x| Dd::from(*x)).sum::<Dd>() / n).collect()
+}
+
+/// The largest number of each column of rows of d.
+pub fn largest(rows: &[f64], d: usize) -> Vec<f64> {
+    (0..d).map(|l| rows.iter().skip(l).step_by(d).fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
+}
+
+fn dd(numbers: &[f64]) -> Vec<Dd> {
+    numbers.iter().map(|x| Dd::from(*x)).collect()
+}
+
+impl Affine {
+    /// Linear predictors: `phi_i(<x_i, theta> + b_i)`.
+    pub fn predictors(d: usize, rows: &[f64], offsets: &[f64], losses: Vec<Loss>, penalty: Penalty) -> Self {
+        Affine { d, rows: dd(rows), offsets: dd(offsets), losses, penalty, uncentred: vec![0.0; d] }
+    }
+
+    /// A portfolio: `-<m, theta> + (1/n) sum_i phi(<x_i - m, theta>)` with the mean m of the rows.
+    pub fn portfolio(d: usize, rows: &[f64], loss: Loss, mut penalty: Penalty) -> Self {
+        let (means, n) = (mean(rows, d), rows.len() / d);
+        penalty.parts.iter_mut().zip(&means).for_each(|(part, m)| part.tilt = -*m);
+        Affine {
+            d,
+            rows: rows.iter().enumerate().map(|(k, x)| Dd::from(*x) - means[k % d]).collect(),
+            offsets: vec![Dd::ZERO; n],
+            losses: vec![loss; n],
+            penalty,
+            uncentred: largest(rows, d),
+        }
+    }
+
+    /// n
+    pub fn terms(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// `a_i`
+    pub fn row(&self, i: usize) -> &[Dd] {
+        &self.rows[i * self.d..(i + 1) * self.d]
+    }
+
+    /// `<a_i, theta> + b_i` for all i.
+    pub fn predictions(&self, theta: &[Dd]) -> Vec<Dd> {
+        (0..self.terms()).map(|i| dot(self.row(i), theta) + self.offsets[i]).collect()
+    }
+
+    /// F and g.
+    pub fn parts(&self, theta: &[Dd]) -> (Dd, Dd) {
+        let losses = self.losses.iter().zip(self.predictions(theta)).map(|(loss, u)| loss.value(u));
+        (losses.sum::<Dd>() / Dd::from(self.terms()), self.penalty.value(theta))
+    }
+
+    /// `P(theta)`, the constraints left out.
+    pub fn objective(&self, theta: &[Dd]) -> Dd {
+        let (f, g) = self.parts(theta);
+        f + g
+    }
+
+    /// Whether there is neither a bound nor a kink anywhere: then a search may begin at any point.
+    pub fn is_free(&self) -> bool {
+        let straight = |part: &Part| part.l1 == 0.0 && part.lo.is_infinite() && part.hi.is_infinite();
+        self.penalty.parts.iter().all(straight) && !self.losses.iter().any(|loss| loss.has_kink())
+    }
+
+    /// The largest `|a_il|` of each column.
+    pub fn column_sizes(&self) -> Vec<f64> {
+        let size = |l: usize| (0..self.terms()).map(|i| self.row(i)[l].abs().rounded()).fold(0.0, f64::max);
+        (0..self.d).map(size).collect()
+    }
+
+    /// Whether P falls without end in a direction: [`FURTHER`] times as far from the origin as [`OUT`], it is about so many times as deep.
+    pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
+        let sizes = direction.iter().zip(self.column_sizes());
+        let length = sizes.map(|(v, size)| v.abs() * Dd::from(if size > 0.0 { size } else { 1.0 }));
+        let length = length.fold(Dd::ZERO, Dd::max);
+        if length == Dd::ZERO || !length.is_finite() {
+            return false;
+        }
+        let at = |times: f64| -> Option<Dd> {
+            let step = Dd::from(times) / length;
+            let out: Vec<Dd> = origin.iter().zip(direction).map(|(o, v)| *o + *v * step).collect();
+            self.penalty.repaired(&out).map(|out| self.objective(&out))
+        };
+        let (Some(start), Some(here), Some(far)) = (at(0.0), at(OUT), at(OUT * FURTHER)) else {
+            return false;
+        };
+        here < start && far - start < (here - start) * Dd::from(0.5 * FURTHER)
+    }
+
+    /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so: terms of the predictions times slopes, and the terms of g.
+    pub fn rounding_size(&self, theta: &[Dd]) -> Dd {
+        let predictions = self.predictions(theta);
+        let mut sum = Dd::ZERO;
+        for (i, u) in predictions.iter().enumerate() {
+            let terms = self.row(i).iter().zip(theta).zip(&self.uncentred);
+            let size: Dd = terms.map(|((a, x), most)| a.abs().max(Dd::from(*most)) * x.abs()).sum();
+            let (slope, second) = self.losses[i].slopes(*u, Dd::ZERO);
+            let moved = (size + self.offsets[i].abs()) * Dd::from(f64::EPSILON);
+            sum += slope.abs() * (size + self.offsets[i].abs())
+                + second * moved * moved / Dd::from(f64::EPSILON);
+            sum += self.losses[i].value(*u).abs();
+        }
+        sum / Dd::from(self.terms()) + self.penalty.size(theta)
+    }
+}

@@ -1,0 +1,113 @@
+//! g as the definition says: a sum over coordinates, with or without a budget.
+
+use super::double_double::Dd;
+
+/// `tilt x + l1 |x| + (l2/2) x^2` on `lo <= x <= hi`.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// The slope of the linear term.
+    pub tilt: Dd,
+    /// The weight of `|x|`.
+    pub l1: f64,
+    /// The weight of `x^2 / 2`.
+    pub l2: f64,
+    /// The least x.
+    pub lo: f64,
+    /// The largest x.
+    pub hi: f64,
+}
+
+impl Part {
+    /// 0 everywhere.
+    pub const FREE: Part =
+        Part { tilt: Dd::ZERO, l1: 0.0, l2: 0.0, lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+}
+
+/// The parts of all coordinates.
+#[derive(Debug, Clone)]
+pub struct Penalty {
+    /// One for each coordinate.
+    pub parts: Vec<Part>,
+    /// So many coordinates, the first ones, sum to 1; 0 if there is no such budget.
+    pub budget: usize,
+}
+
+/// How far, relative to their size, numbers may be beyond a constraint and still be repaired.
+const SLACK: f64 = 1e-9;
+
+impl Penalty {
+    /// `g(theta)`, the constraints left out.
+    pub fn value(&self, theta: &[Dd]) -> Dd {
+        let half = Dd::from(0.5);
+        let part = |(part, &x): (&Part, &Dd)| {
+            x * part.tilt + x.abs() * Dd::from(part.l1) + x * x * Dd::from(part.l2) * half
+        };
+        self.parts.iter().zip(theta).map(part).sum()
+    }
+
+    /// The sum of the sizes of all that the value is made of.
+    pub fn size(&self, theta: &[Dd]) -> Dd {
+        self.parts.iter().zip(theta).map(|(part, x)| (*x * part.tilt).abs()).sum::<Dd>()
+            + self.value(theta).abs()
+    }
+
+    /// theta, or what rounding has taken it from: within the bounds, and with a sum of exactly 1 where there is a budget. None if it is further away than rounding explains.
+    pub fn repaired(&self, theta: &[Dd]) -> Option<Vec<Dd>> {
+        let mut theta = theta.to_vec();
+        for (x, part) in theta.iter_mut().zip(&self.parts) {
+            let (lo, hi) = (Dd::from(part.lo), Dd::from(part.hi));
+            let room = Dd::from(SLACK * (1.0 + x.rounded().abs()));
+            if !x.is_finite() || *x < lo - room || *x > hi + room {
+                return None;
+            }
+            *x = x.max(lo).min(hi);
+        }
+        if self.budget == 0 {
+            return Some(theta);
+        }
+        let spent = &theta[..self.budget];
+        let size: Dd = spent.iter().map(|x| x.abs()).sum();
+        let excess = spent.iter().copied().sum::<Dd>() - Dd::ONE;
+        if excess.abs() > (size + Dd::ONE) * Dd::from(SLACK) {
+            return None;
+        }
+        // What is too much is taken from the coordinate with the most room.
+        let room = |l: usize| {
+            let Part { lo, hi, .. } = self.parts[l];
+            if excess > Dd::ZERO { theta[l] - Dd::from(lo) } else { Dd::from(hi) - theta[l] }
+        };
+        let most = (0..self.budget).reduce(|a, b| if room(b) > room(a) { b } else { a })?;
+        let fits = room(most) >= excess.abs();
+        theta[most] -= excess;
+        fits.then_some(theta)
+    }
+
+    /// A point that lies within all bounds, and not on one: the nearest to the origin that is at a distance of 1 or in the middle.
+    pub fn inside(&self) -> Vec<Dd> {
+        let inside = |part: &Part| match (part.lo.is_finite(), part.hi.is_finite()) {
+            (true, true) => {
+                let margin = 0.01 * (part.hi - part.lo);
+                0.0_f64.clamp(part.lo + margin, part.hi - margin)
+            }
+            (true, false) => 0.0_f64.max(part.lo + 1.0),
+            (false, true) => 0.0_f64.min(part.hi - 1.0),
+            (false, false) => 0.0,
+        };
+        let mut point: Vec<Dd> = self.parts.iter().map(|part| Dd::from(inside(part))).collect();
+        self.spend(&mut point);
+        point
+    }
+
+    /// Spends the budget evenly.
+    fn spend(&self, point: &mut [Dd]) {
+        point[..self.budget].fill(Dd::ONE / Dd::from(self.budget.max(1)));
+    }
+
+    /// The point that scales are measured at: the origin, or the one next to it that the constraints allow.
+    pub fn origin(&self) -> Vec<Dd> {
+        let nearest = |part: &Part| Dd::from(0.0_f64.clamp(part.lo, part.hi));
+        let mut point: Vec<Dd> = self.parts.iter().map(nearest).collect();
+        self.spend(&mut point);
+        point
+    }
+}

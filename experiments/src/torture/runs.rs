@@ -1,0 +1,85 @@
+//! The runs that are judged: `auto` as it comes, and some of the methods that suit.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use innermean::problem::ErasedProblem;
+use innermean::{AnyMethod, Choice, Driver, METHODS, Solution, Stop, auto};
+
+use super::draw::columns::Dice;
+
+/// A run and how it came about.
+pub struct Run {
+    /// The method's name, or `auto`.
+    pub method: String,
+    /// Whether it is `auto` with nothing said.
+    pub is_default: bool,
+    /// The tolerance asked for.
+    pub tolerance: f64,
+    /// Where it began.
+    pub start: Vec<f64>,
+    /// What came of it; none if the method was refused, an error if it panicked.
+    pub outcome: Result<Option<Solution>, String>,
+}
+
+/// Draws for runs come from another stream than those for problems.
+const RUNS: u64 = 1 << 40;
+/// Methods beside `auto`.
+const METHODS_EACH: usize = 3;
+
+/// All runs on problem `number` of `seed`.
+pub fn all(problem: &ErasedProblem<'_>, seed: u64, number: u64) -> Vec<Run> {
+    let mut dice = Dice::new(seed, RUNS + number);
+    let d = problem.inner.d();
+    let zeros = vec![0.0; d];
+    let mut runs = vec![run(problem, "auto", 1e-6, Stop::default(), zeros.clone(), 0)];
+    runs[0].is_default = true;
+    let suited: Vec<&str> =
+        METHODS.iter().filter(|row| row.suits(problem).is_ok()).map(|row| row.name).collect();
+    // Those that answer by themselves, and claim the most, more often than the others.
+    let favoured: Vec<&str> = ["direct", "newton", "lbfgs", "multipliers"]
+        .into_iter()
+        .filter(|name| suited.contains(name))
+        .collect();
+    for k in 0..METHODS_EACH {
+        let from = if k == 0 && !favoured.is_empty() { &favoured } else { &suited };
+        let method = if dice.chance(0.1) { "auto" } else { dice.of(from) };
+        let tolerance = dice.of(&[1e-6, 1e-6, 1e-9, 1e-12]);
+        let start = if dice.chance(0.6) {
+            zeros.clone()
+        } else {
+            let size = dice.power(-2.0, 2.0);
+            (0..d).map(|_| size * dice.normal()).collect()
+        };
+        let stop = Stop {
+            max_outer: Some(dice.of(&[20, 200, 1000])),
+            max_calls: Some(2_000_000),
+            tolerance: Some(tolerance),
+            ..Stop::default()
+        };
+        runs.push(run(problem, method, tolerance, stop, start, dice.below(1000) as u64));
+    }
+    runs
+}
+
+fn run(
+    problem: &ErasedProblem<'_>,
+    method: &str,
+    tolerance: f64,
+    stop: Stop,
+    start: Vec<f64>,
+    seed: u64,
+) -> Run {
+    let driver = Driver { stop, ..Driver::default() };
+    let solve = || {
+        if method == "auto" {
+            return auto::solve(&driver, problem, &start, &mut (), seed).ok().map(|outcome| outcome.solution);
+        }
+        let method = AnyMethod::named(method, &Choice::seeded(seed), problem, &start).ok()?;
+        Some(method.run(&driver, problem, &start, &mut ()))
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(solve)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
+    });
+    Run { method: method.to_owned(), is_default: false, tolerance, start, outcome }
+}

@@ -1,0 +1,80 @@
+//! The torture test of the certificates, on a few hundred problems; and the independent solver behind it, on problems whose optima are known.
+
+use std::path::Path;
+
+use innermean_data::read_matrix;
+use innermean_experiments::torture::double_double::Dd;
+use innermean_experiments::torture::objective::{Affine, Loss};
+use innermean_experiments::torture::penalty::{Part, Penalty};
+use innermean_experiments::torture::{rival, torture};
+
+/// So many problems are drawn, of seed 1.
+const PROBLEMS: u64 = 304;
+
+#[test]
+fn no_claim_is_false() {
+    let report = torture(1, 0..PROBLEMS, None);
+    let failures = report.failures();
+    assert!(failures.is_empty(), "{}\n{}{}", failures.join("; "), report.table(), report.worst(5));
+}
+
+/// g of the first `head` of d coordinates.
+fn penalty(d: usize, head: usize, part: Part, budget: usize) -> Penalty {
+    let mut parts = vec![part; head];
+    parts.resize(d, Part::FREE);
+    Penalty { parts, budget }
+}
+
+fn least(problem: &Affine) -> f64 {
+    let path = rival::minimise(problem, &problem.penalty.inside());
+    let objectives = path.points.iter().map(|theta| problem.objective(theta));
+    objectives.reduce(Dd::min).expect("a point").rounded()
+}
+
+/// Rows with an intercept after them, and the target, which is the last column.
+fn with_intercept(d: usize, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let rows = values.chunks_exact(d);
+    let targets = rows.clone().map(|row| row[d - 1]).collect();
+    (rows.flat_map(|row| row[..d - 1].iter().copied().chain([1.0])).collect(), targets)
+}
+
+#[test]
+fn the_rival_finds_optima_that_are_known() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/torture");
+    if !folder.is_dir() {
+        println!("skipped: no folder shared/data/torture beside the repository");
+        return;
+    }
+    let table = |name: &str| {
+        let matrix = read_matrix(&folder.join(name)).expect("a table of numbers");
+        (matrix.columns, matrix.values)
+    };
+    let half = Dd::from(0.5);
+    let hinge = |y: f64| Loss::SmoothedHinge { y: Dd::from(y), h: half };
+    let huber = |_: f64| Loss::Huber { c: half, h: half };
+    let square = |_: f64| Loss::Square { c: half };
+    let linear: [(&str, &dyn Fn(f64) -> Loss, bool, f64); 4] = [
+        ("smoothed-hinge-ordinary.csv", &hinge, true, 0.134_729_82),
+        ("huber-near-equal-columns.csv", &huber, false, 0.235_357_58),
+        ("square-direct.csv", &square, false, 0.371_136_46),
+        ("least-squares.csv", &square, false, 0.052_285_47),
+    ];
+    for (name, loss, of_classes, known) in linear {
+        let (d, values) = table(name);
+        let (rows, targets) = with_intercept(d, &values);
+        let offset = |t: &f64| if of_classes { 0.0 } else { -t };
+        let offsets: Vec<f64> = targets.iter().map(offset).collect();
+        let losses = targets.iter().map(|t| loss(*t)).collect();
+        let penalty = penalty(d, d - 1, Part::FREE, 0);
+        let found = least(&Affine::predictors(d, &rows, &offsets, losses, penalty));
+        assert!((found - known).abs() <= 1e-8 * known.max(1.0), "{name}: {found} is not {known}");
+    }
+    let (d, values) = table("semivariance.csv");
+    let risk = Loss::Downside { c: Dd::ONE };
+    let found = least(&Affine::portfolio(d, &values, risk, penalty(d, d, Part::FREE, 0)));
+    assert!(found <= -19.098_089, "semivariance: {found}");
+    let (d, values) = table("stationarity-mixed.csv");
+    let (risk, part) = (Loss::Square { c: Dd::ONE }, Part { l1: 0.01, ..Part::FREE });
+    let found = least(&Affine::portfolio(d, &values, risk, penalty(d, d, part, d)));
+    assert!(found <= -136.5, "mixed units: {found}");
+}
