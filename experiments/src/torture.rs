@@ -44,7 +44,9 @@ pub fn line(seed: u64, number: u64) -> Line {
     match draw::draw(seed, number) {
         Err(refused) => line.refused = Some(refused.to_string()),
         Ok(Drawn { words, case, truth, .. }) => {
-            let runs = runs::all(&case.problem(), seed, number);
+            let mut runs = runs::all(&case, seed, number);
+            let solutions = runs.iter_mut().filter_map(|run| run.outcome.as_mut().ok()?.as_mut());
+            solutions.for_each(|solution| case.unscale(&mut solution.theta));
             let facts = Facts::gather(&truth, &runs);
             line.words = words;
             (line.unbounded, line.near) = (facts.unbounded, facts.near);

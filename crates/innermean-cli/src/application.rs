@@ -224,6 +224,9 @@ where
     let mut page = Page::default();
     application.describe(&answer, &solution, &mut page);
     page.facts.run(&plan, &solution);
+    if let Some(direction) = &solution.endless {
+        page.facts.line("falls along", &human::direction(application.coordinates(), direction));
+    }
     let document = || {
         let facts = json::Facts::of(application, problem, &answer, application.settings(), notes);
         json::document(&plan, &solution, &facts)

@@ -15,8 +15,8 @@ use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::predictions::PredictionFlags;
 use crate::regularizer_flags::PenaltyFlags;
-use crate::scaling::Scaling;
 use crate::solver_flags::SolverFlags;
+use innermean::problems::scaling::Scaling;
 
 mod fit;
 mod model;

@@ -111,7 +111,7 @@ fn painted(status: Status) -> String {
     let title = style(status.title()).bold();
     let painted = match status {
         Status::Solved | Status::TargetReached => title.green(),
-        Status::Diverged => title.red(),
+        Status::Diverged | Status::Unbounded => title.red(),
         _ => title.yellow(),
     };
     painted.to_string()
@@ -137,6 +137,21 @@ fn optimality(plan: &Plan, solution: &Solution) -> String {
         _ if !reason.is_empty() => format!(", no distance from the optimum proven: {reason}"),
         _ => String::new(),
     }
+}
+
+/// The largest coordinates of a direction, the largest of all as 1 or -1.
+pub(crate) fn direction(names: &[String], direction: &[f64]) -> String {
+    const SHOWN: usize = 6;
+    let largest = direction.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let mut order: Vec<usize> = (0..direction.len()).filter(|l| direction[*l] != 0.0).collect();
+    order.sort_by(|a, b| direction[*b].abs().total_cmp(&direction[*a].abs()));
+    let word = |l: &usize| {
+        let name = names.get(*l).map_or_else(|| format!("theta {l}"), Clone::clone);
+        format!("{name} {}", significant(direction[*l] / largest, 3))
+    };
+    let shown: Vec<String> = order.iter().take(SHOWN).map(word).collect();
+    let rest = if order.len() > SHOWN { format!(" and {} more", order.len() - SHOWN) } else { String::new() };
+    shown.join(", ") + &rest
 }
 
 /// A paragraph with a hanging indent, such as `note: ...`.

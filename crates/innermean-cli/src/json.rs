@@ -65,6 +65,9 @@ struct Document<'a, A, S> {
     theta: &'a [f64],
     objective: f64,
     certificate: Certificate,
+    /// The direction in which the objective falls without end, where there is no minimum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    falls_along: Option<&'a [f64]>,
     #[serde(flatten)]
     answer: &'a A,
     source: &'a str,
@@ -152,6 +155,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         theta: &solution.theta,
         objective: solution.objective,
         certificate: solution.certificate.into(),
+        falls_along: solution.endless.as_deref(),
         answer: facts.answer,
         source: facts.source.text,
         generated: facts.source.generated,

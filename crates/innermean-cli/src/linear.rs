@@ -16,8 +16,8 @@ use crate::columns::FeatureFlags;
 use crate::output_flags::OutputFlags;
 use crate::predictions::PredictionFlags;
 use crate::regularizer_flags::PenaltyFlags;
-use crate::scaling::Scaling;
 use crate::solver_flags::SolverFlags;
+use innermean::problems::scaling::Scaling;
 
 mod classes;
 mod data;

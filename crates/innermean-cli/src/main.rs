@@ -29,7 +29,6 @@ mod progress;
 mod regularizer_flags;
 mod report;
 mod reproduce;
-mod scaling;
 mod sequences;
 mod settings;
 mod shell;

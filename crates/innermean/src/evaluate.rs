@@ -30,7 +30,7 @@ pub struct Evaluation {
     pub magnitude: f64,
     /// How far from optimal: a gap is that of the best point so far, stationarity that of this point.
     pub certificate: Certificate,
-    /// Whether this is the best point so far: that with the smallest proven gap or, where there is none, the smallest objective.
+    /// Whether this is the best point so far: that with the smallest objective or, among those that differ by rounding, the smallest proven gap.
     pub is_best: bool,
 }
 
@@ -74,18 +74,37 @@ enum Way {
 struct Proven {
     objective: f64,
     magnitude: f64,
+    /// What the objective may be rounded by.
+    rounding: f64,
     /// Of `P - P*`.
     bound: Bound,
     measure: Measure,
 }
 
 impl Proven {
-    const NOTHING: Proven =
-        Proven { objective: f64::INFINITY, magnitude: 0.0, bound: Bound::NONE, measure: Measure::None };
+    const NOTHING: Proven = Proven {
+        objective: f64::INFINITY,
+        magnitude: 0.0,
+        rounding: 0.0,
+        bound: Bound::NONE,
+        measure: Measure::None,
+    };
+
+    /// Whether its objective is the smaller one; where they differ by rounding, whether its bound is.
+    fn is_better_than(&self, other: &Proven) -> bool {
+        let tie = self.rounding + other.rounding;
+        let difference = self.objective - other.objective;
+        // Not a number where both are infinite.
+        if difference < -tie || difference > tie {
+            return difference < 0.0;
+        }
+        let (new, old) = (self.bound.gap, other.bound.gap);
+        new < old || new == old && difference < 0.0
+    }
 
     /// Takes a bound from below of P into account that another point has brought, and what proved it.
     fn tighten(&mut self, below: f64, measure: Measure) {
-        let rounding = self.bound.rounding.max(f64::EPSILON * self.magnitude);
+        let rounding = self.rounding + f64::EPSILON * self.magnitude;
         let gap = (self.objective - below).max(0.0) + rounding;
         if gap < self.bound.gap {
             (self.bound, self.measure) = (Bound::new(gap, rounding, None), measure);
@@ -192,27 +211,25 @@ impl<'p> Evaluator<'p> {
         if asked && magnitude.is_finite() {
             let scale = self.scale(theta, magnitude).max(magnitude);
             match self.way {
-                Way::Proof => {
-                    (here.bound, here.measure) = self.prove(theta, (loss, g), matched, known, scale)
-                }
+                Way::Proof => self.prove(theta, (loss, g), matched, known, scale, &mut here),
                 Way::Stationarity => {
                     let Evaluator { problem, memory, tolerance, f_bar, w, gradient, .. } = self;
                     let at = Slope { theta, f_bar, w, gradient };
+                    // Not by what the objective has grown to here.
+                    let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
                     let gain = memory.stationarity.gain(problem, at, *tolerance * scale);
-                    gained = Some(if scale > 0.0 { gain / scale } else { gain });
+                    gained = Some(relative(gain, scale));
                 }
                 Way::Nothing | Way::Unasked => {}
             }
+            self.prove_origin(scale);
             let (below, measure) = self.note(&here);
             here.tighten(below, measure);
             self.memory.best.tighten(below, measure);
         }
-        // Of two points, that with the smaller bound: objectives that differ by rounding say nothing.
-        let best = &mut self.memory.best;
-        let (new, old) = (here.bound.gap, best.bound.gap);
-        let is_best = new < old || (new == old && objective < best.objective);
+        let is_best = here.is_better_than(&self.memory.best);
         if is_best {
-            *best = here;
+            self.memory.best = here;
         }
         Evaluation { objective, magnitude, certificate: self.certificate(gained), is_best }
     }
@@ -223,12 +240,13 @@ impl<'p> Evaluator<'p> {
         let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
         let own = known.duals.filter(|_| kinks);
         let balanced = asked && self.way == Way::Proof && self.prover.balances();
-        if let Some(known) = known.gradient {
+        // Averages that come with a method's own duals may have been moved along with theta instead of found.
+        if let Some(known) = known.gradient.filter(|_| own.is_none()) {
             f_bar.copy_from_slice(known.f_bar);
             if asked && !balanced {
-                w.copy_from_slice(own.unwrap_or(known.w));
+                w.copy_from_slice(known.w);
                 gradient.copy_from_slice(known.gradient);
-                return own.is_none();
+                return true;
             }
         } else if asked && own.is_none() && !balanced {
             problem.loss_and_gradient(theta, f_bar, w, gradient);
@@ -258,18 +276,45 @@ impl<'p> Evaluator<'p> {
         matched: bool,
         known: Known<'_>,
         scale: f64,
-    ) -> (Bound, Measure) {
+        here: &mut Proven,
+    ) {
         let Evaluator { f_bar, w, gradient, .. } = self;
         let point = Point { theta, loss, g, f_bar };
         let (gram, wanted) = (known.gram, self.tolerance);
-        self.prover.prove(Evidence { point, w, matched, u: gradient, gram, scale, wanted })
+        here.rounding = self.prover.objective_error(point, w);
+        let evidence = Evidence { point, w, matched, u: gradient, gram, scale, wanted };
+        (here.bound, here.measure) = self.prover.prove(evidence);
+    }
+
+    /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or all: the duals at hand are tried there.
+    fn prove_origin(&mut self, scale: f64) {
+        let best = &self.memory.best;
+        if self.way != Way::Proof || best.magnitude != 0.0 || best.bound.gap == 0.0 || best.objective != 0.0 {
+            return;
+        }
+        let origin = vec![0.0; self.gradient.len()];
+        let mut f_bar = vec![0.0; self.f_bar.len()];
+        self.problem.inner.means(&origin, &mut f_bar);
+        let loss = self.problem.loss(&f_bar);
+        if loss != 0.0 || self.problem.regularizer.value(&origin) != 0.0 {
+            return;
+        }
+        let point = Point { theta: &origin, loss, g: 0.0, f_bar: &f_bar };
+        let (mut w, mut u) = (self.w.clone(), self.gradient.clone());
+        let evidence =
+            Evidence { point, w: &mut w, matched: false, u: &mut u, gram: None, scale, wanted: 0.0 };
+        let bound = self.prover.at_hand(evidence);
+        if bound.gap < self.memory.best.bound.gap {
+            self.memory.best.bound = bound;
+        }
     }
 
     /// The best bound from below so far, with what this point brings: one among some theta alone belongs to its own point.
     fn note(&mut self, here: &Proven) -> (f64, Measure) {
         let Bound { gap, within, .. } = here.bound;
-        if gap < f64::INFINITY && within.is_none() && here.objective - gap >= self.memory.below.0 {
-            self.memory.below = (here.objective - gap, here.measure);
+        let below = lower(here.objective, gap);
+        if within.is_none() && below > self.memory.below.0 {
+            self.memory.below = (below, here.measure);
         }
         self.memory.below
     }
@@ -292,14 +337,15 @@ impl<'p> Evaluator<'p> {
     fn certificate(&self, gained: Option<f64>) -> Certificate {
         let Proven { bound, measure, magnitude, .. } = self.memory.best;
         let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
-        let relative = if scale > 0.0 { bound.gap / scale } else { bound.gap };
+        let relative = relative(bound.gap, scale);
         if bound.gap < f64::INFINITY {
             return Certificate {
                 measure,
                 gap: Some(bound.gap),
                 relative: Some(relative),
                 within: bound.within,
-                is_rounding: bound.is_rounding() && relative <= BEARABLE,
+                // Where the objective is 0 at the origin and nothing is better, rounding is all that is left.
+                is_rounding: bound.is_rounding() && (relative <= BEARABLE || scale == 0.0),
                 reason: None,
             };
         }
@@ -341,11 +387,25 @@ impl<'p> Evaluator<'p> {
             return (objective, certificate);
         };
         let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
-        let gap = certificate.gap.map(|gap| (exact - (objective - gap)).max(f64::EPSILON * exact.abs()));
+        let gap = certificate.gap.map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
         let relative = match (gap, scale) {
             (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
             _ => certificate.relative,
         };
         (exact, Certificate { gap, relative, ..certificate })
+    }
+}
+
+/// `objective - gap`, rounded downwards.
+fn lower(objective: f64, gap: f64) -> f64 {
+    objective - gap - f64::EPSILON * (objective.abs() + gap)
+}
+
+/// A gap over the objective's scale. Where the objective is 0 here and at the origin, a gap is as large as all that is known of it.
+fn relative(gap: f64, scale: f64) -> f64 {
+    match (gap, scale) {
+        (0.0, _) => 0.0,
+        (gap, scale) if scale > 0.0 => gap / scale,
+        _ => 1.0,
     }
 }

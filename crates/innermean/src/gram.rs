@@ -99,6 +99,24 @@ pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) ->
     diagonal
 }
 
+/// `(1/n_X) sum_r |a_rl w_r|` for every l.
+pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
+    let mut sizes = vec![0.0; f.d()];
+    f.blocks(true).add(1.0 / f.n_x() as f64, &mut sizes, |terms, partial| {
+        for r in terms.start * f.ell()..terms.end * f.ell() {
+            match f.row(r / f.ell(), r % f.ell()) {
+                Row::Dense(a) => update_with(partial, a, |sum, a| sum + (a * w[r]).abs()),
+                Row::Sparse(columns, a) => {
+                    for (l, a) in columns.iter().zip(a) {
+                        partial[*l as usize] += (a * w[r]).abs();
+                    }
+                }
+            }
+        }
+    });
+    sizes
+}
+
 /// `matrix += share diag(matrix)`, whatever the units of the coordinates; where the diagonal is 0, as much of its mean, or of `otherwise` if all of it is.
 pub fn add_ridge(share: f64, otherwise: f64, d: usize, matrix: &mut [f64]) {
     let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d.max(1) as f64;
@@ -111,7 +129,8 @@ pub fn add_ridge(share: f64, otherwise: f64, d: usize, matrix: &mut [f64]) {
 /// c for which `c 1 1'` is of the size of the matrix along the ones, in units in which its diagonal is 1: `1 / sum_l (1 / M_ll)`. Added within a budget `sum_l p_l = 0`, along
 /// which it is nothing, it makes up for what the matrix lacks across.
 pub fn size_across(d: usize, matrix: &[f64]) -> f64 {
-    let inverse: f64 = matrix.iter().step_by(d + 1).filter(|entry| **entry > 0.0).map(|entry| 1.0 / entry).sum();
+    let inverse: f64 =
+        matrix.iter().step_by(d + 1).filter(|entry| **entry > 0.0).map(|entry| 1.0 / entry).sum();
     if inverse > 0.0 && inverse.is_finite() { 1.0 / inverse } else { 1.0 }
 }
 

@@ -74,6 +74,27 @@ pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
     }
 }
 
+/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`.
+pub(crate) fn diagonal_and_sizes<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    f_bar: &[f64],
+    w: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let f = &problem.inner;
+    let share = 1.0 / f.n_x() as f64;
+    let of = |rows: &Collapsed| {
+        let seconds = seconds(problem, f_bar);
+        let bends = gram::weighted_diagonal(rows, |r| share * seconds[r]);
+        (bends, gram::sizes_of_sum(rows, w))
+    };
+    match (problem.merit.quadratic_form(), f.averages()) {
+        (Some(_), _) => (diagonal(problem, theta, f_bar), vec![0.0; f.d()]),
+        (None, Some(averages)) => of(averages),
+        (None, None) => of(&Collapsed::new(f, theta)),
+    }
+}
+
 /// The diagonals of `phi_i''` for all i, flat.
 fn seconds<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, f_bar: &[f64]) -> Vec<f64> {
     let ell = problem.inner.ell();

@@ -371,7 +371,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     pub fn collapsed(&mut self, theta: &[f64]) -> Collapsed {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
-        Collapsed::new(&self.problem.inner, theta)
+        // Away from the origin, rounding would leave offsets where there are none.
+        let origin = vec![0.0; theta.len()];
+        Collapsed::new(&self.problem.inner, if self.affine { &origin } else { theta })
     }
 
     /// Coordinates that a term looks at, on average; none where f does not tell.

@@ -5,5 +5,6 @@ pub mod bellman;
 pub mod linear;
 pub mod mspbe;
 pub mod portfolio;
+pub mod scaling;
 pub mod sequences;
 pub mod transitions;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use innermean::merit::Borrowed;
 use innermean::problem::ErasedProblem;
+use innermean::problems::scaling::Scaling;
 use innermean::{Inner, Merit, Problem, Regularizer};
 use serde::Serialize;
 
@@ -87,11 +88,28 @@ pub struct Case {
     inner: Box<dyn Inner>,
     merit: Box<dyn Merit>,
     regularizer: Box<dyn Regularizer>,
+    /// The units that the command takes for the run.
+    scaling: Scaling,
 }
 
 impl Case {
     fn new(inner: impl Inner + 'static, merit: Box<dyn Merit>, regularizer: Box<dyn Regularizer>) -> Self {
-        Case { inner: Box::new(inner), merit, regularizer }
+        Case { inner: Box::new(inner), merit, regularizer, scaling: Scaling::default() }
+    }
+
+    /// The same in other units.
+    fn scaled(self, scaling: Scaling) -> Self {
+        Case { scaling, ..self }
+    }
+
+    /// An answer in the units of the file.
+    pub fn unscale(&self, theta: &mut [f64]) {
+        self.scaling.unscale(theta);
+    }
+
+    /// A start in the units of the run.
+    pub fn rescale(&self, theta: &[f64]) -> Vec<f64> {
+        self.scaling.scaled(theta)
     }
 
     /// The problem.

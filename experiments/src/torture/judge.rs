@@ -114,10 +114,9 @@ pub struct Judged {
     pub verdicts: Vec<(Verdict, f64)>,
 }
 
-/// If a claim speaks of points up to some size alone: the size.
+/// If a claim speaks of points up to some size alone: how many times that of the answer.
 pub fn hypothesis(certificate: &Certificate) -> Option<f64> {
-    let Certificate { .. } = certificate;
-    None
+    certificate.within
 }
 
 fn dd(theta: &[f64]) -> Vec<Dd> {
@@ -185,10 +184,17 @@ impl Facts {
         })
     }
 
-    /// The least objective of points within `reach` in all coordinates.
-    fn best_within(&self, reach: Option<f64>) -> Dd {
-        let Some(reach) = reach else { return self.best };
-        let within = |point: &&Point| point.theta.iter().all(|x| x.abs().rounded() <= reach);
+    /// The least objective of points up to so many times as large as the answer, in units in which columns have size 1.
+    fn best_within(&self, truth: &Truth, times: Option<f64>, answer: &[Dd]) -> Dd {
+        let (Some(times), Truth::Affine(affine)) = (times, truth) else { return self.best };
+        let sizes = affine.column_sizes();
+        let sizes: Vec<f64> = sizes.iter().zip(&affine.uncentred).map(|(a, b)| a.max(*b)).collect();
+        let reach = |theta: &[Dd]| {
+            let sizes = theta.iter().zip(&sizes).map(|(x, size)| x.abs().rounded() * size);
+            sizes.fold(0.0, f64::max)
+        };
+        let most = times * reach(answer);
+        let within = |point: &&Point| reach(&point.theta) <= most;
         self.points.iter().filter(within).map(|point| point.objective).fold(Dd::from(f64::INFINITY), Dd::min)
     }
 
@@ -231,7 +237,7 @@ impl Facts {
         let mut found = Vec::new();
         if let Some(gap) = certificate.gap.filter(|_| certificate.measure.is_gap()) {
             judged.gap = Some(gap);
-            let best = self.best_within(hypothesis(certificate));
+            let best = self.best_within(truth, hypothesis(certificate), &theta);
             judged.best = best.rounded();
             let above = relative(Dd::from(solution.objective) - Dd::from(gap) - best);
             if above > FALSE {
@@ -245,6 +251,8 @@ impl Facts {
             found.push((Verdict::UnboundedSolved, f64::INFINITY));
         } else if solved {
             let (above, allowed) = match truth {
+                // Beyond what numbers of the judge can hold, as where classes are separable.
+                Truth::Affine(_) if objective.rounded().is_nan() => (0.0, run.tolerance),
                 Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
                 Truth::Affine(_) => (relative(objective - self.best), run.tolerance.max(FALSE)),
                 Truth::Curved(curved) => (slope_left(curved, solution, scale), STATIONARY),

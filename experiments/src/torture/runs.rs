@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use innermean::problem::ErasedProblem;
 use innermean::{AnyMethod, Choice, Driver, METHODS, Solution, Stop, auto};
 
+use super::draw::Case;
 use super::draw::columns::Dice;
 
 /// A run and how it came about.
@@ -27,7 +28,8 @@ const RUNS: u64 = 1 << 40;
 const METHODS_EACH: usize = 3;
 
 /// All runs on problem `number` of `seed`.
-pub fn all(problem: &ErasedProblem<'_>, seed: u64, number: u64) -> Vec<Run> {
+pub fn all(case: &Case, seed: u64, number: u64) -> Vec<Run> {
+    let problem = &case.problem();
     let mut dice = Dice::new(seed, RUNS + number);
     let d = problem.inner.d();
     let zeros = vec![0.0; d];
@@ -48,7 +50,7 @@ pub fn all(problem: &ErasedProblem<'_>, seed: u64, number: u64) -> Vec<Run> {
             zeros.clone()
         } else {
             let size = dice.power(-2.0, 2.0);
-            (0..d).map(|_| size * dice.normal()).collect()
+            case.rescale(&(0..d).map(|_| size * dice.normal()).collect::<Vec<f64>>())
         };
         let stop = Stop {
             max_outer: Some(dice.of(&[20, 200, 1000])),

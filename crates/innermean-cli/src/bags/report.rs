@@ -14,8 +14,8 @@ use crate::application::{Application, Page, Source};
 use crate::human::{grouped, significant};
 use crate::named_numbers::Heading;
 use crate::predictions::{OutColumn, OutTable};
-use crate::scaling::Scaling;
 use crate::start::Start;
+use innermean::problems::scaling::Scaling;
 
 /// Groups that are shown because they are fitted badly.
 const WORST: usize = 3;

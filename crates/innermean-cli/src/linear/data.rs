@@ -13,7 +13,7 @@ use super::classes::Classes;
 use super::loss::Loss;
 use super::{ColumnFlags, Format};
 use crate::human::grouped;
-use crate::scaling::Scaling;
+use innermean::problems::scaling::Scaling;
 
 /// What is fitted.
 pub(crate) struct Data {

@@ -14,8 +14,8 @@ use crate::columns::MissingChoice;
 use crate::human::{grouped, significant};
 use crate::named_numbers::Heading;
 use crate::predictions::{OutColumn, OutTable};
-use crate::scaling::Scaling;
 use crate::start::Start;
+use innermean::problems::scaling::Scaling;
 
 /// All that the report draws on.
 pub(super) struct LinearApplication<'a> {

@@ -46,6 +46,9 @@ pub(super) fn moved(
         }
     }
     let m = free.len();
+    if m == 0 {
+        return None;
+    }
     let mut block = Vec::with_capacity(m * m);
     for (k, &r) in free.iter().enumerate() {
         block.extend(free.iter().map(|&c| matrix[r.max(c) * d + r.min(c)]));

@@ -78,7 +78,11 @@ pub(super) fn gap(ground: &Ground<'_>, g: &Parts, evidence: &Evidence<'_>, times
         }
     }
     let v = slopes(&moved, tau);
-    let proof = Proof { w: &moved, v: &v, tau, radius: &radius(times), times };
+    let radius = radius(times);
+    if radius.contains(&0.0) {
+        return Bound::NONE;
+    }
+    let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
     by_duals(ground, g, evidence.point, &f_bar, &proof)
 }
 

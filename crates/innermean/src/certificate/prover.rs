@@ -67,14 +67,18 @@ impl Ground<'_> {
 
     /// What each `u_l` is known up to, with the rounding of a mean that is part of g.
     pub(crate) fn errors(&self, w: &[f64]) -> Vec<f64> {
-        let (sizes, omega) = (self.sizes(), mean_square(w, self.n_x()));
-        let tilt = if self.problem.inner.centred_rows().is_some() { 1.0 } else { 0.0 };
-        (0..sizes.columns.len()).map(|l| sizes.sum_error(l, omega + tilt)).collect()
+        let sizes = self.sizes();
+        let mut errors = sizes.sum_errors(w, self.n_x());
+        if self.problem.inner.centred_rows().is_some() {
+            let tilts = sizes.columns.iter().map(|size| sizes.of_sum * size);
+            errors.iter_mut().zip(tilts).for_each(|(error, tilt)| *error += tilt);
+        }
+        errors
     }
 
     /// What the objective at a point with these duals may be rounded by.
     pub(crate) fn objective_error(&self, point: Point<'_>, w: &[f64]) -> f64 {
-        let (sizes, omega) = (self.sizes(), mean_square(w, self.n_x()));
+        let sizes = self.sizes();
         let tilt = if self.problem.inner.centred_rows().is_some() { sizes.of_sum } else { 0.0 };
         let g = self.parts.as_ref().map_or(point.g.abs(), |g| {
             let term = |l: usize| {
@@ -83,7 +87,7 @@ impl Ground<'_> {
             };
             (0..point.theta.len()).map(term).sum()
         });
-        omega * sizes.average_error(point.theta)
+        sizes.product_error(point.theta, w, self.n_x())
             + tilt * sizes.reach(point.theta)
             + sizes.of_sum * point.loss.abs()
             + UNIT * (point.theta.len() as f64 + 3.0) * g
@@ -195,22 +199,31 @@ impl<'p> Prover<'p> {
     pub(crate) fn prove(&mut self, mut evidence: Evidence<'_>) -> (Bound, Measure) {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
+        let target = evidence.wanted * evidence.scale;
+        let small = affine && self.ground.parts.is_some() && precise::is_affordable(&self.ground.problem);
+        let lowest = self.by_lowest(&evidence);
         if evidence.matched
             && let Some(bound) = self.by_hessian(&evidence)
         {
+            if lowest.gap < bound.gap {
+                return (lowest, measure);
+            }
+            // Rounding may hide that the point is optimal.
+            if bound.gap > target && small && self.is_due() {
+                let precise = self.precisely(&evidence);
+                return if precise.gap < bound.gap {
+                    (precise, measure)
+                } else {
+                    (bound, Measure::Quadratic)
+                };
+            }
             return (bound, Measure::Quadratic);
         }
         let first = self.by_duals(&mut evidence, None, None);
-        let lowest = *self.lowest.get_or_init(|| dual::at_zero(&self.ground.problem));
-        let objective = evidence.point.loss + evidence.point.g;
-        let rounding = self.ground.objective_error(evidence.point, evidence.w);
-        let by_lowest = Bound::new(objective - lowest + rounding, rounding, None);
-        let first = if by_lowest.gap < first.gap { by_lowest } else { first };
-        let target = evidence.wanted * evidence.scale;
+        let first = if lowest.gap < first.gap { lowest } else { first };
         if first.gap <= target || self.ground.parts.is_none() {
             return (first, measure);
         }
-        let small = affine && precise::is_affordable(&self.ground.problem);
         let times = if small { FAR } else { FURTHER };
         let here = self.by_duals(&mut evidence, None, Some(1.0));
         let near = here.gap <= NEAR * evidence.scale;
@@ -230,6 +243,21 @@ impl<'p> Prover<'p> {
             best = self.by_duals(&mut evidence, None, Some(times));
         }
         (best, measure)
+    }
+
+    /// By what no phi and no g can be below.
+    fn by_lowest(&self, evidence: &Evidence<'_>) -> Bound {
+        let lowest = *self.lowest.get_or_init(|| dual::at_zero(&self.ground.problem));
+        let rounding = self.ground.objective_error(evidence.point, evidence.w);
+        let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
+        let gap = evidence.point.loss + evidence.point.g - lowest;
+        let rounding = rounding + 4.0 * UNIT * size;
+        Bound::new(gap + rounding, rounding, None)
+    }
+
+    /// The bound of the duals at hand and no others.
+    pub(crate) fn at_hand(&self, mut evidence: Evidence<'_>) -> Bound {
+        self.by_duals(&mut evidence, None, None)
     }
 
     /// Whether something dear may be tried: the first, second, fourth, ... time.
@@ -300,6 +328,9 @@ impl<'p> Prover<'p> {
         let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
         let mut error = ground.errors(w);
         let radius = times.map(|times| ground.radius(*point, w, u, times));
+        if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
+            return Bound::NONE;
+        }
         let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 1.0));
         let mut beyond = bracket::excess(g, u, &error, tau);
         let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
@@ -383,6 +414,11 @@ impl<'p> Prover<'p> {
         }
         let mut moved = Evidence { w: &mut w, u: &mut u, matched: false, ..*evidence };
         self.by_duals(&mut moved, repair.as_ref(), None)
+    }
+
+    /// What the objective at a point may be rounded by.
+    pub(crate) fn objective_error(&self, point: Point<'_>, w: &[f64]) -> f64 {
+        self.ground.objective_error(point, w)
     }
 
     /// `P(theta)` in twice the precision, where that is at hand and double precision may be off by more than `bearable`.

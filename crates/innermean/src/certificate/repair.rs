@@ -77,6 +77,9 @@ impl Repair {
         let d = excess.len();
         let beyond: Vec<usize> = (0..d).filter(|l| excess[*l] != 0.0).collect();
         let m = beyond.len();
+        if m == 0 {
+            return None;
+        }
         let mut block = Vec::with_capacity(m * m);
         for &r in &beyond {
             block.extend(beyond.iter().map(|&c| matrix[r.max(c) * d + r.min(c)]));

@@ -36,6 +36,8 @@ pub(crate) struct Sizes {
     pub(crate) columns: Vec<f64>,
     /// `S_0`
     pub(crate) offset: f64,
+    /// Where there is one outer term whose averages have units of their own: the size of every entry, that of the offset behind those of a row.
+    entries: Option<Vec<f64>>,
     /// `k u` for a sum over the rows.
     pub(crate) of_sum: f64,
     /// `k u` for an average, `<a_r, theta> + b_r`.
@@ -62,6 +64,7 @@ impl Sizes {
         Sizes {
             columns,
             offset,
+            entries: (n_x == 1 && f.ell() > 1).then(|| sizes_of_entries(f)),
             of_sum: UNIT * (added + averaged + 3.0),
             of_average: UNIT * (width + averaged + 3.0),
             of_entry: UNIT * (averaged + if f.centred_rows().is_some() { 2.0 } else { 0.0 }),
@@ -71,17 +74,41 @@ impl Sizes {
     /// Of an f that is not affine, as far as a bound on its mean Jacobians says.
     pub(crate) fn of_curved(d: usize, jacobian: f64) -> Self {
         let unit = CURVED * UNIT;
-        Sizes { columns: vec![jacobian; d], offset: 0.0, of_sum: unit, of_average: unit, of_entry: 0.0 }
+        Sizes {
+            columns: vec![jacobian; d],
+            offset: 0.0,
+            entries: None,
+            of_sum: unit,
+            of_average: unit,
+            of_entry: 0.0,
+        }
     }
 
-    /// What rounding may have moved `u_l` by, for duals of mean square `omega^2`.
-    pub(crate) fn sum_error(&self, l: usize, omega: f64) -> f64 {
-        self.of_sum * self.columns[l] * omega
+    /// What rounding may have moved each `u_l` by.
+    pub(crate) fn sum_errors(&self, w: &[f64], n_x: usize) -> Vec<f64> {
+        if let Some(entries) = &self.entries {
+            let mut errors = vec![0.0; self.columns.len()];
+            for (row, w) in entries.chunks_exact(self.columns.len() + 1).zip(w) {
+                errors.iter_mut().zip(row).for_each(|(error, size)| *error += self.of_sum * size * w.abs());
+            }
+            return errors;
+        }
+        let omega = mean_square(w, n_x);
+        self.columns.iter().map(|size| self.of_sum * size * omega).collect()
     }
 
     /// What rounding may have moved the averages by, in root mean square.
     pub(crate) fn average_error(&self, theta: &[f64]) -> f64 {
         self.of_average * self.reach(theta)
+    }
+
+    /// What rounding of the averages may have moved `(1/n_X) sum_r w_r fbar_r` by.
+    pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], n_x: usize) -> f64 {
+        let Some(entries) = &self.entries else { return mean_square(w, n_x) * self.average_error(theta) };
+        let d = theta.len();
+        let of_row =
+            |row: &[f64]| row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>();
+        entries.chunks_exact(d + 1).zip(w).map(|(row, w)| self.of_average * of_row(row) * w.abs()).sum()
     }
 
     /// `S_0 + sum_l S_l |theta_l|`
@@ -145,6 +172,25 @@ fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
     }
     offset = f64::max(offset, (offsets / n_x as f64).sqrt());
     (columns, offset)
+}
+
+/// The mean sizes of the entries of the only term, and of its offsets.
+fn sizes_of_entries<F: Inner + ?Sized>(f: &F) -> Vec<f64> {
+    let (d, ell, pairs) = (f.d(), f.ell(), f.n_y(0));
+    let looked = pairs.min(MOST_NUMBERS / (ell * d).max(1)).max(1);
+    let origin = vec![0.0; d];
+    let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
+    let mut sizes = vec![0.0; ell * (d + 1)];
+    for k in 0..looked {
+        let j = k * pairs / looked;
+        f.value(&origin, 0, j, &mut value);
+        f.jacobian(&origin, 0, j, &mut work, &mut jacobian);
+        for (c, sizes) in sizes.chunks_exact_mut(d + 1).enumerate() {
+            let row = jacobian[c * d..(c + 1) * d].iter().chain([&value[c]]);
+            sizes.iter_mut().zip(row).for_each(|(size, x)| *size += x.abs() / looked as f64);
+        }
+    }
+    sizes
 }
 
 fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {

@@ -23,7 +23,7 @@ use crate::vector::{dot, norm_squared};
 const MOST_COLUMNS: usize = 300;
 /// Of its diagonal: a ridge for a matrix that may be singular.
 const RIDGE: f64 = 1e-13;
-/// Of the largest `|f'| |w|`: slopes that are rounding.
+/// Of the sizes of what a slope is the sum of: what may be rounding.
 const ROUNDING: f64 = 64.0 * UNIT;
 
 /// What is known of a point.
@@ -41,6 +41,8 @@ pub(crate) struct Slope<'a> {
 pub(crate) struct Stationarity {
     /// The diagonal of H where it was made last: it is made anew where little seems to be left.
     diagonal: Vec<f64>,
+    /// The sizes of what each slope is the sum of, there.
+    sizes: Vec<f64>,
 }
 
 impl Stationarity {
@@ -59,21 +61,25 @@ impl Stationarity {
                 return as_made;
             }
         }
-        self.diagonal = hessian::diagonal(problem, at.theta, at.f_bar);
+        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
         let first = self.along_coordinates(&g, at);
         if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
             return first;
         }
-        first.max(whole(problem, &g, at))
+        first.max(whole(problem, &g, at, |l| self.noise(l), enough))
+    }
+
+    /// What of the slope along coordinate l may be rounding.
+    fn noise(&self, l: usize) -> f64 {
+        ROUNDING * self.sizes[l]
     }
 
     /// The sum of what each coordinate alone would gain.
     fn along_coordinates(&self, g: &Parts, at: Slope<'_>) -> f64 {
-        let omega = (norm_squared(at.w) / at.w.len().max(1) as f64).sqrt();
         let along = |l: usize| {
             let (slope, bend) = (at.gradient[l], self.diagonal[l]);
-            let rounding = ROUNDING * bend.max(0.0).sqrt() * omega;
-            alone(&g.parts[l], at.theta[l], if slope.abs() <= rounding { 0.0 } else { slope }, bend)
+            let slope = if slope.abs() <= self.noise(l) { 0.0 } else { slope };
+            alone(&g.parts[l], at.theta[l], slope, bend)
         };
         (0..at.theta.len()).map(along).sum()
     }
@@ -90,12 +96,21 @@ fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> f64 {
     if gained < 0.0 { 0.0 } else { gained }
 }
 
-/// Along all of them.
-fn whole(problem: &ErasedProblem<'_>, g: &Parts, at: Slope<'_>) -> f64 {
+/// Along all of them. Directions in which rounding alone would gain `enough` are made so stiff that it does not.
+fn whole(
+    problem: &ErasedProblem<'_>,
+    g: &Parts,
+    at: Slope<'_>,
+    noise: impl Fn(usize) -> f64,
+    enough: f64,
+) -> f64 {
     let d = at.theta.len();
     let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
     let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE;
-    matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += RIDGE * *entry + least);
+    for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
+        let stiff = if enough > 0.0 { d as f64 * noise(l).powi(2) / enough } else { 0.0 };
+        *entry += RIDGE * *entry + least + stiff;
+    }
     for r in 0..d {
         for c in 0..r {
             matrix[c * d + r] = matrix[r * d + c];

@@ -170,7 +170,9 @@ impl State {
             matrix.iter_mut().for_each(|entry| *entry += c);
         }
         let factor = Factor::new(&matrix, d);
-        if !g.budget && let Some(mut flat) = factor.flat_descent(&gradient, size) {
+        if !g.budget
+            && let Some(mut flat) = factor.flat_descent(&gradient, size)
+        {
             flat.iter_mut().for_each(|flat| *flat = -*flat);
             return (flat, true);
         }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use innermean::collapse::SparseRows;
 use innermean::problems::linear;
+use innermean::problems::scaling::Scaling;
 use innermean::problems::transitions::END;
 use innermean::{
     Absolute, AnyMerit, Bags, Bellman, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit, Moves,
@@ -64,10 +65,10 @@ pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning)
     Ok(Drawn::new(format!("{n} x {d}, {wanted:?}, c {c}, h {h}"), case, Truth::Affine(truth), Some(files)))
 }
 
-/// `innermean linear` with the loss of the kind, or with a constraint that the library alone has.
+/// `innermean linear` with the loss of the kind, or with an absolute loss, which the library alone has.
 pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) -> Result<Drawn> {
     let (n, width) = columns::size(dice, conditioning, MOST);
-    let mut rows = columns::table(dice, conditioning, n, width);
+    let rows = columns::table(dice, conditioning, n, width);
     let scores = columns::scores(dice, &rows, width);
     let intercept = dice.chance(0.5);
     let d = width + usize::from(intercept);
@@ -80,7 +81,7 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     let numbers: Vec<f64> = scores.iter().map(|s| unit * (s + noise * dice.normal())).collect();
     let classes: Vec<f64> = numbers.iter().map(|s| if *s > 0.0 { 1.0 } else { -1.0 }).collect();
     let h = if kind == Kind::Huber { unit } else { 1.0 } * dice.of(&[0.05, 0.5, 1.0]);
-    let wanted = if dice.chance(0.6) { Wanted::norms(dice) } else { Wanted::any(dice, width) };
+    let wanted = Wanted::norms(dice);
     let of_classes = matches!(kind, Kind::Logistic | Kind::SquaredHinge | Kind::SmoothedHinge);
     let half = Dd::from(0.5);
     let loss = |y: f64| match kind {
@@ -113,11 +114,21 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         let arguments = format!("linear rows.csv --target y --loss {name}{width_flag}{without}{flags}");
         Files { arguments, texts: vec![("rows.csv", table_text(width, &rows, &[("y", targets)]))] }
     });
-    if intercept {
-        rows = rows.chunks_exact(width).flat_map(|row| row.iter().copied().chain([1.0])).collect();
-    }
+    let with_ones = |rows: &[f64]| -> Vec<f64> {
+        let ones = if intercept { &[1.0][..] } else { &[] };
+        rows.chunks_exact(width).flat_map(|row| row.iter().chain(ones).copied()).collect()
+    };
+    let given = with_ones(&rows);
+    // As the command does, where its penalty has other units.
+    let g = wanted.regularizer(d, width)?;
+    let mut scaled = rows.clone();
+    let scaling = Scaling::of_rows(&mut scaled, width, intercept);
+    let (g, scaling, rows) = match scaling.regularizer(g) {
+        Ok(g) => (g, scaling, with_ones(&scaled)),
+        Err(_) => (wanted.regularizer(d, width)?, Scaling::default(), given.clone()),
+    };
     let losses = classes.iter().map(|y| loss(*y)).collect();
-    let truth = Affine::predictors(d, &rows, &offsets, losses, wanted.penalty(d, width));
+    let truth = Affine::predictors(d, &given, &offsets, losses, wanted.penalty(d, width));
     let words =
         format!("{n} x {width}, intercept {intercept}, {wanted:?}, h {h}, unit {unit}, noise {noise}");
     let sparse = dice.chance(0.15);
@@ -128,7 +139,7 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     } else {
         linear::predictors(d, rows, offsets)?
     };
-    let case = Case::new(inner, merit, wanted.regularizer(d, width)?);
+    let case = Case::new(inner, merit, g).scaled(scaling);
     Ok(Drawn::new(words, case, Truth::Affine(truth), files))
 }
 
@@ -356,9 +367,12 @@ pub(super) fn identity(dice: &mut Dice, conditioning: Conditioning) -> Result<Dr
         uncentred: largest(&rows, width).into_iter().chain(intercept.then_some(0.0)).collect(),
     };
     let words = format!("{count} groups of {n} rows, {width} features, intercept {intercept}, {wanted:?}");
-    let groups = Groups::new(width, rows, starts, intercept)?;
+    let mut scaled = rows;
+    let scaling = Scaling::of_rows(&mut scaled, width, intercept);
+    let g = scaling.regularizer(wanted.regularizer(d, width)?)?;
+    let groups = Groups::new(width, scaled, starts, intercept)?;
     let inner = Bags::with_targets(groups, Link::Identity, targets)?;
     debug_assert_eq!(inner.d(), d);
-    let case = Case::new(inner, Box::new(Square::new(1.0)?), wanted.regularizer(d, width)?);
+    let case = Case::new(inner, Box::new(Square::new(1.0)?), g).scaled(scaling);
     Ok(Drawn::new(words, case, Truth::Affine(truth), None))
 }

@@ -1,6 +1,7 @@
 //! Groups with a link that bends, and sequences: f is not affine, and the objective not convex.
 
 use anyhow::Result;
+use innermean::problems::scaling::Scaling;
 use innermean::problems::sequences::FLOOR;
 use innermean::{
     Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Sequences, SoftmaxBags,
@@ -86,10 +87,12 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         "{count} groups of {} rows, {width} features, {classes} classes, intercept {intercept}, {wanted:?}",
         starts[count]
     );
-    let g = wanted.regularizer(d, head)?;
+    let mut scaled = rows;
+    let scaling = Scaling::of_rows(&mut scaled, width, intercept).of_classes(classes);
+    let g = scaling.regularizer(wanted.regularizer(d, head)?)?;
     let sizes: Vec<f64> = starts.windows(2).map(|ends| (ends[1] - ends[0]) as f64).collect();
     let scale = count as f64 / starts[count] as f64;
-    let groups = innermean::Groups::new(width, rows, starts, intercept)?;
+    let groups = innermean::Groups::new(width, scaled, starts, intercept)?;
     let case = match kind {
         Kind::Softmax => {
             let merit = NegativeLog::new(classes, labels)?;
@@ -107,7 +110,7 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
             Case::new(Bags::new(groups, link), merit, g)
         }
     };
-    Ok(Drawn::new(words, case, Truth::Curved(truth), files))
+    Ok(Drawn::new(words, case.scaled(scaling), Truth::Curved(truth), files))
 }
 
 /// `innermean sequences`

@@ -9,12 +9,12 @@
 //! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
 //! the problem in z holds for that of the file.
 
-use anyhow::{Result, bail};
-use innermean::{Regularizer, Separable};
+use crate::regularizer::{Regularizer, Separable};
+use crate::setting::InvalidSetting;
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
-#[derive(Debug, Default)]
-pub(crate) struct Scaling {
+#[derive(Debug, Clone, Default)]
+pub struct Scaling {
     sizes: Vec<f64>,
     /// Empty without an intercept.
     centers: Vec<f64>,
@@ -31,7 +31,7 @@ const EXTREME: f64 = 1e-100;
 
 impl Scaling {
     /// Scales rows of d features in place, if they need it.
-    pub(crate) fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
+    pub fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
         let n = (rows.len() / d) as f64;
         let mut centers = vec![0.0; d];
         if intercept {
@@ -72,17 +72,17 @@ impl Scaling {
     }
 
     /// The same for so many classes.
-    pub(crate) fn of_classes(self, classes: usize) -> Self {
+    pub fn of_classes(self, classes: usize) -> Self {
         Scaling { classes, ..self }
     }
 
     /// Whether anything was changed.
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         !self.sizes.is_empty()
     }
 
     /// A sentence about it, where anything was changed.
-    pub(crate) fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         self.is_on().then(|| {
             "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
              they are (--no-scaling)."
@@ -91,7 +91,10 @@ impl Scaling {
     }
 
     /// g as a function of z.
-    pub(crate) fn regularizer(&self, g: Box<dyn Regularizer>) -> Result<Box<dyn Regularizer>> {
+    ///
+    /// # Errors
+    /// If g is no sum over coordinates, and so has no other units.
+    pub fn regularizer(&self, g: Box<dyn Regularizer>) -> Result<Box<dyn Regularizer>, InvalidSetting> {
         if !self.is_on() {
             return Ok(g);
         }
@@ -101,9 +104,11 @@ impl Scaling {
         sizes.resize(sizes.len() + intercepts, 1.0);
         match Separable::rescaled(&*g, &sizes)? {
             Some(rescaled) => Ok(Box::new(rescaled)),
-            None => {
-                bail!("the penalty is no sum over coordinates and has no other units; expected --no-scaling")
-            }
+            None => Err(InvalidSetting::new(
+                "penalty",
+                "no sum over coordinates",
+                "one that has other units, or columns as they are (--no-scaling)",
+            )),
         }
     }
 
@@ -119,7 +124,7 @@ impl Scaling {
     }
 
     /// theta from z, in place.
-    pub(crate) fn unscale(&self, z: &mut [f64]) {
+    pub fn unscale(&self, z: &mut [f64]) {
         self.for_classes(z, |z, intercept| {
             for (z, size) in z.iter_mut().zip(&self.sizes) {
                 *z /= size;
@@ -131,7 +136,7 @@ impl Scaling {
     }
 
     /// z from theta.
-    pub(crate) fn scaled(&self, theta: &[f64]) -> Vec<f64> {
+    pub fn scaled(&self, theta: &[f64]) -> Vec<f64> {
         let mut z = theta.to_vec();
         self.for_classes(&mut z, |theta, intercept| {
             if let Some(intercept) = intercept {
@@ -208,10 +213,11 @@ mod tests {
     #[test]
     fn a_g_that_has_no_other_units_is_refused() {
         let scaling = Scaling { sizes: vec![1.0, 1000.0], centers: Vec::new(), classes: 1 };
-        let message = scaling.regularizer(Box::new(innermean::Simplex)).err().expect("no sum").to_string();
+        let message =
+            scaling.regularizer(Box::new(crate::regularizer::Simplex)).err().expect("no sum").to_string();
         assert!(message.contains("--no-scaling"), "{message}");
-        assert!(scaling.regularizer(Box::new(innermean::Unregularized)).is_ok());
-        assert!(Scaling::default().regularizer(Box::new(innermean::Simplex)).is_ok());
+        assert!(scaling.regularizer(Box::new(crate::regularizer::Unregularized)).is_ok());
+        assert!(Scaling::default().regularizer(Box::new(crate::regularizer::Simplex)).is_ok());
     }
 
     #[test]
