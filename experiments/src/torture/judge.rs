@@ -257,7 +257,8 @@ impl Facts {
         }
         let rounding = match truth {
             Truth::Affine(affine) => affine.rounding_size(&theta).rounded() * ROUNDING,
-            Truth::Curved(_) => 0.0,
+            // A score moves the loss by no more than itself, or by as much as the loss is large.
+            Truth::Curved(curved) => curved.score_size(&solution.theta) * scale.max(1.0) * ROUNDING,
         };
         let off = (Dd::from(solution.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.

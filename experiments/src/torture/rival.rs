@@ -231,8 +231,12 @@ impl<'p> Solver<'p> {
             let (first, second) = self.part_slopes(l, *z);
             gradient[l] += first;
             hessian[l * d + l] += second;
-            curvature[l] = (curvature[l] + second).max(Dd::from(f64::MIN_POSITIVE));
+            curvature[l] += second;
         }
+        // Along a column of zeros nothing bends; the damping does.
+        let most = curvature.iter().copied().fold(Dd::ZERO, Dd::max);
+        let least = if most > Dd::ZERO { most * Dd::from(1e-6) } else { Dd::ONE };
+        curvature.iter_mut().for_each(|c| *c = c.max(least));
         (gradient, hessian, curvature)
     }
 
