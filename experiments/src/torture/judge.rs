@@ -224,7 +224,7 @@ impl Facts {
         let scale = self.origin.max(truth.magnitude(&theta)).rounded();
         let scale = scale.max(solution.objective.abs().min(f64::MAX)).max(f64::MIN_POSITIVE);
         judged.status = solution.status.to_string();
-        judged.measure = certificate.measure.title().to_owned();
+        certificate.measure.title().clone_into(&mut judged.measure);
         (judged.objective, judged.true_objective) = (solution.objective, objective.rounded());
         judged.scale = scale;
         let relative = |x: Dd| x.rounded() / scale;

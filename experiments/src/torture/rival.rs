@@ -59,6 +59,11 @@ pub fn minimise(problem: &Affine, start: &[Dd]) -> Path {
             return path;
         }
         if last {
+            // What falls for ever may have ended where nothing is left of 32 digits.
+            let origin = problem.penalty.origin();
+            let end = solver.theta(&z);
+            let direction: Vec<Dd> = end.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
+            path.recession = problem.falls_for_ever(&origin, &direction).then_some(direction);
             return path;
         }
         mu *= MU_FALLS;
@@ -236,7 +241,9 @@ impl<'p> Solver<'p> {
         // Along a column of zeros nothing bends; the damping does.
         let most = curvature.iter().copied().fold(Dd::ZERO, Dd::max);
         let least = if most > Dd::ZERO { most * Dd::from(1e-6) } else { Dd::ONE };
-        curvature.iter_mut().for_each(|c| *c = c.max(least));
+        for c in &mut curvature {
+            *c = c.max(least);
+        }
         (gradient, hessian, curvature)
     }
 
