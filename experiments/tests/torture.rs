@@ -6,14 +6,14 @@ use innermean_data::read_matrix;
 use innermean_experiments::torture::double_double::Dd;
 use innermean_experiments::torture::objective::{Affine, Loss};
 use innermean_experiments::torture::penalty::{Part, Penalty};
-use innermean_experiments::torture::{rival, torture};
+use innermean_experiments::torture::{Torture, rival};
 
 /// So many problems are drawn, of seed 1.
 const PROBLEMS: u64 = 304;
 
 #[test]
 fn no_claim_is_false() {
-    let report = torture(1, 0..PROBLEMS, None);
+    let report = Torture { seed: 1, ..Torture::default() }.report(0..PROBLEMS);
     let failures = report.failures();
     assert!(failures.is_empty(), "{}\n{}{}", failures.join("; "), report.table(), report.worst(5));
 }

@@ -262,7 +262,11 @@ impl Affine {
         let (Some(start), Some(here), Some(far)) = (at(0.0), at(OUT), at(OUT * FURTHER)) else {
             return false;
         };
-        here < start && far - start < (here - start) * Dd::from(0.5 * FURTHER)
+        // Returns of which one takes what the other brings leave a slope of rounding.
+        let parts = self.penalty.parts.iter().zip(direction);
+        let slopes: Dd = parts.map(|(part, v)| (part.tilt * *v).abs()).sum();
+        let fall = start - here;
+        fall > slopes * Dd::from(OUT * 1e-18) / length && start - far > fall * Dd::from(0.5 * FURTHER)
     }
 
     /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so: terms of the predictions times slopes, and the terms of g.

@@ -26,6 +26,8 @@ pub struct Line {
     pub unbounded: bool,
     /// Whether its minimum lies where doubles can tell.
     pub near: bool,
+    /// By how much of the scale the rival ended above the best of the runs.
+    pub behind: f64,
     /// The runs.
     pub runs: Vec<Judged>,
 }
@@ -56,6 +58,11 @@ impl Report {
     /// Problems with a minimum that doubles can tell.
     pub fn bounded(&self) -> usize {
         self.lines.iter().filter(|line| line.refused.is_none() && !line.unbounded && line.near).count()
+    }
+
+    /// Problems on which a run found a better point than the rival did from its own start, by more than `1e-9` of the scale.
+    pub fn behind(&self) -> usize {
+        self.lines.iter().filter(|line| line.behind > 1e-9).count()
     }
 
     /// Why the library does not pass; empty if it does.
