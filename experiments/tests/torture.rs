@@ -6,14 +6,14 @@ use innermean_data::read_matrix;
 use innermean_experiments::torture::double_double::Dd;
 use innermean_experiments::torture::objective::{Affine, Loss};
 use innermean_experiments::torture::penalty::{Part, Penalty};
-use innermean_experiments::torture::{rival, torture};
+use innermean_experiments::torture::{Torture, rival};
 
 /// So many problems are drawn, of seed 1.
 const PROBLEMS: u64 = 304;
 
 #[test]
 fn no_claim_is_false() {
-    let report = torture(1, 0..PROBLEMS, None);
+    let report = Torture { seed: 1, ..Torture::default() }.report(0..PROBLEMS);
     let failures = report.failures();
     assert!(failures.is_empty(), "{}\n{}{}", failures.join("; "), report.table(), report.worst(5));
 }
@@ -25,10 +25,36 @@ fn penalty(d: usize, head: usize, part: Part, budget: usize) -> Penalty {
     Penalty { parts, budget }
 }
 
+/// The loss of a row with that target.
+type LossOf<'a> = &'a dyn Fn(f64) -> Loss;
+
 fn least(problem: &Affine) -> f64 {
     let path = rival::minimise(problem, &problem.penalty.inside());
     let objectives = path.points.iter().map(|theta| problem.objective(theta));
     objectives.reduce(Dd::min).expect("a point").rounded()
+}
+
+#[test]
+fn the_rival_knows_a_problem_without_a_minimum() {
+    let rows = [0.13, -0.13, 0.64, 0.10, -0.54, 0.36, 1.30, 0.95];
+    let risk = Loss::Square { c: Dd::ONE };
+    let of = |part: Part| Affine::portfolio(4, &rows, risk, penalty(4, 4, part, 0));
+    let unbounded = of(Part::FREE);
+    let path = rival::minimise(&unbounded, &unbounded.penalty.inside());
+    let direction = path.recession.expect("a mixture that earns without risk");
+    assert!(unbounded.falls_for_ever(&unbounded.penalty.origin(), &direction));
+    // A ridge makes a minimum: of 1e-3 |x|^2 / 2 - <m, x> + risk.
+    let bounded = of(Part { l2: 1e-3, ..Part::FREE });
+    let path = rival::minimise(&bounded, &bounded.penalty.inside());
+    assert!(path.recession.is_none());
+    let best = path.points.last().expect("a point");
+    for nudge in [1e-6, -1e-6] {
+        for l in 0..4 {
+            let mut near = best.clone();
+            near[l] += Dd::from(nudge);
+            assert!(bounded.objective(&near) > bounded.objective(best));
+        }
+    }
 }
 
 /// Rows with an intercept after them, and the target, which is the last column.
@@ -53,7 +79,7 @@ fn the_rival_finds_optima_that_are_known() {
     let hinge = |y: f64| Loss::SmoothedHinge { y: Dd::from(y), h: half };
     let huber = |_: f64| Loss::Huber { c: half, h: half };
     let square = |_: f64| Loss::Square { c: half };
-    let linear: [(&str, &dyn Fn(f64) -> Loss, bool, f64); 4] = [
+    let linear: [(&str, LossOf<'_>, bool, f64); 4] = [
         ("smoothed-hinge-ordinary.csv", &hinge, true, 0.134_729_82),
         ("huber-near-equal-columns.csv", &huber, false, 0.235_357_58),
         ("square-direct.csv", &square, false, 0.371_136_46),
@@ -69,6 +95,24 @@ fn the_rival_finds_optima_that_are_known() {
         let found = least(&Affine::predictors(d, &rows, &offsets, losses, penalty));
         assert!((found - known).abs() <= 1e-8 * known.max(1.0), "{name}: {found} is not {known}");
     }
+    // The values of three states by five features: no Bellman error is left.
+    let ((d, psi), (states, p), (_, rewards)) =
+        (table("policy-f.npy"), table("policy-p.npy"), table("policy-r.npy"));
+    let next = |s: usize, l: usize| -> Dd {
+        (0..states).map(|t| Dd::from(p[s * states + t]) * Dd::from(psi[t * d + l])).sum()
+    };
+    let row = |k: usize| Dd::from(psi[k]) - Dd::from(0.9999) * next(k / d, k % d);
+    let bellman = Affine {
+        d,
+        rows: (0..states * d).map(row).collect(),
+        offsets: rewards.iter().map(|r| Dd::from(-r)).collect(),
+        losses: vec![Loss::Square { c: Dd::ONE }; states],
+        penalty: penalty(d, d, Part::FREE, 0),
+        uncentred: vec![0.0; d],
+        condition: 1.0,
+    };
+    let found = least(&bellman);
+    assert!(found <= 1e-12, "policy: {found}");
     let (d, values) = table("semivariance.csv");
     let risk = Loss::Downside { c: Dd::ONE };
     let found = least(&Affine::portfolio(d, &values, risk, penalty(d, d, Part::FREE, 0)));

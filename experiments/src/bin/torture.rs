@@ -1,7 +1,7 @@
 //! The torture test of the certificates, on any number of random problems.
 //!
 //! `cargo run --release -p innermean-experiments --bin torture -- --problems 10000 --seed 1` prints a table and the worst cases; `--only KIND` takes the
-//! problems of one kind among them, `--json FILE` writes all that was found. `--problem K` runs one again and tells all about it, and `--write DIR` with it writes
+//! problems of one kind among them, `--program target/release/innermean` asks the command line as well, `--json FILE` writes all that was found. `--problem K` runs one again and tells all about it, and `--write DIR` with it writes
 //! its files and the command that shows it. Exits with 1 if a claim is false.
 
 use std::fs;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use innermean_experiments::torture::Torture;
 use innermean_experiments::torture::draw::{self, Kind};
 use innermean_experiments::torture::report::{Line, Report};
-use innermean_experiments::torture::{line, torture};
 
 /// Cases of each verdict that are printed.
 const WORST: usize = 12;
@@ -21,15 +21,15 @@ const PIECE: u64 = 2000;
 #[derive(Default)]
 struct Flags {
     problems: u64,
-    seed: u64,
-    only: Option<Kind>,
+    torture: Torture,
     problem: Option<u64>,
     write: Option<PathBuf>,
     json: Option<PathBuf>,
 }
 
 fn flags() -> Result<Flags> {
-    let mut flags = Flags { problems: 1000, seed: 1, ..Flags::default() };
+    let mut flags =
+        Flags { problems: 1000, torture: Torture { seed: 1, ..Torture::default() }, ..Flags::default() };
     let mut words = std::env::args().skip(1);
     while let Some(flag) = words.next() {
         let Some(value) = words.next() else { bail!("{flag} needs a value") };
@@ -37,17 +37,20 @@ fn flags() -> Result<Flags> {
             || value.parse::<u64>().with_context(|| format!("{flag} {value}: expected a whole number"));
         match &*flag {
             "--problems" => flags.problems = whole()?,
-            "--seed" => flags.seed = whole()?,
+            "--seed" => flags.torture.seed = whole()?,
+            "--program" => flags.torture.program = Some(value.into()),
             "--problem" => flags.problem = Some(whole()?),
             "--write" => flags.write = Some(value.into()),
             "--json" => flags.json = Some(value.into()),
             "--only" => {
                 let kind = Kind::ALL.iter().find(|kind| kind.name() == value);
                 let names = || Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
-                flags.only =
+                flags.torture.only =
                     Some(*kind.with_context(|| format!("--only {value}: expected one of {}", names()))?);
             }
-            _ => bail!("{flag}: expected --problems, --seed, --only, --problem, --write or --json"),
+            _ => {
+                bail!("{flag}: expected --problems, --seed, --only, --program, --problem, --write or --json")
+            }
         }
     }
     Ok(flags)
@@ -55,18 +58,19 @@ fn flags() -> Result<Flags> {
 
 fn main() -> Result<ExitCode> {
     let flags = flags()?;
+    let seed = flags.torture.seed;
     // What panics is a verdict, not news.
     std::panic::set_hook(Box::new(|_| {}));
     let report = if let Some(number) = flags.problem {
-        let line = line(flags.seed, number);
+        let line = flags.torture.line(number);
         tell(&line);
-        write(flags.seed, number, flags.write.as_deref())?;
-        Report { seed: flags.seed, lines: vec![line] }
+        write(seed, number, flags.write.as_deref())?;
+        Report { seed, lines: vec![line] }
     } else {
-        let mut report = Report { seed: flags.seed, lines: Vec::new() };
+        let mut report = Report { seed, lines: Vec::new() };
         for first in (0..flags.problems).step_by(PIECE as usize) {
             let last = (first + PIECE).min(flags.problems);
-            report.lines.extend(torture(flags.seed, first..last, flags.only).lines);
+            report.lines.extend(flags.torture.report(first..last).lines);
             eprintln!("{last} of {} problems", flags.problems);
         }
         println!("{}{}", report.table(), report.worst(WORST));
@@ -80,10 +84,11 @@ fn main() -> Result<ExitCode> {
     let unbounded = report.lines.iter().filter(|line| line.unbounded).count();
     let refused = report.lines.iter().filter(|line| line.refused.is_some()).count();
     println!(
-        "{} problems of seed {}: {} with a minimum that doubles can tell, {unbounded} unbounded, {refused} refused",
+        "{} problems of seed {}: {} with a minimum that doubles can tell, {unbounded} unbounded, {refused} refused; the rival was behind on {}",
         report.lines.len(),
-        flags.seed,
-        report.bounded()
+        seed,
+        report.bounded(),
+        report.behind()
     );
     println!("{}", if failures.is_empty() { "passed".to_owned() } else { failures.join("; ") });
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -91,12 +96,14 @@ fn main() -> Result<ExitCode> {
 
 /// All about one problem.
 fn tell(line: &Line) {
-    let Line { number, kind, conditioning, words, refused, unbounded, near, runs } = line;
+    let Line { number, kind, conditioning, words, refused, unbounded, near, behind, runs } = line;
     println!("problem {number}: {}, {}; {words}", kind.name(), conditioning.title());
     if let Some(refused) = refused {
         println!("refused: {refused}");
     }
-    println!("unbounded: {unbounded}; its minimum lies where doubles can tell: {near}");
+    println!(
+        "unbounded: {unbounded}; its minimum lies where doubles can tell: {near}; the rival is behind by {behind:.1e}"
+    );
     for run in runs {
         println!("{run:#?}");
     }

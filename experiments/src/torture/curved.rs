@@ -92,6 +92,12 @@ impl Curved {
         (self.loss(theta), self.penalty.value(theta))
     }
 
+    /// The largest sum of sizes that a score is made of: what rounding of scores is relative to.
+    pub fn score_size(&self, theta: &[f64]) -> f64 {
+        let sizes = theta.iter().enumerate().map(|(l, x)| x.abs() * self.column_size(l));
+        sizes.sum()
+    }
+
     /// How large the numbers of column l are, for a coordinate of theta that multiplies it.
     pub fn column_size(&self, coordinate: usize) -> f64 {
         let (width, rows) = match &self.model {

@@ -59,7 +59,9 @@ fn differences(value: &dyn Fn(&[f64]) -> f64, z: &[f64], here: f64) -> (Vec<f64>
     let (d, h) = (z.len(), DIFFERENCE);
     let at = |moves: &[(usize, f64)]| {
         let mut z = z.to_vec();
-        moves.iter().for_each(|(l, by)| z[*l] += by);
+        for (l, by) in moves {
+            z[*l] += by;
+        }
         value(&z)
     };
     let ahead: Vec<f64> = (0..d).map(|l| at(&[(l, h)])).collect();

@@ -241,7 +241,7 @@ impl fmt::Display for Dd {
 /// Terms of the series of `e^r` for `|r| <= ln 2 / 2 / 64`.
 const TERMS: usize = 15;
 /// `r` is halved so often before, and the result squared as often after.
-const HALVINGS: usize = 6;
+const HALVINGS: i32 = 6;
 
 impl Real for Dd {
     /// `x = k ln 2 + 64 r`, then `e^x = 2^k (e^r)^64`; with `e^r - 1` in place of `e^r`, squaring keeps all digits.
@@ -250,7 +250,7 @@ impl Real for Dd {
             return Dd::from(self.high.exp());
         }
         let k = (self.high / std::f64::consts::LN_2).round();
-        let r = (self - Dd::LN_2 * Dd::from(k)).times_power(-(HALVINGS as i32));
+        let r = (self - Dd::LN_2 * Dd::from(k)).times_power(-HALVINGS);
         let (mut less_one, mut term) = (Dd::ZERO, Dd::ONE);
         for t in 1..=TERMS {
             term = term * r / Dd::from(t);

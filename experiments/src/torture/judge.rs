@@ -1,8 +1,8 @@
 //! What was claimed, beside what is true: the verdicts.
 
-use innermean::{Certificate, Solution, Status};
 use serde::Serialize;
 
+use super::answer::Answer;
 use super::curved::Curved;
 use super::descent::descend;
 use super::double_double::Dd;
@@ -76,6 +76,35 @@ struct Point {
     objective: Dd,
 }
 
+/// Points that the constraints allow.
+struct Points<'t> {
+    truth: &'t Truth,
+    all: Vec<Point>,
+}
+
+impl Points<'_> {
+    /// Takes a point in, if rounding alone keeps it from being allowed; comes back with its objective.
+    fn add(&mut self, theta: &[Dd]) -> Option<Dd> {
+        let theta = self.truth.penalty().repaired(theta)?;
+        let objective = self.truth.objective(&theta);
+        objective.is_finite().then(|| {
+            self.all.push(Point { theta, objective });
+            objective
+        })
+    }
+
+    /// Takes all in; comes back with the least objective of them.
+    fn add_all(&mut self, thetas: &[Vec<Dd>]) -> Dd {
+        thetas.iter().filter_map(|theta| self.add(theta)).fold(Dd::from(f64::INFINITY), Dd::min)
+    }
+
+    /// The best of all, and its objective.
+    fn lowest(&self) -> (Vec<Dd>, Dd) {
+        let best = self.all.iter().reduce(|a, b| if b.objective < a.objective { b } else { a });
+        best.map_or((Vec::new(), Dd::ZERO), |best| (best.theta.clone(), best.objective))
+    }
+}
+
 /// What is known of a problem beside what the runs say.
 pub struct Facts {
     points: Vec<Point>,
@@ -83,6 +112,8 @@ pub struct Facts {
     pub unbounded: bool,
     /// Whether its minimum, or what comes near enough, lies where doubles can tell.
     pub near: bool,
+    /// By how much of the scale the rival, from its own start, ended above the best point of the runs: how good an instrument it is.
+    pub behind: f64,
     /// The least objective of all points.
     pub best: Dd,
     /// `|F| + |g|` at the origin.
@@ -114,11 +145,6 @@ pub struct Judged {
     pub verdicts: Vec<(Verdict, f64)>,
 }
 
-/// If a claim speaks of points up to some size alone: how many times that of the answer.
-pub fn hypothesis(certificate: &Certificate) -> Option<f64> {
-    certificate.within
-}
-
 fn dd(theta: &[f64]) -> Vec<Dd> {
     theta.iter().map(|x| Dd::from(*x)).collect()
 }
@@ -126,46 +152,34 @@ fn dd(theta: &[f64]) -> Vec<Dd> {
 impl Facts {
     /// Gathers all points that the runs and the rival have found.
     pub fn gather(truth: &Truth, runs: &[Run]) -> Self {
-        let penalty = truth.penalty();
-        let origin = penalty.origin();
-        let mut points = Vec::new();
-        let mut add = |theta: &[Dd]| {
-            if let Some(theta) = penalty.repaired(theta) {
-                let objective = truth.objective(&theta);
-                if objective.is_finite() {
-                    points.push(Point { theta, objective });
-                }
-            }
-        };
-        add(&origin);
-        for solution in runs.iter().filter_map(|run| run.outcome.as_ref().ok()?.as_ref()) {
-            add(&dd(&solution.theta));
+        let origin = truth.penalty().origin();
+        let mut points = Points { truth, all: Vec::new() };
+        points.add(&origin);
+        for answer in runs.iter().filter_map(|run| run.outcome.as_ref().ok()?.as_ref()) {
+            points.add(&dd(&answer.theta));
         }
-        let mut unbounded = false;
+        let (mut unbounded, mut behind) = (false, 0.0);
+        let origin_size = truth.magnitude(&origin);
         if let Truth::Affine(affine) = truth {
-            let path = rival::minimise(affine, &penalty.inside());
-            path.points.iter().for_each(|theta| add(theta));
-            let lowest = |points: &[Point]| {
-                let best = points.iter().reduce(|a, b| if b.objective < a.objective { b } else { a });
-                best.map(|best| best.theta.clone()).unwrap_or_default()
-            };
-            let mut best = lowest(&points);
+            let start = truth.penalty().inside();
+            let path = rival::minimise(affine, &start);
+            let found = points.add_all(&path.points);
+            let (mut best, lowest) = points.lowest();
+            let scale = (origin_size + lowest.abs() + truth.magnitude(&start)).rounded();
+            // Zero is met exactly by those who begin there, and by nobody who keeps a distance from kinks.
+            if path.recession.is_none() && lowest != Dd::ZERO {
+                behind = (found - lowest).rounded() / scale.max(f64::MIN_POSITIVE);
+            }
             if affine.is_free() {
-                let path = rival::minimise(affine, &best);
-                for theta in &path.points {
-                    if let Some(theta) = penalty.repaired(theta) {
-                        points.push(Point { objective: affine.objective(&theta), theta });
-                    }
-                }
-                best = lowest(&points);
+                points.add_all(&rival::minimise(affine, &best).points);
+                best = points.lowest().0;
             }
             let direction: Vec<Dd> = best.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
             unbounded = path.recession.is_some() || affine.falls_for_ever(&origin, &direction);
         }
-        points.retain(|point| point.objective.is_finite());
-        let best = points.iter().map(|point| point.objective).reduce(Dd::min).unwrap_or(Dd::ZERO);
-        let origin = truth.magnitude(&origin);
-        let mut facts = Facts { points, unbounded, near: true, best, origin };
+        let best = points.lowest().1;
+        let mut facts =
+            Facts { points: points.all, unbounded, near: true, behind, best, origin: origin_size };
         if let Truth::Affine(affine) = truth {
             facts.near = facts.is_near(affine);
         }
@@ -218,35 +232,34 @@ impl Facts {
                 judged.status.clone_from(panic);
                 judged.verdicts.push((Verdict::Panic, f64::INFINITY));
             }
-            Ok(Some(solution)) => self.judge_solution(truth, run, solution, &mut judged),
+            Ok(Some(answer)) => self.judge_answer(truth, run, answer, &mut judged),
         }
         Some(judged)
     }
 
-    fn judge_solution(&self, truth: &Truth, run: &Run, solution: &Solution, judged: &mut Judged) {
-        let theta = dd(&solution.theta);
-        let certificate = &solution.certificate;
+    fn judge_answer(&self, truth: &Truth, run: &Run, answer: &Answer, judged: &mut Judged) {
+        let theta = dd(&answer.theta);
         let objective = truth.objective(&theta);
         let scale = self.origin.max(truth.magnitude(&theta)).rounded();
-        let scale = scale.max(solution.objective.abs().min(f64::MAX)).max(f64::MIN_POSITIVE);
-        judged.status = solution.status.to_string();
-        judged.measure = certificate.measure.title().to_owned();
-        (judged.objective, judged.true_objective) = (solution.objective, objective.rounded());
+        let scale = scale.max(answer.objective.abs().min(f64::MAX)).max(f64::MIN_POSITIVE);
+        judged.status.clone_from(&answer.status);
+        judged.measure.clone_from(&answer.measure);
+        (judged.objective, judged.true_objective) = (answer.objective, objective.rounded());
         judged.scale = scale;
         let relative = |x: Dd| x.rounded() / scale;
         let mut found = Vec::new();
-        if let Some(gap) = certificate.gap.filter(|_| certificate.measure.is_gap()) {
+        if let Some(gap) = answer.gap {
             judged.gap = Some(gap);
-            let best = self.best_within(truth, hypothesis(certificate), &theta);
+            let best = self.best_within(truth, answer.within, &theta);
             judged.best = best.rounded();
-            let above = relative(Dd::from(solution.objective) - Dd::from(gap) - best);
+            let above = relative(Dd::from(answer.objective) - Dd::from(gap) - best);
             if above > FALSE {
                 found.push((Verdict::FalseClaim, above));
             } else if above > 0.0 {
                 found.push((Verdict::RoundedClaim, above));
             }
         }
-        let solved = solution.status == Status::Solved;
+        let solved = answer.solved;
         if solved && self.unbounded {
             found.push((Verdict::UnboundedSolved, f64::INFINITY));
         } else if solved {
@@ -255,7 +268,7 @@ impl Facts {
                 Truth::Affine(_) if objective.rounded().is_nan() => (0.0, run.tolerance),
                 Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
                 Truth::Affine(_) => (relative(objective - self.best), run.tolerance.max(FALSE)),
-                Truth::Curved(curved) => (slope_left(curved, solution, scale), STATIONARY),
+                Truth::Curved(curved) => (slope_left(curved, &answer.theta, scale), STATIONARY),
             };
             if above > allowed * 1.001 {
                 found.push((Verdict::WrongSolved, above));
@@ -265,11 +278,12 @@ impl Facts {
         }
         let rounding = match truth {
             Truth::Affine(affine) => affine.rounding_size(&theta).rounded() * ROUNDING,
-            Truth::Curved(_) => 0.0,
+            // A score moves the loss by no more than itself, or by as much as the loss is large.
+            Truth::Curved(curved) => curved.score_size(&answer.theta) * scale.max(1.0) * ROUNDING,
         };
-        let off = (Dd::from(solution.objective) - objective).abs().rounded();
+        let off = (Dd::from(answer.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.
-        let unsaid = solution.status == Status::StartNotFinite || !objective.is_finite();
+        let unsaid = !answer.begun || !objective.is_finite();
         let right = unsaid || off <= PRINTED * scale + rounding;
         if !right {
             found.push((Verdict::WrongObjective, off / scale));
@@ -279,13 +293,13 @@ impl Facts {
 }
 
 /// How much of the scale steps from a point called stationary gain, if there is a slope at all.
-fn slope_left(curved: &Curved, solution: &Solution, scale: f64) -> f64 {
+fn slope_left(curved: &Curved, theta: &[f64], scale: f64) -> f64 {
     let objective = |theta: &[f64]| {
         let (f, g) = curved.parts(&dd(theta));
         f + g
     };
-    let here = objective(&solution.theta);
-    let descent = descend(curved, &solution.theta);
+    let here = objective(theta);
+    let descent = descend(curved, theta);
     let first = (here - objective(&descent.first)).rounded() / scale;
     if first > NO_SLOPE { (here - objective(&descent.last)).rounded() / scale } else { 0.0 }
 }

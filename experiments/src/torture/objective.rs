@@ -152,6 +152,8 @@ pub struct Affine {
     pub penalty: Penalty,
     /// What `<a_i, theta>` is summed up from may be larger than its terms: by this factor, column by column, if the means of columns were taken off.
     pub uncentred: Vec<f64>,
+    /// What rounding of the data is multiplied by on the way to the rows: the condition of a matrix that is divided by, 1 if there is none.
+    pub condition: f64,
 }
 
 /// The mean of rows of d numbers.
@@ -172,20 +174,34 @@ fn dd(numbers: &[f64]) -> Vec<Dd> {
 impl Affine {
     /// Linear predictors: `phi_i(<x_i, theta> + b_i)`.
     pub fn predictors(d: usize, rows: &[f64], offsets: &[f64], losses: Vec<Loss>, penalty: Penalty) -> Self {
-        Affine { d, rows: dd(rows), offsets: dd(offsets), losses, penalty, uncentred: vec![0.0; d] }
+        Affine {
+            d,
+            rows: dd(rows),
+            offsets: dd(offsets),
+            losses,
+            penalty,
+            uncentred: vec![0.0; d],
+            condition: 1.0,
+        }
     }
 
     /// A portfolio: `-<m, theta> + (1/n) sum_i phi(<x_i - m, theta>)` with the mean m of the rows.
     pub fn portfolio(d: usize, rows: &[f64], loss: Loss, mut penalty: Penalty) -> Self {
         let (means, n) = (mean(rows, d), rows.len() / d);
         penalty.parts.iter_mut().zip(&means).for_each(|(part, m)| part.tilt = -*m);
+        // Doubles differ by 1e-16 of their size or not at all: what is left of equal ones is the rounding of their mean.
+        let deviation = |(k, x): (usize, &f64)| {
+            let deviation = Dd::from(*x) - means[k % d];
+            if deviation.abs().rounded() <= 1e-26 * x.abs() { Dd::ZERO } else { deviation }
+        };
         Affine {
             d,
-            rows: rows.iter().enumerate().map(|(k, x)| Dd::from(*x) - means[k % d]).collect(),
+            rows: rows.iter().enumerate().map(deviation).collect(),
             offsets: vec![Dd::ZERO; n],
             losses: vec![loss; n],
             penalty,
             uncentred: largest(rows, d),
+            condition: 1.0,
         }
     }
 
@@ -233,7 +249,9 @@ impl Affine {
         let sizes = direction.iter().zip(self.column_sizes());
         let length = sizes.map(|(v, size)| v.abs() * Dd::from(if size > 0.0 { size } else { 1.0 }));
         let length = length.fold(Dd::ZERO, Dd::max);
-        if length == Dd::ZERO || !length.is_finite() {
+        // No loss is below 0, and no norm.
+        let tilted = self.penalty.parts.iter().any(|part| part.tilt != Dd::ZERO);
+        if !tilted || length == Dd::ZERO || !length.is_finite() {
             return false;
         }
         let at = |times: f64| -> Option<Dd> {
@@ -244,7 +262,11 @@ impl Affine {
         let (Some(start), Some(here), Some(far)) = (at(0.0), at(OUT), at(OUT * FURTHER)) else {
             return false;
         };
-        here < start && far - start < (here - start) * Dd::from(0.5 * FURTHER)
+        // Returns of which one takes what the other brings leave a slope of rounding.
+        let parts = self.penalty.parts.iter().zip(direction);
+        let slopes: Dd = parts.map(|(part, v)| (part.tilt * *v).abs()).sum();
+        let fall = start - here;
+        fall > slopes * Dd::from(OUT * 1e-18) / length && start - far > fall * Dd::from(0.5 * FURTHER)
     }
 
     /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so: terms of the predictions times slopes, and the terms of g.
@@ -260,6 +282,6 @@ impl Affine {
                 + second * moved * moved / Dd::from(f64::EPSILON);
             sum += self.losses[i].value(*u).abs();
         }
-        sum / Dd::from(self.terms()) + self.penalty.size(theta)
+        sum * Dd::from(self.condition) / Dd::from(self.terms()) + self.penalty.size(theta)
     }
 }

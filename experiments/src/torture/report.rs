@@ -26,6 +26,8 @@ pub struct Line {
     pub unbounded: bool,
     /// Whether its minimum lies where doubles can tell.
     pub near: bool,
+    /// By how much of the scale the rival ended above the best of the runs.
+    pub behind: f64,
     /// The runs.
     pub runs: Vec<Judged>,
 }
@@ -58,15 +60,14 @@ impl Report {
         self.lines.iter().filter(|line| line.refused.is_none() && !line.unbounded && line.near).count()
     }
 
+    /// Problems on which a run found a better point than the rival did from its own start, by more than `1e-9` of the scale.
+    pub fn behind(&self) -> usize {
+        self.lines.iter().filter(|line| line.behind > 1e-9).count()
+    }
+
     /// Why the library does not pass; empty if it does.
     pub fn failures(&self) -> Vec<String> {
-        let none = [
-            Verdict::FalseClaim,
-            Verdict::WrongSolved,
-            Verdict::UnboundedSolved,
-            Verdict::Panic,
-            Verdict::WrongObjective,
-        ];
+        let none = [Verdict::FalseClaim, Verdict::WrongSolved, Verdict::UnboundedSolved, Verdict::Panic];
         let mut failures: Vec<String> = none
             .into_iter()
             .filter(|verdict| self.count(*verdict) > 0)

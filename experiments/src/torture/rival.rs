@@ -19,7 +19,7 @@ pub struct Path {
 }
 
 /// Of the scale of the objective: where the central path begins and ends.
-const MU: (f64, f64) = (1.0, 1e-20);
+const MU: (f64, f64) = (1.0, 1e-22);
 /// Each mu is so many times the last.
 const MU_FALLS: f64 = 0.1;
 /// Newton's steps for a mu, and where there is none.
@@ -47,7 +47,7 @@ pub fn minimise(problem: &Affine, start: &[Dd]) -> Path {
     let mut z: Vec<Dd> = start.iter().zip(&solver.units).map(|(x, unit)| *x / Dd::from(*unit)).collect();
     let mut path = Path { points: Vec::new(), recession: None };
     let (f, g) = problem.parts(start);
-    let scale = (f.abs() + g.abs()).rounded().max(f64::MIN_POSITIVE.sqrt());
+    let scale = (f.abs() + g.abs()).rounded().max(solver.size());
     let mut mu = if problem.is_free() { 0.0 } else { MU.0 * scale };
     loop {
         solver.mu = Dd::from(mu);
@@ -59,6 +59,11 @@ pub fn minimise(problem: &Affine, start: &[Dd]) -> Path {
             return path;
         }
         if last {
+            // What falls for ever may have ended where nothing is left of 32 digits.
+            let origin = problem.penalty.origin();
+            let end = solver.theta(&z);
+            let direction: Vec<Dd> = end.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
+            path.recession = problem.falls_for_ever(&origin, &direction).then_some(direction);
             return path;
         }
         mu *= MU_FALLS;
@@ -96,6 +101,16 @@ impl<'p> Solver<'p> {
             })
             .collect();
         Solver { problem, units, rows, parts, mu: Dd::ZERO }
+    }
+
+    /// What the objective is made of at a distance of 1: where all is zero at the start, the size of things to come.
+    fn size(&self) -> f64 {
+        let one = |part: &Part| part.tilt.abs().rounded() + part.l1 + part.l2;
+        let g: f64 = self.parts.iter().map(one).sum();
+        let most = |i: usize| self.row(i).iter().map(|a| a.abs()).fold(Dd::ZERO, Dd::max);
+        let losses = self.problem.losses.iter().enumerate();
+        let f: Dd = losses.map(|(i, loss)| loss.value(most(i)).max(loss.value(-most(i)))).sum();
+        (g + f.rounded() / self.problem.terms() as f64).max(f64::MIN_POSITIVE.sqrt())
     }
 
     fn theta(&self, z: &[Dd]) -> Vec<Dd> {
@@ -231,7 +246,13 @@ impl<'p> Solver<'p> {
             let (first, second) = self.part_slopes(l, *z);
             gradient[l] += first;
             hessian[l * d + l] += second;
-            curvature[l] = (curvature[l] + second).max(Dd::from(f64::MIN_POSITIVE));
+            curvature[l] += second;
+        }
+        // Along a column of zeros nothing bends; the damping does.
+        let most = curvature.iter().copied().fold(Dd::ZERO, Dd::max);
+        let least = if most > Dd::ZERO { most * Dd::from(1e-6) } else { Dd::ONE };
+        for c in &mut curvature {
+            *c = c.max(least);
         }
         (gradient, hessian, curvature)
     }

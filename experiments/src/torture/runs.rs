@@ -1,12 +1,15 @@
 //! The runs that are judged: `auto` as it comes, and some of the methods that suit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use innermean::problem::ErasedProblem;
-use innermean::{AnyMethod, Choice, Driver, METHODS, Solution, Stop, auto};
+use innermean::{AnyMethod, Choice, Driver, METHODS, Stop, auto};
 
+use super::answer::{Answer, of_command};
 use super::draw::Case;
 use super::draw::columns::Dice;
+use super::draw::files::Files;
 
 /// A run and how it came about.
 pub struct Run {
@@ -19,13 +22,25 @@ pub struct Run {
     /// Where it began.
     pub start: Vec<f64>,
     /// What came of it; none if the method was refused, an error if it panicked.
-    pub outcome: Result<Option<Solution>, String>,
+    pub outcome: Result<Option<Answer>, String>,
 }
 
 /// Draws for runs come from another stream than those for problems.
 const RUNS: u64 = 1 << 40;
 /// Methods beside `auto`.
 const METHODS_EACH: usize = 3;
+
+/// The run of the command line at `program`.
+pub fn of_program(program: &Path, files: &Files, seed: u64, number: u64) -> Run {
+    let folder = std::env::temp_dir().join(format!("torture-{}-{seed}-{number}", std::process::id()));
+    Run {
+        method: "the command".to_owned(),
+        is_default: true,
+        tolerance: 1e-6,
+        start: Vec::new(),
+        outcome: of_command(program, files, &folder).map_err(|error| format!("{error:#}")),
+    }
+}
 
 /// All runs on problem `number` of `seed`.
 pub fn all(case: &Case, seed: u64, number: u64) -> Vec<Run> {
@@ -74,10 +89,12 @@ fn run(
     let driver = Driver { stop, ..Driver::default() };
     let solve = || {
         if method == "auto" {
-            return auto::solve(&driver, problem, &start, &mut (), seed).ok().map(|outcome| outcome.solution);
+            return auto::solve(&driver, problem, &start, &mut (), seed)
+                .ok()
+                .map(|outcome| outcome.solution.into());
         }
         let method = AnyMethod::named(method, &Choice::seeded(seed), problem, &start).ok()?;
-        Some(method.run(&driver, problem, &start, &mut ()))
+        Some(method.run(&driver, problem, &start, &mut ()).into())
     };
     let outcome = catch_unwind(AssertUnwindSafe(solve)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -45,7 +45,7 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
                 labels.extend(odds.iter().map(|o| o / total));
             }
             Kind::Exp => {
-                labels.push((own(i).map(f64::exp).sum::<f64>() * 2.0 * dice.unit()).min(1e6).round())
+                labels.push((own(i).map(f64::exp).sum::<f64>() * 2.0 * dice.unit()).min(1e6).round());
             }
             _ if conditioning == Conditioning::Separable => {
                 labels.push(if own(i).sum::<f64>() > 0.0 { 1.0 } else { 0.0 });
@@ -127,7 +127,9 @@ pub(super) fn sequences(dice: &mut Dice, conditioning: Conditioning) -> Result<D
         (0..classes * classes).map(|_| if dice.chance(0.15) { 0.0 } else { 0.05 + dice.unit() }).collect();
     probabilities[0] += 0.1;
     let total: f64 = probabilities.iter().sum();
-    probabilities.iter_mut().for_each(|p| *p /= total);
+    for p in &mut probabilities {
+        *p /= total;
+    }
     let language = LanguageModel::new(classes, order, &ngrams, &probabilities)?;
     let kept: Vec<u32> = (0..language.len()).flat_map(|i| language.ngram(i).to_vec()).collect();
     let d = classes * (width + 1);

@@ -167,7 +167,9 @@ pub fn table(dice: &mut Dice, conditioning: Conditioning, n: usize, d: usize) ->
         Conditioning::Tiny | Conditioning::Huge => {
             let power = dice.power(5.0, 12.0);
             let unit = if conditioning == Conditioning::Tiny { 1.0 / power } else { power };
-            rows.iter_mut().for_each(|x| *x *= unit);
+            for x in &mut rows {
+                *x *= unit;
+            }
         }
         Conditioning::Ordinary
         | Conditioning::HeavyTails

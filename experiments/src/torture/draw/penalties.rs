@@ -1,5 +1,7 @@
 //! Penalties and constraints: as the library has them, as the definition says, and as flags.
 
+use std::fmt::Write as _;
+
 use innermean::{
     AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged, Simplex,
     Unregularized,
@@ -130,7 +132,7 @@ impl Wanted {
         };
         for (name, weight) in [("l1", self.l1), ("l2", self.l2)] {
             if weight > 0.0 {
-                flags += &format!(" --{name} {weight}");
+                let _ = write!(flags, " --{name} {weight}");
             }
         }
         Some(flags)
