@@ -91,6 +91,8 @@ impl Measure {
 pub enum Reason {
     /// Nothing says that P is convex.
     NotConvex,
+    /// g leaves directions in which theta may go without end, and nothing that says much is known of them.
+    Unbounded,
     /// The duals at hand prove nothing yet.
     NotYet,
 }
@@ -99,6 +101,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Reason::NotConvex => "f is not affine, and nothing says that the objective is convex",
+            Reason::Unbounded => "nothing bounds or penalises theta in some direction",
             Reason::NotYet => "the dual variables are not feasible yet",
         })
     }

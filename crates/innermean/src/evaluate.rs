@@ -16,6 +16,8 @@ use crate::regularizer::Regularizer;
 
 /// A gap that is rounding alone counts as none if it is no more than this part of the objective.
 const BEARABLE: f64 = 1e-9;
+/// A bound among some theta alone, relative to the objective, that is worth saying.
+const WORTH_SAYING: f64 = 1e-3;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
 const DIGITS: f64 = 1e-14;
 /// The tolerance that nobody set.
@@ -338,6 +340,14 @@ impl<'p> Evaluator<'p> {
         let Proven { bound, measure, magnitude, .. } = self.memory.best;
         let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
         let relative = relative(bound.gap, scale);
+        if bound.within.is_some() && relative > WORTH_SAYING {
+            return Certificate {
+                measure,
+                relative: Some(relative),
+                reason: Some(Reason::Unbounded),
+                ..Certificate::NONE
+            };
+        }
         if bound.gap < f64::INFINITY {
             return Certificate {
                 measure,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use innermean::{Certificate, Solution, Status};
+use innermean::{Solution, Status};
 use serde_json::Value;
 
 use super::draw::files::Files;
@@ -27,14 +27,8 @@ pub struct Answer {
     pub measure: String,
     /// The objective is claimed to be within this of the optimum.
     pub gap: Option<f64>,
-    /// Among points whose coordinates are at most so large, if the claim says so.
+    /// Among points up to so many times as large as the answer, if the claim says so.
     pub within: Option<f64>,
-}
-
-/// If a claim speaks of points up to some size alone: the size.
-fn hypothesis(certificate: &Certificate) -> Option<f64> {
-    let Certificate { .. } = certificate;
-    None
 }
 
 impl From<Solution> for Answer {
@@ -47,7 +41,7 @@ impl From<Solution> for Answer {
             begun: solution.status != Status::StartNotFinite,
             measure: certificate.measure.title().to_owned(),
             gap: certificate.gap.filter(|_| certificate.measure.is_gap()),
-            within: hypothesis(certificate),
+            within: certificate.within,
             theta: solution.theta,
         }
     }
