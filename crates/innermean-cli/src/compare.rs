@@ -175,7 +175,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
                 inputs: file.iter().map(PathBuf::as_path).collect(),
                 paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale()),
             };
-            compare.run(&market.problem, &named, AnyMethod::run)
+            compare.run(&market.problem, &named, AnyMethod::run_from)
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }

@@ -24,7 +24,7 @@ pub(crate) mod quadratic;
 pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// A bound on `P(theta) - P*`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) gap: f64,
     /// How much of it is there for rounding alone.

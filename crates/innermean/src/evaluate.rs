@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::balance::Balance;
 use crate::certificate::dual::{self, Duals, Point};
-use crate::certificate::newton::Newton;
+use crate::certificate::newton::{self, Newton};
 use crate::certificate::quadratic::{self, Hessian, Squares};
 use crate::certificate::{Bound, Certificate, Measure, ROUNDING, Reason};
 use crate::cholesky::Cholesky;
@@ -78,7 +78,7 @@ enum Lazy {
 }
 
 /// The step and the unit of the prox-gradient mapping.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Mapping {
     /// 1/L
     alpha: f64,
@@ -87,7 +87,7 @@ struct Mapping {
 }
 
 /// A point and what is proven of it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Proven {
     objective: f64,
     magnitude: f64,
@@ -103,6 +103,18 @@ impl Proven {
             self.bound = bound;
         }
     }
+}
+
+/// What evaluations leave behind, for a checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    scale: Option<f64>,
+    mapping: Option<Mapping>,
+    below: (f64, Measure),
+    best: Proven,
+    /// Where the next search for a balance begins.
+    balance: Option<f64>,
+    newton: Option<newton::Memory>,
 }
 
 /// Evaluates points of one problem, in buffers of its own.
@@ -182,6 +194,36 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Evaluator<'p, F, P, G> {
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; f.d()],
+        }
+    }
+
+    /// What earlier evaluations have left behind for later ones; all else follows from the problem.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory {
+            scale: self.scale,
+            mapping: self.mapping,
+            below: self.below,
+            best: self.best,
+            balance: self.balance.as_ref().map(|balance| balance.derivative),
+            newton: self.newton.as_ref().map(Newton::memory),
+        }
+    }
+
+    /// Goes on from there; false if that is not of this problem.
+    pub(crate) fn remember(&mut self, memory: Memory) -> bool {
+        let Memory { scale, mapping, below, best, balance, newton } = memory;
+        (self.scale, self.mapping, self.below, self.best) = (scale, mapping, below, best);
+        match (balance, &*self.free) {
+            (Some(derivative), [one]) => {
+                let balance = self.balance.insert(Balance::new(self.problem, *one));
+                balance.derivative = derivative;
+            }
+            (Some(_), _) => return false,
+            (None, _) => {}
+        }
+        match (&mut self.newton, newton) {
+            (Some(own), Some(memory)) => own.remember(self.problem, &self.squares, memory),
+            (own, memory) => own.is_none() && memory.is_none(),
         }
     }
 

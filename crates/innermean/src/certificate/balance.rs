@@ -29,7 +29,7 @@ pub(crate) struct Balance {
     /// `z_i`, flat
     column: Vec<f64>,
     /// The last `h'` that was seen.
-    derivative: f64,
+    pub(crate) derivative: f64,
 }
 
 /// Where balancing ended.

@@ -18,6 +18,8 @@
 //! This holds for any W. With `W = phi''` the sum is about `(1/2) delta' A' W A delta / n`, the bound about half the Newton decrement, and duals inside the
 //! domain of `phi*` hardly ever leave it. So W is kept as long as it serves.
 
+use serde::{Deserialize, Serialize};
+
 use super::Bound;
 use super::dual::{Point, mismatch};
 use super::quadratic::{Hessian, Squares, Tangent, caution, is_affordable};
@@ -38,6 +40,14 @@ pub(crate) struct Newton {
     due: usize,
 }
 
+/// What goes into a checkpoint: the matrix follows from W.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    weights: Option<Vec<f64>>,
+    asked: u64,
+    due: u64,
+}
+
 /// A bound so many times above the Newton decrement could be better.
 const LOOSE: f64 = 2.0;
 
@@ -51,6 +61,27 @@ impl Newton {
         let (f, mut second) = (&problem.inner, vec![0.0; problem.inner.ell()]);
         let known = f.n_x() > 0 && problem.merit.seconds(0..1, &vec![0.0; f.ell()], &mut second);
         (known && is_affordable(f)).then_some(Newton { made: None, asked: 0, due: 1 })
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        let weights = self.made.as_ref().map(|(weights, _)| weights.clone());
+        Memory { weights, asked: self.asked as u64, due: self.due as u64 }
+    }
+
+    /// Goes on from there; false if that is not of this problem.
+    pub(crate) fn remember<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        problem: &Problem<F, P, G>,
+        squares: &Squares,
+        memory: Memory,
+    ) -> bool {
+        (self.asked, self.due) = (memory.asked as usize, memory.due as usize);
+        let Some(weights) = memory.weights else { return true };
+        if weights.len() != problem.inner.n_x() * problem.inner.ell() {
+            return false;
+        }
+        self.make_of(problem, squares, weights);
+        true
     }
 
     /// A bound on `P(theta) - P*` from `w_i = phi_i'(fbar_i)` and `u = F'(theta)`; takes another pass over the data, and now and then a Gram matrix.
@@ -81,11 +112,19 @@ impl Newton {
         squares: &Squares,
         f_bar: &[f64],
     ) {
-        let f = &problem.inner;
         let mut weights = vec![0.0; f_bar.len()];
-        if !problem.merit.seconds(0..f.n_x(), f_bar, &mut weights) {
-            return;
+        if problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut weights) {
+            self.make_of(problem, squares, weights);
         }
+    }
+
+    fn make_of<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        problem: &Problem<F, P, G>,
+        squares: &Squares,
+        weights: Vec<f64>,
+    ) {
+        let f = &problem.inner;
         let n_x = f.n_x() as f64;
         let weight = |r: usize| weights[r] / n_x;
         let matrix =
