@@ -226,11 +226,13 @@ where
         trace: trace.map(|trace| (trace, rows)),
         checkpoint: checkpoint.map(|file| {
             let every = Duration::try_from_secs_f64(solver.checkpoint.checkpoint_every);
-            CheckpointFile { file, every: every.unwrap_or(Duration::MAX), note }
+            let every = every.unwrap_or(Duration::MAX);
+            CheckpointFile { file, every, note }
         }),
         resumed,
         failed: None,
     };
+    plan.pool().install(|| plan.keeping.check(problem))?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {

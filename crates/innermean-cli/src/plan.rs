@@ -144,7 +144,7 @@ impl Plan {
             ..Driver::default()
         };
         let Plan { pool, start, by, keeping, stop, .. } = &*self;
-        let mut clerk = keeping.clerk(Progress::new(stop))?;
+        let mut clerk = keeping.clerk(Progress::new(stop));
         let begin = keeping.begin(start);
         let found = match by {
             By::Method(method) => pool

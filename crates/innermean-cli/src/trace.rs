@@ -51,11 +51,11 @@ impl TraceFile {
             .map_err(|error| anyhow!("{} {error}", self.flag))
     }
 
-    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched before the first record.
+    /// Looks whether the file holds so many bytes of a trace.
     ///
     /// # Errors
-    /// If there are fewer bytes, or no line ends there.
-    pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> Result<TraceStream<'_>> {
+    /// If there are fewer, or no line ends there.
+    pub(crate) fn check_begun(&self, behind: Option<u64>) -> Result<()> {
         if let Some(length) = behind {
             let ends_line = self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
             if length > 0 && !ends_line && !self.file.is_special() {
@@ -67,7 +67,12 @@ impl TraceFile {
                 );
             }
         }
-        Ok(TraceStream { to: self, all, length: behind.unwrap_or(0), open: None, flushed: Instant::now() })
+        Ok(())
+    }
+
+    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched before the first record.
+    pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> TraceStream<'_> {
+        TraceStream { to: self, all, length: behind.unwrap_or(0), open: None, flushed: Instant::now() }
     }
 }
 

@@ -15,6 +15,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use self::hash::Hash;
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::problem::Problem;
+use crate::regularizer::Regularizer;
 
 mod fingerprint;
 mod hash;
@@ -169,6 +173,17 @@ impl Checkpoint {
         let (body, note) =
             usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)).ok_or(SHORT)?;
         Ok(Checkpoint { header, body: body.to_vec(), note: note.to_vec() })
+    }
+
+    /// Looks whether this is a checkpoint of a run on that problem, before anything else is done.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_problem<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        problem: &Problem<F, P, G>,
+    ) -> Result<(), CheckpointError> {
+        if self.header.problem == problem.fingerprint() { Ok(()) } else { Err(CheckpointError::Problem) }
     }
 
     /// What was given to [`Self::new`].

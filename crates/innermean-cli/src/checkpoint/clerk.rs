@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
-use innermean::{Begin, Checkpoint, Observer, Record};
+use innermean::{Begin, Checkpoint, Inner, Merit, Observer, Problem, Record, Regularizer};
 use innermean_data::OutFile;
 
-use super::{Note, Resumed};
+use super::{Note, Resumed, refusal};
 use crate::progress::Progress;
 use crate::trace::{TraceFile, TraceStream};
 
@@ -35,16 +35,31 @@ impl Keeping {
         self.resumed.as_ref().map_or(Begin::At(start), |resumed| Begin::Resume(&resumed.checkpoint))
     }
 
-    /// The clerk.
+    /// Bytes of the trace of the run that is gone on with.
+    fn traced(&self) -> Option<u64> {
+        self.resumed.as_ref().and_then(|resumed| resumed.note.trace)
+    }
+
+    /// Looks whether what is gone on with belongs to this problem, and is all there.
     ///
     /// # Errors
-    /// If the trace so far is not there to be gone on with.
-    pub(crate) fn clerk<'a>(&'a self, progress: Progress<'a>) -> Result<Clerk<'a>> {
-        let before = self.resumed.as_ref().map(|resumed| resumed.note.trace);
-        let trace =
-            self.trace.as_ref().map(|(file, rows)| file.stream(*rows, before.flatten())).transpose()?;
+    /// If it does not, or the trace so far is another.
+    pub(crate) fn check<F, P, G>(&self, problem: &Problem<F, P, G>) -> Result<()>
+    where
+        F: Inner,
+        P: Merit,
+        G: Regularizer,
+    {
+        let Some(Resumed { path, checkpoint, .. }) = &self.resumed else { return Ok(()) };
+        checkpoint.check_problem(problem).map_err(|error| refusal(path, &error))?;
+        self.trace.as_ref().map_or(Ok(()), |(file, _)| file.check_begun(self.traced()))
+    }
+
+    /// The clerk.
+    pub(crate) fn clerk<'a>(&'a self, progress: Progress<'a>) -> Clerk<'a> {
+        let trace = self.trace.as_ref().map(|(file, rows)| file.stream(*rows, self.traced()));
         let checkpoints = self.checkpoint.as_ref().map(|file| Checkpoints { file, last: None });
-        Ok(Clerk { progress, trace, checkpoints, failed: None })
+        Clerk { progress, trace, checkpoints, failed: None }
     }
 }
 

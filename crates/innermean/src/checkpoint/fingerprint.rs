@@ -1,6 +1,6 @@
 //! A hash of a problem: of its data, of phi and of g, as seen through what they answer.
 //!
-//! Every pair is asked for its value and its Jacobian at one point, and of an affine f the Jacobians are the data. This costs about a pass over the data, and hashes of terms are
+//! Unless f tells its data, every pair is asked for its value and its Jacobian at one point, and of most affine f the Jacobians are the data. This costs about a pass over the data, and hashes of terms are
 //! added up in their order, whatever the threads.
 
 use super::hash::Hash;
@@ -29,7 +29,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
             hash.word(size as u64);
         }
         let theta = ordinary(0, d);
-        hash.numbers(&terms(f, &theta));
+        if !f.hash_data(&mut hash) {
+            hash.numbers(&terms(f, &theta));
+        }
         let (u, mut w) = (ordinary(2, ell), vec![0.0; ell]);
         for i in 0..n_x {
             merit.gradient(i, &u, &mut w);

@@ -35,10 +35,10 @@ impl<'a> Patience<'a> {
         self.over.get()
     }
 
-    /// [`Self::ends`] for the k-th of many queries, which looks at few of them.
+    /// [`Self::ends`] for the k-th of many queries: the time is looked at for few of them.
     #[inline(always)]
     pub fn ends_at(&self, k: usize) -> bool {
-        k % A_FEW == A_FEW - 1 && self.ends()
+        self.over.get() || (k % A_FEW == A_FEW - 1 && self.ends())
     }
 
     /// Whether work was left.

@@ -158,9 +158,9 @@ where
     }
 
     /// All that the run depends on from here on.
-    pub(super) fn memory(&self) -> Memory<M::State> {
+    pub(super) fn memory(&self) -> Memory<&M::State> {
         Memory {
-            state: self.state.clone(),
+            state: &self.state,
             guard: self.guarded.as_ref().map(|(_, guard)| guard.clone()),
             oracle: self.oracle.memory(),
             seconds: self.clock.as_secs_f64(),
