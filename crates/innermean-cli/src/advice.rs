@@ -7,7 +7,14 @@ use crate::plan::Plan;
 
 /// The advice of `status`: the library's sentence speaks of settings, the second one of flags.
 pub(crate) fn advice(status: Status, plan: &Plan) -> String {
-    format!("{} Flags: {}.", status.advice(), flags(status, plan))
+    let resume = match (&plan.keeping.checkpoint, status) {
+        (
+            Some(checkpoint),
+            Status::MaxOuter | Status::MaxCalls | Status::MaxSeconds | Status::Interrupted,
+        ) => format!("--resume {}, ", checkpoint.file.given().display()),
+        _ => String::new(),
+    };
+    format!("{} Flags: {resume}{}.", status.advice(), flags(status, plan))
 }
 
 /// Flags and settings of the steps that methods may have.

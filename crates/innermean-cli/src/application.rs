@@ -6,11 +6,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
+use innermean_data::OutFile;
 use serde::Serialize;
 
+use crate::checkpoint::clerk::{CheckpointFile, Keeping};
+use crate::checkpoint::{Note, Resumed};
 use crate::grid::Grid;
 use crate::human::{self, Facts};
 use crate::json;
@@ -57,6 +61,11 @@ pub(crate) trait Application {
     /// Where `--start auto` begins, for a problem that knows a good place.
     fn start(&self) -> Option<Vec<f64>> {
         None
+    }
+
+    /// What a checkpoint is to hold for the command beside the run.
+    fn aside(&self) -> Result<Vec<u8>> {
+        Ok(Vec::new())
     }
 
     /// A start that is given, in the units of the problem, if these are not those of the answer.
@@ -143,13 +152,18 @@ impl<'a> Request<'a> {
         let OutputFlags { trace, pictures, .. } = self.output;
         let trace = trace.as_deref().map(|path| ("--trace", path));
         let predictions = self.predictions.map(|path| ("--predictions", path));
-        all_different(trace.into_iter().chain(predictions).chain(pictures.paths()))?;
+        let checkpoint = self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
+        let single = trace.into_iter().chain(predictions).chain(checkpoint);
+        all_different(single.chain(pictures.paths()))?;
         Ok(Outputs {
             trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
             predictions: predictions
                 .map(|(_, path)| PredictionFile::check(path, texts, &inputs))
                 .transpose()?,
             pictures: pictures.check(&inputs)?,
+            checkpoint: checkpoint
+                .map(|(flag, path)| OutFile::check(path, &inputs).map_err(|error| anyhow!("{flag} {error}")))
+                .transpose()?,
         })
     }
 }
@@ -157,6 +171,7 @@ impl<'a> Request<'a> {
 /// Files that can be written.
 pub(crate) struct Outputs<'a> {
     trace: Option<TraceFile>,
+    checkpoint: Option<OutFile>,
     predictions: Option<PredictionFile<'a>>,
     pictures: OutputFiles,
 }
@@ -197,11 +212,27 @@ where
     G: Regularizer,
 {
     let Request { solver, output, .. } = request;
+    let note = Note::new(A::NAME, solver, output, &application.settings(), application.aside()?)?;
+    let resumed = Resumed::read(&solver.checkpoint)?;
+    resumed.as_ref().map_or(Ok(()), |resumed| resumed.check(&note))?;
     let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
     let start = application.rescaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.holds = A::HOLDS;
-    let Outputs { trace, predictions, pictures } = request.outputs(application.predicts_texts())?;
+    let Outputs { trace, checkpoint, predictions, pictures } =
+        request.outputs(application.predicts_texts())?;
+    let rows = problem.inner.rows().all;
+    plan.keeping = Keeping {
+        trace: trace.map(|trace| (trace, rows)),
+        checkpoint: checkpoint.map(|file| {
+            let every = Duration::try_from_secs_f64(solver.checkpoint.checkpoint_every);
+            let every = every.unwrap_or(Duration::MAX);
+            CheckpointFile { file, every, note }
+        }),
+        resumed,
+        failed: None,
+    };
+    plan.pool().install(|| plan.keeping.check(problem))?;
 
     let mut notes = application.notes();
     if solver.start.file().is_some() && start != plan.start {
@@ -217,8 +248,7 @@ where
     let solution = run(&mut plan, problem)?;
     let answer = application.answer(&solution)?;
     // Whichever of the outputs cannot be written, the others are.
-    let rows = problem.inner.rows().all;
-    let traced = trace.map_or(Ok(()), |trace| trace.write(&solution.trace, rows, None));
+    let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
     let predicted =
         predictions.map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
     let mut page = Page::default();
@@ -239,7 +269,7 @@ where
         pictures.write(&report(application, problem, &plan, &solution, page, &request.inputs, &document))
     };
     stdout::print(&text.unwrap_or(document))?;
-    traced?;
+    kept?;
     predicted?;
     pictured?;
     Ok(solution.status)

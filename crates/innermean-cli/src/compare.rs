@@ -102,7 +102,7 @@ pub(crate) struct CompareFlags {
     #[arg(allow_hyphen_values = true)]
     max_calls: u64,
 
-    /// End each run after so many seconds of the method's own time; evaluations come on top, and with --tune the trials, a fifth of that each
+    /// End each run after so many seconds, evaluations included; with --tune the trials come on top, a fifth of that each
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     max_seconds: f64,
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
                 inputs: file.iter().map(PathBuf::as_path).collect(),
                 paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale()),
             };
-            compare.run(&market.problem, &named, AnyMethod::run)
+            compare.run(&market.problem, &named, AnyMethod::run_from)
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }

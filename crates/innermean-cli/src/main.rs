@@ -9,6 +9,7 @@ use innermean::Status;
 mod advice;
 mod application;
 mod bags;
+mod checkpoint;
 mod columns;
 mod compare;
 mod grid;

@@ -11,6 +11,8 @@ use innermean::{
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
+use crate::checkpoint::clerk::Keeping;
+use crate::checkpoint::refusal;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
@@ -34,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) holds: &'static str,
     /// Why this method, where nobody asked for it.
     pub(crate) chosen: Option<Chosen>,
+    /// What is kept of the run, and which one it goes on from.
+    pub(crate) keeping: Keeping,
     by: By,
     pool: ThreadPool,
 }
@@ -103,7 +107,8 @@ impl Plan {
         };
         let (info, settings) = (method.info(), Settings::of(method, choice.rule)?);
         let (seed, stop) = (flags.seed, (&flags.stop).into());
-        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds: "--l2", chosen, by, pool })
+        let (holds, keeping) = ("--l2", Keeping::default());
+        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds, chosen, keeping, by, pool })
     }
 
     /// The threads of the run.
@@ -122,10 +127,10 @@ impl Plan {
         &mut self,
         problem: &Problem<F, P, G>,
     ) -> Result<Solution> {
-        self.run_by(problem, AnyMethod::run)
+        self.run_by(problem, AnyMethod::run_from)
     }
 
-    /// [`Plan::run`] by [`AnyMethod::run`] or by [`AnyMethod::run_inlined`], which compiles every method for the problem's types:
+    /// [`Plan::run`] by [`AnyMethod::run_from`] or by [`AnyMethod::run_inlined`], which compiles every method for the problem's types:
     /// faster steps, and half a minute more to build.
     pub(crate) fn run_by<F: Inner, P: Merit, G: Regularizer>(
         &mut self,
@@ -136,20 +141,33 @@ impl Plan {
             stop: self.stop.clone(),
             evaluate_every: self.evaluate_every,
             interrupt: Some(interrupt::listen()?),
+            ..Driver::default()
         };
-        let mut progress = Progress::new(&self.stop);
-        let Plan { pool, start, by, .. } = &*self;
-        let solution = match by {
-            By::Method(method) => pool.install(|| runner(method, &driver, problem, start, &mut progress)),
+        let Plan { pool, start, by, keeping, stop, .. } = &*self;
+        let mut clerk = keeping.clerk(Progress::new(stop));
+        let begin = keeping.begin(start);
+        let found = match by {
+            By::Method(method) => pool
+                .install(|| runner(method, &driver, problem, begin, &mut clerk))
+                .map(|found| (found, None)),
             By::Auto(plan) => {
-                let run = || plan.clone().run(&driver, problem, start, &mut progress, runner);
-                let Outcome { solution, method, reason, fallbacks } = pool.install(run);
-                (self.info, self.settings) = (method.info(), Settings::of(&method, None)?);
-                self.chosen = Some(Chosen { reason, fallbacks });
-                solution
+                let run = || plan.clone().run_from(&driver, problem, begin, &mut clerk, runner);
+                pool.install(run).map(|Outcome { solution, method, reason, fallbacks }| {
+                    (solution, Some((method, Chosen { reason, fallbacks })))
+                })
             }
         };
-        progress.clear();
+        let failed = clerk.finish();
+        let (solution, chosen) = match (found, &keeping.resumed) {
+            (Ok(found), _) => found,
+            (Err(error), Some(resumed)) => return Err(refusal(&resumed.path, &error)),
+            (Err(error), None) => return Err(error.into()),
+        };
+        self.keeping.failed = failed;
+        if let Some((method, chosen)) = chosen {
+            (self.info, self.settings) = (method.info(), Settings::of(&method, None)?);
+            self.chosen = Some(chosen);
+        }
         Ok(solution)
     }
 }

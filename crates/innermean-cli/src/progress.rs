@@ -57,7 +57,10 @@ impl<'a> Progress<'a> {
 
     fn show(&mut self, record: &Record) {
         self.shown = Instant::now();
-        self.furthest = self.furthest.max(fraction(self.stop, self.first, record)).min(1.0);
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        // The limit on time is one on all of it.
+        let timed = Record { seconds: elapsed, ..*record };
+        self.furthest = self.furthest.max(fraction(self.stop, self.first, &timed)).min(1.0);
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::new(WHOLE);
             if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
@@ -65,7 +68,6 @@ impl<'a> Progress<'a> {
             }
             bar
         });
-        let elapsed = self.begun.elapsed().as_secs_f64();
         bar.set_prefix(time_left(self.furthest, elapsed).unwrap_or_default());
         bar.set_message(message(record));
         bar.set_position((self.furthest * WHOLE as f64) as u64);

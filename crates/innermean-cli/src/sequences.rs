@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use innermean::problems::sequences::search::{Found, Search};
 use innermean::{Inner, NegativeLog, Problem, Ridge, Sequences, Status};
@@ -13,13 +13,14 @@ use self::language::Language;
 use self::report::SequencesApplication;
 use self::scale::Scale;
 use crate::application::{Request, solve};
+use crate::checkpoint::Resumed;
 use crate::interrupt;
 use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
 use crate::predictions::PredictionFlags;
 use crate::progress;
-use crate::solver_flags::SolverFlags;
+use crate::solver_flags::{SolverFlags, StopFlags};
 use crate::start::Start;
 
 mod columns;
@@ -258,14 +259,16 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
         if solver.method == "lbfgs" && solver.alpha_theta.is_none() {
             solver.alpha_theta = Some(FIRST_STEP);
         }
-        found = Some(search(args, &mut solver, &problem)?);
+        let earlier = Resumed::read(&solver.checkpoint)?;
+        found = Some(earlier.map_or_else(|| search(args, &solver, &problem), |run| found_before(&run))?);
+        take_off(&mut solver.stop, found.as_ref());
     }
     let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
     solve(&application, &problem, &request(&solver), Plan::run)
 }
 
-/// Searches for a start; what time that takes is taken off the run's.
-fn search(args: &SequencesArgs, solver: &mut SolverFlags, problem: &SequencesProblem) -> Result<Found> {
+/// Searches for a start.
+fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem) -> Result<Found> {
     // Whatever is wrong with the flags is said before the search, not after it.
     let plan = Plan::new(solver, None, problem, &vec![0.0; problem.inner.d()])?;
     let search = Search {
@@ -277,8 +280,22 @@ fn search(args: &SequencesArgs, solver: &mut SolverFlags, problem: &SequencesPro
     let waiting = progress::spinner(&format!("searching from {} starts", args.problem.starts));
     let found = plan.pool().install(|| search.run(problem))?;
     waiting.finish_and_clear();
-    if let Some(seconds) = &mut solver.stop.max_seconds {
+    Ok(found)
+}
+
+/// What the search of an earlier run has found.
+fn found_before(run: &Resumed) -> Result<Found> {
+    postcard::from_bytes(&run.note.aside).map_err(|_| {
+        anyhow!(
+            "--resume {}: was written by a run that has not searched for a start; expected the command and the --start of that run",
+            run.path.display()
+        )
+    })
+}
+
+/// The time of the search is taken off the run's.
+fn take_off(stop: &mut StopFlags, found: Option<&Found>) {
+    if let (Some(seconds), Some(found)) = (&mut stop.max_seconds, found) {
         *seconds = (*seconds - found.seconds).max(f64::MIN_POSITIVE);
     }
-    Ok(found)
 }

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use innermean::choice::Mirror;
 use innermean::{Choice, METHODS, Reference, StepRule, Stop};
 
+use crate::checkpoint::CheckpointFlags;
 use crate::number;
 use crate::start::Start;
 
@@ -86,6 +87,9 @@ pub(crate) struct SolverFlags {
 
     #[command(flatten)]
     pub(crate) stop: StopFlags,
+
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointFlags,
 }
 
 /// When to stop; whatever comes first.
@@ -112,7 +116,7 @@ pub(crate) struct StopFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
-    /// Stop after so many seconds of the method's own time
+    /// Stop after so many seconds; what takes longer by itself, such as a pass over the data that has begun, is finished
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
 }

@@ -1,9 +1,11 @@
-//! The trace file: one JSON object for each evaluation.
+//! The trace file: one JSON object for each evaluation, written as they come.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use innermean::Record;
 use innermean_data::OutFile;
 use serde::Serialize;
@@ -45,20 +47,95 @@ impl TraceFile {
     /// Writes the whole trace, with gaps if the optimum is known; a pass over the data reads `all` rows.
     pub(crate) fn write(&self, trace: &[Record], all: u64, optimum: Option<f64>) -> Result<()> {
         self.file
-            .write(|out| write_lines(out, trace, all, optimum))
+            .write(|out| trace.iter().try_for_each(|record| write_line(out, record, all, optimum)))
             .map_err(|error| anyhow!("{} {error}", self.flag))
+    }
+
+    /// Looks whether the file holds so many bytes of a trace.
+    ///
+    /// # Errors
+    /// If there are fewer, or no line ends there.
+    pub(crate) fn check_begun(&self, behind: Option<u64>) -> Result<()> {
+        if let Some(length) = behind {
+            let ends_line = self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
+            if length > 0 && !ends_line && !self.file.is_special() {
+                bail!(
+                    "{} {}: is not the trace of the run that is gone on with, of which it should hold {length} bytes; \
+                     expected that file, or another run without --resume",
+                    self.flag,
+                    self.file.given().display()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched before the first record.
+    pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> TraceStream<'_> {
+        TraceStream { to: self, all, length: behind.unwrap_or(0), open: None, flushed: Instant::now() }
     }
 }
 
-fn write_lines(out: &mut impl Write, trace: &[Record], all: u64, optimum: Option<f64>) -> io::Result<()> {
-    for &Record { outer, inner, calls, rows, seconds, objective, optimality, gap: proven_gap, .. } in trace {
-        let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
-        let epochs = rows as f64 / all.max(1) as f64;
-        let calls = calls.total();
-        let line =
-            Line { outer, inner, calls, rows, seconds, objective, optimality, epochs, gap, proven_gap };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")?;
+/// A trace that is being written.
+pub(crate) struct TraceStream<'a> {
+    to: &'a TraceFile,
+    all: u64,
+    /// Bytes so far.
+    length: u64,
+    open: Option<BufWriter<File>>,
+    /// When all of them had been given to the system.
+    flushed: Instant,
+}
+
+/// Whoever looks on sees no line later than that after it was written, or when the next one is.
+const FLUSH: Duration = Duration::from_secs(1);
+
+impl TraceStream<'_> {
+    /// One more line.
+    pub(crate) fn push(&mut self, record: &Record) -> Result<()> {
+        let mut line = Vec::new();
+        write_line(&mut line, record, self.all, None)?;
+        self.write(|out| out.write_all(&line))?;
+        self.length += line.len() as u64;
+        if self.flushed.elapsed() > FLUSH {
+            self.flush()?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Gives all lines to the system.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.flushed = Instant::now();
+        self.write(Write::flush)
+    }
+
+    /// Gives all lines to the disk; the bytes so far.
+    pub(crate) fn sync(&mut self) -> Result<u64> {
+        let special = self.to.file.is_special();
+        self.write(|out| {
+            out.flush()?;
+            if special { Ok(()) } else { out.get_ref().sync_data() }
+        })?;
+        Ok(self.length)
+    }
+
+    fn write(&mut self, work: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<()> {
+        let refused = |error| anyhow!("{} {error}", self.to.flag);
+        let file = &self.to.file;
+        let out = match &mut self.open {
+            Some(out) => out,
+            open => open.insert(BufWriter::new(file.stream(self.length).map_err(refused)?)),
+        };
+        work(out).map_err(|error| refused(file.refused(&error)))
+    }
+}
+
+fn write_line(out: &mut impl Write, record: &Record, all: u64, optimum: Option<f64>) -> io::Result<()> {
+    let Record { outer, inner, calls, rows, seconds, objective, optimality, gap: proven_gap, .. } = *record;
+    let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
+    let epochs = rows as f64 / all.max(1) as f64;
+    let calls = calls.total();
+    let line = Line { outer, inner, calls, rows, seconds, objective, optimality, epochs, gap, proven_gap };
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")
 }

@@ -14,10 +14,11 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 10] = [
+const WITH_EXAMPLES: [&str; 11] = [
     "README.md",
     "docs/bags.md",
     "docs/certificates.md",
+    "docs/checkpoints.md",
     "docs/linear.md",
     "docs/policy.md",
     "docs/portfolio.md",

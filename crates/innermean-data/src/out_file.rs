@@ -1,7 +1,7 @@
 //! A file that appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -136,8 +136,57 @@ impl OutFile {
         let mut out = BufWriter::new(temporary.as_file().try_clone()?);
         content(&mut out)?;
         out.flush()?;
+        temporary.as_file().sync_all()?;
         temporary.persist(&self.path)?;
         Ok(())
+    }
+}
+
+/// What is written as it goes, such as the course of a long run, cannot wait for a rename.
+impl OutFile {
+    /// Opens the file behind its first `keep` bytes; what follows them is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Refused`]
+    pub fn stream(&self, keep: u64) -> Result<File, WriteError> {
+        let open = || {
+            let mut file =
+                OpenOptions::new().write(true).create(!self.special).truncate(false).open(&self.path)?;
+            if !self.special {
+                file.set_len(keep)?;
+                file.seek(SeekFrom::Start(keep))?;
+            }
+            Ok(file)
+        };
+        open().map_err(|error| self.refused(&error))
+    }
+
+    /// The byte at this place, if the file is that long.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn byte_at(&self, place: u64) -> io::Result<Option<u8>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(place))?;
+        let mut byte = [0];
+        Ok((file.read(&mut byte)? == 1).then_some(byte[0]))
+    }
+
+    /// The path as it was given.
+    pub fn given(&self) -> &Path {
+        &self.given
+    }
+
+    /// Whether it is a pipe or a device.
+    pub fn is_special(&self) -> bool {
+        self.special
+    }
+
+    /// Why something could not be written to it.
+    pub fn refused(&self, error: &io::Error) -> WriteError {
+        WriteError::refused(&self.given, error)
     }
 }
 

@@ -3,20 +3,25 @@
 //! [`choose`] looks at the structure of f, at the sizes, at phi and at g, and lists a method and those to fall back on. [`solve`] runs the first,
 //! and hands over to the next, which begins at the best point so far, where a run diverges or makes no more progress. The whole is one run with one trace.
 
-use serde::Serialize;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
 
 use self::facts::Facts;
-use self::watch::Watch;
+use self::memory::Attempting;
+use self::watch::{Progress, Watch};
+use crate::checkpoint::CheckpointError;
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::{self, AnyMethod};
 use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
-use crate::run::{Driver, Observer, Solution};
+use crate::run::{Begin, Driver, Observer, Solution, begun};
 use crate::status::Status;
 
 mod facts;
+mod memory;
 mod rules;
 mod watch;
 
@@ -40,7 +45,7 @@ pub struct Attempt {
 }
 
 /// Why a candidate was left for the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GaveUp {
     /// It made no more progress.
@@ -93,12 +98,18 @@ pub fn first<F: Inner, P: Merit, G: Regularizer>(
     Plan::next(problem, theta, seed, rules::candidates(&Facts(problem)), Vec::new())
 }
 
-/// [`AnyMethod::run`] or [`AnyMethod::run_inlined`].
-pub type Runner<F, P, G> =
-    fn(&AnyMethod, &Driver<'_>, &Problem<F, P, G>, &[f64], &mut dyn Observer) -> Solution;
+/// [`AnyMethod::run_from`] or [`AnyMethod::run_inlined`].
+pub type Runner<F, P, G> = fn(
+    &AnyMethod,
+    &Driver<'_>,
+    &Problem<F, P, G>,
+    Begin<'_>,
+    &mut dyn Observer,
+) -> Result<Solution, CheckpointError>;
 
 /// A [`Runner`] on a problem that it knows.
-type Once<'r> = dyn FnMut(&AnyMethod, &Driver<'_>, &[f64], &mut dyn Observer) -> Solution + 'r;
+type Once<'r> = dyn FnMut(&AnyMethod, &Driver<'_>, Begin<'_>, &mut dyn Observer) -> Result<Solution, CheckpointError>
+    + 'r;
 
 /// A method that has been chosen, and those after it.
 #[derive(Debug, Clone)]
@@ -148,33 +159,58 @@ impl Plan {
         observer: &mut dyn Observer,
         run: Runner<F, P, G>,
     ) -> Outcome {
+        begun(self.run_from(driver, problem, Begin::At(theta), observer, run))
+    }
+
+    /// [`Self::run`], or goes on with a run of which there is a checkpoint: with the method whose turn it was.
+    ///
+    /// # Errors
+    /// If the checkpoint is not one of such a run.
+    pub fn run_from<F: Inner, P: Merit, G: Regularizer>(
+        self,
+        driver: &Driver<'_>,
+        problem: &Problem<F, P, G>,
+        begin: Begin<'_>,
+        observer: &mut dyn Observer,
+        run: Runner<F, P, G>,
+    ) -> Result<Outcome, CheckpointError> {
         let erased = &problem.erased();
         let mut once =
-            |method: &AnyMethod, driver: &Driver<'_>, theta: &[f64], observer: &mut dyn Observer| {
-                run(method, driver, problem, theta, observer)
+            |method: &AnyMethod, driver: &Driver<'_>, begin: Begin<'_>, observer: &mut dyn Observer| {
+                run(method, driver, problem, begin, observer)
             };
-        self.run_erased(driver, erased, theta, observer, &mut once)
+        self.run_erased(driver, erased, begin, observer, &mut once)
     }
 
     fn run_erased(
         mut self,
         driver: &Driver<'_>,
         problem: &ErasedProblem<'_>,
-        theta: &[f64],
+        begin: Begin<'_>,
         observer: &mut dyn Observer,
         run: &mut Once<'_>,
-    ) -> Outcome {
-        let mut so_far: Option<Solution> = None;
-        let mut from = theta.to_vec();
+    ) -> Result<Outcome, CheckpointError> {
+        let (mut attempting, mut resumed) = match begin {
+            Begin::At(theta) => (Attempting::first(&self, theta), None),
+            Begin::Resume(checkpoint) => {
+                let (attempting, run) = Attempting::within(checkpoint)?;
+                self = self.resumed(&attempting, problem)?;
+                (attempting, Some(run))
+            }
+        };
         loop {
-            let mut watch = Watch::new(driver, so_far.as_ref(), self.method.info(), observer);
-            let found = watch.run(|driver, watch| run(&self.method, driver, &from, watch));
+            let clock = Instant::now();
+            let mut watch = Watch::new(driver, &attempting, self.method.info(), observer);
+            let begin = resumed.as_ref().map_or(Begin::At(&attempting.from), Begin::Resume);
+            let found = run(&self.method, &watch.limits(), begin, &mut watch)?;
+            let wall = resumed.take().map_or(0.0, |run| run.wall()) + clock.elapsed().as_secs_f64();
             let (gave_up, is_rounding) = (watch.gave_up(found.status), watch.is_rounding());
-            let mut found = match so_far.take() {
+            let first = watch.progress.first();
+            let mut found = match attempting.so_far.take() {
                 Some(before) => watch::joined(before, found),
                 None => found,
             };
-            let Some(gave_up) = gave_up else { return self.outcome(found) };
+            let Some(gave_up) = gave_up else { return Ok(self.outcome(found)) };
             found.status = if gave_up == GaveUp::Diverged { Status::Diverged } else { Status::Stalled };
             // A quadratic along which the normal equations run away has no minimum for anybody, unless twice the precision finds one.
             let is_last_word = self.rest.iter().all(|candidate| candidate.method != "precise");
@@ -182,19 +218,35 @@ impl Plan {
                 && matches!(self.candidate.method, "direct" | "precise")
                 && is_last_word;
             if has_none || gave_up == GaveUp::Stalled && is_rounding {
-                return self.outcome(found);
+                return Ok(self.outcome(found));
             }
             // What has diverged leads nowhere.
-            let start = if gave_up == GaveUp::Diverged { theta } else { &found.theta };
+            let start = if gave_up == GaveUp::Diverged { &attempting.theta } else { &found.theta };
             let mut fallbacks = self.fallbacks.clone();
             fallbacks.push(Attempt { candidate: self.candidate.clone(), gave_up });
             match Self::next(problem, start, self.seed, self.rest.clone(), fallbacks) {
                 Ok(plan) => self = plan,
-                Err(_) => return self.outcome(found),
+                Err(_) => return Ok(self.outcome(found)),
             }
-            from = start.to_vec();
-            so_far = Some(found);
+            attempting.from = start.clone();
+            attempting.take(&self);
+            attempting.handed_over += 1;
+            attempting.wall += wall;
+            attempting.progress = Progress::after(first);
+            attempting.so_far = Some(found);
         }
+    }
+
+    /// The plan as it was when a run was left.
+    fn resumed(self, attempting: &Attempting, problem: &ErasedProblem<'_>) -> Result<Self, CheckpointError> {
+        let first = self.candidate.method;
+        let mut plan = attempting.plan(self)?;
+        if attempting.handed_over > 0 || plan.candidate.method != first {
+            let choice = Choice::seeded(plan.seed);
+            plan.method = AnyMethod::named(plan.candidate.method, &choice, problem, &attempting.from)
+                .map_err(|_| CheckpointError::Problem)?;
+        }
+        Ok(plan)
     }
 
     fn outcome(self, solution: Solution) -> Outcome {
@@ -213,5 +265,5 @@ pub fn solve<F: Inner, P: Merit, G: Regularizer>(
     observer: &mut dyn Observer,
     seed: u64,
 ) -> Result<Outcome, ChoiceError> {
-    Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer, AnyMethod::run))
+    Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer, AnyMethod::run_from))
 }

@@ -128,6 +128,8 @@ pub(crate) struct Memory {
     due: u64,
     /// The last slope that balancing against an intercept has seen.
     steepness: f64,
+    /// Whether a Hessian of F has been asked for.
+    hessian: bool,
 }
 
 /// Evaluates points of one problem, in buffers of its own.
@@ -174,6 +176,7 @@ impl<'p> Evaluator<'p> {
                 asked: 0,
                 due: 1,
                 steepness: 0.0,
+                hessian: false,
             },
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
@@ -191,14 +194,19 @@ impl<'p> Evaluator<'p> {
     /// What the next evaluation depends on beside the problem.
     pub(crate) fn memory(&self) -> Memory {
         let Prover { asked, due, steepness, .. } = self.prover;
-        Memory { asked, due, steepness, ..self.memory.clone() }
+        Memory { asked, due, steepness, hessian: self.prover.has_looked(), ..self.memory.clone() }
     }
 
-    /// Goes on from where another evaluator ended.
-    pub(crate) fn remember(&mut self, memory: Memory) {
-        (self.prover.asked, self.prover.due) = (memory.asked, memory.due);
-        self.prover.steepness = memory.steepness;
+    /// Goes on from where another evaluator ended; false if that was not of this problem.
+    pub(crate) fn remember(&mut self, memory: Memory) -> bool {
+        let Prover { asked, due, steepness, .. } = &mut self.prover;
+        (*asked, *due, *steepness) = (memory.asked, memory.due, memory.steepness);
+        if memory.hessian {
+            self.prover.make_hessian(None);
+        }
+        let fits = memory.stationarity.is_of(self.gradient.len());
         self.memory = memory;
+        fits
     }
 
     /// Evaluates theta, of which a method may know more.

@@ -24,12 +24,13 @@
 //!
 //! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
 //! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for
-//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, and [`run`] the driver. [`check`] tests an f, phi or g of your own.
+//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from. [`check`] tests an f, phi or g of your own.
 
 pub mod auto;
 pub mod blocks;
 pub mod certificate;
 pub mod check;
+pub mod checkpoint;
 pub mod choice;
 pub mod cholesky;
 pub mod collapse;
@@ -64,6 +65,7 @@ pub mod vector;
 pub use auto::Outcome;
 pub use certificate::{Certificate, Measure, Reason};
 pub use check::{CheckOptions, CheckReport, check_problem};
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 
@@ -90,7 +92,7 @@ pub use regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
     Simplex, Tilted, Unregularized,
 };
-pub use run::{Driver, Observer, Record, Solution, Stop};
+pub use run::{Begin, Driver, Observer, Record, Solution, Stop};
 pub use setting::InvalidSetting;
 pub use shared::SharedForm;
 pub use status::Status;

@@ -1,8 +1,11 @@
 //! The methods, each in a file that reads like its paper's box, and what a driver asks of them.
 
+use std::fmt::Debug;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::checkpoint::CheckpointError;
 use crate::choice::{Choice, ChoiceError};
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
@@ -10,7 +13,7 @@ use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
-use crate::run::{Driver, Observer, Solution};
+use crate::run::{Begin, Driver, Observer, Solution, begun};
 use crate::setting::InvalidSetting;
 
 pub mod accelerated;
@@ -63,9 +66,9 @@ pub use safeguard::{Noise, Tempo};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
-/// Settings live in the method, everything that changes lives in the state, and the state is plain data: clone it
+/// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the state, and the state is plain data: clone it
 /// or serialise it (in a binary format: some hold infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
-pub trait Method<F, P, G> {
+pub trait Method<F, P, G>: Debug {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
@@ -260,23 +263,37 @@ macro_rules! methods {
                 theta: &[f64],
                 observer: &mut dyn Observer,
             ) -> Solution {
-                self.run_erased(driver, &problem.erased(), theta, observer)
+                begun(self.run_from(driver, problem, Begin::At(theta), observer))
+            }
+
+            /// [`Self::run`], or [`Driver::resume`].
+            ///
+            /// # Errors
+            /// If a checkpoint is not one of such a run.
+            pub fn run_from<F: Inner, P: Merit, G: Regularizer>(
+                &self,
+                driver: &Driver<'_>,
+                problem: &Problem<F, P, G>,
+                begin: Begin<'_>,
+                observer: &mut dyn Observer,
+            ) -> Result<Solution, CheckpointError> {
+                self.run_erased(driver, &problem.erased(), begin, observer)
             }
 
             fn run_erased(
                 &self,
                 driver: &Driver<'_>,
                 problem: &ErasedProblem<'_>,
-                theta: &[f64],
+                begin: Begin<'_>,
                 observer: &mut dyn Observer,
-            ) -> Solution {
+            ) -> Result<Solution, CheckpointError> {
                 match self {
-                    $(AnyMethod::$Given(method) => driver.run(problem, method, theta, observer),)*
+                    $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*
                     $(AnyMethod::$Shared(method) => {
-                        form::run_shared(driver, problem, method, theta, observer)
+                        form::run_shared(driver, problem, method, begin, observer)
                     })*
                     $(AnyMethod::$Collapsed(method) => {
-                        form::run_collapsed(driver, problem, method, theta, observer)
+                        form::run_collapsed(driver, problem, method, begin, observer)
                     })*
                 }
             }
@@ -322,19 +339,22 @@ methods! {
 }
 
 impl AnyMethod {
-    /// [`Self::run`] with SVRPDA-I and II compiled for the problem's own types: their steps are faster by a third, and the build takes
+    /// [`Self::run_from`] with SVRPDA-I and II compiled for the problem's own types: their steps are faster by a third, and the build takes
     /// some seconds longer. All for one would take a minute.
+    ///
+    /// # Errors
+    /// If a checkpoint is not one of such a run.
     pub fn run_inlined<F: Inner, P: Merit, G: Regularizer>(
         &self,
         driver: &Driver<'_>,
         problem: &Problem<F, P, G>,
-        theta: &[f64],
+        begin: Begin<'_>,
         observer: &mut dyn Observer,
-    ) -> Solution {
+    ) -> Result<Solution, CheckpointError> {
         match self {
-            AnyMethod::Svrpda1(method) => driver.run(problem, method, theta, observer),
-            AnyMethod::Svrpda2(method) => driver.run(problem, method, theta, observer),
-            other => other.run(driver, problem, theta, observer),
+            AnyMethod::Svrpda1(method) => driver.run_from(problem, method, begin, observer),
+            AnyMethod::Svrpda2(method) => driver.run_from(problem, method, begin, observer),
+            other => other.run_from(driver, problem, begin, observer),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! prox of the conjugate, g and its prox, and values that a method has stored are free. `docs/oracle-calls.md` has
 //! the convention in full and the count of every method.
 
+use serde::{Deserialize, Serialize};
+
 use crate::collapse::{Collapsed, SparseRows};
 use crate::hessian;
 use crate::inner::{Inner, Rows, Sample, mean_support};
@@ -17,10 +19,12 @@ mod calls;
 mod envelope;
 mod linear_model;
 mod outside;
+mod patience;
 mod snapshot;
 mod survey;
 
 pub use calls::{Calls, gradient_calls, snapshot_calls};
+pub use patience::Patience;
 
 /// See [`Oracle::lags`].
 fn lags<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
@@ -43,6 +47,8 @@ pub struct Oracle<'p, F, P, G> {
     /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product that follows the value; by
     /// a pass over all pairs all of them.
     pub rows: u64,
+    /// How long work that takes long may go on.
+    pub patience: Patience<'p>,
     /// The pair whose rows have been read last.
     last: (usize, usize),
     snapshot: Calls,
@@ -59,6 +65,14 @@ pub struct Oracle<'p, F, P, G> {
     one_over_n_x: f64,
 }
 
+/// What an oracle has counted.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    calls: Calls,
+    rows: u64,
+    last: (u64, u64),
+}
+
 impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// A fresh counter in front of `problem`.
     pub fn new(problem: &'p Problem<F, P, G>) -> Self {
@@ -67,6 +81,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             problem,
             calls: Calls::default(),
             rows: 0,
+            patience: Patience::default(),
             last: (usize::MAX, usize::MAX),
             snapshot: snapshot_calls(f),
             gradient: gradient_calls(f),
@@ -80,6 +95,18 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
             n_x: f.n_x(),
             one_over_n_x: 1.0 / f.n_x() as f64,
         }
+    }
+
+    /// What was counted so far.
+    pub(crate) fn memory(&self) -> Memory {
+        let Oracle { calls, rows, last, .. } = *self;
+        Memory { calls, rows, last: (last.0 as u64, last.1 as u64) }
+    }
+
+    /// Goes on counting from there.
+    pub(crate) fn remember(&mut self, memory: Memory) {
+        let Memory { calls, rows, last } = memory;
+        (self.calls, self.rows, self.last) = (calls, rows, (last.0 as usize, last.1 as usize));
     }
 
     /// The length of theta.

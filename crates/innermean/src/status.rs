@@ -94,7 +94,7 @@ impl fmt::Display for Status {
 /// The iterates of a healthy primal-dual run oscillate, and a bad start may be followed by a worse point, so that a mere
 /// increase means nothing. Two signs do: an objective beyond any proportion, or one that keeps growing by orders
 /// of magnitude.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Divergence {
     evaluations: usize,
     best: f64,

@@ -223,7 +223,7 @@ fn what_stalls_is_made_good_by_the_next_in_one_run() {
     let (problem, exact) = Data::random(60, 4, 1.0, 2).logistic(0.1);
     let mut told = Told::default();
     let plan = after_a_crawl(&problem);
-    let outcome = plan.run(&driver(1e-10), &problem, &[0.0; 4], &mut told, AnyMethod::run);
+    let outcome = plan.run(&driver(1e-10), &problem, &[0.0; 4], &mut told, AnyMethod::run_from);
     let Outcome { solution, method, fallbacks, .. } = outcome;
     assert_eq!(solution.status, Status::Solved);
     assert_close(&solution.theta, &exact, 1e-4);
@@ -243,7 +243,7 @@ fn what_stalls_is_made_good_by_the_next_in_one_run() {
     // The limits are those of the whole run.
     let stop = Stop { max_outer: Some(last.outer - 1), tolerance: Some(1e-10), ..Stop::default() };
     let short = Driver { stop, ..Driver::default() };
-    let cut = after_a_crawl(&problem).run(&short, &problem, &[0.0; 4], &mut (), AnyMethod::run).solution;
+    let cut = after_a_crawl(&problem).run(&short, &problem, &[0.0; 4], &mut (), AnyMethod::run_from).solution;
     assert_eq!((cut.status, cut.outer), (Status::MaxOuter, last.outer - 1));
 }
 

@@ -34,7 +34,7 @@ fn run<F: Inner, P: Merit, G: Regularizer>(
             tolerance: None,
         },
         evaluate_every: NonZeroU64::new((problem.inner.n_x() as u64 / 4).max(1)),
-        interrupt: None,
+        ..Driver::default()
     };
     let method = AnyMethod::named(name, choice, problem, start).unwrap();
     let solution = method.run(&driver, problem, start, &mut ());

@@ -39,7 +39,7 @@ impl PaperRun {
         let driver = Driver {
             stop: Stop { tolerance: Some(tolerance), max_outer: Some(2000), ..Stop::default() },
             evaluate_every: NonZeroU64::new(n as u64 / 4),
-            interrupt: None,
+            ..Driver::default()
         };
         let solution = AnyMethod::named(method, &choice, &problem, &start).unwrap().run(
             &driver,

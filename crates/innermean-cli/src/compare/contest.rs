@@ -9,8 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use innermean::auto::{self, Runner};
 use innermean::optimum::{self, Optimum};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer, Solution,
-    Status, Stop, methods,
+    AnyMethod, Begin, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer,
+    Solution, Status, Stop, methods,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -24,6 +24,8 @@ use crate::settings::Settings;
 use crate::solver_flags::AUTO;
 use crate::trace::TraceFile;
 
+/// Records kept of a run: the first below a gap is what is compared.
+const MOST_RECORDS: usize = 1 << 14;
 /// Evaluations for each pass of single-index steps,
 const LOOKS: u64 = 4;
 /// but no more often than every so many steps.
@@ -263,9 +265,13 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             tolerance: None,
         };
         let evaluate_every = NonZeroU64::new((self.problem.inner.n_x() as u64 / LOOKS).max(STEPS_BETWEEN));
-        let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt) };
+        let most_records = MOST_RECORDS;
+        let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt), most_records };
         line.begin(method.info().name, self.optimum.objective);
-        self.pool.install(|| (self.runner)(method, &driver, self.problem, &self.start, line))
+        let begin = Begin::At(&self.start);
+        self.pool
+            .install(|| (self.runner)(method, &driver, self.problem, begin, line))
+            .expect("only checkpoints are refused")
     }
 
     /// What a gap of 1 means.

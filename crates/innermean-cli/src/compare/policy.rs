@@ -34,5 +34,5 @@ pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result
         inputs: flags.inputs(),
         paper: &|name| papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice),
     };
-    compare.run(&problem, &named, AnyMethod::run)
+    compare.run(&problem, &named, AnyMethod::run_from)
 }

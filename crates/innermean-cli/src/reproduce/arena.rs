@@ -12,6 +12,9 @@ use crate::plot::thin;
 use crate::settings::Settings;
 use crate::tuning::{self, JUDGED_AT, OwnSteps, Score};
 
+/// Records kept of a run: more than any of the paper's has, so that its numbers come from all of them.
+const MOST_RECORDS: usize = 1 << 18;
+
 /// Of a curve that is kept, strips of the axis: at most 8 points each.
 const STRIPS: usize = 16;
 /// The decades of the gap of which the calls are kept: k for 1e-k.
@@ -152,8 +155,12 @@ impl Arena<'_> {
             target_objective: Some(self.optimum + until * self.scale),
             tolerance: None,
         };
-        let driver =
-            Driver { stop, evaluate_every: NonZeroU64::new(self.every), interrupt: Some(self.interrupt) };
+        let driver = Driver {
+            stop,
+            evaluate_every: NonZeroU64::new(self.every),
+            interrupt: Some(self.interrupt),
+            most_records: MOST_RECORDS,
+        };
         let solution = method.run(&driver, self.problem, &self.start, &mut ());
         (!self.interrupt.load(Ordering::Relaxed)).then_some(solution)
     }

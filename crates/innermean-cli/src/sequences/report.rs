@@ -174,7 +174,7 @@ impl<'a> SequencesApplication<'a> {
         let choice = Choice { alpha_theta: Some(FIRST_STEP), ..Choice::default() };
         let method = AnyMethod::named("lbfgs", &choice, &problem, &zeros)?;
         let stop = Stop { max_outer: Some(WITH_LABELS), tolerance: None, ..Stop::default() };
-        let driver = Driver { stop, evaluate_every: None, interrupt: Some(interrupt::listen()?) };
+        let driver = Driver { stop, interrupt: Some(interrupt::listen()?), ..Driver::default() };
         let pool = ThreadPoolBuilder::new().num_threads(self.args.solver.threads).build()?;
         let fitted = pool.install(|| method.run(&driver, &problem, &zeros, &mut ()));
         let in_time = fitted.status != Status::Interrupted;
@@ -253,6 +253,11 @@ impl Application for SequencesApplication<'_> {
         = Settings<'a>
     where
         Self: 'a;
+
+    fn aside(&self) -> Result<Vec<u8>> {
+        // The search is not done again: where time or the user has cut it short, it would find something else.
+        Ok(self.found.as_ref().map(postcard::to_stdvec).transpose()?.unwrap_or_default())
+    }
 
     fn title(&self) -> String {
         let Table { places, sequences, .. } = self.table;

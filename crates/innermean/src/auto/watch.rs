@@ -1,9 +1,10 @@
 //! One attempt among several: its counts go on from those before it, and it is ended where it makes no more progress.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use serde::{Deserialize, Serialize};
 
 use super::GaveUp;
+use super::memory::Attempting;
+use crate::checkpoint::Checkpoint;
 use crate::methods::MethodInfo;
 use crate::run::{Driver, Observer, Record, Solution, Stop};
 use crate::status::Status;
@@ -17,26 +18,42 @@ const NO_PATIENCE: u64 = 8;
 /// What is left of the first measure where nobody else would get further either.
 const ROUNDING: f64 = 1e-9;
 
+/// What a watch has seen.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// The first measure, of all attempts.
+    first: Option<f64>,
+    /// The last measure that was a tenth below the one before it, and when.
+    mark: (f64, u64),
+}
+
+impl Progress {
+    /// Of an attempt that begins after others.
+    pub(super) fn after(first: Option<f64>) -> Self {
+        Progress { first, mark: (f64::INFINITY, 0) }
+    }
+
+    /// The first measure of all.
+    pub(super) fn first(&self) -> Option<f64> {
+        self.first
+    }
+}
+
 /// Passes on what a run tells, and ends it.
 pub(super) struct Watch<'a> {
     observer: &'a mut dyn Observer,
     driver: &'a Driver<'a>,
-    /// What was used up before.
-    before: Option<&'a Solution>,
+    /// What a checkpoint says of the attempts.
+    attempting: &'a Attempting,
     patience: u64,
-    /// The first measure.
-    first: Option<f64>,
-    /// The last measure that was a tenth below the one before it, and when.
-    mark: (f64, u64),
+    pub(super) progress: Progress,
     stalled: bool,
-    /// Ends the run.
-    end: Arc<AtomicBool>,
 }
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
         driver: &'a Driver<'a>,
-        before: Option<&'a Solution>,
+        attempting: &'a Attempting,
         info: &MethodInfo,
         observer: &'a mut dyn Observer,
     ) -> Self {
@@ -45,27 +62,13 @@ impl<'a> Watch<'a> {
             "newton" | "multipliers" => LITTLE_PATIENCE,
             _ => PATIENCE,
         };
-        Watch {
-            observer,
-            driver,
-            before,
-            patience,
-            first: before.and_then(|before| {
-                before.trace.iter().filter_map(|record| record.optimality).find(|o| o.is_finite())
-            }),
-            mark: (f64::INFINITY, 0),
-            stalled: false,
-            end: Arc::default(),
-        }
+        Watch { observer, driver, attempting, patience, progress: attempting.progress, stalled: false }
     }
 
-    /// Runs within what is left of the limits.
-    pub(super) fn run(&mut self, run: impl FnOnce(&Driver<'_>, &mut dyn Observer) -> Solution) -> Solution {
-        let end = Arc::clone(&self.end);
-        let stop =
-            self.before.map_or_else(|| self.driver.stop.clone(), |before| left(&self.driver.stop, before));
-        let driver = Driver { stop, interrupt: Some(&end), ..self.driver.clone() };
-        run(&driver, self)
+    /// Within what is left of the limits.
+    pub(super) fn limits(&self) -> Driver<'a> {
+        let stop = left(&self.driver.stop, self.attempting);
+        Driver { stop, ..self.driver.clone() }
     }
 
     /// Why the next method's turn has come, if it has.
@@ -79,52 +82,61 @@ impl<'a> Watch<'a> {
 
     /// Whether so little of the first measure is left that it is rounding.
     pub(super) fn is_rounding(&self) -> bool {
-        self.first.is_some_and(|first| self.mark.0 <= ROUNDING * first)
+        self.progress.first.is_some_and(|first| self.progress.mark.0 <= ROUNDING * first)
     }
 
     /// The record of the whole run.
     fn whole(&self, record: &Record) -> Record {
-        self.before.map_or(*record, |before| after(before, record))
+        self.attempting.so_far.as_ref().map_or(*record, |before| after(before, record))
     }
 }
 
 impl Observer for Watch<'_> {
     fn record(&mut self, record: &Record, theta: &[f64]) {
         // Where an attempt begins has been told by the one before it.
-        if self.before.is_none() || record.inner > 0 {
+        if self.attempting.so_far.is_none() || record.inner > 0 {
             self.observer.record(&self.whole(record), theta);
         }
         if let Some(now) = record.optimality {
+            let Progress { first, mark } = &mut self.progress;
             if !now.is_finite() {
                 // Nothing is proven yet, which says nothing about progress.
-                self.mark.1 = record.outer;
+                mark.1 = record.outer;
                 return;
             }
-            self.first.get_or_insert(now);
-            if now < 0.9 * self.mark.0 {
-                self.mark = (now, record.outer);
-            } else if record.outer - self.mark.1 >= self.patience.max(record.outer / 2) {
+            first.get_or_insert(now);
+            if now < 0.9 * mark.0 {
+                *mark = (now, record.outer);
+            } else if record.outer - mark.1 >= self.patience.max(record.outer / 2) {
                 self.stalled = true;
-                self.end.store(true, Ordering::Relaxed);
             }
         }
     }
 
     fn tick(&mut self, record: &Record) {
         self.observer.tick(&self.whole(record));
-        if self.driver.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            self.stalled = false;
-            self.end.store(true, Ordering::Relaxed);
-        }
+    }
+
+    fn is_content(&self) -> bool {
+        self.stalled || self.observer.is_content()
+    }
+
+    fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
+        !self.stalled && self.observer.asks_for_checkpoint(ending)
+    }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.observer.checkpoint(self.attempting.around(self.progress, &checkpoint));
     }
 }
 
 /// What of the limits is left.
-fn left(stop: &Stop, used: &Solution) -> Stop {
+fn left(stop: &Stop, used: &Attempting) -> Stop {
+    let (outer, calls) = used.so_far.as_ref().map_or((0, 0), |so_far| (so_far.outer, so_far.calls.total()));
     Stop {
-        max_outer: stop.max_outer.map(|most| most.saturating_sub(used.outer)),
-        max_calls: stop.max_calls.map(|most| most.saturating_sub(used.calls.total())),
-        max_seconds: stop.max_seconds.map(|most| (most - used.seconds).max(0.0)),
+        max_outer: stop.max_outer.map(|most| most.saturating_sub(outer)),
+        max_calls: stop.max_calls.map(|most| most.saturating_sub(calls)),
+        max_seconds: stop.max_seconds.map(|most| (most - used.wall).max(0.0)),
         ..stop.clone()
     }
 }

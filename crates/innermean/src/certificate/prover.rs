@@ -278,9 +278,7 @@ impl<'p> Prover<'p> {
 
     /// Where F is quadratic.
     fn by_hessian(&mut self, evidence: &Evidence<'_>) -> Option<Bound> {
-        if matches!(self.hessian, Lazy::Unmade) {
-            self.hessian = self.make_hessian(evidence.gram).map_or(Lazy::Impossible, Lazy::Made);
-        }
+        self.make_hessian(evidence.gram);
         let (Lazy::Made(hessian), Some(g)) = (&self.hessian, &self.ground.parts) else { return None };
         let Evidence { point, w, u, .. } = evidence;
         // The gradient is that of averages that are rounded themselves: phi'' times their error.
@@ -294,7 +292,19 @@ impl<'p> Prover<'p> {
         Some(Bound::new(gap + ground.objective_error(*point, w), rounding, None))
     }
 
-    fn make_hessian(&self, known: Option<&[f64]>) -> Option<Definite> {
+    /// Makes the Hessian, unless that has been tried.
+    pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
+        if matches!(self.hessian, Lazy::Unmade) {
+            self.hessian = self.made_hessian(known).map_or(Lazy::Impossible, Lazy::Made);
+        }
+    }
+
+    /// Whether that has been tried.
+    pub(crate) fn has_looked(&self) -> bool {
+        !matches!(self.hessian, Lazy::Unmade)
+    }
+
+    fn made_hessian(&self, known: Option<&[f64]>) -> Option<Definite> {
         let Problem { inner: f, merit, .. } = &self.ground.problem;
         let (d, n_x) = (f.d(), f.n_x() as f64);
         let averages = || Collapsed::new(f, &vec![0.0; d]);

@@ -46,6 +46,11 @@ pub(crate) struct Stationarity {
 }
 
 impl Stationarity {
+    /// Whether it measures problems of so many coordinates.
+    pub(crate) fn is_of(&self, d: usize) -> bool {
+        [&self.diagonal, &self.sizes].iter().all(|x| x.is_empty() || x.len() == d)
+    }
+
     /// What a Newton step would gain; `enough` is what need not be told more precisely.
     pub(crate) fn gain(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let f = &problem.inner;

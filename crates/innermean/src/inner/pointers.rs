@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Bounds, Duals, Inner, Rows, Structure};
+use crate::checkpoint::Hash;
 use crate::collapse::Collapsed;
 use crate::shared::SharedForm;
 
@@ -43,6 +44,7 @@ pass_on! {
     fn averages() -> Option<&Collapsed>;
     fn centred_rows() -> Option<(&[f64], &[f64])>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;
+    fn hash_data(hash: &mut Hash) -> bool;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);
     fn add_jac_t(theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
     fn jacobian(theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]);

@@ -102,7 +102,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
         let ell = oracle.ell();
         let decay = self.decay.at(s.at.k);
         let alpha_w = decay.sqrt() * self.alpha_w;
-        for _ in 0..self.batches.outer_batch {
+        for k in 0..self.batches.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let i = s.at.draw_i(oracle.n_x());
             let own = i * ell..(i + 1) * ell;
             // ghat = fhat_i(theta) + q (fhat_i(theta) - fhat_i(theta_before))

@@ -129,7 +129,10 @@ impl Averaged {
         let ell = oracle.ell();
         let decay = self.decay.at(s.at.k);
         let beta = decay.sqrt() * self.averaging;
-        for _ in 0..self.batches.outer_batch {
+        for k in 0..self.batches.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let i = s.at.draw_i(oracle.n_x());
             s.at.estimate(oracle, i, self.batches.batch, both);
             let u_i = &mut s.u[i * ell..(i + 1) * ell];

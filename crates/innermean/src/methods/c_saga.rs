@@ -121,6 +121,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
         let State { theta, values, jacobians, slopes, y, z, w, work, direction, .. } = s;
         // y = Y + mean_S( f_theta(y_j) - f_aj(y_j) ),  z = Z + mean_S( f'_theta(y_j) - f'_aj(y_j) )
         for t in 0..self.batch {
+            if oracle.patience.ends_at(t) {
+                break;
+            }
             let j = s.j.index(oracle.n_y(0));
             oracle.value(theta, 0, j, values.ask(t, j));
             if let Some(table) = jacobians {
@@ -134,6 +137,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
         // w = (1/n_X) sum_i phi_i'(y), or its estimate from terms that are drawn
         if let Some(table) = slopes {
             for t in 0..table.batch() {
+                if oracle.patience.ends_at(t) {
+                    break;
+                }
                 let i = s.i.index(oracle.n_x());
                 oracle.merit_gradient(i, y, table.ask(t, i));
             }

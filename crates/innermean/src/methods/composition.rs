@@ -172,7 +172,10 @@ impl Composition {
         let (ell, n_y) = (oracle.ell(), oracle.n_y(i));
         let f_bar = &self.f_bar[i * ell..(i + 1) * ell];
         self.f_hat.copy_from_slice(f_bar);
-        for _ in 0..samples {
+        for k in 0..samples {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let j = self.draws.value_j.index(n_y);
             oracle.difference(&self.theta, &self.theta_ref, i, j, &mut self.work, &mut self.change);
             axpy(1.0 / samples as f64, &self.change, &mut self.f_hat);
@@ -220,7 +223,10 @@ impl Composition {
             return;
         }
         update(&mut self.slope, |slope| slope * c / samples as f64);
-        for _ in 0..samples {
+        for k in 0..samples {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let j = self.draws.jacobian_j.index(oracle.n_y(i));
             let (theta, theta_ref) = (&self.theta, &self.theta_ref);
             oracle.add_jac_t_difference(theta, theta_ref, i, j, &self.slope, &mut self.direction);

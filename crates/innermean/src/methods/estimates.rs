@@ -118,7 +118,10 @@ impl Estimates {
         let share = 1.0 / batch as f64;
         self.f_hat.fill(0.0);
         self.f_hat_before.fill(0.0);
-        for _ in 0..batch {
+        for k in 0..batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let j = self.draws[1].index(oracle.n_y(i));
             oracle.value(&self.theta, i, j, &mut self.work);
             axpy(share, &self.work, &mut self.f_hat);
@@ -151,8 +154,11 @@ impl Estimates {
         i: usize,
         batches: Batches,
     ) {
-        let share = 1.0 / (batches.outer_batch * batches.batch) as f64;
-        for _ in 0..batches.batch {
+        let share = 1.0 / (batches.outer_batch as f64 * batches.batch as f64);
+        for k in 0..batches.batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let j = self.draws[2].index(oracle.n_y(i));
             oracle.add_jac_t(&self.theta, i, j, &self.w, share, &mut self.gradient);
         }

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use super::Method;
+use crate::checkpoint::CheckpointError;
 use crate::collapse::Collapsed;
 use crate::inner::{Inner, Sample};
 use crate::merit::{Borrowed, Merit};
 use crate::oracle::Oracle;
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::run::{Driver, Observer, Solution, Spent};
+use crate::run::{Begin, Driver, Observer, Solution, Spent};
 use crate::shared::{Picked, SharedForm, shared_form};
 
 /// A problem with a shared inner sample, made from another.
@@ -23,9 +24,9 @@ pub(super) fn run_shared<F, P, G, M>(
     driver: &Driver<'_>,
     problem: &Problem<F, P, G>,
     method: &M,
-    theta: &[f64],
+    begin: Begin<'_>,
     observer: &mut dyn Observer,
-) -> Solution
+) -> Result<Solution, CheckpointError>
 where
     F: Inner,
     P: Merit,
@@ -33,7 +34,7 @@ where
     M: Method<F, P, G> + for<'p> Method<&'p dyn SharedForm, Picked<'p, P>, &'p G>,
 {
     if problem.inner.structure().sample == Sample::Shared {
-        return driver.run(problem, method, theta, observer);
+        return driver.run_from(problem, method, begin, observer);
     }
     let form = shared_form(&problem.inner).expect("the method has been chosen for this problem");
     let shared: SharedProblem<'_, P, G> = Problem {
@@ -41,7 +42,7 @@ where
         merit: Picked::new(&*form, &problem.merit, problem.inner.ell()),
         regularizer: &problem.regularizer,
     };
-    driver.run_on(problem, &shared, Spent::default(), method, theta, observer)
+    driver.run_on(problem, &shared, Spent::default(), method, begin, observer)
 }
 
 /// Runs on the collapsed problem if f is affine and its averages are not there yet. Collapsing costs what a snapshot does.
@@ -49,9 +50,9 @@ pub(super) fn run_collapsed<F, P, G, M>(
     driver: &Driver<'_>,
     problem: &Problem<F, P, G>,
     method: &M,
-    theta: &[f64],
+    begin: Begin<'_>,
     observer: &mut dyn Observer,
-) -> Solution
+) -> Result<Solution, CheckpointError>
 where
     F: Inner,
     P: Merit,
@@ -60,13 +61,13 @@ where
 {
     let f = &problem.inner;
     if !f.structure().affine || (0..f.n_x()).all(|i| f.n_y(i) == 1) {
-        return driver.run(problem, method, theta, observer);
+        return driver.run_from(problem, method, begin, observer);
     }
     let begun = Instant::now();
     let mut oracle = Oracle::new(problem);
-    let inner = oracle.collapsed(theta);
+    let inner = oracle.collapsed(begin.start());
     let spent = Spent { calls: oracle.calls, rows: oracle.rows, time: begun.elapsed() };
     let collapsed: CollapsedProblem<'_, P, G> =
         Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer };
-    driver.run_on(problem, &collapsed, spent, method, theta, observer)
+    driver.run_on(problem, &collapsed, spent, method, begin, observer)
 }

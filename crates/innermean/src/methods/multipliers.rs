@@ -192,6 +192,9 @@ impl State {
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
         self.look(oracle);
         for _ in 0..MOST_STEPS {
+            if oracle.patience.ends() {
+                break;
+            }
             std::mem::swap(&mut self.slopes, &mut self.last_slopes);
             oracle.envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
             // A whole step to where the envelopes are the parabolas that it was made from: it led to the minimum.

@@ -3,6 +3,8 @@
 //!
 //! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
 
+use std::fmt::Debug;
+
 use serde::{Deserialize, Serialize};
 
 use self::automatic::Automatic;
@@ -114,7 +116,7 @@ pub(super) const SETTINGS: &[Knob] = &[
 ];
 
 /// The one line in which SVRPDA-I and II differ: how U follows the duals.
-pub trait UpdateU {
+pub trait UpdateU: Debug {
     /// Whether the state holds the mean Jacobians: `n_X d ell` numbers or, of an f that tells its supports, as many as these have.
     const STORES_JACOBIANS: bool;
 

@@ -108,7 +108,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         s.begin_step();
-        for _ in 0..self.outer_batch {
+        for k in 0..self.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let i = s.draw_term(oracle);
             // fhat_i = fbar_i(theta_ref) + mean_A( f_theta - f_theta_ref )
             s.estimate_average(oracle, i, self.batch);

@@ -15,6 +15,7 @@
 use std::sync::OnceLock;
 
 use crate::blocks::Blocks;
+use crate::checkpoint::Hash;
 use crate::choice::Choice;
 use crate::collapse::{Collapsed, by_averages};
 use crate::inner::{Bounds, Inner, Rows, Structure};
@@ -265,6 +266,14 @@ impl Inner for Bellman {
         prefetch(&self.transitions, i * self.states + j, 1);
         prefetch(&self.features, i * self.d, self.d);
         prefetch(&self.features, j * self.d, self.d);
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> bool {
+        hash.number(self.discount);
+        for numbers in [&self.transitions, &self.rewards, &self.features] {
+            hash.numbers(numbers);
+        }
+        true
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::blocks::Blocks;
+use crate::checkpoint::Hash;
 use crate::choice::Choice;
 use crate::gram;
 use crate::inner::{Bounds, Duals, Inner, Rows, Sample, Structure};
@@ -207,6 +208,11 @@ impl Inner for Portfolio {
     fn prefetch(&self, i: usize, j: usize) {
         prefetch(&self.returns, i * self.d, self.d);
         prefetch(&self.returns, j * self.d, self.d);
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> bool {
+        hash.numbers(&self.returns);
+        true
     }
 
     #[inline(always)]

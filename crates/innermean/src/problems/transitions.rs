@@ -14,6 +14,7 @@
 //! once, as rows of d numbers or, for one-hot features, as sparse rows. With one-hot features theta holds the values themselves, d is the number of states,
 //! and a query takes a few operations, whatever d is.
 
+use crate::checkpoint::Hash;
 use crate::collapse::{Collapsed, by_averages};
 use crate::inner::{Bounds, Inner, Rows, Structure};
 use crate::setting::InvalidSetting;
@@ -278,6 +279,22 @@ impl Inner for Transitions {
                 prefetch(rows, next as usize * d, *d);
             }
         }
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> bool {
+        hash.number(self.discount);
+        if let StateFeatures::Rows { rows, .. } = &self.features {
+            hash.numbers(rows);
+        }
+        for (state, ends) in self.states.iter().zip(self.starts.windows(2)) {
+            hash.word(u64::from(*state));
+            for next in &self.next[ends[0]..ends[1]] {
+                hash.word(u64::from(*next));
+            }
+        }
+        hash.numbers(&self.odds);
+        hash.numbers(&self.rewards);
+        true
     }
 
     #[inline(always)]

@@ -2,19 +2,24 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::Spent;
 use crate::evaluate::Known;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::methods::{Method, Tempo};
-use crate::oracle::{Calls, Oracle};
+use crate::oracle::{self, Calls, Oracle, Patience};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
 use crate::vector::dispatch;
 
 /// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost nothing.
 const CHUNK: Duration = Duration::from_millis(4);
+
+/// The steps of a first chunk, before it is known how long they take.
+const FIRST_CHUNK: u64 = 16;
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +29,44 @@ pub(super) struct Counts {
     pub(super) calls: Calls,
     pub(super) rows: u64,
     pub(super) seconds: f64,
+}
+
+/// Where an outer iteration stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// None has begun.
+    Between,
+    /// Steps are made, or all have been made.
+    Within,
+    /// A point within the steps is to be evaluated.
+    ToEvaluate,
+}
+
+/// What goes into a checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Memory<S> {
+    state: S,
+    guard: Option<Safeguard>,
+    oracle: oracle::Memory,
+    seconds: f64,
+    outer: u64,
+    inner: u64,
+    left: u64,
+    phase: Phase,
+    horizon: Horizon,
+}
+
+/// When the calls are looked at next. It follows from the steps that have been made, and not from the chunks that they were made in: these depend on the time.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Horizon {
+    /// The limit that it was made for.
+    max_calls: Option<u64>,
+    /// Inner steps and calls where the outer iteration began.
+    begun: (u64, u64),
+    /// The inner step after which to look.
+    at: u64,
+    /// Whether the last look found the limit used up.
+    reached: bool,
 }
 
 /// A method, its state, and what it has used up.
@@ -39,10 +82,12 @@ pub(super) struct Engine<'p, F, P, G, M: Method<F, P, G>> {
     inner: u64,
     /// Inner steps left in this outer iteration.
     left: u64,
+    phase: Phase,
+    horizon: Horizon,
     /// Steps that take about [`CHUNK`].
     chunk: u64,
-    /// What a step of this outer iteration costs, once one has been made.
-    calls_per_step: Option<u64>,
+    /// Whether a step of this outer iteration has been made, so that it is known what one takes.
+    probed: bool,
 }
 
 impl<'p, F, P, G, M> Engine<'p, F, P, G, M>
@@ -52,14 +97,19 @@ where
     G: Regularizer,
     M: Method<F, P, G>,
 {
-    pub(super) fn start(problem: &'p Problem<F, P, G>, spent: Spent, method: &'p M, theta: &[f64]) -> Self {
+    pub(super) fn start(
+        problem: &'p Problem<F, P, G>,
+        spent: Spent,
+        patience: Patience<'p>,
+        method: &'p M,
+        theta: &[f64],
+    ) -> Self {
         let start = Instant::now();
         let mut oracle = Oracle::new(problem);
+        oracle.patience = patience;
         (oracle.calls, oracle.rows) = (spent.calls, spent.rows);
         let state = method.init(&mut oracle, theta);
         let clock = spent.time + start.elapsed();
-        #[cfg(test)]
-        let state = resumed(state);
         Engine {
             method,
             guarded: method.at_tempo(Tempo::RULE).map(|paced| (paced, Safeguard::new(method.noise()))),
@@ -69,8 +119,56 @@ where
             outer: 0,
             inner: 0,
             left: 0,
-            chunk: 16,
-            calls_per_step: None,
+            phase: Phase::Between,
+            horizon: Horizon::default(),
+            chunk: FIRST_CHUNK,
+            probed: false,
+        }
+    }
+
+    /// Goes on from where [`Self::memory`] was asked for; None if the memory is not of this method.
+    pub(super) fn resume(
+        problem: &'p Problem<F, P, G>,
+        patience: Patience<'p>,
+        method: &'p M,
+        memory: Memory<M::State>,
+    ) -> Option<Self> {
+        let Memory { state, guard, oracle: counters, seconds, outer, inner, left, phase, horizon } = memory;
+        let mut oracle = Oracle::new(problem);
+        oracle.patience = patience;
+        oracle.remember(counters);
+        let guarded = match guard {
+            Some(guard) => Some((method.at_tempo(guard.tempo())?, guard)),
+            None => None,
+        };
+        Some(Engine {
+            method,
+            guarded,
+            oracle,
+            state,
+            clock: Duration::try_from_secs_f64(seconds).ok()?,
+            outer,
+            inner,
+            left,
+            phase,
+            horizon,
+            chunk: FIRST_CHUNK,
+            probed: false,
+        })
+    }
+
+    /// All that the run depends on from here on.
+    pub(super) fn memory(&self) -> Memory<&M::State> {
+        Memory {
+            state: &self.state,
+            guard: self.guarded.as_ref().map(|(_, guard)| guard.clone()),
+            oracle: self.oracle.memory(),
+            seconds: self.clock.as_secs_f64(),
+            outer: self.outer,
+            inner: self.inner,
+            left: self.left,
+            phase: self.phase,
+            horizon: self.horizon,
         }
     }
 
@@ -83,6 +181,11 @@ where
         self.guarded.as_ref().map_or(self.method, |(paced, _)| paced)
     }
 
+    /// Whether work was left in its midst, so that the state is good for nothing.
+    pub(super) fn is_cut(&self) -> bool {
+        self.oracle.patience.is_over()
+    }
+
     pub(super) fn begin_outer(&mut self) {
         let start = Instant::now();
         match self.guarded.take() {
@@ -91,15 +194,10 @@ where
         }
         self.clock += start.elapsed();
         self.left = self.method().inner_iterations(&self.state) as u64;
-        self.calls_per_step = None;
-        #[cfg(test)]
-        {
-            self.state = resumed(self.state.clone());
-            if let Some((paced, guard)) = &mut self.guarded {
-                *guard = resumed(guard.clone());
-                *paced = self.method.at_tempo(guard.tempo()).expect("it has a safeguard");
-            }
-        }
+        self.phase = Phase::Within;
+        self.probed = false;
+        self.horizon.begun = (self.inner, self.oracle.calls.total());
+        self.horizon.at = self.inner + 1;
     }
 
     /// Starts an outer iteration, looks at the objective there if that is free or due, and does what the safeguard says.
@@ -135,13 +233,36 @@ where
         (paced, guard)
     }
 
-    /// At most `most` steps. The first chunk of an outer iteration is a single step, which tells what a step costs; after
-    /// it, no step begins with `max_calls` used up.
+    /// Whether the calls have reached the limit. They are looked at where about as many steps have been made as there were calls left for, so that hardly a step begins with
+    /// the limit used up.
+    pub(super) fn has_used_up(&mut self, max_calls: Option<u64>) -> bool {
+        let Some(most) = max_calls else { return false };
+        let Horizon { begun, at, .. } = self.horizon;
+        if self.horizon.max_calls != max_calls || at < self.inner {
+            // Another limit than before.
+            (self.horizon.max_calls, self.horizon.at) = (max_calls, self.inner);
+        } else if self.inner < at {
+            return false;
+        }
+        let used = self.oracle.calls.total();
+        let steps = self.inner - begun.0;
+        let per_step = (used - begun.1).checked_div(steps).unwrap_or(0).max(1);
+        let more = if steps == 0 { 1 } else { most.saturating_sub(used).div_ceil(per_step) };
+        self.horizon.at = self.inner + more.max(1);
+        self.horizon.reached = used >= most && steps > 0;
+        self.horizon.reached
+    }
+
+    /// Whether this limit on calls had been reached where the run was left.
+    pub(super) fn had_used_up(&self, max_calls: Option<u64>) -> bool {
+        max_calls.is_some() && self.horizon.reached && self.horizon.max_calls == max_calls
+    }
+
+    /// At most `most` steps, and none beyond the horizon. The first chunk of an outer iteration is a single step, which tells what a step takes.
     pub(super) fn chunk(&mut self, most: u64, max_calls: Option<u64>) {
-        let mut steps = self.left.min(most).min(if self.calls_per_step.is_some() { self.chunk } else { 1 });
-        let before = self.oracle.calls.total();
-        if let (Some(max_calls), Some(per_step)) = (max_calls, self.calls_per_step) {
-            steps = steps.min(max_calls.saturating_sub(before).div_ceil(per_step).max(1));
+        let mut steps = self.left.min(most).min(if self.probed { self.chunk } else { 1 });
+        if max_calls.is_some() && self.horizon.max_calls == max_calls {
+            steps = steps.min((self.horizon.at - self.inner).max(1));
         }
         let Engine { method, guarded, oracle, state, .. } = self;
         let method = guarded.as_ref().map_or(*method, |(paced, _)| paced);
@@ -152,7 +273,7 @@ where
         );
         let took = start.elapsed();
         self.clock += took;
-        self.calls_per_step = Some(((self.oracle.calls.total() - before) / steps).max(1));
+        self.probed = true;
         if took < CHUNK / 2 && steps == self.chunk {
             self.chunk *= 2;
         } else if took > CHUNK * 2 {
@@ -160,15 +281,23 @@ where
         }
         self.inner += steps;
         self.left -= steps;
-        #[cfg(test)]
-        {
-            self.state = resumed(self.state.clone());
-        }
     }
 
     /// Counts the outer iteration if it was brought to its end.
     pub(super) fn end_outer(&mut self) {
-        self.outer += u64::from(self.left == 0);
+        if self.phase != Phase::Between && self.left == 0 {
+            self.outer += 1;
+            self.phase = Phase::Between;
+        }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// A point within the steps is to be evaluated, or has been.
+    pub(super) fn set_to_evaluate(&mut self, due: bool) {
+        self.phase = if due { Phase::ToEvaluate } else { Phase::Within };
     }
 
     pub(super) fn left(&self) -> u64 {
@@ -204,20 +333,4 @@ where
         let (method, state) = (self.method(), &self.state);
         Known { duals: method.duals(state), gram: method.gram(state), gradient: method.gradient(state) }
     }
-}
-
-#[cfg(test)]
-thread_local! {
-    /// Whether this thread's runs write their state and read it back wherever they could be interrupted.
-    pub(super) static RESUMING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// The state, or what is left of it after a way through a file.
-#[cfg(test)]
-fn resumed<S: serde::Serialize + serde::de::DeserializeOwned>(state: S) -> S {
-    if !RESUMING.get() {
-        return state;
-    }
-    let bytes = postcard::to_stdvec(&state).expect("a state serialises");
-    postcard::from_bytes(&bytes).expect("and comes back")
 }

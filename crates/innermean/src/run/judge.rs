@@ -1,9 +1,12 @@
 //! Evaluates, records, and says when to stop.
 
+use serde::{Deserialize, Serialize};
+
 use super::engine::Counts;
+use super::trace::Thinned;
 use super::{Observer, Record, Solution, Stop};
 use crate::certificate::{Certificate, Measure};
-use crate::evaluate::{Evaluation, Evaluator, Known};
+use crate::evaluate::{self, Evaluation, Evaluator, Known};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::oracle::Calls;
@@ -19,12 +22,25 @@ pub(super) struct Judge<'p, 'o> {
     divergence: Divergence,
     /// Whether the method recovers by itself from a blow-up.
     recovers: bool,
-    trace: Vec<Record>,
+    trace: Thinned,
+    /// How many records are kept.
+    most: usize,
+    last: Judged,
+    best: Judged,
+}
+
+/// What goes into a checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Memory {
+    evaluator: evaluate::Memory,
+    divergence: Divergence,
+    trace: Thinned,
     last: Judged,
     best: Judged,
 }
 
 /// A point and what was found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Judged {
     theta: Vec<f64>,
     record: Record,
@@ -57,6 +73,7 @@ impl<'p, 'o> Judge<'p, 'o> {
     pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
         problem: &'p Problem<F, P, G>,
         stop: &'o Stop,
+        most: usize,
         recovers: bool,
         observer: &'o mut dyn Observer,
     ) -> Self {
@@ -70,7 +87,8 @@ impl<'p, 'o> Judge<'p, 'o> {
             observer,
             divergence: Divergence::default(),
             recovers,
-            trace: Vec::new(),
+            trace: Thinned::default(),
+            most,
             last: Judged::nothing(d),
             best: Judged::nothing(d),
         }
@@ -87,7 +105,7 @@ impl<'p, 'o> Judge<'p, 'o> {
         let record = Record { outer, inner, calls, rows, seconds, objective, optimality, gap, measure };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
             let at_limit = self.stop.max_outer.is_some_and(|most| outer >= most);
-            return match (self.trace.is_empty(), self.recovers) {
+            return match (self.trace.last().is_none(), self.recovers) {
                 (true, _) => Some(Status::StartNotFinite),
                 (false, true) => at_limit.then_some(Status::MaxOuter),
                 (false, false) => Some(Status::Diverged),
@@ -95,14 +113,23 @@ impl<'p, 'o> Judge<'p, 'o> {
         }
         // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
         let ended = self.trace.last().is_none_or(|last| last.outer < outer);
-        self.trace.push(record);
+        self.trace.push(record, self.most);
         self.last.take(theta, record, certificate);
         let falling = objective < self.best.record.objective;
         if is_best {
             self.best.take(theta, record, certificate);
         }
         self.observer.record(&record, theta);
-        let Stop { max_outer, target_objective, tolerance, .. } = *self.stop;
+        self.reached().or_else(|| {
+            let diverged = ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling);
+            diverged.then_some(Status::Diverged).or_else(|| self.at_last_outer())
+        })
+    }
+
+    /// Whether the last point is good enough.
+    fn reached(&self) -> Option<Status> {
+        let Stop { target_objective, tolerance, .. } = *self.stop;
+        let Judged { record: Record { objective, optimality, measure, inner, .. }, certificate, .. } = self.last;
         // What is not proven is not believed of the start: a point may be stationary by symmetry.
         let is_believed = measure.is_gap() || inner > 0;
         let is_reached = optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t));
@@ -110,28 +137,56 @@ impl<'p, 'o> Judge<'p, 'o> {
             Some(Status::Solved)
         } else if target_objective.is_some_and(|t| objective <= t) {
             Some(Status::TargetReached)
-        } else if ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling) {
-            Some(Status::Diverged)
-        } else if max_outer.is_some_and(|most| outer >= most) {
-            Some(Status::MaxOuter)
         } else {
             None
         }
     }
 
-    /// Looks at the limits and, cheaply, at theta.
-    pub(super) fn limits(&mut self, now: &Counts, theta: &[f64]) -> Option<Status> {
+    fn at_last_outer(&self) -> Option<Status> {
+        let last = self.last.record.outer;
+        self.stop.max_outer.is_some_and(|most| last >= most).then_some(Status::MaxOuter)
+    }
+
+    /// What is to be said of the last point where a run goes on with other limits.
+    pub(super) fn again(&self) -> Option<Status> {
+        self.reached().or_else(|| self.at_last_outer())
+    }
+
+    /// Tells the observer where the run stands.
+    pub(super) fn tick(&mut self, now: &Counts) {
         let Counts { outer, inner, calls, rows, seconds } = *now;
         self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.record });
-        if !self.recovers && !theta.iter().all(|t| t.is_finite()) {
-            Some(Status::Diverged)
-        } else if self.stop.max_calls.is_some_and(|most| calls.total() >= most) {
-            Some(Status::MaxCalls)
-        } else if self.stop.max_seconds.is_some_and(|most| seconds >= most) {
-            Some(Status::MaxSeconds)
-        } else {
-            None
+    }
+
+    /// The one who is told.
+    pub(super) fn observer(&mut self) -> &mut dyn Observer {
+        self.observer
+    }
+
+    /// Counts at the last evaluation.
+    pub(super) fn last_counts(&self) -> Counts {
+        let Record { outer, inner, calls, rows, seconds, .. } = self.last.record;
+        Counts { outer, inner, calls, rows, seconds }
+    }
+
+    /// All that the next evaluations depend on.
+    pub(super) fn memory(&self) -> Memory {
+        Memory {
+            evaluator: self.evaluator.memory(),
+            divergence: self.divergence.clone(),
+            trace: self.trace.clone(),
+            last: self.last.clone(),
+            best: self.best.clone(),
         }
+    }
+
+    /// Goes on from there; false if it is not of a problem with as many coordinates.
+    pub(super) fn remember(&mut self, memory: Memory) -> bool {
+        let Memory { evaluator, divergence, trace, last, best } = memory;
+        let d = self.last.theta.len();
+        let fits = last.theta.len() == d && best.theta.len() == d && self.evaluator.remember(evaluator);
+        (self.divergence, self.trace, self.last, self.best) = (divergence, trace, last, best);
+        fits
     }
 
     pub(super) fn solution(mut self, status: Status, now: &Counts) -> Solution {
@@ -153,7 +208,7 @@ impl<'p, 'o> Judge<'p, 'o> {
             outer: now.outer,
             inner: now.inner,
             seconds: now.seconds,
-            trace: self.trace,
+            trace: self.trace.into_records(),
         }
     }
 }

@@ -287,7 +287,7 @@ fn calls_as_in_the_figures(market: &Market, problem: &Boxed, name: &str, choice:
     let optimum = -0.5 * dot(&market.mean(), &market.closed_form(1.0, 0.0));
     let stop = Stop { tolerance: None, target_objective: Some(optimum + 1e-6), ..Stop::default() };
     let choice = Choice { inner_iterations: Some(market.n()), ..*choice };
-    let driver = Driver { stop, evaluate_every: NonZeroU64::new(market.n() as u64 / 4), interrupt: None };
+    let driver = Driver { stop, evaluate_every: NonZeroU64::new(market.n() as u64 / 4), ..Driver::default() };
     let method = AnyMethod::named(name, &choice, problem, &start).unwrap();
     let solution = method.run(&driver, problem, &start, &mut ());
     assert_eq!(solution.status, Status::TargetReached, "{} by {name}", market.name);

@@ -8,7 +8,7 @@ use crate::merit::Merit;
 use crate::methods::{Listed, MethodInfo};
 use crate::problem::Problem;
 use crate::regularizer::Regularizer;
-use crate::setting::{at_least_one, positive};
+use crate::setting::{InvalidSetting, at_least_one, positive};
 use crate::shared::shared_form;
 
 /// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best step it is.
@@ -32,6 +32,9 @@ fn terms_to_draw<F: Inner, P: Merit, G: Regularizer>(
     (f.n_x() > 100 * per_step).then_some(10 * per_step)
 }
 
+/// Samples or terms that a step may draw.
+const MOST_DRAWN: usize = 1 << 20;
+
 impl Listed for CSaga {
     const INFO: MethodInfo = INFO;
 
@@ -46,6 +49,13 @@ impl Listed for CSaga {
             Some(terms) => Some(at_least_one("outer_batch", terms)?),
             None => terms_to_draw(problem, batch),
         };
+        for (name, drawn) in [("batch", batch), ("outer_batch", outer_batch.unwrap_or(1))] {
+            if drawn > MOST_DRAWN {
+                // What is drawn in a step is kept until its end.
+                let expected = format!("at most {MOST_DRAWN}");
+                return Err(InvalidSetting::new(name, drawn.to_string(), expected).into());
+            }
+        }
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
             let start = problem.allowed(theta);
             let spread = jacobian_spread(&problem.inner, &start) / problem.gamma_at(&start);

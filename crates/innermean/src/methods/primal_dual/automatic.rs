@@ -220,7 +220,7 @@ impl PrimalDual {
         let view = |batch: usize| View {
             steps_to_renew: n_x as f64 / settings.outer_batch as f64,
             snapshot: oracle.snapshot_cost() as f64,
-            step: (self.calls_per_sample(oracle) * batch * settings.outer_batch) as f64,
+            step: self.calls_per_sample(oracle) as f64 * batch as f64 * settings.outer_batch as f64,
             modes: modes.clone(),
             noise: trace * nu / (2.0 * gap * batch as f64),
             scatter: nu / (2.0 * gap * batch as f64),

@@ -32,7 +32,10 @@ impl PrimalDual {
             return self.plain_batch_step(oracle, pace);
         }
         self.next_reference.before_step(self.k, &self.theta);
-        for _ in 0..pace.outer_batch {
+        for k in 0..pace.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             self.dual_batch_step::<F, P, G, V>(oracle, pace);
         }
         self.primal_batch_step(oracle, pace);
@@ -85,7 +88,10 @@ impl PrimalDual {
         let ell = oracle.ell();
         let share = 1.0 / pace.outer_batch as f64;
         self.delta_theta.copy_from_slice(&self.u);
-        for _ in 0..pace.outer_batch {
+        for k in 0..pace.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let (i, j) = draw(&mut self.draws.primal_i, &mut self.draws.primal_j, oracle);
             let js = block_of(j, oracle.n_y(i), pace.batch);
             let PrimalDual { theta, theta_ref, w, delta_theta, .. } = self;
@@ -119,7 +125,10 @@ impl PrimalDual {
         let ell = oracle.ell();
         let share = 1.0 / pace.outer_batch as f64;
         self.delta_theta.fill(0.0);
-        for _ in 0..pace.outer_batch {
+        for k in 0..pace.outer_batch {
+            if oracle.patience.ends_at(k) {
+                break;
+            }
             let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
             let js = block_of(j, oracle.n_y(i), pace.batch);
             self.with_scratch(

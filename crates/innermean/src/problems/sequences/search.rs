@@ -74,7 +74,7 @@ pub struct Tried {
 }
 
 /// What a search has found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// The best start.
     pub theta: Vec<f64>,
@@ -164,7 +164,7 @@ impl Search<'_> {
             tolerance: None,
             ..Stop::default()
         };
-        let driver = Driver { stop, evaluate_every: None, interrupt: self.interrupt };
+        let driver = Driver { stop, interrupt: self.interrupt, ..Driver::default() };
         let choice = Choice { alpha_theta: Some(ALPHA), ..Choice::default() };
         let method = Lbfgs::choose(&choice, problem, theta).expect("the settings make sense");
         let solution = AnyMethod::Lbfgs(method).run(&driver, problem, theta, &mut ());
