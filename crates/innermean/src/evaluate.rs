@@ -241,7 +241,7 @@ impl<'p> Evaluator<'p> {
         if is_best {
             self.memory.best = here;
         }
-        Evaluation { objective, magnitude, certificate: self.certificate(gained), is_best }
+        Evaluation { objective: here.objective, magnitude, certificate: self.certificate(gained), is_best }
     }
 
     /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are `phi_i'(fbar_i)`.
@@ -293,7 +293,12 @@ impl<'p> Evaluator<'p> {
         let (gram, wanted) = (known.gram, self.tolerance);
         here.rounding = self.prover.objective_error(point, w);
         let evidence = Evidence { point, w, matched, u: gradient, gram, scale, wanted };
-        (here.bound, here.measure) = self.prover.prove(evidence);
+        let exact;
+        (here.bound, here.measure, exact) = self.prover.prove(evidence);
+        if let Some(exact) = exact {
+            here.objective = exact;
+            here.rounding = f64::EPSILON * here.magnitude;
+        }
     }
 
     /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or all: the duals at hand are tried there.

@@ -15,6 +15,9 @@ const PATIENCE: u64 = 100;
 const LITTLE_PATIENCE: u64 = 30;
 const NO_PATIENCE: u64 = 8;
 
+/// The part of all that an attempt has gained that counts as progress.
+const LITTLE: f64 = 1e-2;
+
 /// What is left of the first measure where nobody else would get further either.
 const ROUNDING: f64 = 1e-9;
 
@@ -25,12 +28,14 @@ pub(super) struct Progress {
     first: Option<f64>,
     /// The last measure that was a tenth below the one before it, and when.
     mark: (f64, u64),
+    /// The first objective of this attempt, and the last that had gained a little of what was gained in all.
+    objectives: Option<(f64, f64)>,
 }
 
 impl Progress {
     /// Of an attempt that begins after others.
     pub(super) fn after(first: Option<f64>) -> Self {
-        Progress { first, mark: (f64::INFINITY, 0) }
+        Progress { first, mark: (f64::INFINITY, 0), objectives: None }
     }
 
     /// The first measure of all.
@@ -98,13 +103,20 @@ impl Observer for Watch<'_> {
             self.observer.record(&self.whole(record), theta);
         }
         if let Some(now) = record.optimality {
-            let Progress { first, mark } = &mut self.progress;
+            let Progress { first, mark, objectives } = &mut self.progress;
             if !now.is_finite() {
                 // Nothing is proven yet, which says nothing about progress.
                 mark.1 = record.outer;
                 return;
             }
             first.get_or_insert(now);
+            let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
+            // Far from the optimum a measure may say little while the objective falls.
+            let gained = *marked - record.objective > LITTLE * (*begun - record.objective).abs();
+            if gained {
+                *marked = record.objective;
+                mark.1 = record.outer;
+            }
             if now < 0.9 * mark.0 {
                 *mark = (now, record.outer);
             } else if record.outer - mark.1 >= self.patience.max(record.outer / 2) {

@@ -25,7 +25,12 @@ pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -
     let rows = Rows::new(&problem.inner);
     let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
     let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
-    let mut sum = Double::from(problem.loss(&f_bar));
+    value(problem, g, &rows, &f_bar, theta)
+}
+
+/// `P(theta)` from the averages there.
+fn value(problem: &ErasedProblem<'_>, g: &Parts, rows: &Rows, f_bar: &[f64], theta: &[f64]) -> f64 {
+    let mut sum = Double::from(problem.loss(f_bar));
     for (l, (part, x)) in g.parts.iter().zip(theta).enumerate() {
         let tilt = Double::from(part.tilt) + rows.tilt_correction(l, part.tilt);
         sum += tilt * Double::from(*x) + Double::product(part.l1, x.abs());
@@ -34,8 +39,13 @@ pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta up to so many times the answer.
-pub(super) fn gap(ground: &Ground<'_>, g: &Parts, evidence: &Evidence<'_>, times: f64) -> Bound {
+/// A bound on `P(theta) - P*` among all theta up to so many times the answer, and `P(theta)` as it is then.
+pub(super) fn gap(
+    ground: &Ground<'_>,
+    g: &Parts,
+    evidence: &Evidence<'_>,
+    times: f64,
+) -> Option<(Bound, f64)> {
     let problem = &ground.problem;
     let Point { theta, .. } = evidence.point;
     let (rows, ell) = (Rows::new(&problem.inner), problem.inner.ell());
@@ -45,7 +55,7 @@ pub(super) fn gap(ground: &Ground<'_>, g: &Parts, evidence: &Evidence<'_>, times
     if evidence.matched {
         problem.duals(&f_bar, &mut w);
     }
-    let Some(mut weights) = repair::weights(ground, &f_bar, &w) else { return Bound::NONE };
+    let mut weights = repair::weights(ground, &f_bar, &w)?;
     let tilt = |l: usize| Double::from(g.parts[l].tilt) + rows.tilt_correction(l, g.parts[l].tilt);
     let mut moved: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
     let slopes = |w: &[Double], tau: Double| -> Vec<Double> {
@@ -80,10 +90,11 @@ pub(super) fn gap(ground: &Ground<'_>, g: &Parts, evidence: &Evidence<'_>, times
     let v = slopes(&moved, tau);
     let radius = radius(times);
     if radius.contains(&0.0) {
-        return Bound::NONE;
+        return None;
     }
     let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
-    by_duals(ground, g, evidence.point, &f_bar, &proof)
+    let bound = by_duals(ground, g, evidence.point, &f_bar, &proof);
+    Some((bound, value(problem, g, &rows, &f_bar, theta)))
 }
 
 /// `W A delta` with `delta = H^-1 s`; the multiplier of a budget moves along.
@@ -166,14 +177,27 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
         parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
         budget: false,
     };
-    let u: Vec<f64> = v.iter().map(|v| v.value()).collect();
     // Sums of so many terms in double-double arithmetic.
     let sizes = ground.sizes();
     let omega = mean_square(&rounded, ground.n_x());
     let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);
     let error: Vec<f64> = sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
+    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let.
+    let (mut u, mut beyond) = (vec![0.0; v.len()], 0.0);
+    for (l, part) in g.parts.iter().enumerate() {
+        let (least, most) = bracket::finite(part);
+        let edge = if v[l].hi < least + error[l] { least } else { most };
+        let excess = if edge.is_finite() { (v[l] - Double::from(edge)).value() } else { f64::INFINITY };
+        let outside = if edge == least { -excess } else { excess };
+        u[l] = v[l].value();
+        if edge.is_finite() && outside > -error[l] {
+            u[l] = edge;
+            beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
+        }
+    }
     let slopes = Slopes { u: &u, error: &error, tau: 0.0, repaired: None, radius: Some(radius) };
     let Bracket { gap, rounding } = bracket::bracket(&free_of_tilt, theta, slopes);
+    let gap = gap + beyond;
     let (first, size) = mismatch(&ground.problem, f_bar, &rounded, &|_| 0.0);
     let mut lost =
         (8.0 * UNIT + UNIT * rounded.len() as f64) * size + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
@@ -181,10 +205,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
         let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
         lost += tau.hi.abs() * off;
     }
-    // The objective that was found in double precision may be another.
-    let loss = ground.problem.loss(f_bar);
-    let off = if loss.is_finite() { point.loss - loss } else { f64::INFINITY };
-    Bound::new(first + gap + lost + off.max(0.0), rounding + lost, Some(*times))
+    Bound::new(first + gap + lost, rounding + lost, Some(*times))
 }
 
 /// Of double-double arithmetic, with a margin.

@@ -141,6 +141,8 @@ pub(crate) struct Prover<'p> {
     /// The last slope that balancing has seen.
     pub(crate) steepness: f64,
     lowest: OnceCell<f64>,
+    /// The objective of the last point in twice the precision, if its bound was found so.
+    exact: Option<f64>,
     /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as for the last.
     pub(crate) asked: u64,
     pub(crate) due: u64,
@@ -177,6 +179,7 @@ impl<'p> Prover<'p> {
             balance: None,
             steepness: 0.0,
             lowest: OnceCell::new(),
+            exact: None,
             asked: 0,
             due: 1,
         }
@@ -195,8 +198,21 @@ impl<'p> Prover<'p> {
         balance.apply(problem, f_bar, w, &mut self.steepness);
     }
 
-    /// The smallest bound on `P(theta) - P*` that is found, and what proves it.
-    pub(crate) fn prove(&mut self, mut evidence: Evidence<'_>) -> (Bound, Measure) {
+    /// The smallest bound on `P(theta) - P*` that is found, what proves it, and `P(theta)` itself if it was found in twice the precision.
+    pub(crate) fn prove(&mut self, evidence: Evidence<'_>) -> (Bound, Measure, Option<f64>) {
+        let objective = evidence.point.loss + evidence.point.g;
+        self.exact = None;
+        let (mut bound, measure) = self.best_bound(evidence);
+        let Some(exact) = self.exact else { return (bound, measure, None) };
+        if bound.within != Some(FAR) {
+            // The bound from below is that of the objective as it was found before.
+            bound.gap =
+                (exact - (objective - bound.gap)).max(0.0) + 2.0 * UNIT * (objective.abs() + bound.gap);
+        }
+        (bound, measure, Some(exact))
+    }
+
+    fn best_bound(&mut self, mut evidence: Evidence<'_>) -> (Bound, Measure) {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
@@ -440,9 +456,12 @@ impl<'p> Prover<'p> {
     }
 
     /// In twice the precision.
-    fn precisely(&self, evidence: &Evidence<'_>) -> Bound {
-        let Some(g) = &self.ground.parts else { return Bound::NONE };
-        precise_proof::gap(&self.ground, g, evidence, FAR)
+    fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
+        let found =
+            self.ground.parts.as_ref().and_then(|g| precise_proof::gap(&self.ground, g, evidence, FAR));
+        let Some((bound, exact)) = found else { return Bound::NONE };
+        self.exact = Some(exact);
+        bound
     }
 }
 

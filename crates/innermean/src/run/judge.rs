@@ -129,7 +129,8 @@ impl<'p, 'o> Judge<'p, 'o> {
     /// Whether the last point is good enough.
     fn reached(&self) -> Option<Status> {
         let Stop { target_objective, tolerance, .. } = *self.stop;
-        let Judged { record: Record { objective, optimality, measure, inner, .. }, certificate, .. } = self.last;
+        let Judged { record: Record { objective, optimality, measure, inner, .. }, certificate, .. } =
+            self.last;
         // What is not proven is not believed of the start: a point may be stationary by symmetry.
         let is_believed = measure.is_gap() || inner > 0;
         let is_reached = optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t));
