@@ -38,7 +38,11 @@ pub fn flags(program: &Path, data: &[u8]) {
 pub fn traces(program: &Path, data: &[u8]) {
     let folder = Folder::new();
     fs::write(folder.0.path().join("run.jsonl"), data).expect("a trace");
-    judge(&run(program, &["report", "run.jsonl", "--output", "page.html"], folder.0.path()), &folder, 1);
+    judge(
+        &run(program, &["report", "run.jsonl", "--out", "page.html", "--plot", "page.svg"], folder.0.path()),
+        &folder,
+        1,
+    );
 }
 
 struct Folder(tempfile::TempDir);
