@@ -420,7 +420,7 @@ pub enum ReadError {
 impl ReadError {
     /// Bytes that do not fit together.
     pub(crate) fn damaged(file: &str, reason: &str) -> Self {
-        Self::Damaged { file: file.to_owned(), reason: reason.replace('\n', " ") }
+        Self::Damaged { file: file.to_owned(), reason: reason.replace(char::is_control, " ") }
     }
 
     /// A sound file that holds something else.

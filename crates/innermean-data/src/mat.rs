@@ -9,6 +9,7 @@ use crate::arrays::check_width;
 use crate::error::ReadError;
 use crate::npy::{Array, scatter, zeros};
 use crate::npz::BEST_DEFLATE;
+use crate::wording::{enumerated, shorten};
 
 /// Numbers converted at a time.
 const BLOCK: usize = 1 << 18;
@@ -35,12 +36,13 @@ pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(Stri
             return Err(ReadError::unsuitable(file, "has no full matrix of numbers", "save one with -v7.3"));
         }
         (None, [first, ..]) => {
-            let reason = format!("holds several variables ({})", names.join(", "));
-            return Err(ReadError::unsuitable(file, &reason, &format!("name one of them as {file}:{first}")));
+            let reason = format!("holds several variables ({})", enumerated(&names));
+            let advice = format!("name one of them as {file}:{}", shorten(first));
+            return Err(ReadError::unsuitable(file, &reason, &advice));
         }
     };
     let dataset = input.dataset(&name).map_err(failed)?;
-    let file = format!("{file}:{name}");
+    let file = format!("{file}:{}", shorten(&name));
     let shape = dataset.shape().map_err(|error| damaged(&file, &error))?;
     let [columns, rows] = shape[..] else {
         let reason = format!("has {} dimensions", shape.len());

@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 
 use crate::error::ReadError;
 use crate::source::unreadable;
+use crate::wording::quoted;
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Types that are written.
@@ -280,7 +281,7 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
     let found = rest.as_bytes().first().and_then(|&letter| Kind::of(letter, rest.get(1..)?));
     let Some(kind) = found else {
         let advice = "expected whole numbers, float32, float64 or bool";
-        return Err(ReadError::unsuitable(file, &format!("holds values of type '{kind}'"), advice));
+        return Err(ReadError::unsuitable(file, &format!("holds values of type {}", quoted(kind)), advice));
     };
     Ok(Header { kind, big_endian: order == b'>', by_columns, shape })
 }

@@ -11,6 +11,7 @@ use flate2::read::DeflateDecoder;
 use crate::error::ReadError;
 use crate::npy::{self, Array};
 use crate::source::{ReadSeek, unreadable};
+use crate::wording::shorten;
 
 /// Deflate packs at most 258 bytes into two bits.
 pub(crate) const BEST_DEFLATE: u64 = 1032;
@@ -100,7 +101,7 @@ impl<'a> Archive<'a> {
     /// What an array is called in messages, as it can be asked for, and its name alone.
     pub(crate) fn name_of(&self, index: usize) -> (String, String) {
         let name = &self.members[index].name;
-        (format!("{}:{name}", self.file), name.clone())
+        (format!("{}:{}", self.file, shorten(name)), name.clone())
     }
 
     /// The bytes of a member.

@@ -4,6 +4,7 @@
 //! whether it has a value.
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
@@ -89,7 +90,8 @@ impl Sense {
 
 impl<R: ChunkReader + 'static> ParquetColumns<R> {
     pub(crate) fn open(input: R, file: &str) -> Result<Self, ReadError> {
-        let reader = SerializedFileReader::new(input).map_err(|error| damaged(file, &error))?;
+        let reader =
+            guarded(file, || SerializedFileReader::new(input).map_err(|error| damaged(file, &error)))?;
         let metadata = reader.metadata().file_metadata();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let columns = metadata.schema_descr().columns();
@@ -106,6 +108,14 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
 
     /// Hands every row of a column to `each`; `None` where it has no value.
     fn for_each(
+        &self,
+        column: usize,
+        each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Done,
+    ) -> Result<(), ReadError> {
+        guarded(&self.file, || self.each_row(column, each))
+    }
+
+    fn each_row(
         &self,
         column: usize,
         each: &mut dyn FnMut(usize, Option<Value<'_>>) -> Done,
@@ -307,6 +317,12 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
             Ok(())
         })
     }
+}
+
+/// What the crate below asserts of a file need not be so: where it panics, the file is damaged.
+fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ReadError::damaged(file, "its parts do not fit together")))
 }
 
 fn damaged(file: &str, error: &ParquetError) -> ReadError {
