@@ -1,4 +1,5 @@
-//! Checkpoints on the command line: the flags, what a file says beside the library's part, and what is refused.
+//! Checkpoints on the command line: the flags, what a file says beside the library's part, and what
+//! is refused.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,7 +22,8 @@ pub(crate) mod clerk;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub(crate) struct CheckpointFlags {
-    /// Write down now and then where the run stands, and where a limit or Ctrl-C ends it; --resume goes on from there
+    /// Write down now and then where the run stands, and where it ends, by itself or by a limit or
+    /// Ctrl-C; --resume goes on from there
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
 
@@ -30,8 +32,10 @@ pub(crate) struct CheckpointFlags {
     #[arg(allow_hyphen_values = true)]
     pub(crate) checkpoint_every: f64,
 
-    /// Go on from a checkpoint of the same command, with the same data and settings: the run ends with the bits of one that was never stopped. Limits, the
-    /// tolerance and threads may be others. If --checkpoint names the same file and there is none yet, the run begins
+    /// Go on from a checkpoint of the same command, with the same data and settings: the run ends
+    /// with the bits of one that was never stopped. Limits, the
+    /// tolerance and threads may be others. If --checkpoint names the same file and there is none
+    /// yet, the run begins
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
 }

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, anyhow};
 use innermean::auto::{self, Attempt, Runner};
 use innermean::methods::MethodInfo;
 use innermean::{
-    AnyMethod, ChoiceError, Driver, Inner, Merit, Outcome, Problem, Regularizer, Solution, StepRule, Stop,
+    AnyMethod, Choice, ChoiceError, Driver, Inner, Merit, Outcome, Problem, Regularizer, Solution, StepRule,
+    Stop,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
@@ -97,7 +98,7 @@ impl Plan {
         } else {
             pool.install(|| AnyMethod::named(&flags.method, &choice, problem, &start)).map(By::Method)
         };
-        let by = by.map_err(|error| refused(&error, choice.rule))?;
+        let by = by.map_err(|error| refused(&error, &choice))?;
         let (method, chosen) = match &by {
             By::Method(method) => (method, None),
             By::Auto(plan) => {
@@ -173,14 +174,18 @@ impl Plan {
 }
 
 /// The library's reason, with the flags that would help.
-fn refused(error: &ChoiceError, rule: Option<StepRule>) -> anyhow::Error {
+fn refused(error: &ChoiceError, choice: &Choice) -> anyhow::Error {
+    let rule = choice.rule;
     match error {
+        ChoiceError::Invalid(setting) if choice.given().iter().any(|knob| knob.name() == setting.name()) => {
+            anyhow!("--{} {}: expected {}", flag(setting.name()), setting.value(), setting.expected())
+        }
         ChoiceError::Unmet(_) => {
             let ridge = if rule == Some(StepRule::Theorem3) { "" } else { "--l2 WEIGHT adds a ridge, " };
             let name = rule.map_or("scaled", steps_name);
             anyhow!("--steps {name}: {error} ({ridge}--steps scaled asks nothing of the problem)")
         }
-        // Given values have been checked where they were read, so that this one was found by the rule.
+        // One that nobody has given was found by the rule.
         ChoiceError::Invalid(_) => anyhow!(
             "the rule for the steps gives {error}; scale the data to numbers of ordinary size, or give the steps by \
              --alpha-theta and --alpha-w"

@@ -1,14 +1,17 @@
 //! A run in a file: all that it takes to go on, bit for bit, as if nothing had happened.
 //!
-//! [`Observer::asks_for_checkpoint`](crate::Observer::asks_for_checkpoint) says when one is made, [`Checkpoint::to_bytes`] and [`Checkpoint::from_bytes`] are the way to a file and back, and
-//! [`Driver::resume`](crate::Driver::resume) or [`AnyMethod::run_from`](crate::AnyMethod::run_from) goes on. A run that was stopped at any point and resumed ends
+//! [`Observer::asks_for_checkpoint`](crate::Observer::asks_for_checkpoint) says when one is made,
+//! [`Checkpoint::to_bytes`] and [`Checkpoint::from_bytes`] are the way to a file and back, and
+//! [`Driver::resume`](crate::Driver::resume) or [`AnyMethod::run_from`](crate::AnyMethod::run_from)
+//! goes on. A run that was stopped at any point and resumed ends
 //! with the bits of one that was not; only `seconds` differ.
 //!
 //! ```text
 //! "innermean checkpoint\n", format (4 bytes), hash (16), length (8), then as many bytes: header, body, note
 //! ```
 //!
-//! All numbers stand with their lowest byte first; the hash is that of everything behind it. What does not fit is refused with a sentence: another format or release, a hash that does not
+//! All numbers stand with their lowest byte first; the hash is that of everything behind it. What
+//! does not fit is refused with a sentence: another format or release, a hash that does not
 //! match, another problem, method or setting.
 
 use serde::de::DeserializeOwned;

@@ -102,7 +102,7 @@ pub trait Observer {
         false
     }
 
-    /// Asked between chunks of inner steps, several times a second, and where a limit or the user ends the run: whether to make a checkpoint here.
+    /// Asked between chunks of inner steps, several times a second, and where the run ends, unless it has diverged: whether to make a checkpoint here.
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
         let _ = ending;
         false

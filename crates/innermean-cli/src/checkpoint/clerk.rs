@@ -1,4 +1,5 @@
-//! The clerk of a run: shows how far it has come, writes its trace as it goes, and puts checkpoints into their file.
+//! The clerk of a run: shows how far it has come, writes its trace as it goes, and puts checkpoints
+//! into their file.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,8 @@ pub(crate) struct Keeping {
     pub(crate) trace: Option<(TraceFile, u64)>,
     pub(crate) checkpoint: Option<CheckpointFile>,
     pub(crate) resumed: Option<Resumed>,
-    /// What the first thing was that could not be written. The run goes on: its answer is worth more.
+    /// What the first thing was that could not be written. The run goes on: its answer is worth
+    /// more.
     pub(crate) failed: Option<Error>,
 }
 

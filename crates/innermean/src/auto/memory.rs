@@ -1,4 +1,5 @@
-//! Attempts in a checkpoint: which method's turn it is, what those before it have found, and the run that is under way.
+//! Attempts in a checkpoint: which method's turn it is, what those before it have found, and the
+//! run that is under way.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +94,8 @@ impl Attempting {
         hash.finish()
     }
 
-    /// The plan with this one's candidates: which these are depends on the memory that was free when they were found.
+    /// The plan with this one's candidates: which these are depends on the memory that was free
+    /// when they were found.
     pub(super) fn plan(&self, plan: Plan) -> Result<Plan, CheckpointError> {
         if plan.seed != self.seed {
             return Err(CheckpointError::Settings("seed"));

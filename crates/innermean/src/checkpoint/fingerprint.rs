@@ -1,6 +1,8 @@
 //! A hash of a problem: of its data, of phi and of g, as seen through what they answer.
 //!
-//! Unless f tells its data, every pair is asked for its value and its Jacobian at one point, and of most affine f the Jacobians are the data. This costs about a pass over the data, and hashes of terms are
+//! Unless f tells its data, every pair is asked for its value and its Jacobian at one point, and of
+//! most affine f the Jacobians are the data. This costs about a pass over the data, and hashes of
+//! terms are
 //! added up in their order, whatever the threads.
 
 use super::hash::Hash;
@@ -20,7 +22,8 @@ fn ordinary(stream: u64, count: usize) -> Vec<f64> {
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
-    /// A hash of the data, of phi and of g: problems that differ have another one. It does not depend on the number of threads.
+    /// A hash of the data, of phi and of g: problems that differ have another one. It does not
+    /// depend on the number of threads.
     pub fn fingerprint(&self) -> u128 {
         let Problem { inner: f, merit, regularizer: g } = self;
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());

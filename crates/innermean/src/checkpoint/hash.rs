@@ -1,7 +1,10 @@
-//! A hash of fixed definition: what a file holds must mean the same on every machine and in every release.
+//! A hash of fixed definition: what a file holds must mean the same on every machine and in every
+//! release.
 //!
-//! Two lanes of 64 bits. Each takes up a word by an exclusive or, a product with an odd number and a shift, all of which can be undone: two inputs that differ in one word
-//! alone never have the same hash. It says that files are damaged or differ, not that nobody has forged one.
+//! Two lanes of 64 bits. Each takes up a word by an exclusive or, a product with an odd number and
+//! a shift, all of which can be undone: two inputs that differ in one word
+//! alone never have the same hash. It says that files are damaged or differ, not that nobody has
+//! forged one.
 
 /// A hash in the making.
 #[derive(Debug, Clone, Copy)]

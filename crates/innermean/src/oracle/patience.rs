@@ -1,7 +1,10 @@
-//! How long work may go on that takes long by itself: a step in a batch of a billion, a factorisation.
+//! How long work may go on that takes long by itself: a step in a batch of a billion, a
+//! factorisation.
 //!
-//! Between steps the driver looks at the time. Within a step nobody does but the method, every so many queries, and leaves the rest of the work where
-//! there is no time left. What it leaves behind is good for nothing: the driver throws it away, and the answer is the best point from before.
+//! Between steps the driver looks at the time. Within a step nobody does but the method, every so
+//! many queries, and leaves the rest of the work where
+//! there is no time left. What it leaves behind is good for nothing: the driver throws it away, and
+//! the answer is the best point from before.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

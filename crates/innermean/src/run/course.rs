@@ -1,4 +1,5 @@
-//! One run: the method at work, the judge, and the edges between pieces of work, at which a run may end, and go on in another program.
+//! One run: the method at work, the judge, and the edges between pieces of work, at which a run may
+//! end, and go on in another program.
 
 use std::any::type_name;
 use std::sync::atomic::Ordering;
@@ -209,11 +210,13 @@ where
 
     /// Ends the run after an evaluation.
     fn end(mut self, status: Status) -> Solution {
-        let limited = status == Status::MaxOuter;
-        if limited && self.judge.observer().asks_for_checkpoint(true) {
+        // One who asks for more digits may go on from here.
+        let whole = status == Status::MaxOuter || status.is_solved();
+        if whole && self.judge.observer().asks_for_checkpoint(true) {
             self.make_checkpoint();
         }
-        // Of a blow-up, when it is seen depends on the time, and so do the calls since the last point.
+        // Of a blow-up, when it is seen depends on the time, and so do the calls since the last
+        // point.
         let lost = status == Status::Diverged || self.engine.is_cut();
         let now = if lost { self.judge.last_counts() } else { self.engine.counts() };
         match self.engine.endless().filter(|_| status == Status::Diverged) {

@@ -1,7 +1,9 @@
 //! The records of a run that are kept: as many as have been agreed on, however long it takes.
 //!
-//! Of the records that come, every `stride`-th is kept. Where these are as many as there may be, every second one is dropped and the stride doubles. So they lie evenly, and
-//! which they are follows from the records alone. The first, the best and the last are always among them.
+//! Of the records that come, every `stride`-th is kept. Where these are as many as there may be,
+//! every second one is dropped and the stride doubles. So they lie evenly, and
+//! which they are follows from the records alone. The first, the best and the last are always among
+//! them.
 
 use serde::{Deserialize, Serialize};
 

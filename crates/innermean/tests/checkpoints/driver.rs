@@ -1,4 +1,5 @@
-//! The driver under whatever may come: limits, interrupts and checkpoints in any order end with a status that is true.
+//! The driver under whatever may come: limits, interrupts and checkpoints in any order end with a
+//! status that is true.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! Runs that are stopped, written down and gone on with: they end with the bits of those that were not.
+//! Runs that are stopped, written down and gone on with: they end with the bits of those that were
+//! not.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -101,7 +101,8 @@ fn every_method_goes_on_bit_for_bit() {
                 let mut patient = Witness::patient();
                 let whole = method.run(driver, &problem, &start, &mut patient);
                 let edges = patient.seen as usize;
-                // Cut once, and cut at every few edges; of 27 methods on 9 problems with 3 drivers 20 times and more.
+                // Cut once, and cut at every few edges; of 27 methods on 9 problems with 3 drivers
+                // 20 times and more.
                 let (mut stops, mut most) = (0, edges);
                 while stops < 7 {
                     let (solution, more) = stopped(&start, most, &mut draws, |begin, witness| {

@@ -77,7 +77,8 @@ fn other_data_methods_and_settings_are_told_apart() {
     assert!(pool.install(|| own.run_from(&longer, &problem, begin, &mut ())).is_ok());
 }
 
-/// Whoever writes a body with a hash that is right gets an error or a run, and nobody a crash of the reader.
+/// Whoever writes a body with a hash that is right gets an error or a run, and nobody a crash of
+/// the reader.
 #[test]
 fn a_body_that_cannot_be_read_is_refused() {
     let problem = market(values(), 1.0);

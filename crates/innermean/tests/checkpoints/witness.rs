@@ -81,7 +81,8 @@ pub(crate) fn bits(solution: &Solution) -> String {
     )
 }
 
-/// A run by `run`, stopped again and again at edges that are drawn below `most`, and gone on with from what was left behind. Returns its end and how often it was stopped.
+/// A run by `run`, stopped again and again at edges that are drawn below `most`, and gone on with
+/// from what was left behind. Returns its end and how often it was stopped.
 pub(crate) fn stopped(
     start: &[f64],
     most: usize,
