@@ -11,6 +11,7 @@ mod application;
 mod bags;
 mod columns;
 mod compare;
+mod deadline;
 mod grid;
 mod human;
 mod interrupt;

@@ -11,10 +11,10 @@ use innermean::{
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
-use crate::interrupt;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
 use crate::solver_flags::{AUTO, SolverFlags};
+use crate::{deadline, interrupt};
 
 /// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
 pub(crate) struct Plan {
@@ -132,10 +132,12 @@ impl Plan {
         problem: &Problem<F, P, G>,
         runner: Runner<F, P, G>,
     ) -> Result<Solution> {
+        let interrupt = interrupt::listen()?;
+        let max_seconds = deadline::left(self.stop.max_seconds);
         let driver = Driver {
-            stop: self.stop.clone(),
+            stop: Stop { max_seconds, ..self.stop.clone() },
             evaluate_every: self.evaluate_every,
-            interrupt: Some(interrupt::listen()?),
+            interrupt: Some(interrupt),
         };
         let mut progress = Progress::new(&self.stop);
         let Plan { pool, start, by, .. } = &*self;

@@ -74,7 +74,7 @@ g is a constraint, an l1 norm and a ridge, none of them by default.
 The run stops as solved when the answer is proven to be within --tolerance of the optimum, relative to the objective's scale: \
 by the duality gap, or for variance by a bound that is exact. Semivariance and huber without a constraint, an l1 norm or a ridge that holds \
 theta have no such proof; there the norm of the gradient over its norm at zero is compared. It is looked at after each outer iteration. A limit may end \
-the run before; then the answer is the best point so far. So does Ctrl-C; a second one ends the program.";
+the run before; then the answer is the best point so far. So do Ctrl-C and the signals TERM and HUP; a second one ends the program.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -149,6 +149,7 @@ impl ProblemFlags {
 /// Solves and reports.
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
+    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), None)?;
     let Market { returns, width, problem } = flags.market(file.as_deref())?;
     let application = PortfolioApplication {
         returns: &returns,
@@ -158,8 +159,6 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
         start: &solver.start,
         problem: &problem,
     };
-    let request =
-        Request { solver, output, inputs: file.as_deref().into_iter().collect(), predictions: None };
     solve(&application, &problem, &request, |plan, problem| plan.run_by(problem, AnyMethod::run_inlined))
 }
 

@@ -13,7 +13,6 @@ use self::language::Language;
 use self::report::SequencesApplication;
 use self::scale::Scale;
 use crate::application::{Request, solve};
-use crate::interrupt;
 use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
@@ -21,6 +20,7 @@ use crate::predictions::PredictionFlags;
 use crate::progress;
 use crate::solver_flags::SolverFlags;
 use crate::start::Start;
+use crate::{deadline, interrupt};
 
 mod columns;
 mod language;
@@ -134,7 +134,7 @@ are some, they score the result.
 
 Features are brought to mean 0 and deviation 1. The objective has many local minima, so that a search over --starts \
 starts comes first; the method goes on from the best of them until the norm of the gradient is at most --tolerance of that at \
-an ordinary point. Ctrl-C ends the search or the run, and a second one the program.";
+an ordinary point. Ctrl-C and the signals TERM and HUP end the search or the run, and a second one the program.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -236,6 +236,7 @@ pub(crate) type SequencesProblem = Problem<Sequences, NegativeLog, Ridge>;
 
 /// Solves and reports.
 pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
+    let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
     let (mut table, language) = args.read()?;
     let scale = Scale::of(&table.feature_names, &mut table.rows)?;
     let inner =
@@ -244,41 +245,32 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     table.rows = Vec::new();
     let ridge = Ridge::from_weight(args.problem.l2)?;
     let problem = inner.problem(ridge)?;
-    let request = |solver| Request {
-        solver,
-        output: &args.output,
-        inputs: args.inputs(),
-        predictions: args.predictions.predictions.as_deref(),
-    };
     // Before the search; the run looks again.
-    request(&args.solver).outputs(Some(report::PREDICTED))?;
+    request.outputs(Some(report::PREDICTED))?;
     let mut solver = args.solver.clone();
     let mut found = None;
     if solver.start == Start::Auto {
         if solver.method == "lbfgs" && solver.alpha_theta.is_none() {
             solver.alpha_theta = Some(FIRST_STEP);
         }
-        found = Some(search(args, &mut solver, &problem)?);
+        found = Some(search(args, &solver, &problem)?);
     }
     let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
-    solve(&application, &problem, &request(&solver), Plan::run)
+    solve(&application, &problem, &Request { solver: &solver, ..request }, Plan::run)
 }
 
-/// Searches for a start; what time that takes is taken off the run's.
-fn search(args: &SequencesArgs, solver: &mut SolverFlags, problem: &SequencesProblem) -> Result<Found> {
+/// Searches for a start.
+fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem) -> Result<Found> {
     // Whatever is wrong with the flags is said before the search, not after it.
     let plan = Plan::new(solver, None, problem, &vec![0.0; problem.inner.d()])?;
     let search = Search {
         starts: args.problem.starts,
         seed: solver.seed,
-        max_seconds: solver.stop.max_seconds,
         interrupt: Some(interrupt::listen()?),
+        max_seconds: deadline::left(solver.stop.max_seconds),
     };
     let waiting = progress::spinner(&format!("searching from {} starts", args.problem.starts));
     let found = plan.pool().install(|| search.run(problem))?;
     waiting.finish_and_clear();
-    if let Some(seconds) = &mut solver.stop.max_seconds {
-        *seconds = (*seconds - found.seconds).max(f64::MIN_POSITIVE);
-    }
     Ok(found)
 }

@@ -112,7 +112,7 @@ pub(crate) struct StopFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
-    /// Stop after so many seconds of the method's own time
+    /// Stop after so many seconds from the command's start: reading, generating and searching take their part of them
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
 }

@@ -54,7 +54,7 @@ fn every_limit_stops_with_its_own_status() {
 
     let seconds = solve(&problem, &until(Stop { max_seconds: Some(0.02), ..never() }), &mut ());
     assert_eq!(seconds.status, Status::MaxSeconds);
-    assert!((0.02..0.5).contains(&seconds.seconds));
+    assert!(seconds.seconds >= 0.02);
 
     // A limit of zero outer iterations evaluates the start and no more.
     let start = solve(&problem, &until(Stop { max_outer: Some(0), ..never() }), &mut ());
