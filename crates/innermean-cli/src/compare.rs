@@ -71,7 +71,7 @@ pub(crate) struct CompareFlags {
     tune: bool,
 
     /// Run with so many seeds, from --seed upwards, and show medians and ranges
-    #[arg(long, value_name = "SEEDS", default_value = "1", value_parser = number::positive_count)]
+    #[arg(long, value_name = "SEEDS", default_value = "1", value_parser = seeds)]
     #[arg(allow_hyphen_values = true)]
     repeat: u64,
 
@@ -179,6 +179,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }
+}
+
+/// Runs of more seeds would take for ever, and all of them are kept.
+const MOST_SEEDS: u64 = 1_000_000;
+
+fn seeds(text: &str) -> Result<u64, String> {
+    let expected = || format!("expected a whole number from 1 to {MOST_SEEDS}");
+    number::positive_count(text).ok().filter(|seeds| *seeds <= MOST_SEEDS).ok_or_else(expected)
 }
 
 impl CompareFlags {

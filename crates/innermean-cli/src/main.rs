@@ -14,6 +14,7 @@ mod compare;
 mod deadline;
 mod grid;
 mod human;
+mod input_flags;
 mod interrupt;
 mod json;
 mod linear;
@@ -48,6 +49,9 @@ mod tuning;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    input: input_flags::InputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,7 +82,10 @@ Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+        Ok(Cli { command, input }) => {
+            input.hold();
+            command
+        }
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {

@@ -11,6 +11,7 @@ use innermean::{
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
+use crate::input_flags::fits_into_memory;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
 use crate::solver_flags::{AUTO, SolverFlags};
@@ -76,6 +77,8 @@ impl Plan {
             ));
         }
         let choice = flags.choice();
+        let pairs = choice.memory.unwrap_or(0);
+        fits_into_memory(&format!("--memory {pairs}"), &[2, pairs, start.len()])?;
         let by = if flags.method == AUTO {
             if let Some(knob) = choice.given().first() {
                 return Err(anyhow!(

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
-use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
+use innermean_data::{ReadOptions, Returns, generate_factor_model};
 
 use self::report::PortfolioApplication;
 use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
 use crate::application::{Request, solve};
 use crate::columns::{MissingChoice, MissingFlags};
+use crate::input_flags::limits;
 use crate::output_flags::OutputFlags;
 use crate::regularizer_flags::{Constraint, PenaltyFlags, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
@@ -171,5 +172,5 @@ fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {
             "-: standard input is not read; expected the path of a file, or no FILE for a generated market"
         );
     }
-    Ok(read_returns(file, &ReadOptions { missing: missing.into() })?)
+    Ok(limits().read_returns(file, &ReadOptions { missing: missing.into() })?)
 }

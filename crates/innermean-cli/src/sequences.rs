@@ -13,6 +13,7 @@ use self::language::Language;
 use self::report::SequencesApplication;
 use self::scale::Scale;
 use crate::application::{Request, solve};
+use crate::input_flags::fits_into_memory;
 use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
@@ -203,9 +204,9 @@ impl SequencesArgs {
                 }
             }
             let LanguageOptions { classes, steps, features, .. } = options;
-            number::fits_into_memory(&format!("--classes {classes}"), &vec![classes; order])?;
+            fits_into_memory(&format!("--classes {classes}"), &vec![classes; order])?;
             let sizes = format!("--generated-steps {steps}, --features {features}");
-            number::fits_into_memory(&sizes, &[steps, features])?;
+            fits_into_memory(&sizes, &[steps, features])?;
             let spoken = generate_language(&options);
             let language = Language::generated(&spoken, order)?;
             return Ok((Table::generated(spoken), language));
@@ -236,6 +237,9 @@ pub(crate) type SequencesProblem = Problem<Sequences, NegativeLog, Ridge>;
 
 /// Solves and reports.
 pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
+    let starts = args.problem.starts;
+    // What became of each of them.
+    fits_into_memory(&format!("--starts {starts}"), &[starts, 8])?;
     let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
     let (mut table, language) = args.read()?;
     let scale = Scale::of(&table.feature_names, &mut table.rows)?;
