@@ -164,6 +164,7 @@ Exit codes: 0 when all runs came to an end, however it was; 1 interrupted; 2 bad
 pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
     match &args.problem {
         ProblemChoice::Portfolio(PortfolioArgs { file, problem, compare }) => {
+            compare.pictures.check(&file.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
             let market = problem.market(file.as_deref())?;
             let f = &market.problem.inner;
             let named = Named {

@@ -107,3 +107,28 @@ fn seconds_count_from_the_first_thing_a_command_does() {
     assert!(run.err.starts_with("innermean: --max-seconds 0.01: reading or generating"), "{}", run.err);
     assert_eq!(desk.names(), ["pipe"]);
 }
+
+/// A pipe that nobody writes to keeps a reader waiting for ever: so nothing was read where a refusal comes.
+#[test]
+fn outputs_are_looked_at_before_anything_is_read() {
+    let desk = Desk::at("");
+    pipe(&desk);
+    fs::create_dir(desk.path().join("folder.html")).expect("a folder");
+    let before = desk.names();
+    for (args, said) in [
+        ("portfolio pipe --trace nowhere/run.jsonl", "--trace nowhere/run.jsonl: cannot be written"),
+        ("portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
+        ("portfolio pipe --report folder.html", "--report folder.html: is a directory"),
+        ("bags pipe --plot run.gif", "--plot run.gif: does not say by its ending"),
+        ("linear pipe --predictions out.xlsx", "--predictions out.xlsx: does not say by its ending"),
+        ("policy pipe --trace a --report a.html --plot a", "--plot a: is the path of --trace too"),
+        ("sequences pipe --corpus pipe --predictions pipe.csv/x.csv", "--predictions pipe.csv/x.csv: cannot"),
+        ("compare portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
+        ("compare policy pipe --plot run.gif", "--plot run.gif"),
+    ] {
+        let run = desk.run(args);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert!(run.err.contains(said), "{args}: {}", run.err);
+        assert_eq!(desk.names(), before, "{args}");
+    }
+}
