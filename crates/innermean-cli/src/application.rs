@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
+use innermean_data::visible;
 use serde::Serialize;
 
 use crate::deadline;
@@ -261,7 +262,7 @@ where
 fn head<A: Application>(application: &A, notes: &[String]) -> String {
     let Source { text, generated, asked } = application.source();
     let source = if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
-    let mut head = application.title() + "\n" + &source + "\n";
+    let mut head = format!("{}\n{}\n", visible(&application.title()), visible(&source));
     for note in notes {
         head.push_str(&human::paragraph("note:", note));
     }

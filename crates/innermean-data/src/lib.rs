@@ -130,3 +130,4 @@ pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
 pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
 pub use vector::{parse_vector, read_vector};
+pub use wording::visible;

@@ -174,6 +174,35 @@ fn what_killed_programs_leave_is_removed_at_the_next_write() {
     assert_eq!(left, [".innermean-atwork", ".innermean-young", ".other", "t.csv"]);
 }
 
+#[test]
+fn no_name_becomes_a_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let names = ["=1+1", "+cmd", "-x", "@sum(a)", "'=1", "-5", "+1e3", "-", "a=b", "'quoted'"];
+    let texts = OutColumn::Texts(names.map(str::to_owned).to_vec());
+    OutTable { columns: vec![("=name".to_owned(), texts)] }.write(&path).unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    let expected = [
+        "\"'=name\"",
+        "\"'=1+1\"",
+        "\"'+cmd\"",
+        "\"'-x\"",
+        "\"'@sum(a)\"",
+        "\"''=1\"",
+        "-5",
+        "+1e3",
+        "-",
+        "a=b",
+        "'quoted'",
+    ];
+    assert_eq!(lines, expected);
+    let columns = Columns { keys: vec![Ask::required("=name")], ..Columns::default() };
+    let frame = read_frame(&path, &columns, Missing::Error).unwrap();
+    let read: Vec<&str> = (0..names.len()).map(|row| frame.keys[0].as_ref().unwrap().text(row)).collect();
+    assert_eq!(read, names);
+}
+
 /// Texts as they may stand in a table: no line ends, for a row is a line, and no blanks around them.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -181,6 +210,7 @@ fn texts() -> impl Strategy<Value = String> {
         "[ -~é]{1,8}",
         Just("NA".to_owned()),
         Just("#x".to_owned()),
+        "'{0,2}[=+@-][a-z0-9'\",]{0,3}",
         Just("\"".to_owned())
     ]
     .prop_map(|text| text.trim().to_owned())
