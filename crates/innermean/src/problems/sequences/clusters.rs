@@ -7,6 +7,7 @@
 use super::Sequences;
 use super::relabel::{best_names, renamed};
 use crate::draws::Stream;
+use crate::elementary::Elementary;
 use crate::vector::{axpy, distance_squared};
 
 /// Passes over the steps; the last ones move hardly any.
@@ -61,7 +62,7 @@ impl Sequences {
         for (mean, count) in means.chunks_exact(features).zip(&counts) {
             theta.extend(mean.iter().map(|m| m / variance));
             let square: f64 = mean.iter().map(|m| m * m).sum();
-            theta.push(((count + 1.0) / self.steps() as f64).ln() - square / (2.0 * variance));
+            theta.push(((count + 1.0) / self.steps() as f64).natural_log() - square / (2.0 * variance));
         }
         renamed(&theta, &best_names(&self.language.bigrams(), &bigrams, draws, CLIMBS, is_over))
     }

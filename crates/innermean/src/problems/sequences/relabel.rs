@@ -10,6 +10,7 @@
 
 use super::LanguageModel;
 use crate::draws::Stream;
+use crate::elementary::Elementary;
 
 /// Of `1/C^2`: pairs that are never predicted count as so rare.
 const RARE: f64 = 1e-3;
@@ -101,7 +102,7 @@ pub(super) fn best_names(
 ) -> Vec<usize> {
     let classes = language.len().isqrt();
     let rare = RARE / language.len() as f64;
-    let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).ln()).collect();
+    let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).natural_log()).collect();
     let mut matching = Matching { classes, language, predicted: &predicted, places: (0..classes).collect() };
     let mut best = (f64::NEG_INFINITY, matching.places.clone());
     for round in 0..rounds {
