@@ -10,18 +10,19 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
-use innermean_data::OutFile;
+use innermean_data::{OutFile, visible};
 use serde::Serialize;
 
 use crate::checkpoint::clerk::{CheckpointFile, Keeping};
 use crate::checkpoint::{Note, Resumed};
+use crate::deadline;
 use crate::grid::Grid;
 use crate::human::{self, Facts};
 use crate::json;
 use crate::named_numbers::{Heading, NamedNumbers};
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
-use crate::predictions::{OutTable, PredictionFile};
+use crate::predictions::{OutTable, PredictionFile, PredictionFlags};
 use crate::report::OutputFiles;
 use crate::report::run::report;
 use crate::solver_flags::SolverFlags;
@@ -146,6 +147,20 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// The first thing a command does: its clock starts, and what could not be written is found out before anything is read.
+    pub(crate) fn new(
+        solver: &'a SolverFlags,
+        output: &'a OutputFlags,
+        inputs: Vec<&'a Path>,
+        predictions: impl Into<Option<&'a PredictionFlags>>,
+    ) -> Result<Self> {
+        deadline::start(solver.stop.max_seconds);
+        let predictions = predictions.into().and_then(|flags| flags.predictions.as_deref());
+        let request = Request { solver, output, inputs, predictions };
+        request.outputs(None)?;
+        Ok(request)
+    }
+
     /// The files that are written, which are looked at before anything that takes time; `texts` is a column of texts in the predictions.
     pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
         let inputs: Vec<&Path> = self.inputs.iter().copied().chain(self.solver.start.file()).collect();
@@ -279,7 +294,7 @@ where
 fn head<A: Application>(application: &A, notes: &[String]) -> String {
     let Source { text, generated, asked } = application.source();
     let source = if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
-    let mut head = application.title() + "\n" + &source + "\n";
+    let mut head = format!("{}\n{}\n", visible(&application.title()), visible(&source));
     for note in notes {
         head.push_str(&human::paragraph("note:", note));
     }

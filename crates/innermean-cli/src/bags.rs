@@ -191,6 +191,8 @@ impl LinkChoice {
 /// Solves and reports.
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
+    let request = Request::new(solver, output, inputs, predictions)?;
     let loss = flags.loss()?;
     let data = if let Some(file) = file {
         columns.read(file, flags.link)?
@@ -228,8 +230,6 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         start: &solver.start,
         generated: file.is_none(),
     };
-    let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
-    let request = Request { solver, output, inputs, predictions: predictions.predictions.as_deref() };
     solve(&application, &problem, &request, |plan, problem| {
         let mut solution = plan.run(problem)?;
         scaling.unscale(&mut solution.theta);

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, ReadError, read_frame};
+use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, ReadError};
 use serde::Serialize;
+
+use crate::input_flags::limits;
 
 /// Which columns are the features of a row.
 #[derive(Debug, Clone, Args)]
@@ -93,7 +95,7 @@ impl FeatureFlags {
         let aside = labels.iter().filter(|name| name.parse::<usize>().is_err() && !is_excepted(name));
         columns.keys.extend(aside.map(|name| Ask::optional(name).or_blank()));
         let mut frame = loop {
-            match read_frame(file, &columns, self.missing().into()) {
+            match limits().read_frame(file, &columns, self.missing().into()) {
                 Err(ReadError::ColumnTwice { file, name }) => {
                     // It has a role already.
                     let same = |ask: &Ask| ask.name.eq_ignore_ascii_case(&name);

@@ -71,7 +71,7 @@ pub(crate) struct CompareFlags {
     tune: bool,
 
     /// Run with so many seeds, from --seed upwards, and show medians and ranges
-    #[arg(long, value_name = "SEEDS", default_value = "1", value_parser = number::positive_count)]
+    #[arg(long, value_name = "SEEDS", default_value = "1", value_parser = seeds)]
     #[arg(allow_hyphen_values = true)]
     repeat: u64,
 
@@ -164,6 +164,7 @@ Exit codes: 0 when all runs came to an end, however it was; 1 interrupted; 2 bad
 pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
     match &args.problem {
         ProblemChoice::Portfolio(PortfolioArgs { file, problem, compare }) => {
+            compare.pictures.check(&file.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
             let market = problem.market(file.as_deref())?;
             let f = &market.problem.inner;
             let named = Named {
@@ -179,6 +180,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }
+}
+
+/// Runs of more seeds would take for ever, and all of them are kept.
+const MOST_SEEDS: u64 = 1_000_000;
+
+fn seeds(text: &str) -> Result<u64, String> {
+    let expected = || format!("expected a whole number from 1 to {MOST_SEEDS}");
+    number::positive_count(text).ok().filter(|seeds| *seeds <= MOST_SEEDS).ok_or_else(expected)
 }
 
 impl CompareFlags {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, Table, presets};
+use innermean_data::visible;
 
 /// Rows below a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,16 +23,18 @@ impl Grid {
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        table.set_header(&self.header);
-        table.add_rows(&self.rows);
+        let shown =
+            |cells: &[String]| cells.iter().map(|cell| visible(cell).into_owned()).collect::<Vec<_>>();
+        table.set_header(shown(&self.header));
+        table.add_rows(self.rows.iter().map(|row| shown(row)));
         for column in self.numbers.clone() {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let line = |text: &str| text.trim_end().to_owned() + "\n";
+        let line = |text: &str| visible(text.trim_end()).into_owned() + "\n";
         let title = (!self.title.is_empty()).then(|| line(&self.title));
-        let lines = table.lines().map(|text| line(&text)).collect::<String>();
+        let lines = table.lines().map(|text| text.trim_end().to_owned() + "\n").collect::<String>();
         title.into_iter().chain([lines]).chain(self.note.as_deref().map(line)).collect()
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use console::{Term, style};
 use innermean::auto::Attempt;
 use innermean::{Certificate, Measure, Solution, Status};
+use innermean_data::visible;
 
 use crate::advice::advice;
 use crate::plan::{Chosen, Plan};
@@ -29,13 +30,14 @@ pub(crate) struct Facts(Vec<(String, String)>);
 impl Facts {
     /// One more line.
     pub(crate) fn line(&mut self, label: &str, text: &str) {
-        self.0.push((label.to_owned(), text.to_owned()));
+        self.0.push((visible(label).into_owned(), visible(text).into_owned()));
     }
 
     /// The lines that every run has.
     pub(crate) fn run(&mut self, plan: &Plan, solution: &Solution) {
         let Solution { status, calls, .. } = *solution;
-        self.line("status", &format!("{}{}", painted(status), optimality(plan, solution)));
+        // With its colours, which `line` would take away.
+        self.0.push(("status".to_owned(), painted(status) + &optimality(plan, solution)));
         // Where no more digits can be proven there is nothing to advise.
         if status != Status::Solved || !solution.certificate.is_rounding {
             self.line("", &advice(status, plan));
@@ -157,7 +159,7 @@ pub(crate) fn direction(names: &[String], direction: &[f64]) -> String {
 /// A paragraph with a hanging indent, such as `note: ...`.
 pub(crate) fn paragraph(label: &str, text: &str) -> String {
     let indent = label.len() + 1;
-    let lines = wrap(text, width().min(WIDEST_PROSE) - indent);
+    let lines = wrap(&visible(text), width().min(WIDEST_PROSE) - indent);
     let mut out = String::new();
     for (k, line) in lines.iter().enumerate() {
         let label = if k == 0 { label } else { "" };

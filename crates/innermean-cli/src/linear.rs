@@ -141,6 +141,7 @@ type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
     let loss = flags.loss.checked()?;
     let mut data = if let Some(file) = file {
         Data::read(file, columns, loss)?
@@ -176,12 +177,6 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         start: &solver.start,
         generated: file.is_none(),
         asked: generated.is_asked_for(),
-    };
-    let request = Request {
-        solver,
-        output,
-        inputs: file.as_deref().into_iter().collect(),
-        predictions: predictions.predictions.as_deref(),
     };
     solve(&application, &problem, &request, |plan, problem| {
         let mut solution = plan.run(problem)?;

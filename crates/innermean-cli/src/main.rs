@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use innermean::Status;
+use innermean_data::visible;
 
 mod advice;
 mod application;
@@ -12,8 +13,10 @@ mod bags;
 mod checkpoint;
 mod columns;
 mod compare;
+mod deadline;
 mod grid;
 mod human;
+mod input_flags;
 mod interrupt;
 mod json;
 mod linear;
@@ -43,10 +46,13 @@ mod tuning;
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]
 #[command(name = "innermean", version = env!("INNERMEAN_VERSION"), arg_required_else_help = true)]
-#[command(long_about = LONG_ABOUT, after_help = EXIT_CODES)]
+#[command(long_about = LONG_ABOUT, after_help = EXIT_CODES, override_usage = "innermean <COMMAND>")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    input: input_flags::InputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -77,7 +83,10 @@ Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+        Ok(Cli { command, input }) => {
+            input.hold();
+            command
+        }
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
@@ -96,7 +105,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(status) => exit_code(status),
         Err(error) => {
-            complain(&format!("{error:#}\n"));
+            complain(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }
@@ -116,15 +125,21 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = error.render().to_string();
-            complain(text.strip_prefix("error: ").unwrap_or(&text));
+            // Of several lines.
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            let _ = writeln!(
+                std::io::stderr(),
+                "innermean: {}",
+                text.lines().map(visible).collect::<Vec<_>>().join("\n")
+            );
         }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// All that goes wrong is said in one form. `eprintln!` would panic where stderr is closed.
+/// All that goes wrong is said in one form, on one line. `eprintln!` would panic where stderr is closed.
 fn complain(text: &str) {
-    let _ = write!(std::io::stderr(), "innermean: {text}");
+    let _ = writeln!(std::io::stderr(), "innermean: {}", visible(text));
 }
 
 #[cfg(test)]

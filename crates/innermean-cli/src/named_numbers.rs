@@ -1,6 +1,7 @@
 //! A table of numbers with names: weights, coefficients, values; with bars that show their size.
 
 use comfy_table::{CellAlignment, Table, presets};
+use innermean_data::visible;
 
 /// With more assets than this, only the largest weights are shown.
 const MOST_ROWS: usize = 50;
@@ -56,7 +57,7 @@ fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> Str
     };
     let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max(heading.number.len());
     let longest = width.saturating_sub(number_width + MARGINS).clamp(1, LONGEST_NAME);
-    let name = |l: usize| console::truncate_str(&names[l], longest, "…").into_owned();
+    let name = |l: usize| console::truncate_str(&visible(&names[l]), longest, "…").into_owned();
     let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(heading.name.len());
     let bars = Bars::new(theta, width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS));
 

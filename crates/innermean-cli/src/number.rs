@@ -3,10 +3,6 @@
 //! A value may begin with a minus sign that makes no sense: then it is refused here, in plain words, rather than taken
 //! for an unknown flag. clap puts `invalid value '-1' for '--alpha-theta <STEP>': ` before each of these.
 
-use anyhow::{Result, bail};
-
-use crate::human::grouped;
-
 /// Above 2^53 not every whole number is a double, and no run counts that far.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
 
@@ -47,19 +43,16 @@ pub(crate) fn positive_size(text: &str) -> Result<usize, String> {
     positive_count(text).and_then(|n| usize::try_from(n).map_err(|_| "expected a smaller number".to_owned()))
 }
 
-/// 20 GB.
-const MOST_NUMBERS: usize = 2_500_000_000;
-
-/// Refuses to generate a product of `sizes` numbers that could not be kept; `flags` are those that say so, with their values.
-pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
-    let numbers = sizes.iter().fold(1_usize, |product, size| product.saturating_mul(*size));
-    if numbers > MOST_NUMBERS {
-        bail!(
-            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in memory",
-            grouped(MOST_NUMBERS as u64)
-        );
-    }
-    Ok(())
+/// Bytes, also with a K, M, G or T for powers of 1024, such as 512M or 1.5G.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let units = [(['k', 'K'], 10), (['m', 'M'], 20), (['g', 'G'], 30), (['t', 'T'], 40)];
+    let with_unit = |(names, power)| Some((text.strip_suffix(names)?, power));
+    let (number, power) = units.into_iter().find_map(with_unit).unwrap_or((text, 0));
+    let scale = (1_u64 << power) as f64;
+    let accepts = |value: f64| (1.0..=LARGEST_COUNT).contains(&(value * scale));
+    parse(number, accepts, "a number of bytes above 0, such as 500000, 512M or 2G")
+        .map(|value| (value * scale) as u64)
 }
 
 /// As [`count`], for what is counted in memory.
@@ -88,6 +81,15 @@ mod tests {
         assert_eq!(positive_count("1.2e6"), Ok(1_200_000));
         for bad in ["0", "-1", "1.5", "1e-3", "nan", "inf", "1e300", "", "x"] {
             assert!(positive_count(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        assert_eq!(bytes("500"), Ok(500));
+        assert_eq!((bytes("64k"), bytes("1.5G")), (Ok(65_536), Ok(3 << 29)));
+        for bad in ["", "K", "0", "-1M", "1X", "inf", "1e300T", "é"] {
+            assert!(bytes(bad).is_err(), "{bad}");
         }
     }
 

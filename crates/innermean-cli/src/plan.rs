@@ -14,10 +14,11 @@ use serde::Serialize;
 
 use crate::checkpoint::clerk::Keeping;
 use crate::checkpoint::refusal;
-use crate::interrupt;
+use crate::input_flags::fits_into_memory;
 use crate::progress::Progress;
 use crate::settings::{Settings, flag, steps_name};
 use crate::solver_flags::{AUTO, SolverFlags};
+use crate::{deadline, interrupt};
 
 /// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
 pub(crate) struct Plan {
@@ -81,6 +82,8 @@ impl Plan {
             ));
         }
         let choice = flags.choice();
+        let pairs = choice.memory.unwrap_or(0);
+        fits_into_memory(&format!("--memory {pairs}"), &[2, pairs, start.len()])?;
         let by = if flags.method == AUTO {
             if let Some(knob) = choice.given().first() {
                 return Err(anyhow!(
@@ -138,10 +141,12 @@ impl Plan {
         problem: &Problem<F, P, G>,
         runner: Runner<F, P, G>,
     ) -> Result<Solution> {
+        let interrupt = interrupt::listen()?;
+        let max_seconds = deadline::left(self.stop.max_seconds);
         let driver = Driver {
-            stop: self.stop.clone(),
+            stop: Stop { max_seconds, ..self.stop.clone() },
             evaluate_every: self.evaluate_every,
-            interrupt: Some(interrupt::listen()?),
+            interrupt: Some(interrupt),
             ..Driver::default()
         };
         let Plan { pool, start, by, keeping, stop, .. } = &*self;

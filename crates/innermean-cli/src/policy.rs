@@ -71,10 +71,9 @@ Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage
 /// Solves and reports.
 pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
     let PolicyArgs { problem: flags, solver, output, predictions } = args;
+    let request = Request::new(solver, output, flags.inputs(), predictions)?;
     let task = Task::new(flags)?;
     let problem = task.problem();
     let application = PolicyApplication { task: &task, flags, start: &solver.start };
-    let request =
-        Request { solver, output, inputs: flags.inputs(), predictions: predictions.predictions.as_deref() };
     solve(&application, &problem, &request, Plan::run)
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
-use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
+use innermean_data::{ReadOptions, Returns, generate_factor_model};
 
 use self::report::PortfolioApplication;
 use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
 use crate::application::{Request, solve};
 use crate::columns::{MissingChoice, MissingFlags};
+use crate::input_flags::limits;
 use crate::output_flags::OutputFlags;
 use crate::regularizer_flags::{Constraint, PenaltyFlags, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
@@ -74,7 +75,7 @@ g is a constraint, an l1 norm and a ridge, none of them by default.
 The run stops as solved when the answer is proven to be within --tolerance of the optimum, relative to the objective's scale: \
 by the duality gap, or for variance by a bound that is exact. Semivariance and huber without a constraint, an l1 norm or a ridge that holds \
 theta have no such proof; there the norm of the gradient over its norm at zero is compared. It is looked at after each outer iteration. A limit may end \
-the run before; then the answer is the best point so far. So does Ctrl-C; a second one ends the program.";
+the run before; then the answer is the best point so far. So do Ctrl-C and the signals TERM and HUP; a second one ends the program.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -149,6 +150,7 @@ impl ProblemFlags {
 /// Solves and reports.
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
+    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), None)?;
     let Market { returns, width, problem } = flags.market(file.as_deref())?;
     let application = PortfolioApplication {
         returns: &returns,
@@ -158,8 +160,6 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
         start: &solver.start,
         problem: &problem,
     };
-    let request =
-        Request { solver, output, inputs: file.as_deref().into_iter().collect(), predictions: None };
     solve(&application, &problem, &request, |plan, problem| plan.run_by(problem, AnyMethod::run_inlined))
 }
 
@@ -172,5 +172,5 @@ fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {
             "-: standard input is not read; expected the path of a file, or no FILE for a generated market"
         );
     }
-    Ok(read_returns(file, &ReadOptions { missing: missing.into() })?)
+    Ok(limits().read_returns(file, &ReadOptions { missing: missing.into() })?)
 }

@@ -10,6 +10,8 @@ use self::page::{Finding, Page, Section, Verdict};
 use self::portfolios::DataSet;
 use self::processes::Kind;
 use self::store::Store;
+use innermean_data::visible;
+
 use crate::human::paragraph;
 use crate::{interrupt, stdout};
 
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<Status> {
             "Interrupted: {} of {} pieces are kept in {}; the same command goes on with the other {}.\n",
             ran.kept + ran.computed,
             pieces.len(),
-            out.join("pieces").display(),
+            visible(&out.join("pieces").display().to_string()),
             ran.left
         ))?;
         return Ok(Status::Interrupted);
@@ -175,5 +177,5 @@ fn summary(page: &Page, path: &str) -> String {
         };
         text.push_str(&paragraph(label, finding));
     }
-    text + &format!("\nThe page: {path}\n")
+    text + &format!("\nThe page: {}\n", visible(path))
 }

@@ -14,14 +14,15 @@ use self::report::SequencesApplication;
 use self::scale::Scale;
 use crate::application::{Request, solve};
 use crate::checkpoint::Resumed;
-use crate::interrupt;
+use crate::input_flags::fits_into_memory;
 use crate::number;
 use crate::output_flags::OutputFlags;
 use crate::plan::Plan;
 use crate::predictions::PredictionFlags;
 use crate::progress;
-use crate::solver_flags::{SolverFlags, StopFlags};
+use crate::solver_flags::SolverFlags;
 use crate::start::Start;
+use crate::{deadline, interrupt};
 
 mod columns;
 mod language;
@@ -135,7 +136,7 @@ are some, they score the result.
 
 Features are brought to mean 0 and deviation 1. The objective has many local minima, so that a search over --starts \
 starts comes first; the method goes on from the best of them until the norm of the gradient is at most --tolerance of that at \
-an ordinary point. Ctrl-C ends the search or the run, and a second one the program.";
+an ordinary point. Ctrl-C and the signals TERM and HUP end the search or the run, and a second one the program.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -204,9 +205,9 @@ impl SequencesArgs {
                 }
             }
             let LanguageOptions { classes, steps, features, .. } = options;
-            number::fits_into_memory(&format!("--classes {classes}"), &vec![classes; order])?;
+            fits_into_memory(&format!("--classes {classes}"), &vec![classes; order])?;
             let sizes = format!("--generated-steps {steps}, --features {features}");
-            number::fits_into_memory(&sizes, &[steps, features])?;
+            fits_into_memory(&sizes, &[steps, features])?;
             let spoken = generate_language(&options);
             let language = Language::generated(&spoken, order)?;
             return Ok((Table::generated(spoken), language));
@@ -237,6 +238,10 @@ pub(crate) type SequencesProblem = Problem<Sequences, NegativeLog, Ridge>;
 
 /// Solves and reports.
 pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
+    let starts = args.problem.starts;
+    // What became of each of them.
+    fits_into_memory(&format!("--starts {starts}"), &[starts, 8])?;
+    let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
     let (mut table, language) = args.read()?;
     let scale = Scale::of(&table.feature_names, &mut table.rows)?;
     let inner =
@@ -245,14 +250,8 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     table.rows = Vec::new();
     let ridge = Ridge::from_weight(args.problem.l2)?;
     let problem = inner.problem(ridge)?;
-    let request = |solver| Request {
-        solver,
-        output: &args.output,
-        inputs: args.inputs(),
-        predictions: args.predictions.predictions.as_deref(),
-    };
     // Before the search; the run looks again.
-    request(&args.solver).outputs(Some(report::PREDICTED))?;
+    request.outputs(Some(report::PREDICTED))?;
     let mut solver = args.solver.clone();
     let mut found = None;
     if solver.start == Start::Auto {
@@ -261,10 +260,9 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
         }
         let earlier = Resumed::read(&solver.checkpoint)?;
         found = Some(earlier.map_or_else(|| search(args, &solver, &problem), |run| found_before(&run))?);
-        take_off(&mut solver.stop, found.as_ref());
     }
     let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
-    solve(&application, &problem, &request(&solver), Plan::run)
+    solve(&application, &problem, &Request { solver: &solver, ..request }, Plan::run)
 }
 
 /// Searches for a start.
@@ -274,8 +272,8 @@ fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem
     let search = Search {
         starts: args.problem.starts,
         seed: solver.seed,
-        max_seconds: solver.stop.max_seconds,
         interrupt: Some(interrupt::listen()?),
+        max_seconds: deadline::left(solver.stop.max_seconds),
     };
     let waiting = progress::spinner(&format!("searching from {} starts", args.problem.starts));
     let found = plan.pool().install(|| search.run(problem))?;
@@ -291,11 +289,4 @@ fn found_before(run: &Resumed) -> Result<Found> {
             run.path.display()
         )
     })
-}
-
-/// The time of the search is taken off the run's.
-fn take_off(stop: &mut StopFlags, found: Option<&Found>) {
-    if let (Some(seconds), Some(found)) = (&mut stop.max_seconds, found) {
-        *seconds = (*seconds - found.seconds).max(f64::MIN_POSITIVE);
-    }
 }

@@ -116,7 +116,8 @@ pub(crate) struct StopFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
-    /// Stop after so many seconds; what takes longer by itself, such as a pass over the data that has begun, is finished
+    /// Stop after so many seconds from the command's start: reading, generating and searching take their part of them; what takes longer by itself,
+    /// such as a pass over the data that has begun, is finished
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
 }

@@ -7,7 +7,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use innermean::draws::Stream;
-use innermean_data::{ReadError, read_vector};
+use innermean_data::ReadError;
+
+use crate::input_flags::limits;
 
 /// The stream of the start's draws, far from those that the methods number from 0.
 const START_STREAM: u64 = 1000;
@@ -65,7 +67,7 @@ impl Start {
                 let mut stream = Stream::new(seed, START_STREAM);
                 Ok((0..d).map(|_| stream.unit()).collect())
             }
-            Start::File(path) => match read_vector(path, d, names) {
+            Start::File(path) => match limits().read_vector(path, d, names) {
                 // It may be a slip in one of the two words as well.
                 Err(ReadError::NotFound { file }) => {
                     bail!("--start {file}: no such file; expected zeros, uniform or the path of a file")

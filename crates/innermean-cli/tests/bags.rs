@@ -275,7 +275,7 @@ fn refusals_say_where_and_what() {
         ("--missing drop-rows", &["--missing", "without ROWS"]),
         ("--classes 5", &["--classes 5 does nothing with --link logistic", "softmax"]),
         // What does not fit into memory.
-        ("--groups 1e9", &["--groups 1000000000, --rows 20..80, --features 30", "2,500,000,000 numbers"]),
+        ("--groups 1e12", &["--groups 1000000000000, --rows 20..80, --features 30", "numbers, for all"]),
         ("--rows 1e15", &["--rows 1000000000000000..1000000000000000", "in memory"]),
         // What holds labels is no feature.
         ("truth.csv --row-label truth --columns x,truth", &["truth.csv", "'truth' is asked for twice"]),

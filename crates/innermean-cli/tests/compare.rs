@@ -165,7 +165,7 @@ fn bad_input_is_refused_in_words() {
         // Two days of two assets: some portfolio has no risk, and the objective falls for ever.
         ("two.csv --methods gd", vec!["no optimum was found", "--constraint, or --l2"]),
         ("none.csv --methods gd", vec!["none.csv", "no such file"]),
-        ("small.csv --repeat 0", vec!["--repeat", "above 0"]),
+        ("small.csv --repeat 0", vec!["--repeat", "from 1 to 1000000"]),
         (
             "small.csv --methods gd --trace-dir small.csv",
             vec!["--trace-dir small.csv", "expected the path of a folder"],

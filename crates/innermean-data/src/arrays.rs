@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 use crate::columns::{Chosen, Header};
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
+use crate::limits::Limits;
 use crate::npy::{Array, zeros};
 use crate::npz::Archive;
 use crate::out_table::push_number;
 use crate::table::{Gaps, Role, Table};
-
-/// More columns, each with a name, are not a table. They would take gigabytes before a number is read.
-const MOST_COLUMNS: usize = 10_000_000;
 
 /// The columns of a file, read one by one when they are asked for.
 pub(crate) trait ColumnSource {
@@ -21,6 +19,12 @@ pub(crate) trait ColumnSource {
     /// Whether the file gives the names.
     fn named(&self) -> bool;
     fn rows(&self) -> usize;
+
+    /// Refuses to read so many columns if that takes too much memory; for a file that does not say it earlier.
+    fn check_size(&self, columns: usize) -> Result<(), ReadError> {
+        let _ = columns;
+        Ok(())
+    }
 
     /// A column without a name of its own that only labels the rows.
     fn labels(&self) -> Option<usize> {
@@ -59,6 +63,7 @@ pub(crate) fn header_of(source: &dyn ColumnSource) -> Header<'_> {
 /// The columns of a source in their roles.
 pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result<Table, ReadError> {
     let rows = source.rows();
+    source.check_size(chosen.roles.iter().filter(|role| **role != Role::Skip).count())?;
     let names = source.names().to_vec();
     let mut table = Table { rows, ..Table::default() };
     let d = chosen.features.len();
@@ -128,15 +133,6 @@ fn check_length(source: &dyn ColumnSource, column: usize, length: usize) -> Resu
     Err(ReadError::damaged(source.file(), &reason))
 }
 
-/// Refuses a table of too many columns.
-pub(crate) fn check_width(columns: usize, file: &str) -> Result<(), ReadError> {
-    if columns <= MOST_COLUMNS {
-        return Ok(());
-    }
-    let reason = format!("has {columns} columns, and a table has at most {MOST_COLUMNS}");
-    Err(ReadError::unsuitable(file, &reason, "rows come first, so it may have to be transposed"))
-}
-
 /// Counts a missing number, and refuses an infinite one.
 #[inline]
 fn look_at(value: f64, gaps: &mut Gaps, place: impl FnOnce() -> Place) -> Result<(), ReadError> {
@@ -163,8 +159,13 @@ pub(crate) struct MatrixColumns {
 
 impl MatrixColumns {
     /// `name` is the array's own, which a vector gives to its column.
-    pub(crate) fn new(array: Array, file: &str, name: Option<&str>) -> Result<Self, ReadError> {
-        check_width(array.width(), file)?;
+    pub(crate) fn new(
+        array: Array,
+        file: &str,
+        name: Option<&str>,
+        limits: &Limits,
+    ) -> Result<Self, ReadError> {
+        limits.check_columns(array.width(), file)?;
         let (names, named) = match (array.columns, name) {
             (None, Some(name)) => (vec![name.to_owned()], true),
             _ => ((1..=array.width()).map(|j| format!("c{j}")).collect(), false),
@@ -226,10 +227,11 @@ impl<'a> ArchiveColumns<'a> {
         let mut width: usize = 0;
         for (k, shape) in shapes.iter().enumerate() {
             let columns = shape.1.unwrap_or(1);
-            check_width(columns, &archive.name_of(k).0)?;
+            archive.limits().check_columns(columns, &archive.name_of(k).0)?;
             width = width.saturating_add(columns);
         }
-        check_width(width, archive.file())?;
+        archive.limits().check_columns(width, archive.file())?;
+        archive.limits().check_numbers(rows.saturating_mul(width), archive.file())?;
         // Nothing shows that there are as many rows as a matrix without columns says.
         if rows == 0 || width == 0 {
             return Err(ReadError::unsuitable(archive.file(), "has no numbers", "expected at least one row"));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::ReadError;
 use crate::keys::KeyColumn;
+use crate::limits::{Budget, Limits};
 use crate::source::Source;
 
 /// Sequences of tokens.
@@ -24,7 +25,17 @@ pub struct Corpus {
 /// # Errors
 /// If the file cannot be read, is no text or has no tokens.
 pub fn read_corpus(path: &Path) -> Result<Corpus, ReadError> {
-    corpus_of(Source::open(path)?)
+    Limits::default().read_corpus(path)
+}
+
+impl Limits {
+    /// [`read_corpus`] within these limits.
+    ///
+    /// # Errors
+    /// As [`read_corpus`].
+    pub fn read_corpus(&self, path: &Path) -> Result<Corpus, ReadError> {
+        corpus_of(Source::open(path, *self)?)
+    }
 }
 
 /// [`read_corpus`] from bytes; `name` stands for the file in messages and in [`Corpus::source`].
@@ -39,10 +50,20 @@ fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
     let mut text = source.text()?;
     let mut corpus = Corpus { source: text.file().to_owned(), ..Corpus::default() };
     let mut tokens = KeyColumn::new("");
+    let (mut budget, mut pieces, mut held) = (Budget::default(), 0, 0);
+    let limits = *text.limits();
     while let Some(line) = text.next_line()? {
+        let place = || format!("{}, line {}", corpus.source, line.number);
+        let longest = line.text.split_whitespace().map(str::len).max().unwrap_or(0);
+        limits.check_cell(longest, place)?;
         let sequence: Vec<u32> = line.text.split_whitespace().map(|token| tokens.code(token)).collect();
         if !sequence.is_empty() {
+            held += size_of::<Vec<u32>>() + size_of_val(&sequence[..]);
             corpus.lines.push(sequence);
+        }
+        if text.pieces() != pieces {
+            pieces = text.pieces();
+            budget.check(held as u64 + tokens.bytes(), text.part(), &limits, &corpus.source)?;
         }
     }
     if corpus.lines.is_empty() {

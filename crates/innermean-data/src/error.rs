@@ -91,6 +91,16 @@ pub enum ReadError {
         /// What to do about it.
         advice: String,
     },
+    /// A part of the file is beyond a limit, or all of it beyond the memory.
+    #[error("{place}: {reason}; {advice}")]
+    TooLarge {
+        /// The file's name, and the line if there is one.
+        place: String,
+        /// What is too large.
+        reason: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// The bytes are not UTF-8 text.
     #[error("{file}, line {line}: is not UTF-8 text; save the file as plain text or CSV in UTF-8")]
     NotUtf8 {
@@ -421,6 +431,11 @@ impl ReadError {
     /// Bytes that do not fit together.
     pub(crate) fn damaged(file: &str, reason: &str) -> Self {
         Self::Damaged { file: file.to_owned(), reason: reason.replace(char::is_control, " ") }
+    }
+
+    /// What is beyond a limit.
+    pub(crate) fn too_large(place: String, reason: String, advice: &'static str) -> Self {
+        Self::TooLarge { place, reason, advice }
     }
 
     /// A sound file that holds something else.

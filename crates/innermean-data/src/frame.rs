@@ -8,6 +8,7 @@ use crate::error::ReadError;
 use crate::frame_layout::detect;
 use crate::keys::{KeyColumn, Keys};
 use crate::layout::SAMPLE;
+use crate::limits::Limits;
 use crate::missing::{Dropped, Missing};
 use crate::row_lines::RowLines;
 use crate::rows::read_table;
@@ -75,7 +76,18 @@ impl Frame {
 /// [`ReadError`], in one sentence with file, line and column: a column that is not there, a row of another length, text
 /// where a number should be, an infinity, missing values.
 pub fn read_frame(path: &Path, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
-    frame_of(Source::open(path)?, columns, missing)
+    Limits::default().read_frame(path, columns, missing)
+}
+
+impl Limits {
+    /// [`read_frame`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_frame`].
+    pub fn read_frame(&self, path: &Path, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+        frame_of(Source::open(path, *self)?, columns, missing)
+    }
 }
 
 /// [`read_frame`] from bytes; `name` stands for the file in messages and in [`Frame::source`].
@@ -114,7 +126,9 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
 
 fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
     let file = text.file().to_owned();
+    let limits = *text.limits();
     let sample = text.first_lines(SAMPLE)?;
+    limits.check_cells(&sample, &file)?;
     let mut found = detect(&sample, columns, &file)?;
     let header = Header {
         file: &file,
@@ -122,6 +136,7 @@ fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Re
         named: found.layout.header.is_some(),
         labels: found.counts.then_some(0),
     };
+    found.layout.check_names(&limits, &file)?;
     refuse_repeated(&found.layout.names, 1, found.layout.header, &file)?;
     let mut chosen = columns.choose(header)?;
     let is_number =

@@ -52,6 +52,12 @@ impl KeyColumn {
         self.codes.len()
     }
 
+    /// The memory it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let Self { codes, texts, ends, slots, .. } = self;
+        (size_of_val(&codes[..]) + texts.len() + size_of_val(&ends[..]) + size_of_val(&slots[..])) as u64
+    }
+
     pub(crate) fn push_missing(&mut self) {
         self.codes.push(NONE);
     }

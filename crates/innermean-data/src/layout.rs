@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::cell::{Manner, Meaning, is_date, meaning};
 use crate::error::ReadError;
 use crate::index::{are_ordered, has_index, is_index_name, is_numbered_header};
+use crate::limits::Limits;
 use crate::line::{Cell, DELIMITERS, Delimiter, Line};
 
 /// What a table of returns must have.
@@ -325,6 +326,12 @@ impl<'a> Sample<'a> {
 }
 
 impl Layout {
+    /// Refuses names that are too long.
+    pub(crate) fn check_names(&self, limits: &Limits, file: &str) -> Result<(), ReadError> {
+        let longest = self.names.iter().map(String::len).max().unwrap_or(0);
+        limits.check_cell(longest, || format!("{file}, line {}", self.header.unwrap_or(self.first_row)))
+    }
+
     /// Takes the header's names, or numbers the assets.
     fn set_names(&mut self, names: Option<Vec<Cow<'_, str>>>) {
         let assets = self.fields - usize::from(self.index_column);

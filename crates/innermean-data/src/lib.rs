@@ -33,6 +33,8 @@
 //! | `error` | [`ReadError`]: what was wrong, where, and what to do about it |
 //! | `wording` | texts of any length in its sentences |
 //! | `source` | a file as it is opened: what it holds, unpacked |
+//! | `limits` | [`Limits`]: how large the parts of a file may be |
+//! | `memory` | [`free_memory`]: what memory there is |
 //! | `text` | its lines, read in pieces |
 //! | `line` | delimiters, cells, quotes |
 //! | `cell` | numbers, missing values and dates in one cell |
@@ -75,12 +77,14 @@ mod index;
 mod keys;
 mod layout;
 mod libsvm;
+mod limits;
 mod line;
 mod linear_model;
 mod markov_language;
 #[cfg(feature = "mat")]
 mod mat;
 mod matrix;
+mod memory;
 mod missing;
 mod npy;
 mod npz;
@@ -110,9 +114,11 @@ pub use frame::{Frame, parse_frame, read_frame};
 pub use groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 pub use keys::Keys;
 pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
+pub use limits::Limits;
 pub use linear_model::{LinearModel, TargetedRows};
 pub use markov_language::{LanguageOptions, SpokenLanguage, generate_language};
 pub use matrix::{Matrix, read_matrix, write_npy};
+pub use memory::free_memory;
 pub use missing::{Dropped, Missing};
 pub use out_file::{OutFile, WriteError};
 pub use out_table::{OutColumn, OutTable};
@@ -124,3 +130,4 @@ pub use read::{ReadOptions, parse_returns, read_returns};
 pub use returns::Returns;
 pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
 pub use vector::{parse_vector, read_vector};
+pub use wording::visible;

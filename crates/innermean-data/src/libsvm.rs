@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::{Place, ReadError};
+use crate::limits::{Budget, Limits, make_room};
 use crate::line::Line;
 use crate::number::plain_number;
 use crate::out_file::{OutFile, WriteError};
@@ -75,6 +76,18 @@ impl SparseTable {
         (&self.indices[entries.clone()], &self.values[entries])
     }
 
+    /// Leaves out the columns without an entry and numbers the others anew; the columns that they were, in order.
+    pub fn leave_out_unused(&mut self) -> Vec<u32> {
+        let mut used = self.indices.clone();
+        used.sort_unstable();
+        used.dedup();
+        for index in &mut self.indices {
+            *index = used.partition_point(|column| column < index) as u32;
+        }
+        self.d = used.len();
+        used
+    }
+
     /// Where row `row`, from 0, stands, for messages: `file, line 17`.
     pub fn place(&self, row: usize) -> String {
         format!("{}, line {}", self.source, self.lines.line(row))
@@ -115,7 +128,27 @@ impl SparseTable {
 ///
 /// [`ReadError`], in one sentence with file, line and column (the column counts the label as 1).
 pub fn read_libsvm(path: &Path) -> Result<SparseTable, ReadError> {
-    table_of(Source::open(path)?)
+    Limits::default().read_libsvm(path)
+}
+
+impl Limits {
+    /// [`read_libsvm`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_libsvm`].
+    pub fn read_libsvm(&self, path: &Path) -> Result<SparseTable, ReadError> {
+        table_of(Source::open(path, *self)?)
+    }
+
+    /// [`looks_like_libsvm`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`looks_like_libsvm`].
+    pub fn looks_like_libsvm(&self, path: &Path) -> Result<bool, ReadError> {
+        begins_as_libsvm(&mut Source::open(path, *self)?.text()?)
+    }
 }
 
 /// [`read_libsvm`] from bytes; `name` stands for the file in messages.
@@ -133,7 +166,10 @@ pub fn parse_libsvm(bytes: &[u8], name: &str) -> Result<SparseTable, ReadError> 
 ///
 /// [`ReadError`] if it cannot be read, or is no text.
 pub fn looks_like_libsvm(path: &Path) -> Result<bool, ReadError> {
-    let mut text = Source::open(path)?.text()?;
+    Limits::default().looks_like_libsvm(path)
+}
+
+fn begins_as_libsvm(text: &mut Text<'_>) -> Result<bool, ReadError> {
     while let Some(line) = text.next_line()? {
         let bytes = line.text.as_bytes();
         let start = skip_blanks(bytes, 0);
@@ -153,8 +189,16 @@ fn table_of(source: Source<'_>) -> Result<SparseTable, ReadError> {
     let mut reader =
         Reader { file: &file, table: SparseTable::default(), largest: None, zero: None, queries: 0 };
     reader.table.indptr.push(0);
+    let (mut budget, mut pieces) = (Budget::default(), 0);
     while let Some(line) = text.next_line()? {
         reader.read_row(line)?;
+        if text.pieces() != pieces {
+            pieces = text.pieces();
+            let SparseTable { labels, values, .. } = &reader.table;
+            // A label and a place for each row, an index and a number for each entry.
+            let held = 16 * labels.len() as u64 + 12 * values.len() as u64;
+            budget.check(held, text.part(), text.limits(), &file)?;
+        }
     }
     reader.finish()
 }
@@ -178,6 +222,10 @@ impl Reader<'_> {
         }
         let row = self.table.labels.len();
         let (label, after) = self.number(bytes, at, line, 1)?;
+        // Entries have three characters, with the blank before them four.
+        let most = bytes.len() / 4 + 1;
+        make_room(&mut self.table.indices, most, self.file)?;
+        make_room(&mut self.table.values, most, self.file)?;
         self.table.labels.push(label);
         at = skip_blanks(bytes, after);
         let mut before = None;

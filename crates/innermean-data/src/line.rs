@@ -201,9 +201,24 @@ impl<'a> Cells<'a> {
             let end = tail.map_or(bytes.len(), |k| close + 1 + k);
             text.push_str(rest[close + 1..end].trim());
             self.skip_cell(end);
-            return Cell { text: Cow::Owned(text.trim().to_owned()), unclosed: false, quoted: true };
+            let text = unguarded(text.trim()).to_owned();
+            return Cell { text: Cow::Owned(text), unclosed: false, quoted: true };
         }
     }
+}
+
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// Whether a text, behind apostrophes or not, would begin a formula in a spreadsheet. A number is none.
+pub(crate) fn begins_formula(text: &str) -> bool {
+    let bare = text.trim_start_matches('\'');
+    bare.starts_with(FORMULA) && bare.len() > 1 && text.parse::<f64>().is_err()
+}
+
+/// A quoted text without the apostrophe that keeps a spreadsheet from taking it for a formula.
+fn unguarded(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| begins_formula(rest)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ fn transitions(classes: usize, draws: &mut ChaCha8Rng) -> Vec<f64> {
     for (c, row) in transitions.chunks_exact_mut(classes.max(1)).enumerate() {
         for (b, weight) in row.iter_mut().enumerate() {
             let (present, size) = (unit(draws), unit(draws));
-            let exponential = -(1.0 - size).ln();
+            let exponential = -libm::log(1.0 - size);
             if present < 0.6 || b == (c + 1) % classes {
                 *weight = exponential * exponential + 0.02;
             }

@@ -5,19 +5,22 @@
 
 use hdf5_pure::{AttrValue, DType, Dataset, Error, File};
 
-use crate::arrays::check_width;
 use crate::error::ReadError;
+use crate::limits::Limits;
 use crate::npy::{Array, scatter, zeros};
 use crate::npz::BEST_DEFLATE;
 use crate::wording::{enumerated, shorten};
 
 /// Numbers converted at a time.
 const BLOCK: usize = 1 << 18;
-/// Bytes that a small file may stand for: parts that were never set are zeros that are not stored.
-const NOT_STORED: u64 = 1 << 30;
 
 /// Reads the variable `name`, or the only one of numbers: its name and its numbers.
-pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(String, Array), ReadError> {
+pub(crate) fn read(
+    input: &File,
+    file: &str,
+    name: Option<&str>,
+    limits: &Limits,
+) -> Result<(String, Array), ReadError> {
     let failed = |error: Error| damaged(file, &error);
     let root = input.root();
     let mut names = Vec::new();
@@ -53,14 +56,12 @@ pub(crate) fn read(input: &File, file: &str, name: Option<&str>) -> Result<(Stri
         return Err(ReadError::unsuitable(&file, "has no numbers", "expected at least one row"));
     }
     let (rows, columns) = (rows as usize, columns as usize);
-    check_width(columns, &file)?;
+    limits.check_columns(columns, &file)?;
     let count = rows.saturating_mul(columns);
-    let room = input.file_size().saturating_mul(BEST_DEFLATE).max(NOT_STORED);
+    // Parts that were never set are zeros that are not stored, so that a small file may stand for many.
     let bytes = dataset.element_size().unwrap_or(1).saturating_mul(count as u64);
-    if bytes > room {
-        let reason = format!("it ends too early: its shape promises {bytes} bytes of numbers");
-        return Err(ReadError::damaged(&file, &reason));
-    }
+    limits.check_expansion(bytes, input.file_size(), &file)?;
+    limits.check_numbers(count, &file)?;
     let mut values = zeros(count, &file)?;
     let block = (BLOCK / rows).max(1);
     for from in (0..columns).step_by(block) {

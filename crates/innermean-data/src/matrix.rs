@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::columns::{Columns, FeatureColumns};
 use crate::error::ReadError;
-use crate::frame::read_frame;
+use crate::limits::Limits;
 use crate::missing::Missing;
 use crate::npy;
 use crate::out_file::{OutFile, WriteError};
@@ -28,9 +28,20 @@ pub struct Matrix {
 ///
 /// [`ReadError`]: anything else, and values that are missing or not finite.
 pub fn read_matrix(path: &Path) -> Result<Matrix, ReadError> {
-    let features = FeatureColumns::Others { except: Vec::new() };
-    let frame = read_frame(path, &Columns { features, ..Columns::default() }, Missing::Error)?;
-    Ok(Matrix { rows: frame.rows, columns: frame.feature_names.len(), values: frame.features })
+    Limits::default().read_matrix(path)
+}
+
+impl Limits {
+    /// [`read_matrix`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_matrix`].
+    pub fn read_matrix(&self, path: &Path) -> Result<Matrix, ReadError> {
+        let features = FeatureColumns::Others { except: Vec::new() };
+        let frame = self.read_frame(path, &Columns { features, ..Columns::default() }, Missing::Error)?;
+        Ok(Matrix { rows: frame.rows, columns: frame.feature_names.len(), values: frame.features })
+    }
 }
 
 /// Writes rows of `columns` numbers as an array of numpy, which [`read_matrix`] gives back.

@@ -6,6 +6,7 @@
 use std::io::{self, Read, Write};
 
 use crate::error::ReadError;
+use crate::limits::{Limits, make_room, out_of_memory};
 use crate::source::unreadable;
 use crate::wording::quoted;
 
@@ -153,13 +154,14 @@ pub(crate) fn read_shape(
 
 /// Reads an array, `file` being its name in messages. The input has at most `room` bytes, so that a header that promises more is not
 /// believed.
-pub(crate) fn read(input: &mut dyn Read, room: u64, file: &str) -> Result<Array, ReadError> {
+pub(crate) fn read(input: &mut dyn Read, room: u64, limits: &Limits, file: &str) -> Result<Array, ReadError> {
     let header = read_header(input, file)?;
     let (rows, columns, mut left) = header.extent(room, file)?;
     let size = header.kind.size();
     if left == 0 {
         return Err(ReadError::unsuitable(file, "has no numbers", "expected at least one row"));
     }
+    limits.check_numbers(left / size, file)?;
     let by_columns = header.by_columns && columns.is_some_and(|columns| columns > 1) && rows > 1;
     let mut matrix = if by_columns { zeros(left / size, file)? } else { Vec::new() };
     // Packed numbers may be fewer than their header promises: otherwise memory is taken as they come.
@@ -172,7 +174,7 @@ pub(crate) fn read(input: &mut dyn Read, room: u64, file: &str) -> Result<Array,
         if header.big_endian {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
-        values.try_reserve(bytes.len() / size).map_err(|_| too_large(file))?;
+        make_room(&mut values, bytes.len() / size, file)?;
         if !header.kind.convert(bytes, &mut values) {
             let advice = "save it as float64, or leave such columns out";
             return Err(ReadError::unsuitable(
@@ -197,12 +199,8 @@ pub(crate) fn read(input: &mut dyn Read, room: u64, file: &str) -> Result<Array,
 
 /// Room for a matrix that cannot be filled in order.
 pub(crate) fn zeros(count: usize, file: &str) -> Result<Vec<f64>, ReadError> {
-    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_large(file))?;
+    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| out_of_memory(file))?;
     Ok(vec![0.0; count])
-}
-
-fn too_large(file: &str) -> ReadError {
-    ReadError::unsuitable(file, "does not fit into memory", "read a part of its rows or columns")
 }
 
 /// Puts numbers that stand column after column, the first of them being number `done`, where they belong row after row.

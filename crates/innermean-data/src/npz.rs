@@ -9,12 +9,13 @@ use flate2::CrcReader;
 use flate2::read::DeflateDecoder;
 
 use crate::error::ReadError;
+use crate::limits::Limits;
 use crate::npy::{self, Array};
 use crate::source::{ReadSeek, unreadable};
 use crate::wording::shorten;
 
 /// Deflate packs at most 258 bytes into two bits.
-pub(crate) const BEST_DEFLATE: u64 = 1032;
+const BEST_DEFLATE: u64 = 1032;
 
 /// The arrays of a file, none of which has been read.
 pub(crate) struct Archive<'a> {
@@ -22,6 +23,7 @@ pub(crate) struct Archive<'a> {
     input: Box<dyn ReadSeek + 'a>,
     /// Its bytes.
     length: u64,
+    limits: Limits,
     members: Vec<Member>,
 }
 
@@ -48,11 +50,15 @@ impl Member {
 
 impl<'a> Archive<'a> {
     /// Reads the directory. `None` for an archive that has no arrays.
-    pub(crate) fn open(mut input: Box<dyn ReadSeek + 'a>, file: &str) -> Result<Option<Self>, ReadError> {
+    pub(crate) fn open(
+        mut input: Box<dyn ReadSeek + 'a>,
+        limits: Limits,
+        file: &str,
+    ) -> Result<Option<Self>, ReadError> {
         let length = input.seek(SeekFrom::End(0)).map_err(|source| unreadable(file, source))?;
         let members = directory(&mut input, length, file)?;
         let file = file.to_owned();
-        Ok((!members.is_empty()).then_some(Self { file, input, length, members }))
+        Ok((!members.is_empty()).then_some(Self { file, input, length, limits, members }))
     }
 
     /// The file's name in messages.
@@ -81,21 +87,35 @@ impl<'a> Archive<'a> {
     /// The number of rows of an array, and of its columns if it has two dimensions.
     pub(crate) fn shape(&mut self, index: usize) -> Result<(usize, Option<usize>), ReadError> {
         let (file, _) = self.name_of(index);
-        let room = self.members[index].room(self.length);
+        let room = self.room(index, &file)?;
         npy::read_shape(&mut self.unpacked(index, &file)?, room, &file)
     }
 
     /// Reads one array.
     pub(crate) fn read(&mut self, index: usize) -> Result<Array, ReadError> {
         let (file, _) = self.name_of(index);
-        let (checksum, room) = (self.members[index].checksum, self.members[index].room(self.length));
+        let (checksum, room) = (self.members[index].checksum, self.room(index, &file)?);
+        let limits = self.limits;
         let mut checked = CrcReader::new(self.unpacked(index, &file)?);
-        let array = npy::read(&mut checked, room, &file)?;
+        let array = npy::read(&mut checked, room, &limits, &file)?;
         io::copy(&mut checked, &mut io::sink()).map_err(|source| unreadable(&file, source))?;
         if checked.crc().sum() != checksum {
             return Err(ReadError::damaged(&file, "its checksum does not fit"));
         }
         Ok(array)
+    }
+
+    /// The most bytes that an array can unpack to, unless they are too many.
+    fn room(&self, index: usize, file: &str) -> Result<u64, ReadError> {
+        let member = &self.members[index];
+        let room = member.room(self.length);
+        self.limits.check_expansion(room, member.packed.min(self.length), file)?;
+        Ok(room)
+    }
+
+    /// What is refused.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What an array is called in messages, as it can be asked for, and its name alone.

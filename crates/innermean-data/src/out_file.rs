@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -70,7 +71,8 @@ impl WriteError {
 /// A file to be written, beside which nothing has been touched yet.
 ///
 /// What is written goes to another file in the same folder, which takes the place of an older one at the end, by a
-/// rename. So a program that is refused, stopped or killed leaves the older one as it was.
+/// rename. So a program that is refused, stopped or killed leaves the older one as it was, and after a power cut there is the
+/// one or the other. What a killed program leaves is hidden, and goes when another file is written to the folder.
 #[derive(Debug, Clone)]
 pub struct OutFile {
     /// As it was given, for messages.
@@ -91,8 +93,10 @@ impl OutFile {
         let refused = |error| WriteError::refused(path, &error);
         let file = || path.display().to_string();
         let Ok(there) = fs::metadata(path) else {
-            temporary_beside(path).map_err(refused)?;
-            return Ok(Self { given: path.to_owned(), path: path.to_owned(), special: false });
+            // Nothing is there, perhaps at the end of a link, which survives.
+            let target = end_of_links(path).map_err(refused)?;
+            temporary_beside(&target).map_err(refused)?;
+            return Ok(Self { given: path.to_owned(), path: target, special: false });
         };
         if there.is_dir() {
             return Err(WriteError::Directory { file: file() });
@@ -136,8 +140,14 @@ impl OutFile {
         let mut out = BufWriter::new(temporary.as_file().try_clone()?);
         content(&mut out)?;
         out.flush()?;
+        // Otherwise a power cut might find the new name and not yet the content.
         temporary.as_file().sync_all()?;
         temporary.persist(&self.path)?;
+        let folder = folder_of(&self.path);
+        // The name is part of the folder; some file systems cannot wait for it, and the file is there all the same.
+        #[cfg(unix)]
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        remove_leftovers(folder);
         Ok(())
     }
 }
@@ -190,19 +200,64 @@ impl OutFile {
     }
 }
 
-/// A file in the same folder, for a rename does not cross file systems; gone when dropped.
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
+/// Where a link leads to that leads to nothing, or the path itself.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const MOST: usize = 40;
+    let mut end = path.to_owned();
+    for _ in 0..MOST {
+        match fs::read_link(&end) {
+            Ok(next) => end = folder_of(&end).join(next),
+            Err(_) => return Ok(end),
+        }
+    }
+    Err(io::Error::other("links that lead in a circle"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// How the names of temporary files begin.
+const PREFIX: &str = ".innermean-";
+/// A file this young may be about to be locked.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// Removes what killed programs have left in a folder: a program at work holds a lock on its file, and the system takes the locks of
+/// those that have ended. What cannot be looked at stays.
+fn remove_leftovers(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
+        let is_old = |file: &File| {
+            let age = file.metadata().and_then(|about| about.modified()).map(|at| at.elapsed());
+            matches!(age, Ok(Ok(age)) if age > YOUNG)
+        };
+        let path = entry.path();
+        if let Ok(file) = OpenOptions::new().append(true).open(&path)
+            && is_old(&file)
+            && file.try_lock().is_ok()
+        {
+            // Another program may have been faster.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// A file in the same folder, for a rename does not cross file systems; locked, and gone when dropped.
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
-    builder.prefix(".innermean-");
+    builder.prefix(PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         // Temporary files are private by default; what is asked for is as public as any other file the user makes.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    let temporary = builder.tempfile_in(folder_of(path))?;
+    // A file system without locks has nobody who would look for one.
+    let _ = temporary.as_file().try_lock();
+    Ok(temporary)
 }

@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::cell::is_missing_key;
+use crate::line::begins_formula;
 use crate::npy;
 use crate::out_file::{OutFile, WriteError};
 
@@ -205,15 +206,17 @@ fn push_delimiter(line: &mut String, column: usize, delimiter: u8) {
     }
 }
 
-/// A text, in quotes where it would be read as something else without.
+/// A text, in quotes where it would be read as something else without; in quotes and behind an apostrophe where a spreadsheet would take it
+/// for a formula. The reader takes both away.
 fn push_text(line: &mut String, text: &str, column: usize, delimiter: u8) {
     push_delimiter(line, column, delimiter);
     let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
-    let plain = !is_missing_key(text) && !text.starts_with('#') && !text.bytes().any(special);
+    let guarded = begins_formula(text);
+    let plain = !guarded && !is_missing_key(text) && !text.starts_with('#') && !text.bytes().any(special);
     if plain {
         line.push_str(text);
     } else {
-        line.push('"');
+        line.push_str(if guarded { "\"'" } else { "\"" });
         line.push_str(&text.replace('"', "\"\""));
         line.push('"');
     }

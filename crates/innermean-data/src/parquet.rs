@@ -19,6 +19,7 @@ use parquet::schema::types::{ColumnDescriptor, Type};
 use crate::arrays::ColumnSource;
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
+use crate::limits::Limits;
 use crate::out_table::{OutColumn, OutTable, push_number};
 
 /// Rows read at a time.
@@ -37,6 +38,9 @@ pub(crate) struct ParquetColumns<R: ChunkReader + 'static> {
     names: Vec<String>,
     rows: usize,
     reader: SerializedFileReader<R>,
+    limits: Limits,
+    /// Bytes of the file.
+    length: u64,
 }
 
 /// What a column's numbers stand for.
@@ -89,7 +93,8 @@ impl Sense {
 }
 
 impl<R: ChunkReader + 'static> ParquetColumns<R> {
-    pub(crate) fn open(input: R, file: &str) -> Result<Self, ReadError> {
+    pub(crate) fn open(input: R, limits: Limits, file: &str) -> Result<Self, ReadError> {
+        let length = input.len();
         let reader =
             guarded(file, || SerializedFileReader::new(input).map_err(|error| damaged(file, &error)))?;
         let metadata = reader.metadata().file_metadata();
@@ -99,7 +104,8 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         if rows == 0 || names.is_empty() {
             return Err(ReadError::unsuitable(file, "has no rows", "expected at least one row"));
         }
-        Ok(Self { file: file.to_owned(), names, rows, reader })
+        limits.check_columns(names.len(), file)?;
+        Ok(Self { file: file.to_owned(), names, rows, reader, limits, length })
     }
 
     fn descriptor(&self, column: usize) -> Arc<ColumnDescriptor> {
@@ -249,6 +255,14 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
 
     fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Equal values in a row take hardly any room, and the number of rows is only what the file says.
+    fn check_size(&self, columns: usize) -> Result<(), ReadError> {
+        let numbers = self.rows.saturating_mul(columns);
+        let bytes = (numbers as u64).saturating_mul(size_of::<f64>() as u64);
+        self.limits.check_expansion(bytes, self.length, &self.file)?;
+        self.limits.check_numbers(numbers, &self.file)
     }
 
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError> {

@@ -6,6 +6,7 @@ use crate::arrays::{ColumnSource, header_of, table_of};
 use crate::columns::{Columns, FeatureColumns, refuse_repeated};
 use crate::error::ReadError;
 use crate::layout::{SAMPLE, TWO_ROWS, detect, numbered_assets};
+use crate::limits::Limits;
 use crate::missing::{Dropped, Missing};
 use crate::returns::Returns;
 use crate::rows::read_table;
@@ -40,7 +41,18 @@ pub struct ReadOptions {
 /// [`ReadError`], in one sentence with file, line and column: anything that is not such a table, fewer than two rows,
 /// values that are not finite, columns of one name, columns that never change.
 pub fn read_returns(path: &Path, options: &ReadOptions) -> Result<Returns, ReadError> {
-    returns_of(Source::open(path)?, *options)
+    Limits::default().read_returns(path, options)
+}
+
+impl Limits {
+    /// [`read_returns`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_returns`].
+    pub fn read_returns(&self, path: &Path, options: &ReadOptions) -> Result<Returns, ReadError> {
+        returns_of(Source::open(path, *self)?, *options)
+    }
 }
 
 /// [`read_returns`] from bytes; `name` stands for the file in messages and in [`Returns::source`].
@@ -69,7 +81,11 @@ fn returns_of(source: Source<'_>, options: ReadOptions) -> Result<Returns, ReadE
 type Read = (Vec<String>, Table, Vec<String>);
 
 fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
-    let layout = detect(&text.first_lines(SAMPLE)?, name)?;
+    let limits = *text.limits();
+    let sample = text.first_lines(SAMPLE)?;
+    limits.check_cells(&sample, name)?;
+    let layout = detect(&sample, name)?;
+    layout.check_names(&limits, name)?;
     refuse_repeated(&layout.names, 1 + usize::from(layout.index_column), layout.header, name)?;
     let mut roles = vec![Role::Value; layout.fields];
     if layout.index_column {

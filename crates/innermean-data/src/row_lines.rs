@@ -24,6 +24,11 @@ impl RowLines {
         self.last = line;
     }
 
+    /// The memory it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        size_of_val(&self.jumps[..]) as u64
+    }
+
     pub(crate) fn line(&self, row: usize) -> usize {
         let next = self.jumps.partition_point(|&(first, _)| first <= row);
         self.jumps.get(next.wrapping_sub(1)).map_or(row + 1, |&(first, line)| line + row - first)

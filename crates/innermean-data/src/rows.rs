@@ -4,6 +4,7 @@ use crate::cell::{Manner, Meaning, general_meaning, is_date, is_missing_code, is
 use crate::error::{Place, ReadError};
 use crate::keys::KeyColumn;
 use crate::layout::Layout;
+use crate::limits::{Budget, Limits, make_room};
 use crate::line::{Cells, Delimiter, Line};
 use crate::number::plain_number;
 use crate::row_lines::RowLines;
@@ -19,6 +20,7 @@ struct Reader<'a> {
     percent: Option<bool>,
     /// A comment stands among or below the rows.
     comments: usize,
+    limits: Limits,
 }
 
 /// Reads all rows of the table that `layout` describes. `roles` has one role for each column, `keys` the names of the text
@@ -38,12 +40,20 @@ pub(crate) fn read_table(
         ..Table::default()
     };
     let percent = (layout.manner == Manner::General).then_some(false);
-    let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0 };
+    let limits = *text.limits();
+    let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0, limits };
+    let (mut budget, mut pieces) = (Budget::default(), 0);
     let mut after_blank = false;
     // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write under a table.
     let mut empty_rows: Vec<(usize, String)> = Vec::new();
+    let mut empty_bytes = 0;
     let mut below = None;
-    while let Some(line) = text.next_line()? {
+    loop {
+        if text.pieces() != pieces {
+            pieces = text.pieces();
+            budget.check(reader.table.bytes() + empty_bytes, text.part(), &limits, &file)?;
+        }
+        let Some(line) = text.next_line()? else { break };
         if line.number < layout.first_row {
             continue;
         }
@@ -57,6 +67,7 @@ pub(crate) fn read_table(
         }
         if reader.is_empty_row(line) {
             empty_rows.push((line.number, line.text.to_owned()));
+            empty_bytes += (size_of::<(usize, String)>() + line.text.len()) as u64;
             continue;
         }
         for (number, text) in empty_rows.drain(..) {
@@ -107,23 +118,26 @@ impl Reader<'_> {
         {
             return false;
         }
-        let cells = self.layout.delimiter.cells(line.text);
-        if !after_blank && cells.len() == self.layout.fields {
+        // Line by line, not as a list: it may have any number of cells.
+        let cells = || Cells::of(line.text, self.layout.delimiter);
+        let count = cells().count();
+        if !after_blank && count == self.layout.fields {
             return false;
         }
         let is_number = |text: &str| meaning(text, self.layout.decimal).is_number() || is_date(text);
-        let begins_with_text = cells.first().is_none_or(|cell| {
+        let begins_with_text = cells().next().is_none_or(|cell| {
             cell.text.is_empty()
                 || (meaning(&cell.text, self.layout.decimal) == Meaning::Text && !is_date(&cell.text))
         });
-        let numbers = cells.iter().filter(|cell| is_number(&cell.text)).count();
-        begins_with_text && 2 * numbers < cells.len().max(1)
+        let numbers = cells().filter(|cell| is_number(&cell.text)).count();
+        begins_with_text && 2 * numbers < count.max(1)
     }
 
     /// Whether a line below the table could be a row of another.
     fn is_numbers(&self, line: Line<'_>) -> bool {
-        let cells = self.layout.delimiter.cells(line.text);
-        cells.len() > 1 && cells.iter().all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
+        let mut cells = Cells::of(line.text, self.layout.delimiter);
+        cells.clone().nth(1).is_some()
+            && cells.all(|cell| meaning(&cell.text, self.layout.decimal) != Meaning::Text)
     }
 
     fn note_end(&mut self, line: usize, further: bool) {
@@ -136,6 +150,7 @@ impl Reader<'_> {
 
     fn read_row(&mut self, line: Line<'_>) -> Result<(), ReadError> {
         let layout = self.layout;
+        make_room(&mut self.table.values, layout.fields, self.file)?;
         let text = if layout.trailing { layout.delimiter.without_trailing(line.text) } else { line.text };
         let mut cells = Cells::of(text, layout.delimiter);
         // A percent sign on the first value of all says what the others must have.
@@ -250,6 +265,9 @@ impl Reader<'_> {
         if cell.unclosed {
             let text = cell.text.into_owned();
             return Err(ReadError::UnclosedQuote { place: self.place(line, column), text });
+        }
+        if role != Role::Skip {
+            self.limits.check_cell(cell.text.len(), || self.place(line, column).to_string())?;
         }
         match role {
             Role::Skip => {}

@@ -1,13 +1,16 @@
 //! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need be.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::error::ReadError;
+use crate::limits::{Counted, Limits};
 use crate::npy;
 use crate::npz::Archive;
 use crate::text::Text;
@@ -26,6 +29,8 @@ pub(crate) struct Source<'a> {
     /// The first bytes, which have been taken from `input`.
     head: Vec<u8>,
     input: Box<dyn ReadSeek + 'a>,
+    /// What is refused.
+    pub(crate) limits: Limits,
     #[cfg_attr(not(any(feature = "parquet", feature = "mat")), allow(dead_code))]
     origin: Origin<'a>,
 }
@@ -72,7 +77,7 @@ pub(crate) enum Content<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open(path: &Path, limits: Limits) -> Result<Self, ReadError> {
         let given = path;
         let (path, member) = with_member(path);
         let file = || path.display().to_string();
@@ -84,7 +89,7 @@ impl<'a> Source<'a> {
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
         })?;
-        let source = Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()))?;
+        let source = Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()), limits)?;
         // Other files have no parts that could be named.
         if source.member.is_some() && !matches!(source.kind, Kind::Zip | Kind::Mat) {
             return Err(ReadError::NotFound { file: given.display().to_string() });
@@ -93,7 +98,8 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn of_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
-        Self::new(Box::new(Cursor::new(bytes)), name.to_owned(), None, Origin::Bytes(bytes))
+        let input = Box::new(Cursor::new(bytes));
+        Self::new(input, name.to_owned(), None, Origin::Bytes(bytes), Limits::default())
     }
 
     fn new(
@@ -101,12 +107,13 @@ impl<'a> Source<'a> {
         file: String,
         member: Option<String>,
         origin: Origin<'a>,
+        limits: Limits,
     ) -> Result<Self, ReadError> {
         let mut head = Vec::new();
         let read = input.by_ref().take(16).read_to_end(&mut head);
         read.map_err(|source| ReadError::Unreadable { file: file.clone(), source })?;
         let kind = Kind::of(&head);
-        Ok(Self { file, kind, member, head, input, origin })
+        Ok(Self { file, kind, member, head, input, limits, origin })
     }
 
     /// A table in whatever form the file has it.
@@ -114,18 +121,19 @@ impl<'a> Source<'a> {
         match self.kind {
             Kind::Text | Kind::Gzip => Ok(Content::Text(self.text()?)),
             Kind::Npy => {
-                let room = self.rest();
-                let array = npy::read(&mut Cursor::new(self.head).chain(self.input), room, &self.file)?;
-                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None)?)))
+                let (room, limits) = (self.rest(), self.limits);
+                let mut input = Cursor::new(self.head).chain(self.input);
+                let array = npy::read(&mut input, room, &limits, &self.file)?;
+                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None, &limits)?)))
             }
             Kind::Zip => {
-                let Some(mut archive) = Archive::open(self.input, &self.file)? else {
+                let Some(mut archive) = Archive::open(self.input, self.limits, &self.file)? else {
                     return Err(ReadError::Zip { file: self.file });
                 };
                 Ok(Content::Columns(match archive.only(self.member.as_deref())? {
                     Some(index) => {
                         let (file, name) = archive.name_of(index);
-                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name))?)
+                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name), &self.limits)?)
                     }
                     None => Box::new(ArchiveColumns::new(archive)?),
                 }))
@@ -160,10 +168,11 @@ impl<'a> Source<'a> {
         Ok(Content::Columns(match self.origin {
             Origin::Path(path) => {
                 let opened = File::open(path).map_err(|source| unreadable(&self.file, source))?;
-                Box::new(ParquetColumns::open(opened, &self.file)?)
+                Box::new(ParquetColumns::open(opened, self.limits, &self.file)?)
             }
             Origin::Bytes(bytes) => {
-                Box::new(ParquetColumns::open(bytes::Bytes::copy_from_slice(bytes), &self.file)?)
+                let bytes = bytes::Bytes::copy_from_slice(bytes);
+                Box::new(ParquetColumns::open(bytes, self.limits, &self.file)?)
             }
         }))
     }
@@ -180,9 +189,9 @@ impl<'a> Source<'a> {
             Origin::Bytes(bytes) => hdf5_pure::File::from_bytes(bytes.to_vec()),
         };
         let opened = opened.map_err(|error| crate::mat::damaged(&self.file, &error))?;
-        let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref())?;
+        let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref(), &self.limits)?;
         let file = format!("{}:{name}", self.file);
-        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name))?)))
+        Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name), &self.limits)?)))
     }
 
     #[cfg(not(feature = "mat"))]
@@ -191,11 +200,14 @@ impl<'a> Source<'a> {
     }
 
     /// The bytes of a text, unpacked.
-    fn unpacked(self) -> Result<Box<dyn Read + 'a>, ReadError> {
-        let bytes = Cursor::new(self.head).chain(self.input);
+    fn unpacked(mut self) -> Result<Unpacked<'a>, ReadError> {
+        let length = self.rest().checked_add(self.head.len() as u64);
+        let (bytes, taken) = Counted::new(Cursor::new(self.head).chain(self.input));
+        let (file, limits, packed) = (self.file.clone(), self.limits, self.kind == Kind::Gzip);
+        let unpacked = |input| Ok(Unpacked { file, input, packed, handed_out: 0, taken, length, limits });
         match self.kind {
-            Kind::Text => Ok(Box::new(bytes)),
-            Kind::Gzip => Ok(Box::new(MultiGzDecoder::new(bytes))),
+            Kind::Text => unpacked(Box::new(bytes)),
+            Kind::Gzip => unpacked(Box::new(MultiGzDecoder::new(bytes))),
             // French's library hands out zip files; their bytes would otherwise be reported as broken text.
             Kind::Zip => Err(ReadError::Zip { file: self.file }),
             kind => {
@@ -211,21 +223,65 @@ impl<'a> Source<'a> {
 
     /// The lines of a text.
     pub(crate) fn text(self) -> Result<Text<'a>, ReadError> {
-        let file = self.file.clone();
-        Text::new(self.unpacked()?, &file)
+        Text::new(self.unpacked()?)
     }
 
     /// A short text as a whole, without a byte order mark.
     pub(crate) fn whole_text(self) -> Result<String, ReadError> {
         let file = self.file.clone();
+        let limits = self.limits;
         let mut bytes = Vec::new();
-        self.unpacked()?.read_to_end(&mut bytes).map_err(|source| unreadable(&file, source))?;
+        let mut input = self.unpacked()?.take(limits.line as u64 + 1);
+        input.read_to_end(&mut bytes).map_err(|source| unreadable(&file, source))?;
+        limits.check_line(bytes.len(), || file.clone())?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..valid].split(|&b| b == b'\n').count();
             ReadError::NotUtf8 { file, line }
         })?;
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+}
+
+/// The bytes of a text as they are read, unpacked if need be.
+pub(crate) struct Unpacked<'a> {
+    /// The name in messages.
+    pub(crate) file: String,
+    input: Box<dyn Read + 'a>,
+    packed: bool,
+    handed_out: u64,
+    /// Bytes of the file that have been used, and how many there are.
+    taken: Rc<Cell<u64>>,
+    length: Option<u64>,
+    pub(crate) limits: Limits,
+}
+
+#[cfg(test)]
+impl<'a> Unpacked<'a> {
+    /// Bytes of a text called `file`, of unknown length.
+    pub(crate) fn of(input: impl Read + 'a) -> Self {
+        let (input, taken) = Counted::new(input);
+        let (file, input, limits) = ("file".to_owned(), Box::new(input), Limits::default());
+        Self { file, input, packed: false, handed_out: 0, taken, length: None, limits }
+    }
+}
+
+impl Unpacked<'_> {
+    /// How much of the file has been used, from 0 to 1.
+    pub(crate) fn part(&self) -> Option<f64> {
+        self.length.filter(|length| *length > 0).map(|length| self.taken.get() as f64 / length as f64)
+    }
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out)?;
+        self.handed_out += read as u64;
+        if self.packed {
+            let checked = self.limits.check_expansion(self.handed_out, self.taken.get(), &self.file);
+            checked.map_err(io::Error::other)?;
+        }
+        Ok(read)
     }
 }
 
@@ -242,6 +298,11 @@ fn with_member(path: &Path) -> (PathBuf, Option<String>) {
 
 /// Why reading stopped half way: the system, or bytes that do not unpack.
 pub(crate) fn unreadable(file: &str, source: io::Error) -> ReadError {
+    // A limit of ours.
+    let source = match source.downcast::<ReadError>() {
+        Ok(refused) => return refused,
+        Err(source) => source,
+    };
     match source.kind() {
         io::ErrorKind::UnexpectedEof => ReadError::damaged(file, "it ends too early"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {

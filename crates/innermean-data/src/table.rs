@@ -4,6 +4,9 @@ use crate::error::Place;
 use crate::keys::KeyColumn;
 use crate::row_lines::RowLines;
 
+/// Bytes that a text of its own takes at least.
+const SMALLEST_TEXT: usize = 16;
+
 /// What becomes of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -60,6 +63,15 @@ impl Gaps {
 }
 
 impl Table {
+    /// The memory it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let numbers = self.values.len() + self.numbers.iter().map(Vec::len).sum::<usize>();
+        let labels = size_of_val(&self.labels[..])
+            + self.labels.first().map_or(0, |label| label.len().max(SMALLEST_TEXT)) * self.labels.len();
+        let keys: u64 = self.keys.iter().map(KeyColumn::bytes).sum();
+        (size_of::<f64>() * numbers + labels) as u64 + keys + self.lines.bytes()
+    }
+
     /// Which rows have no missing value.
     fn complete_rows(&self) -> Vec<bool> {
         let mut kept = vec![true; self.rows];

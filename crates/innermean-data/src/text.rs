@@ -8,16 +8,16 @@ use std::io::{ErrorKind, Read};
 use memchr::memchr;
 
 use crate::error::ReadError;
+use crate::limits::Limits;
 use crate::line::Line;
-use crate::source::unreadable;
+use crate::source::{Unpacked, unreadable};
 
 /// Bytes asked for at a time: they stay in the processor's cache until their numbers have been read.
 const PIECE: usize = 1 << 17;
 
 /// The lines of a text.
 pub(crate) struct Text<'a> {
-    file: String,
-    input: Box<dyn Read + 'a>,
+    input: Unpacked<'a>,
     /// Bytes from `at` on have been read and not been handed out.
     buffer: Vec<u8>,
     at: usize,
@@ -26,19 +26,20 @@ pub(crate) struct Text<'a> {
     /// Lines handed out.
     lines: usize,
     line_end: u8,
+    /// How often the input has been asked for more.
+    pieces: usize,
 }
 
 impl<'a> Text<'a> {
-    /// `file` stands for the text in messages.
-    pub(crate) fn new(input: Box<dyn Read + 'a>, file: &str) -> Result<Self, ReadError> {
+    pub(crate) fn new(input: Unpacked<'a>) -> Result<Self, ReadError> {
         let mut text = Self {
-            file: file.to_owned(),
             input,
             buffer: Vec::with_capacity(2 * PIECE),
             at: 0,
             ended: false,
             lines: 0,
             line_end: b'\n',
+            pieces: 0,
         };
         text.fill()?;
         if text.buffer.starts_with(b"\xef\xbb\xbf") {
@@ -54,6 +55,7 @@ impl<'a> Text<'a> {
             if alone || text.ended {
                 break;
             }
+            text.check_line(text.buffer.len(), 1)?;
             text.fill()?;
         }
         Ok(text)
@@ -61,11 +63,31 @@ impl<'a> Text<'a> {
 
     /// The text's name in messages.
     pub(crate) fn file(&self) -> &str {
-        &self.file
+        &self.input.file
+    }
+
+    /// What is refused.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.input.limits
+    }
+
+    /// How much of the file has been read, from 0 to 1.
+    pub(crate) fn part(&self) -> Option<f64> {
+        self.input.part()
+    }
+
+    /// A number that grows with every piece: what takes time is looked at once for each.
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    fn check_line(&self, bytes: usize, number: usize) -> Result<(), ReadError> {
+        self.limits().check_line(bytes, || format!("{}, line {number}", self.file()))
     }
 
     /// Reads one piece more, behind what has not been handed out.
     fn fill(&mut self) -> Result<(), ReadError> {
+        self.pieces += 1;
         self.buffer.drain(..self.at);
         self.at = 0;
         // A line longer than a piece asks for twice as much each time.
@@ -78,7 +100,7 @@ impl<'a> Text<'a> {
                 Ok(0) => self.ended = true,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(unreadable(&self.file, error)),
+                Err(error) => return Err(unreadable(self.file(), error)),
             }
         }
         self.buffer.truncate(filled);
@@ -100,12 +122,14 @@ impl<'a> Text<'a> {
                 }
                 break (looked, 0);
             }
+            self.check_line(looked, self.lines + 1)?;
             self.fill()?;
         };
+        self.check_line(length, self.lines + 1)?;
         let from = self.at;
         self.at += length + skip;
         self.lines += 1;
-        line(&self.buffer[from..from + length], self.lines, &self.file).map(Some)
+        line(&self.buffer[from..from + length], self.lines, &self.input.file).map(Some)
     }
 
     /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will hand out again. Of very long lines
@@ -119,22 +143,27 @@ impl<'a> Text<'a> {
 
     /// Such lines among the whole lines that are held, and whether they are enough.
     fn sample(&self, count: usize) -> Result<(Vec<Line<'_>>, bool), ReadError> {
-        /// More than this many bytes, and lines, are not needed.
-        const ENOUGH: (usize, usize) = (1 << 20, 10);
+        /// More than this many bytes, and lines, are not needed; of lines as long as books, fewer.
+        const ENOUGH: [(usize, usize); 2] = [(1 << 20, 10), (1 << 22, 3)];
         let mut lines = Vec::new();
         let mut at = self.at;
         let mut number = self.lines;
         while at < self.buffer.len() {
-            if lines.len() == count || (at - self.at > ENOUGH.0 && lines.len() >= ENOUGH.1) {
+            let enough = |(bytes, least)| at - self.at > bytes && lines.len() >= least;
+            if lines.len() == count || ENOUGH.into_iter().any(enough) {
                 return Ok((lines, true));
             }
             let end = match memchr(self.line_end, &self.buffer[at..]) {
                 Some(length) => at + length,
                 None if self.ended => self.buffer.len(),
-                None => break,
+                None => {
+                    self.check_line(self.buffer.len() - at, number + 1)?;
+                    break;
+                }
             };
             number += 1;
-            let line = line(&self.buffer[at..end], number, &self.file)?;
+            self.check_line(end - at, number)?;
+            let line = line(&self.buffer[at..end], number, self.file())?;
             if !line.is_blank() && !line.is_comment() {
                 lines.push(line);
             }
@@ -184,7 +213,7 @@ mod tests {
             let long = "x".repeat(length);
             let whole = format!("\u{feff}a\r\n\n{long}\n{long}é\nlast");
             for step in [1000, usize::MAX] {
-                let mut text = Text::new(Box::new(Slowly(whole.as_bytes(), step)), "file").unwrap();
+                let mut text = Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
                 let first: Vec<usize> = text.first_lines(3).unwrap().iter().map(|l| l.number).collect();
                 assert_eq!(first, [1, 3, 4], "the blank line is not one of them");
                 let all = lines(&mut text);
@@ -206,7 +235,7 @@ mod tests {
                 {
                     for tail in ["", end, &format!("{end}b"), &format!("{end}b{end}{end}c{end}")] {
                         let whole = format!("{mark}{long}{tail}");
-                        let mut text = Text::new(Box::new(Slowly(whole.as_bytes(), step)), "file").unwrap();
+                        let mut text = Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
                         let all: Vec<String> = lines(&mut text).into_iter().map(|(_, text)| text).collect();
                         let expected = [&long[..], "b", "", "c"];
                         let count = [1, 2, 4][tail.matches(['b', 'c']).count()];
@@ -220,21 +249,49 @@ mod tests {
     #[test]
     fn long_lines_are_not_all_looked_at() {
         let whole = ("x".repeat(200_000) + "\n").repeat(60);
-        let mut text = Text::new(Box::new(whole.as_bytes()), "file").unwrap();
+        let mut text = Text::new(Unpacked::of(whole.as_bytes())).unwrap();
         assert_eq!(text.first_lines(100).unwrap().len(), 10);
         assert!(text.buffer.len() < 6_000_000);
         assert_eq!(lines(&mut text).len(), 60);
+        let whole = ("x".repeat(2_000_000) + "\n").repeat(9);
+        let mut text = Text::new(Unpacked::of(whole.as_bytes())).unwrap();
+        assert_eq!(text.first_lines(100).unwrap().len(), 3);
+        assert_eq!(lines(&mut text).len(), 9);
+    }
+
+    #[test]
+    fn lines_beyond_the_limit_are_refused_wherever_they_stand() {
+        let long = "x".repeat(3_000_000);
+        for (whole, line) in
+            [(long.clone(), 1), (format!("a\n{long}"), 2), (format!("{}{long}", "a\n".repeat(200)), 201)]
+        {
+            let mut input = Unpacked::of(whole.as_bytes());
+            input.limits.line = 1 << 20;
+            let mut text = match Text::new(input) {
+                Ok(text) => text,
+                Err(error) => {
+                    assert!(line == 1 && error.to_string().starts_with("file, line 1: is longer than 1 MiB"));
+                    continue;
+                }
+            };
+            let refused = text.first_lines(100).map(drop).and_then(|()| {
+                while text.next_line()?.is_some() {}
+                Ok(())
+            });
+            let error = refused.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("file, line {line}: is longer")), "{error}");
+        }
     }
 
     #[test]
     fn carriage_returns_end_lines_where_nothing_else_does() {
-        let mut text = Text::new(Box::new(&b"a\rb\r"[..]), "file").unwrap();
+        let mut text = Text::new(Unpacked::of(&b"a\rb\r"[..])).unwrap();
         assert_eq!(lines(&mut text), [(1, "a".to_owned()), (2, "b".to_owned())]);
     }
 
     #[test]
     fn bytes_that_are_no_text_are_found_on_their_line() {
-        let mut text = Text::new(Box::new(&b"a\n\xff\n"[..]), "file").unwrap();
+        let mut text = Text::new(Unpacked::of(&b"a\n\xff\n"[..])).unwrap();
         assert!(matches!(text.first_lines(5), Err(ReadError::NotUtf8 { line: 2, .. })));
     }
 }

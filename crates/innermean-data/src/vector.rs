@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::cell::{Meaning, meaning};
 use crate::error::{Place, ReadError};
+use crate::limits::Limits;
 use crate::line::{Delimiter, Line, Lines};
 use crate::source::Source;
 
@@ -24,7 +25,23 @@ use crate::source::Source;
 ///
 /// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than `names`.
 pub fn read_vector(path: &Path, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
-    vector_of(Source::open(path)?, expected_len, names)
+    Limits::default().read_vector(path, expected_len, names)
+}
+
+impl Limits {
+    /// [`read_vector`] within these limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_vector`].
+    pub fn read_vector(
+        &self,
+        path: &Path,
+        expected_len: usize,
+        names: &[String],
+    ) -> Result<Vec<f64>, ReadError> {
+        vector_of(Source::open(path, *self)?, expected_len, names)
+    }
 }
 
 /// [`read_vector`] from bytes; `name` stands for the file in messages.

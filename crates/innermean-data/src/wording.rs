@@ -1,11 +1,32 @@
-//! Names and texts in messages: short, quoted, listed.
+//! Names and texts in messages: short, quoted, listed; and, where a terminal shows them, harmless.
+
+use std::borrow::Cow;
+
+/// What a terminal would act upon instead of showing it: control characters, line separators, and marks that turn the direction of text, by
+/// which one name may look like another.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+        )
+}
+
+/// A text from a file as a terminal may show it: on one line, with a replacement character for each that is not to be seen.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_invisible) {
+        Cow::Owned(text.replace(is_invisible, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// At most 40 characters of a text, on one line.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut short: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
+    let mut short = visible(&text[..end]).into_owned();
+    if end < text.len() {
         short.push('…');
     }
     short
@@ -55,5 +76,18 @@ pub(crate) fn constant_columns(columns: &[(String, f64)]) -> String {
         format!("column {} has", shown.join(", "))
     } else {
         format!("columns {}{others} have", shown.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_upon_is_replaced() {
+        assert_eq!(visible("\u{1b}[31mred\u{7}\n"), "\u{fffd}[31mred\u{fffd}\u{fffd}");
+        assert_eq!(visible("abc\u{202e}cba\u{2066}"), "abc\u{fffd}cba\u{fffd}");
+        assert!(matches!(visible("naïve 東京 עברית"), Cow::Borrowed(_)));
+        assert_eq!(shorten(&"é".repeat(50)), "é".repeat(40) + "…");
     }
 }

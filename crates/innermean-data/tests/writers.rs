@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use innermean_data::{
     Ask, Columns, FeatureColumns, Missing, OutColumn, OutFile, OutTable, read_frame, read_matrix,
@@ -133,6 +134,75 @@ fn links_and_pipes_are_followed() {
     numbers().write(&device).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_respected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("there")).unwrap();
+    // A link to a link to a file that is to be.
+    std::os::unix::fs::symlink("second.csv", path("first.csv")).unwrap();
+    std::os::unix::fs::symlink("there/t.csv", path("second.csv")).unwrap();
+    numbers().write(&path("first.csv")).unwrap();
+    assert!(
+        ["first.csv", "second.csv"].iter().all(|name| fs::symlink_metadata(path(name)).unwrap().is_symlink())
+    );
+    assert_eq!(fs::read_to_string(path("there/t.csv")).unwrap(), "a,b\n1,3\n2,4\n");
+    std::os::unix::fs::symlink("nowhere/t.csv", path("lost.csv")).unwrap();
+    let refused = numbers().write(&path("lost.csv")).unwrap_err().to_string();
+    assert!(refused.contains("lost.csv: cannot be written (there is no such folder)"), "{refused}");
+    std::os::unix::fs::symlink("round.csv", path("round.csv")).unwrap();
+    assert!(numbers().write(&path("round.csv")).is_err());
+}
+
+/// A file of a program at work, one of a killed program, one of a killed program that has just begun, and another's.
+#[test]
+fn what_killed_programs_leave_is_removed_at_the_next_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str, seconds: u64| {
+        let file = fs::File::create(folder.path().join(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+        file
+    };
+    let at_work = made(".innermean-atwork", 4000);
+    at_work.lock().unwrap();
+    drop((made(".innermean-killed", 4000), made(".innermean-young", 1), made(".other", 4000)));
+    numbers().write(&folder.path().join("t.csv")).unwrap();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".innermean-atwork", ".innermean-young", ".other", "t.csv"]);
+}
+
+#[test]
+fn no_name_becomes_a_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let names = ["=1+1", "+cmd", "-x", "@sum(a)", "'=1", "-5", "+1e3", "-", "a=b", "'quoted'"];
+    let texts = OutColumn::Texts(names.map(str::to_owned).to_vec());
+    OutTable { columns: vec![("=name".to_owned(), texts)] }.write(&path).unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    let expected = [
+        "\"'=name\"",
+        "\"'=1+1\"",
+        "\"'+cmd\"",
+        "\"'-x\"",
+        "\"'@sum(a)\"",
+        "\"''=1\"",
+        "-5",
+        "+1e3",
+        "-",
+        "a=b",
+        "'quoted'",
+    ];
+    assert_eq!(lines, expected);
+    let columns = Columns { keys: vec![Ask::required("=name")], ..Columns::default() };
+    let frame = read_frame(&path, &columns, Missing::Error).unwrap();
+    let read: Vec<&str> = (0..names.len()).map(|row| frame.keys[0].as_ref().unwrap().text(row)).collect();
+    assert_eq!(read, names);
+}
+
 /// Texts as they may stand in a table: no line ends, for a row is a line, and no blanks around them.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -140,6 +210,7 @@ fn texts() -> impl Strategy<Value = String> {
         "[ -~é]{1,8}",
         Just("NA".to_owned()),
         Just("#x".to_owned()),
+        "'{0,2}[=+@-][a-z0-9'\",]{0,3}",
         Just("\"".to_owned())
     ]
     .prop_map(|text| text.trim().to_owned())

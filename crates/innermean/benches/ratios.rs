@@ -190,7 +190,7 @@ fn products(table: &mut Vec<Row>) {
         }
         for d in [300, 1000] {
             let mut matrix = gram::of_rows(d, &returns(2 * d, d), |_| 1.0);
-            gram::add_ridge(1.0, d, &mut matrix);
+            gram::add_ridge(1.0, 1.0, d, &mut matrix);
             let [seconds] = own.install(|| {
                 best_times(
                     rounds(d * d * d / 60),

@@ -11,6 +11,18 @@ pub(crate) fn clamp(x: f64, lo: f64, hi: f64) -> f64 {
     if x > hi { hi } else { x }
 }
 
+/// The power of two next to a positive number, by its digits alone; 1 where that has no such neighbour among normal numbers.
+pub(crate) fn power_of_two_near(x: f64) -> f64 {
+    const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
+    if !x.is_normal() || x < 0.0 {
+        return 1.0;
+    }
+    let down = f64::from_bits(x.to_bits() >> DIGITS << DIGITS);
+    let up = 2.0 * down;
+    // By ratios: the border is the square root of 2.
+    if up.is_finite() && x / down > up / x { up } else { down }
+}
+
 /// `min(x, 0)`; a NaN stays one.
 #[inline(always)]
 pub(crate) fn negative_part(x: f64) -> f64 {

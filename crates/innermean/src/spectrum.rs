@@ -1,5 +1,6 @@
 //! What a symmetric matrix looks like from a vector: Lanczos' method.
 
+use crate::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 use crate::vector::{axpy, dot, norm_squared};
@@ -123,8 +124,8 @@ fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Vec<(f64, f64)> {
 /// Makes entry (p, q) zero.
 fn rotate(m: &mut [f64], k: usize, p: usize, q: usize, first: &mut [f64]) {
     let ratio = (m[q * k + q] - m[p * k + p]) / (2.0 * m[p * k + q]);
-    let tangent = 1.0_f64.copysign(ratio) / (ratio.abs() + ratio.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
+    let tangent = 1.0_f64.copysign(ratio) / (ratio.abs() + ratio.hypotenuse(1.0));
+    let cosine = 1.0 / tangent.hypotenuse(1.0);
     let sine = tangent * cosine;
     let turn = |x: &mut f64, y: &mut f64| (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     for l in 0..k {

@@ -1,5 +1,6 @@
 //! How well a model fits: its groups and, where their labels are known, its rows.
 
+use innermean::elementary::Elementary;
 use serde::Serialize;
 
 use super::{LinkChoice, Loss};
@@ -41,7 +42,7 @@ pub(super) struct RowScores {
 
 /// `-q log u` with 0 log 0 = 0.
 fn cross(q: f64, u: f64) -> f64 {
-    if q == 0.0 { 0.0 } else { -q * u.ln() }
+    if q == 0.0 { 0.0 } else { -q * u.natural_log() }
 }
 
 /// Labels and fitted averages of all groups; `sizes` are the groups' rows.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, GroupOptions, Keys, Missing, RowLabels, generate_groups, read_frame,
+    Ask, Columns, FeatureColumns, Frame, GroupOptions, Keys, Missing, RowLabels, generate_groups,
 };
 
 use super::{GeneratorFlags, LinkChoice};
 use crate::columns::{FeatureFlags, place_in_file};
 use crate::human::grouped;
-use crate::number;
+use crate::input_flags::{fits_into_memory, limits};
 
 /// What the columns are.
 #[derive(Debug, Clone, Args)]
@@ -208,7 +208,7 @@ impl ColumnFlags {
         };
         let columns =
             Columns { keys: vec![Ask::required(self.group.clone())], numbers: Vec::new(), features };
-        let frame = read_frame(path, &columns, Missing::Error)?;
+        let frame = limits().read_frame(path, &columns, Missing::Error)?;
         let Some(Some(keys)) = frame.keys.first() else { bail!("{}: no column of groups", frame.source) };
         let mut first = vec![None; keys.names.len()];
         for (row, &code) in keys.codes.iter().enumerate() {
@@ -441,7 +441,7 @@ impl GeneratorFlags {
         let (lo, hi) = options.rows;
         let GroupOptions { groups, features, .. } = options;
         let sizes = format!("--groups {groups}, --rows {lo}..{hi}, --features {features}");
-        number::fits_into_memory(&sizes, &[groups, hi, features])?;
+        fits_into_memory(&sizes, &[groups, hi, features])?;
         let drawn = generate_groups(&options);
         let data = Data {
             source: format!(

@@ -12,6 +12,7 @@ use innermean::{
     AnyMethod, Begin, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer,
     Solution, Status, Stop, methods,
 };
+use innermean_data::visible;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::progress::Line;
@@ -175,7 +176,8 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
 
     /// What is known before the runs.
     pub(super) fn head(&self) -> String {
-        let mut text = format!("Comparison on a {}\n{}\n", self.named.title, self.named.source);
+        let mut text =
+            format!("Comparison on a {}\n{}\n", visible(&self.named.title), visible(&self.named.source));
         text.push_str(&paragraph(
             "objective:",
             &format!("{}, start {}", self.named.objective, self.flags.start),

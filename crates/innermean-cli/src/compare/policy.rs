@@ -21,6 +21,7 @@ pub(super) struct PolicyArgs {
 
 /// Builds the problem and compares.
 pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result<Status> {
+    compare.pictures.check(&flags.inputs())?;
     let task = Task::new(flags)?;
     let problem = task.problem();
     let paper = |name: &str| task.bellman().and_then(|f| f.paper_choice(name));

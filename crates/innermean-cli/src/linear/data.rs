@@ -7,12 +7,13 @@ use anyhow::{Result, bail};
 use innermean::collapse::SparseRows;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::{Collapsed, Merit, Weighted};
-use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable, looks_like_libsvm, read_frame, read_libsvm};
+use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable};
 
 use super::classes::Classes;
 use super::loss::Loss;
 use super::{ColumnFlags, Format};
 use crate::human::grouped;
+use crate::input_flags::{fits_into_memory, limits};
 use innermean::problems::scaling::Scaling;
 
 /// What is fitted.
@@ -61,8 +62,10 @@ impl Target {
     }
 }
 
-/// Sparse rows with more columns than these are a slip: theta alone would take more memory than the machine has.
-const MOST_COLUMNS: usize = 100_000_000;
+/// So many columns may be kept as they are, though most of them hold nothing.
+const FEW_COLUMNS: usize = 100_000;
+/// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what methods remember.
+pub(super) const OF_A_COLUMN: usize = 20;
 /// Rows of which at least one number in so many is there are kept dense.
 const DENSE: usize = 4;
 
@@ -85,7 +88,7 @@ impl Data {
                         file.display()
                     );
                 }
-                Self::of_sparse(read_libsvm(file)?, loss)
+                Self::of_sparse(limits().read_libsvm(file)?, loss)
             }
         }
     }
@@ -102,7 +105,7 @@ impl Data {
             if loss.is_of_classes() { (vec![asked], vec![]) } else { (vec![], vec![asked]) };
         numbers.extend(flags.weight.as_deref().map(Ask::required));
         let columns = Columns { keys, numbers, features: flags.features.features(&[]) };
-        let mut frame = read_frame(file, &columns, flags.features.missing().into())?;
+        let mut frame = limits().read_frame(file, &columns, flags.features.missing().into())?;
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
         let target = match frame.keys.iter().flatten().next() {
             Some(keys) => {
@@ -173,26 +176,28 @@ impl Data {
     }
 
     /// Sparse rows, made dense if they are not sparse.
-    pub(super) fn of_sparse(table: SparseTable, loss: Loss) -> Result<Self> {
-        let d = table.d;
-        if d == 0 {
+    pub(super) fn of_sparse(mut table: SparseTable, loss: Loss) -> Result<Self> {
+        if table.d == 0 {
             bail!("{}: no row has an entry; expected rows such as `1 3:0.5 7:-1`", table.source);
         }
-        if d > MOST_COLUMNS {
-            let widest = |i: &usize| table.row(*i).0.last().is_some_and(|&l| l as usize == d - 1);
-            let row = (0..table.rows()).find(widest).unwrap_or(0);
-            bail!(
-                "{}: an index of {} is too large; expected at most {}",
-                table.place(row),
-                grouped(d as u64),
-                grouped(MOST_COLUMNS as u64)
-            );
-        }
+        let all = table.d;
+        // What no row mentions has a coefficient of zero: where that is most of all columns, nothing is kept of them.
+        let kept = (all > FEW_COLUMNS && all / 2 > table.values.len()).then(|| table.leave_out_unused());
+        let d = table.d;
+        let size = format!("{}: {} columns", table.source, grouped(d as u64));
+        fits_into_memory(&size, &[d, OF_A_COLUMN])?;
         let mut seen = vec![false; d];
         table.indices.iter().zip(&table.values).for_each(|(&l, &x)| seen[l as usize] |= x != 0.0);
         let never = seen.iter().filter(|seen| !**seen).count();
         let target = Target::new(table.labels.clone(), loss, &table.source)?;
         let mut notes = table.notes.clone();
+        if kept.is_some() {
+            notes.push(format!(
+                "Columns that no row mentions are left out: {} of {}; their coefficients are zero.",
+                grouped((all - d) as u64),
+                grouped(all as u64)
+            ));
+        }
         if never > 0 {
             notes.push(format!(
                 "Features that are zero in every row: {} of {}; their coefficients say nothing.",
@@ -211,7 +216,8 @@ impl Data {
             Rows::Sparse { indptr: table.indptr, indices: table.indices, values: table.values }
         };
         // As the file counts them.
-        let names = (0..d).map(|l| format!("x{}", l + table.first_index as usize)).collect();
+        let place = |l: usize| kept.as_ref().map_or(l, |kept| kept[l] as usize);
+        let names = (0..d).map(|l| format!("x{}", place(l) + table.first_index as usize)).collect();
         let (dropped, weights) = (Dropped::default(), None);
         Ok(Data { source: table.source, notes, dropped, names, rows, target, weights })
     }
@@ -314,7 +320,7 @@ fn format(file: &Path, flags: &ColumnFlags) -> Result<Format> {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     Ok(match Path::new(name).extension().and_then(OsStr::to_str) {
         Some("svm" | "libsvm") => Format::Libsvm,
-        Some("txt") if looks_like_libsvm(file)? => Format::Libsvm,
+        Some("txt") if limits().looks_like_libsvm(file)? => Format::Libsvm,
         _ => Format::Table,
     })
 }

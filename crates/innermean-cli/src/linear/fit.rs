@@ -1,5 +1,6 @@
 //! How well an answer fits the rows that it comes from.
 
+use innermean::elementary::Elementary;
 use serde::Serialize;
 
 use super::data::Target;
@@ -51,7 +52,7 @@ impl Fit {
                     log_loss: (loss == Loss::Logistic).then(|| {
                         mean(&|i| {
                             let t = -labels[i] * scores[i];
-                            t.max(0.0) + (-t.abs()).exp().ln_1p()
+                            t.max(0.0) + (-t.abs()).exponential().natural_log_1p()
                         })
                     }),
                 }
@@ -62,6 +63,6 @@ impl Fit {
 
 /// The probability of the positive class.
 pub(super) fn probability(score: f64) -> f64 {
-    let e = (-score.abs()).exp();
+    let e = (-score.abs()).exponential();
     (if score < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }

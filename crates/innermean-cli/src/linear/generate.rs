@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 use innermean_data::{Dropped, LinearModel, TargetedRows};
 
 use super::classes::Classes;
-use super::data::{Data, Rows, Target};
+use super::data::{Data, OF_A_COLUMN, Rows, Target};
 use super::loss::Loss;
+use crate::input_flags::fits_into_memory;
 use crate::number;
 
 /// What to generate.
@@ -74,10 +75,11 @@ impl GeneratorFlags {
         let LinearModel { rows, features, .. } = model;
         if kind == Kind::Sparse {
             let nonzeros = self.nonzeros.unwrap_or(20);
-            number::fits_into_memory(&format!("--rows {rows}, --nonzeros {nonzeros}"), &[rows, nonzeros])?;
+            fits_into_memory(&format!("--rows {rows}, --nonzeros {nonzeros}"), &[rows, nonzeros])?;
+            fits_into_memory(&format!("--features {features}"), &[features, OF_A_COLUMN])?;
             return Data::of_sparse(model.sparse(nonzeros), loss);
         }
-        number::fits_into_memory(&format!("--rows {rows}, --features {features}"), &[rows, features])?;
+        fits_into_memory(&format!("--rows {rows}, --features {features}"), &[rows, features])?;
         let TargetedRows { features, targets, source } = model.dense();
         let target = if loss.is_of_classes() {
             let (classes, labels) = Classes::of_numbers(&targets, "the generated rows")?;

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use innermean::StateFeatures;
-use innermean_data::{Ask, Columns, FeatureRows, Frame, read_frame, read_matrix};
+use innermean_data::{Ask, Columns, FeatureRows, Frame};
 
 use super::flags::{FeatureChoice, NeverLeft, PolicyFlags};
 use super::known::{END, Known, KnownMoves};
+
+use crate::input_flags::limits;
 
 /// States with their features.
 pub(super) struct Described {
@@ -104,7 +106,7 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
         features: flags.columns.features.features(&[]),
         ..Columns::default()
     };
-    let mut frame = read_frame(path, &columns, flags.columns.features.missing().into())?;
+    let mut frame = limits().read_frame(path, &columns, flags.columns.features.missing().into())?;
     let d = frame.feature_names.len();
     if d == 0 {
         bail!("{}: has no column beside {key}; expected at least one of numbers", frame.source);
@@ -166,7 +168,7 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
 
 /// A row for each state in the order of the states, which are then numbers from 0 on.
 fn from_matrix(path: &Path, known: &mut Known) -> Result<Described> {
-    let matrix = read_matrix(path)?;
+    let matrix = limits().read_matrix(path)?;
     let row = |name: &String| name.parse::<usize>().ok().filter(|row| *row < matrix.rows);
     let d = matrix.columns;
     let mut values = Vec::with_capacity(known.names.len() * d);

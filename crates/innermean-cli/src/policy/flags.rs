@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::columns::FeatureFlags;
+use crate::input_flags::fits_into_memory;
 use crate::number;
 use crate::regularizer_flags::RegularizerFlags;
 
@@ -308,9 +309,19 @@ impl PolicyFlags {
         if let Some((flag, given, most)) = sizes.into_iter().find(|(_, given, most)| given > most) {
             bail!("--{flag} {given}: expected at most {most}, for all of it is kept in memory");
         }
+        let pairs = if dense && successors.is_none() { states.unwrap_or(0) } else { successors.unwrap_or(2) };
+        let counts = format!("--states {}", states.unwrap_or(0));
+        // A probability, a reward and a place for each pair of states that may follow each other.
+        fits_into_memory(&counts, &[3, states.unwrap_or(0), pairs])?;
+        let walk = transitions.unwrap_or(0);
+        fits_into_memory(&format!("--transitions {walk}"), &[3, walk])?;
+        if let Some(GridSize { rows, columns }) = *grid {
+            // Names, transitions and rewards of a cell.
+            fits_into_memory(&format!("--grid {rows}x{columns}"), &[rows, columns, 50])?;
+        }
         if random > 0 {
             let states = states.unwrap_or(grid.map_or(0, |grid| grid.rows * grid.columns));
-            number::fits_into_memory(&format!("--features {random} of {states} states"), &[random, states])?;
+            fits_into_memory(&format!("--features {random} of {states} states"), &[random, states])?;
         }
         if let Some(discount) = self.discount.filter(|discount| *discount > 1.0) {
             bail!("--discount {discount}: expected a number from 0 to 1");

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use innermean::Moves;
-use innermean_data::{Ask, Columns, Frame, ReadError, read_frame, read_matrix};
+use innermean_data::{Ask, Columns, Frame, ReadError};
 
 use super::flags::PolicyFlags;
 use super::known::{END, Known, KnownMoves};
+
+use crate::input_flags::limits;
 
 /// How far the sum of a state's probabilities may lie from 1: rounding, also of numbers written in decimals.
 const ROW_SUM: f64 = 1e-9;
@@ -17,7 +19,11 @@ const ROW_SUM: f64 = 1e-9;
 fn read(path: &Path, flags: &PolicyFlags, numbers: Vec<Ask>) -> Result<Frame, ReadError> {
     let columns = &flags.columns;
     let keys = vec![Ask::required(&columns.state_column), Ask::required(&columns.next_column).or_blank()];
-    read_frame(path, &Columns { keys, numbers, ..Columns::default() }, columns.features.missing().into())
+    limits().read_frame(
+        path,
+        &Columns { keys, numbers, ..Columns::default() },
+        columns.features.missing().into(),
+    )
 }
 
 impl Known {
@@ -145,7 +151,7 @@ impl Known {
 
     /// All pairs of states; `as_table` says why it is no table of transitions.
     fn matrix(flags: &PolicyFlags, path: &Path, as_table: &str) -> Result<Self> {
-        let matrix = match read_matrix(path) {
+        let matrix = match limits().read_matrix(path) {
             Ok(matrix) if matrix.rows == matrix.columns => matrix,
             Ok(matrix) => bail!(
                 "{}: is neither a square matrix of probabilities ({} rows of {}) nor a table of transitions ({as_table})",
@@ -173,7 +179,7 @@ impl Known {
                 path.display()
             );
         };
-        let rewards = read_matrix(rewards_file)?;
+        let rewards = limits().read_matrix(rewards_file)?;
         let shape = (rewards.rows, rewards.columns);
         if ![(states, 1), (1, states), (states, states)].contains(&shape) {
             bail!(

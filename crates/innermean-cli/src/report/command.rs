@@ -9,6 +9,8 @@ use innermean::Status;
 use super::convergence::{CALLS, EPOCHS, Quantity, SECONDS};
 use super::traces::{Folder, Trace, files, read_all};
 use super::{Convergence, Course, OutputFiles, Panel, Report};
+use innermean_data::visible;
+
 use crate::grid::Grid;
 use crate::human::{grouped, rounded_count, significant};
 use crate::stdout;
@@ -59,7 +61,8 @@ pub(crate) fn run(ReportArgs { traces, out, plot }: &ReportArgs) -> Result<Statu
     let report = report(&folders, &files);
     outputs.write(&report)?;
     let plot = plot.as_ref().map(|plot| format!(" and {}", plot.display())).unwrap_or_default();
-    stdout::print(&format!("{}: written to {}{plot}\n", report.title, out.display()))?;
+    let written = format!("{}: written to {}{plot}", report.title, out.display());
+    stdout::print(&format!("{}\n", visible(&written)))?;
     Ok(Status::TargetReached)
 }
 

@@ -1,6 +1,7 @@
 //! Problems whose sizes and condition number can be set one by one.
 
 use innermean::draws::Stream;
+use innermean::elementary::Elementary;
 use innermean::{Bounds, Inner, Sample, ScalarMerit, Structure};
 
 /// Where draws of data begin, far from those of the methods.
@@ -43,7 +44,7 @@ impl Units {
         let mut draws = Stream::new(seed, STREAM);
         let mut unit = || 2.0 * draws.unit() - 1.0;
         let scales: Vec<f64> =
-            (0..d).map(|l| 10_f64.powf(-spread * l as f64 / (d.max(2) - 1) as f64)).collect();
+            (0..d).map(|l| 10_f64.to_power(-spread * l as f64 / (d.max(2) - 1) as f64)).collect();
         let terms = if shared { 1 } else { n_x };
         let (mut rows, mut offsets) = (Vec::with_capacity(terms * n_y * ell * d), Vec::new());
         for _ in 0..terms {
@@ -118,7 +119,7 @@ impl Inner for Units {
             let t = self.product(theta, place + c);
             *out = match self.shape {
                 Shape::Line => t,
-                Shape::Softplus => t.max(0.0) + (-t.abs()).exp().ln_1p(),
+                Shape::Softplus => t.max(0.0) + (-t.abs()).exponential().natural_log_1p(),
             };
         }
     }
@@ -128,7 +129,7 @@ impl Inner for Units {
         for (k, w) in w.iter().enumerate() {
             let slope = match self.shape {
                 Shape::Line => 1.0,
-                Shape::Softplus => 1.0 / (1.0 + (-self.product(theta, place + k)).exp()),
+                Shape::Softplus => 1.0 / (1.0 + (-self.product(theta, place + k)).exponential()),
             };
             let scale = c * w * slope;
             out.iter_mut().zip(self.row(place + k)).for_each(|(out, a)| *out += scale * a);

@@ -1,5 +1,6 @@
 //! Table 1, measured: how oracle calls grow with the number of terms, of samples and with the condition number, beside the bounds that the paper lists.
 
+use innermean::elementary::Elementary;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
@@ -412,11 +413,11 @@ pub(super) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
         return None;
     }
     let n = points.len() as f64;
-    let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(|p| part(p).ln()).sum::<f64>() / n;
+    let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(|p| part(p).natural_log()).sum::<f64>() / n;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let (mut xx, mut xy) = (0.0, 0.0);
     for point in points {
-        let (dx, dy) = (point.0.ln() - x, point.1.ln() - y);
+        let (dx, dy) = (point.0.natural_log() - x, point.1.natural_log() - y);
         xx += dx * dx;
         xy += dx * dy;
     }

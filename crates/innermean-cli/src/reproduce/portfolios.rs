@@ -7,12 +7,13 @@ use anyhow::{Result, anyhow, bail};
 use innermean::{
     AnyMethod, Choice, Driver, Inner, Portfolio, Problem, Square, Stop, Tilted, Unregularized, optimum,
 };
-use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
+use innermean_data::{ReadOptions, Returns, generate_factor_model};
 use serde::{Deserialize, Serialize};
 
 use super::arena::{Arena, Course};
 use super::piece::Piece;
 use super::store::{Store, fingerprint};
+use crate::input_flags::limits;
 use crate::start::Start;
 
 /// Names of the methods of Figure 1, and what the paper calls them.
@@ -103,7 +104,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<DataSet>> {
     let mut sets = Vec::new();
     for file in &files {
         let name = file.file_stem().map(|stem| stem.to_string_lossy().replace('_', " ")).unwrap_or_default();
-        let set = DataSet::new(name, read_returns(file, &ReadOptions::default())?)?;
+        let set = DataSet::new(name, limits().read_returns(file, &ReadOptions::default())?)?;
         if sets.iter().any(|other: &DataSet| other.id("") == set.id("")) {
             bail!(
                 "{}: another table of the folder is called '{}' too; expected names that differ",

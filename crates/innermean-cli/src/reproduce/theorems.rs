@@ -1,5 +1,6 @@
 //! Theorems 1, 2 and 3: how fast the Lyapunov functions fall, beside what is promised.
 
+use innermean::elementary::Elementary;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
@@ -94,13 +95,14 @@ impl Example {
             2 => (StepRule::Theorem2, (1.0, gamma / (n * mu)), 0.625, None),
             _ => {
                 let Steps { alpha_theta, alpha_w, .. } = theorem3(&constants, &problem.inner)?;
-                let for_pass = |slowness: f64| (1.0 - 1.0 / slowness).powf(n);
+                let for_pass = |slowness: f64| (1.0 - 1.0 / slowness).to_power(n);
                 let shown = for_pass(1.0 + 8.0 * kappa + 2.0 * n);
                 let printed = for_pass(1.0 + 2.0 * kappa + 2.0 * n);
                 (StepRule::Theorem3, (0.5 / alpha_theta + mu, 0.5 / alpha_w + gamma), shown, Some(printed))
             }
         };
-        let looks = if self.theorem == 3 { (1e-8_f64.ln() / rate.ln()) as usize } else { 14 };
+        let looks =
+            if self.theorem == 3 { (1e-8_f64.natural_log() / rate.natural_log()) as usize } else { 14 };
         let saddle = Saddle::of(problem)?;
         let choice = Choice { rule: Some(rule), ..Choice::default() };
         let mut sums = vec![0.0; looks + 1];
@@ -120,12 +122,12 @@ impl Fall {
     /// The factor by which it fell from one look to the next, over all that is above rounding.
     pub(super) fn measured_rate(&self) -> f64 {
         let last = self.shares.iter().rposition(|share| *share > 1e-20).unwrap_or(0);
-        if last == 0 { 0.0 } else { self.shares[last].powf(1.0 / last as f64) }
+        if last == 0 { 0.0 } else { self.shares[last].to_power(1.0 / last as f64) }
     }
 
     /// Whether it was never above what is promised.
     pub(super) fn holds(&self, rate: f64) -> bool {
-        self.shares.iter().enumerate().all(|(s, share)| *share <= rate.powf(s as f64) * (1.0 + 1e-9))
+        self.shares.iter().enumerate().all(|(s, share)| *share <= rate.to_power(s as f64) * (1.0 + 1e-9))
     }
 }
 

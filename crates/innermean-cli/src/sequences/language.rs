@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use innermean::LanguageModel;
-use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, SpokenLanguage, read_corpus, read_frame};
+use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, SpokenLanguage};
 
 use crate::human::{grouped, significant};
+use crate::input_flags::limits;
 
 /// Probabilities in a file may be rounded: their sum may be so far from 1.
 const ROUNDING: f64 = 0.01;
@@ -35,7 +36,7 @@ impl Language {
 
     /// Counts the n-grams of a corpus.
     pub(super) fn count(path: &Path, order: usize) -> Result<Self> {
-        let corpus = read_corpus(path)?;
+        let corpus = limits().read_corpus(path)?;
         let (ngrams, counts) = corpus.ngrams(order);
         let total: u64 = counts.iter().sum();
         if total == 0 {
@@ -58,7 +59,7 @@ impl Language {
             numbers: vec![Ask::optional("probability"), Ask::optional("count")],
             features: FeatureColumns::None,
         };
-        let mut frame = read_frame(path, &columns, Missing::Error)?;
+        let mut frame = limits().read_frame(path, &columns, Missing::Error)?;
         let (probability, count) = (frame.numbers[0].take(), frame.numbers[1].take());
         let found = if frame.keys[2].is_some() { 3 } else { 2 };
         if let Some(order) = order.filter(|order| *order != found) {

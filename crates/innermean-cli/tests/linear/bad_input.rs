@@ -41,7 +41,7 @@ fn sparse_rows_that_are_none() {
         ("1 1:nan\n", &["line 1", "nan"]),
         ("1 3:1 2:1\n", &["line 1"]),
         ("1\n2\n", &["no row has an entry"]),
-        ("1 1:2\n2 4000000000:1\n", &["line 2", "4,000,000,000", "100,000,000"]),
+        ("1 1:2\n2 40000000000:1\n", &["line 2", "40000000000"]),
     ];
     for (text, words) in cases {
         desk.file("bad.svm", text);
@@ -79,7 +79,10 @@ fn weights_and_flags_that_make_no_sense() {
     );
     desk.assert_refused("--loss huber --huber-width 0", &["--huber-width", "above 0"]);
     desk.assert_refused("--loss none", &["--loss", "smoothed-hinge"]);
-    desk.assert_refused("--rows 1e12", &["--rows 1000000000000, --features 30", "2,500,000,000 numbers"]);
+    desk.assert_refused(
+        "--rows 1e12",
+        &["--rows 1000000000000, --features 30", "numbers, for all of them are kept in memory"],
+    );
     desk.assert_refused(
         "--generate sparse --rows 1e12",
         &["--rows 1000000000000, --nonzeros 20", "in memory"],

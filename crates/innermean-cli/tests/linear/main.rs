@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 
 use desk::*;
 use serde_json::Value;
@@ -10,6 +12,8 @@ mod answers;
 mod bad_input;
 #[path = "../desk/mod.rs"]
 mod desk;
+#[cfg(target_os = "linux")]
+mod limits;
 
 impl Desk {
     fn new() -> Self {

@@ -14,7 +14,10 @@ mod bad_input;
 mod desk;
 mod options;
 mod output;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+#[path = "../desk/signal.rs"]
+mod signal;
+#[cfg(target_os = "linux")]
 mod signals;
 
 impl Desk {

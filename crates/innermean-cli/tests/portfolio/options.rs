@@ -205,7 +205,7 @@ fn limits_end_the_run_with_exit_code_1() {
                 assert!((100_000..130_000).contains(&total), "{total}");
             }
             "max_outer" => assert_eq!(answer["outer"], 3),
-            _ => assert!((0.05..0.5).contains(&number(&answer["seconds"])), "{answer}"),
+            _ => assert!(answer["outer"].as_u64().is_some_and(|outer| outer < 10_000), "{answer}"),
         }
     }
 }

@@ -117,3 +117,34 @@ fn what_was_decided_without_being_asked_is_said() {
         "{words}"
     );
 }
+
+/// Names that would clear a screen, turn text around or begin a line of their own.
+#[test]
+fn names_do_nothing_to_a_terminal() {
+    let desk = Desk::new();
+    let text = csv(&small());
+    let header = text.lines().next().expect("a header").to_owned();
+    let names = ["\u{1b}[2Jred", "\u{202e}abc\u{2066}", "\u{9b}31m", "<b>bold</b>"];
+    desk.file("names.csv", &text.replacen(&header, &format!("date,{}", names.join(",")), 1));
+    let harmless = |text: &str| {
+        let bad = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{2069}').contains(&c);
+        assert!(!text.contains(bad), "{text:?}");
+    };
+    let run = desk.run("names.csv --constraint long-only --report page.html");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    harmless(&run.out);
+    assert!(run.out.contains("\u{fffd}[2Jred") && run.out.contains("\u{fffd}abc\u{fffd}"), "{}", run.out);
+    let page = fs::read_to_string(desk.path().join("page.html")).expect("the page");
+    assert!(page.contains("&lt;b&gt;bold&lt;/b&gt;") && !page.contains("<b>bold"), "escaped");
+    // For programs they are what they are.
+    let answer = desk.json("names.csv --constraint long-only", 0);
+    assert_eq!(answer["names"], serde_json::json!(names));
+    for args in [["\u{1b}[2J\n.csv", "--json"], ["names.csv", "--meth\u{1b}od"]] {
+        let mut command = desk.command("");
+        let refused = Run::from(command.args(args).output().expect("the binary runs"));
+        assert_eq!(refused.code, Some(2));
+        harmless(&refused.err);
+    }
+    desk.file("broken.csv", &text.replacen(&header, "date,\u{1b}a,b,c,d", 1).replacen("0.", "\u{202e}x.", 1));
+    harmless(&desk.refusal("broken.csv"));
+}

@@ -1,48 +1,46 @@
-//! Ctrl-C.
+//! Signals that ask the program to end, and limits that hold before a run begins.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::process::Child;
 
+use super::signal::{HANGUP, has_signal, send, started, wait_for_work};
 use super::*;
 
 /// A run that would take for ever: a duality gap far below rounding.
+const ENDLESS: &str =
+    "--method svrpda1 --risk absolute --constraint long-only --tolerance 1e-300 --max-outer 1e9";
+
 fn endless(desk: &Desk, output: &str) -> Child {
-    let child = desk
-        .command(&format!(
-            "--method svrpda1 --risk absolute --constraint long-only --tolerance 1e-300 --max-outer 1e9 {output}"
-        ))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    // Time to make up the market and to begin.
-    sleep(Duration::from_millis(1500));
+    let mut child = desk.start(&format!("{ENDLESS} {output}"));
+    wait_for_work(&mut child);
     child
 }
 
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
+fn ended(child: Child) -> Run {
+    Run::from(child.wait_with_output().expect("it ends"))
 }
 
 #[test]
-fn the_first_one_prints_the_best_point_so_far() {
+fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
     let desk = Desk::new();
-    let child = endless(&desk, "--json --trace run.jsonl");
-    interrupt(&child);
-    let run = Run::from(child.wait_with_output().expect("it ends"));
-    assert_eq!(run.code, Some(1), "{}", run.err);
-    let answer: Value = serde_json::from_str(&run.out).expect("one object");
-    assert_eq!(answer["status"], "interrupted");
-    assert!(answer["advice"].as_str().is_some_and(|advice| advice.contains("--start FILE")), "{answer}");
-    assert_eq!(numbers(&answer["theta"]).len(), 25);
-    assert!(desk.trace("run.jsonl").len() > 2);
-
+    for signal in ["INT", "TERM", "HUP"] {
+        let child = endless(&desk, &format!("--json --trace {signal}.jsonl --report {signal}.html"));
+        send(&child, signal);
+        let run = ended(child);
+        assert_eq!(run.code, Some(1), "{signal}: {}", run.err);
+        let answer: Value = serde_json::from_str(&run.out).expect("one object");
+        assert_eq!(answer["status"], "interrupted", "{signal}");
+        assert!(answer["advice"].as_str().is_some_and(|advice| advice.contains("--start FILE")), "{answer}");
+        assert_eq!(numbers(&answer["theta"]).len(), 25);
+        let trace = desk.trace(&format!("{signal}.jsonl"));
+        let best = trace.iter().map(|record| number(&record["objective"])).fold(f64::INFINITY, f64::min);
+        assert_eq!(number(&answer["objective"]), best, "{signal}: the best point so far");
+        let page = fs::read_to_string(desk.path().join(format!("{signal}.html"))).expect("the report");
+        assert!(page.contains("Interrupted") && page.trim_end().ends_with("</html>"), "{signal}");
+    }
     let child = endless(&desk, "");
-    interrupt(&child);
-    let run = Run::from(child.wait_with_output().expect("it ends"));
+    send(&child, "TERM");
+    let run = ended(child);
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("interrupted") && run.out.contains("S5B5"), "{}", run.out);
 }
@@ -51,13 +49,86 @@ fn the_first_one_prints_the_best_point_so_far() {
 #[test]
 fn the_second_one_ends_the_program() {
     let desk = Desk::new();
-    let pipe = desk.path().join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
-    let mut child = endless(&desk, "--trace pipe");
-    interrupt(&child);
-    sleep(Duration::from_millis(500));
-    assert!(child.try_wait().expect("it is asked").is_none(), "it waits");
-    interrupt(&child);
-    let status = child.wait().expect("it ends");
-    assert_eq!((status.code(), status.signal()), (Some(130), None));
+    pipe(&desk);
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut child = endless(&desk, "--trace pipe");
+        send(&child, "INT");
+        // Sent until it ends: two of a kind that come at once count as one.
+        while child.try_wait().expect("it is asked").is_none() {
+            send(&child, signal);
+            std::thread::yield_now();
+        }
+        let status = child.wait().expect("it ends");
+        assert_eq!((status.code(), status.signal()), (Some(code), None));
+    }
+}
+
+#[test]
+fn under_nohup_a_closed_terminal_ends_nothing() {
+    let desk = Desk::new();
+    let binary = desk.command(ENDLESS);
+    let mut child = started(
+        Command::new("sh")
+            .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+            .arg(binary.get_program())
+            .args(binary.get_args()),
+    );
+    wait_for_work(&mut child);
+    assert!(has_signal(&child, "SigIgn:", HANGUP) && !has_signal(&child, "SigCgt:", HANGUP));
+    send(&child, "HUP");
+    send(&child, "TERM");
+    assert_eq!(ended(child).code, Some(1));
+}
+
+fn pipe(desk: &Desk) {
+    let made = Command::new("mkfifo").arg(desk.path().join("pipe")).status();
+    assert!(made.expect("mkfifo runs").success());
+}
+
+/// Nothing is worth finishing before the run: a reader that waits for a file ends as any program does.
+#[test]
+fn what_comes_before_the_run_ends_at_once() {
+    let desk = Desk::new();
+    pipe(&desk);
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let mut child = desk.start("pipe --trace run.jsonl");
+        send(&child, signal);
+        assert_eq!(child.wait().expect("it ends").signal(), Some(number));
+        assert_eq!(desk.names(), ["pipe"]);
+    }
+}
+
+#[test]
+fn seconds_count_from_the_first_thing_a_command_does() {
+    let desk = Desk::new();
+    pipe(&desk);
+    let run = desk.run("pipe --max-seconds 0.01 --trace run.jsonl");
+    assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{}", run.err);
+    assert!(run.err.starts_with("innermean: --max-seconds 0.01: reading or generating"), "{}", run.err);
+    assert_eq!(desk.names(), ["pipe"]);
+}
+
+/// A pipe that nobody writes to keeps a reader waiting for ever: so nothing was read where a refusal comes.
+#[test]
+fn outputs_are_looked_at_before_anything_is_read() {
+    let desk = Desk::at("");
+    pipe(&desk);
+    fs::create_dir(desk.path().join("folder.html")).expect("a folder");
+    let before = desk.names();
+    for (args, said) in [
+        ("portfolio pipe --trace nowhere/run.jsonl", "--trace nowhere/run.jsonl: cannot be written"),
+        ("portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
+        ("portfolio pipe --report folder.html", "--report folder.html: is a directory"),
+        ("bags pipe --plot run.gif", "--plot run.gif: does not say by its ending"),
+        ("linear pipe --predictions out.xlsx", "--predictions out.xlsx: does not say by its ending"),
+        ("policy pipe --trace a --report a.html --plot a", "--plot a: is the path of --trace too"),
+        ("sequences pipe --corpus pipe --predictions pipe.csv/x.csv", "--predictions pipe.csv/x.csv: cannot"),
+        ("compare portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
+        ("compare policy pipe --plot run.gif", "--plot run.gif"),
+    ] {
+        let run = desk.run(args);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
+        assert!(run.err.contains(said), "{args}: {}", run.err);
+        assert_eq!(desk.names(), before, "{args}");
+    }
 }

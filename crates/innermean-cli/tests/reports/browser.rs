@@ -6,7 +6,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -114,9 +114,7 @@ impl Browser {
     /// Opens a page and waits until it stands.
     pub(crate) fn open(&mut self, page: &Path) {
         self.call("Page.navigate", &json!({ "url": format!("file://{}", page.display()) }));
-        let begun = Instant::now();
         while self.value("document.readyState === 'complete' && location.protocol === 'file:'") != true {
-            assert!(begun.elapsed() < Duration::from_secs(60), "the page does not load");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

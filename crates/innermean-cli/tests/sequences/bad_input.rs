@@ -84,7 +84,7 @@ fn flags_that_do_not_fit() {
         "--generated-steps 1e9",
         &["--generated-steps 1000000000, --features 10", "in memory"],
     );
-    desk.assert_refused("--classes 1e5", &["--classes 100000", "2,500,000,000 numbers"]);
+    desk.assert_refused("--classes 1e8", &["--classes 100000000", "numbers, for all"]);
     desk.assert_refused("--classes 5000 --order 3", &["--classes 5000", "in memory"]);
     desk.assert_refused("--label truth", &["--label needs a file"]);
     desk.assert_refused("--classes 1", &["--classes 1", "at least 2"]);

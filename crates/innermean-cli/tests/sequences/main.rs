@@ -13,6 +13,9 @@ mod bad_input;
 mod desk;
 mod files;
 mod options;
+#[cfg(target_os = "linux")]
+#[path = "../desk/signal.rs"]
+mod signal;
 
 impl Desk {
     fn new() -> Self {

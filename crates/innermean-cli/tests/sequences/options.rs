@@ -31,9 +31,8 @@ fn methods_go_on_from_the_start_that_was_found() {
 #[test]
 fn limits_hold_the_search_too() {
     let desk = Desk::new();
-    let clock = std::time::Instant::now();
-    let answer = desk.json("--generated-steps 50000 --starts 500 --max-seconds 0.5", 1);
-    assert!(clock.elapsed().as_secs() < 60, "{:?}", clock.elapsed());
+    // More starts than can be tried in any test: what ends the search is the limit.
+    let answer = desk.json("--generated-steps 50000 --starts 1e5 --max-seconds 0.5", 1);
     assert_eq!((&answer["status"], &answer["search"]["cut_short"]), (&"max_seconds".into(), &true.into()));
     assert!(answer["notes"].to_string().contains("cut short"));
     assert_eq!(answer["scores"]["accuracy_with_labels"], Value::Null);
@@ -45,20 +44,13 @@ fn limits_hold_the_search_too() {
     assert_eq!(answer["status"], "target_reached");
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_the_search_with_what_there_is() {
-    use std::process::{Command, Stdio};
     let desk = Desk::new();
-    let child = desk
-        .command("--generated-steps 50000 --starts 100000 --json")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    std::thread::sleep(std::time::Duration::from_secs(4));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
+    let mut child = desk.start("--generated-steps 50000 --starts 1e5 --json");
+    signal::wait_for_work(&mut child);
+    signal::send(&child, "TERM");
     let run = Run::from(child.wait_with_output().expect("it ends"));
     assert_eq!(run.code, Some(1), "{}", run.err);
     let answer: Value = serde_json::from_str(&run.out).expect("one object");

@@ -1,5 +1,6 @@
 //! `-q_i log u - (1 - q_i) log(1 - u)`
 
+use crate::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 use super::ScalarMerit;
@@ -54,7 +55,7 @@ impl Bernoulli {
 
     /// `(1/n_X) sum_i` of the entropies of the `q_i`: no averages whatever have a smaller loss.
     pub fn floor(&self) -> f64 {
-        let part = |q: f64| if q == 0.0 { 0.0 } else { -q * q.ln() };
+        let part = |q: f64| if q == 0.0 { 0.0 } else { -q * q.natural_log() };
         let sum: f64 = self.proportions.iter().map(|&q| part(q) + part(1.0 - q)).sum();
         sum / self.proportions.len() as f64
     }
@@ -137,8 +138,8 @@ impl ScalarMerit for Bernoulli {
         let present = |q: f64, u: f64, log: f64| {
             if u > 0.0 || u.is_nan() { -q * log } else { f64::INFINITY }
         };
-        let yes = if q > 0.0 { present(q, u, u.ln()) } else { 0.0 * u };
-        let no = if q < 1.0 { present(1.0 - q, 1.0 - u, (-u).ln_1p()) } else { 0.0 * u };
+        let yes = if q > 0.0 { present(q, u, u.natural_log()) } else { 0.0 * u };
+        let no = if q < 1.0 { present(1.0 - q, 1.0 - u, (-u).natural_log_1p()) } else { 0.0 * u };
         yes + no
     }
 
@@ -165,13 +166,13 @@ impl ScalarMerit for Bernoulli {
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let q = self.proportions[i];
         if q == 0.0 {
-            return if w > 0.0 { w - 1.0 - w.ln() } else { f64::INFINITY };
+            return if w > 0.0 { w - 1.0 - w.natural_log() } else { f64::INFINITY };
         }
         if q == 1.0 {
-            return if w < 0.0 { -1.0 - (-w).ln() } else { f64::INFINITY };
+            return if w < 0.0 { -1.0 - (-w).natural_log() } else { f64::INFINITY };
         }
         let (u, rest) = averages(q, w);
-        w * u + q * u.ln() + (1.0 - q) * rest.ln()
+        w * u + q * u.natural_log() + (1.0 - q) * rest.natural_log()
     }
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! `log(1 + e^(-y_i u))`
 
+use crate::elementary::Elementary;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ScalarMerit;
 use super::labels::Labels;
 use super::scalar_merit::one_by_one;
-use crate::exponential;
+use crate::exponential::{exp, sigmoid};
 use crate::scalar::{clamp, positive_part};
 use crate::setting::InvalidSetting;
 use crate::vector::{LANES, dispatch};
@@ -46,13 +47,6 @@ impl Logistic {
     }
 }
 
-/// `1 / (1 + e^-t)`, precise at both ends.
-#[inline(always)]
-fn sigmoid(t: f64) -> f64 {
-    let e = (-t.abs()).exp();
-    (if t < 0.0 { e } else { 1.0 }) / (1.0 + e)
-}
-
 /// The root t of `alpha t + s(t) = p`, which lies between `(p - 1) / alpha` and `p / alpha`.
 #[inline(always)]
 fn root(alpha: f64, p: f64) -> f64 {
@@ -89,7 +83,7 @@ fn tile(u: &[f64], y: &[f64], out: &mut [f64]) -> f64 {
     let (mut lines, mut q) = ([0.0; LANES], [0.0; LANES]);
     let mut one = |lane: usize, u: f64, y: f64| {
         let t = -y * u;
-        let e = exponential::exp(-t.abs());
+        let e = exp(-t.abs());
         lines[lane] += positive_part(t);
         q[lane] += e * (1.0 + q[lane]);
         -y * (if t < 0.0 { e } else { 1.0 }) / (1.0 + e)
@@ -105,14 +99,14 @@ fn tile(u: &[f64], y: &[f64], out: &mut [f64]) -> f64 {
     for (lane, ((u, y), out)) in more_u.iter().zip(more_y).zip(more_out).enumerate() {
         *out = one(lane, *u, *y);
     }
-    lines.iter().sum::<f64>() + q.iter().map(|q| q.ln_1p()).sum::<f64>()
+    lines.iter().sum::<f64>() + q.iter().map(|q| q.natural_log_1p()).sum::<f64>()
 }
 
 impl ScalarMerit for Logistic {
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let t = -self.labels.of(i) * u;
-        t.max(0.0) + (-t.abs()).exp().ln_1p()
+        t.max(0.0) + exp(-t.abs()).natural_log_1p()
     }
 
     #[inline(always)]
@@ -123,7 +117,7 @@ impl ScalarMerit for Logistic {
     /// `s(t) (1 - s(t))`, `t = -y_i u`
     #[inline(always)]
     fn second(&self, _: usize, u: f64) -> f64 {
-        let e = exponential::exp(-u.abs());
+        let e = exp(-u.abs());
         e / ((1.0 + e) * (1.0 + e))
     }
 
@@ -156,7 +150,7 @@ impl ScalarMerit for Logistic {
 
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let v = -self.labels.of(i) * w;
-        let part = |v: f64| if v == 0.0 { 0.0 } else { v * v.ln() };
+        let part = |v: f64| if v == 0.0 { 0.0 } else { v * v.natural_log() };
         if (0.0..=1.0).contains(&v) { part(v) + part(1.0 - v) } else { f64::INFINITY }
     }
 

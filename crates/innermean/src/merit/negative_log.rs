@@ -1,5 +1,6 @@
 //! `-sum_c q_ic log u_c`
 
+use crate::elementary::Elementary;
 use std::ops::Range;
 
 use super::Merit;
@@ -135,9 +136,9 @@ impl Merit for NegativeLog {
                 // A NaN stays one.
                 0.0 * u
             } else if u < e {
-                -q * (e.ln() + (u - e) / e)
+                -q * (e.natural_log() + (u - e) / e)
             } else {
-                -q * u.ln()
+                -q * u.natural_log()
             };
         }
         sum
@@ -167,7 +168,7 @@ impl Merit for NegativeLog {
             sum += match (within, q == 0.0) {
                 (false, _) => f64::INFINITY,
                 (true, true) => 0.0,
-                (true, false) => -q - q * (-w / q).ln(),
+                (true, false) => -q - q * (-w / q).natural_log(),
             };
         }
         sum

@@ -2,6 +2,7 @@
 
 use super::ScalarMerit;
 use super::bernoulli::positive_root;
+use crate::elementary::Elementary;
 use crate::setting::{self, InvalidSetting};
 
 /// Half the deviance of a Poisson count `c_i` whose mean is `n_i u`, with a scale s common to all terms:
@@ -56,7 +57,7 @@ impl ScalarMerit for Poisson {
         } else if u <= 0.0 {
             f64::INFINITY
         } else {
-            n * u - c + c * (c / (n * u)).ln()
+            n * u - c + c * (c / (n * u)).natural_log()
         }
     }
 
@@ -78,7 +79,7 @@ impl ScalarMerit for Poisson {
         if c == 0.0 {
             if (w - n).abs() <= ROUNDING * n { 0.0 } else { f64::INFINITY }
         } else if w < n {
-            -c * (-w / n).ln_1p()
+            -c * (-w / n).natural_log_1p()
         } else {
             f64::INFINITY
         }

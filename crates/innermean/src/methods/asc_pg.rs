@@ -5,6 +5,7 @@
 //! with it the gap where P is strongly convex, falls like `k^(-4/9)`, at larger steps than SCGD's.
 //! Per step: 1 f + 1 f' + 1 phi of the shared form, and 1 f at the start; time O(d ell). Storage: y, in `R^ell`.
 
+use crate::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::smoothness;
@@ -88,8 +89,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for AscPg {
     fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking) {
         // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p, as in SCGD.
         let passes = s.passes();
-        let a = self.alpha_theta * passes.powf(-5.0 / 9.0);
-        let b = self.averaging * passes.powf(-4.0 / 9.0);
+        let a = self.alpha_theta * passes.to_power(-5.0 / 9.0);
+        let b = self.averaging * passes.to_power(-4.0 / 9.0);
         let (i, j) = s.draw(oracle);
         // theta <- prox_{a_k g}(theta - a_k f'_theta(y_j) phi_i'(y))
         s.z.copy_from_slice(&s.theta);

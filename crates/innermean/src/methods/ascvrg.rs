@@ -12,6 +12,7 @@
 //! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code divides the step by n once more and
 //! thresholds by lambda instead of `alpha lambda`: its iterates hardly move, and towards another point.
 
+use crate::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
@@ -95,7 +96,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
 
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
         // k_s = k_0 (3/2)^s
-        let steps = (FIRST * GROWTH.powf(s.outer as f64)).min(self.inner_iterations as f64).ceil() as usize;
+        let steps =
+            (FIRST * GROWTH.to_power(s.outer as f64)).min(self.inner_iterations as f64).ceil() as usize;
         // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
         s.snapshot(oracle, steps);
     }

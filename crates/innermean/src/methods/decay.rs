@@ -1,5 +1,6 @@
 //! Steps that fall with time, for methods whose noise does not vanish.
 
+use crate::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 /// `alpha_k = alpha / (1 + k / period)^power`
@@ -17,6 +18,6 @@ impl Decay {
     /// What is left of a step in iteration k, from 0.
     #[inline(always)]
     pub fn at(&self, k: u64) -> f64 {
-        (1.0 + k as f64 / self.period).powf(-self.power)
+        (1.0 + k as f64 / self.period).to_power(-self.power)
     }
 }

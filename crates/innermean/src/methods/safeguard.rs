@@ -10,6 +10,7 @@
 //!
 //! All of it depends on the run alone: with its state in a file, a run goes on bit for bit.
 
+use crate::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 /// What the safeguard makes of a method's own steps and loops.
@@ -378,7 +379,7 @@ fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
     let smooth = gains().zip(gains().skip(1)).all(|(before, after)| after > 0.0 && after <= SMOOTH * before);
     let calls = (last.0 - first.0) as f64 / 2.0;
     let tells = late > telling && calls > 0.0 && (smooth || early >= VISIBLE * late);
-    tells.then(|| (early / late).ln() / calls)
+    tells.then(|| (early / late).natural_log() / calls)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! convex, and that of averaged iterates like `k^(-1/4)` where it is merely convex.
 //! Per step: 1 f + 1 f' + 1 phi of the shared form; time O(d ell). Storage: y, in `R^ell`.
 
+use crate::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::smoothness;
@@ -82,7 +83,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Scgd {
         // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p: an alpha large enough for later
         // would be far too large at k = 1. y starts at its first sample instead of zero.
         let passes = s.passes();
-        let a = self.alpha_theta * passes.powf(-0.75);
+        let a = self.alpha_theta * passes.to_power(-0.75);
         let b = if s.at_start() { 1.0 } else { self.averaging / passes.sqrt() };
         let (i, j) = s.draw(oracle);
         // y <- (1 - b_k) y + b_k f_theta(y_j)

@@ -12,6 +12,7 @@
 //! average, so that the same number of samples is split into A for each of b terms. A loop then costs about as much as its snapshot.
 //! The reference is the average of a loop, and the next loop goes on from its last iterate.
 
+use crate::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, STEP, smoothness};
@@ -69,11 +70,12 @@ impl Listed for VrscPg {
         let pieces = gradient_calls(&problem.inner).f;
         let n = problem.inner.n_x().max(pieces as usize) as f64;
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
-        let terms = choice.outer_batch.unwrap_or_else(|| (n.powf(2.0 / 3.0) / batch as f64).ceil() as usize);
+        let terms =
+            choice.outer_batch.unwrap_or_else(|| (n.to_power(2.0 / 3.0) / batch as f64).ceil() as usize);
         let outer_batch = at_least_one("outer_batch", terms)?;
         let alpha_theta =
             choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, outer_batch, batch));
-        let steps = choice.inner_iterations.unwrap_or_else(|| n.cbrt().ceil() as usize);
+        let steps = choice.inner_iterations.unwrap_or_else(|| n.cube_root().ceil() as usize);
         Ok(VrscPg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             inner_iterations: at_least_one("inner_iterations", steps)?,

@@ -2,6 +2,7 @@
 //! left out, and with it its coordinate.
 
 use super::Double;
+use crate::scalar::power_of_two_near;
 
 /// `S M S = L L'` on the coordinates that are kept, S diagonal.
 pub(crate) struct Factor {
@@ -27,7 +28,7 @@ impl Factor {
         let scale = |l: usize| {
             let entry = matrix[l * d + l].hi;
             // 2^-k with 4^k near the entry
-            if entry > 0.0 && entry.is_finite() { (-(0.5 * entry.log2()).round()).exp2() } else { 1.0 }
+            1.0 / power_of_two_near(entry.sqrt())
         };
         let scales: Vec<f64> = (0..d).map(scale).collect();
         let mut l = vec![Double::ZERO; d * d];

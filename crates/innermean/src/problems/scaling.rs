@@ -10,6 +10,7 @@
 //! the problem in z holds for that of the file.
 
 use crate::regularizer::{Regularizer, Separable};
+use crate::scalar::power_of_two_near;
 use crate::setting::InvalidSetting;
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
@@ -52,7 +53,7 @@ impl Scaling {
                 continue;
             }
             // In these units nothing is rounded: the problem that is solved is that of the file.
-            *size = size.log2().round().exp2();
+            *size = power_of_two_near(*size);
             *center = (*center / *size).round() * *size;
             if !column().all(|x| is_exact(*x, *center)) {
                 *center = 0.0;

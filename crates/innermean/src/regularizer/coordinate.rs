@@ -1,5 +1,6 @@
 //! One coordinate of a g that is a sum over coordinates, and many equal steps on it at once.
 
+use crate::elementary::Elementary;
 use crate::scalar::{clamp, soft_threshold};
 
 /// `g_l(x) = tilt x + l1 |x| + (l2/2) x^2` for `lo <= x <= hi`, inf elsewhere: what every g of this room that is a sum over coordinates
@@ -139,7 +140,7 @@ struct Line {
 impl Line {
     #[inline(always)]
     fn new(rate: f64) -> Self {
-        Line { rate, decay: if rate == 0.0 { 0.0 } else { rate.ln_1p() } }
+        Line { rate, decay: if rate == 0.0 { 0.0 } else { rate.natural_log_1p() } }
     }
 
     /// `s^m x - a r_m`
@@ -149,7 +150,7 @@ impl Line {
             return x - m as f64 * a;
         }
         // s^m = 1 + less
-        let less = (-(m as f64) * self.decay).exp_m1();
+        let less = (-(m as f64) * self.decay).exponential_m1();
         x + less * (x + a / self.rate)
     }
 
@@ -164,7 +165,7 @@ impl Line {
         let crossing = if self.rate == 0.0 {
             x / a - 1.0
         } else {
-            (self.rate * (x - a) / (a * (1.0 + self.rate))).ln_1p() / self.decay
+            (self.rate * (x - a) / (a * (1.0 + self.rate))).natural_log_1p() / self.decay
         };
         // Rounding may be off by one: a step too few is made up for in the next stretch, one too many led from a to 0. The conversion
         // sees to infinities.

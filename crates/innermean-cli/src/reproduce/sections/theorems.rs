@@ -1,6 +1,7 @@
 //! Theorems 1, 2 and 3.
 
 use anyhow::Result;
+use innermean::elementary::Elementary;
 
 use crate::grid::Grid;
 use crate::plot::{Curve, Figure, Panel};
@@ -37,7 +38,7 @@ pub(in crate::reproduce) fn section(store: &Store) -> Result<(Section, Vec<Findi
 fn panel(example: Example, fall: &Fall) -> Panel {
     let bound = |name: &str, rate: f64| Curve {
         name: name.to_owned(),
-        points: (0..fall.shares.len()).map(|s| (s as f64, rate.powf(s as f64))).collect(),
+        points: (0..fall.shares.len()).map(|s| (s as f64, rate.to_power(s as f64))).collect(),
     };
     let measured = Curve {
         name: "measured".to_owned(),

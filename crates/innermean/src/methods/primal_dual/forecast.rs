@@ -17,6 +17,7 @@
 //! U of SVRPDA-II adds up Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter in units of H, those of the way to the optimum leave
 //! about `d rho Gamma` of the gap, and those of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that small.
 
+use crate::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 use crate::spectrum::Mode;
@@ -147,7 +148,8 @@ impl Forecast {
         let drift = view.drift * gamma * (1.0 + m * gamma * view.scatter);
         let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
         let left = decay + floor + DISBELIEF;
-        let price = if left < HARDLY { (view.snapshot + view.step * m) / -left.ln() } else { f64::INFINITY };
+        let price =
+            if left < HARDLY { (view.snapshot + view.step * m) / -left.natural_log() } else { f64::INFINITY };
         let steps = Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
         let modes = Vec::new();
         Forecast { steps, price, decay, floor, beta, steps_to_renew: view.steps_to_renew, modes }
@@ -209,11 +211,11 @@ impl Oscillator {
             // Near the critical damping the formula is a difference of two large numbers.
             let apart = root.max(0.05 * gamma);
             let part = ((gamma / 2.0 + apart - pull) / (2.0 * apart)).clamp(0.0, 10.0);
-            part * part * (-2.0 * (gamma / 2.0 - root).max(0.0) * m).exp()
+            part * part * (-2.0 * (gamma / 2.0 - root).max(0.0) * m).exponential()
         } else {
             let swing = (-square).sqrt().max(0.1 * gamma);
             let push = (gamma / 2.0 - pull) / swing;
-            (1.0 + push * push) * (-gamma * m).exp()
+            (1.0 + push * push) * (-gamma * m).exponential()
         }
     }
 }

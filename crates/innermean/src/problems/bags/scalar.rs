@@ -1,5 +1,6 @@
 //! One number for each row: identity, logistic and exponential links.
 
+use crate::elementary::Elementary;
 use std::ops::Range;
 
 use super::{Groups, Link, TILE};
@@ -86,9 +87,9 @@ impl Bags {
                 Link::Identity => average,
                 Link::Logistic => {
                     let q = average.clamp(1e-3, 1.0 - 1e-3);
-                    (q / (1.0 - q)).ln()
+                    (q / (1.0 - q)).natural_log()
                 }
-                Link::Exp => average.max(1e-3).ln(),
+                Link::Exp => average.max(1e-3).natural_log(),
             };
         }
         theta

@@ -1,5 +1,6 @@
 //! Several classes: the softmax link.
 
+use crate::elementary::Elementary;
 use std::ops::Range;
 
 use super::{Groups, TILE};
@@ -62,7 +63,7 @@ impl SoftmaxBags {
     pub fn start(&self, averages: &[f64]) -> Vec<f64> {
         let mut theta = vec![0.0; self.d()];
         if self.groups.intercept {
-            let logs: Vec<f64> = averages.iter().map(|q| q.max(1e-3).ln()).collect();
+            let logs: Vec<f64> = averages.iter().map(|q| q.max(1e-3).natural_log()).collect();
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
             for (theta, log) in theta[self.penalised()..].iter_mut().zip(&logs) {
                 *theta = log - mean;

@@ -7,6 +7,7 @@
 use super::Sequences;
 use super::relabel::{best_names, renamed};
 use crate::draws::Stream;
+use crate::elementary::Elementary;
 use crate::vector::{axpy, distance_squared};
 
 /// Passes over the steps; the last ones move hardly any.
@@ -15,15 +16,18 @@ const PASSES: usize = 20;
 const CLIMBS: usize = 30;
 
 impl Sequences {
-    /// A start from clusters of the steps, which `draws` decide.
-    pub(super) fn start_from_clusters(&self, draws: &mut Stream) -> Vec<f64> {
+    /// A start from clusters of the steps, which `draws` decide. Once time `is_over`, what has been found so far must do.
+    pub(super) fn start_from_clusters(&self, draws: &mut Stream, is_over: &dyn Fn() -> bool) -> Vec<f64> {
         let (classes, features) = (self.language.classes(), self.width - 1);
         let x = |t: usize| &self.rows[t * self.width..t * self.width + features];
         let mut means = self.seeds(draws);
         let mut part_of = vec![0; self.steps()];
         let mut counts = vec![0.0; classes];
         let mut spread = 0.0;
-        for _ in 0..PASSES {
+        for pass in 0..PASSES {
+            if pass > 0 && is_over() {
+                break;
+            }
             let mut sums = vec![0.0; classes * features];
             counts.fill(0.0);
             spread = 0.0;
@@ -58,9 +62,9 @@ impl Sequences {
         for (mean, count) in means.chunks_exact(features).zip(&counts) {
             theta.extend(mean.iter().map(|m| m / variance));
             let square: f64 = mean.iter().map(|m| m * m).sum();
-            theta.push(((count + 1.0) / self.steps() as f64).ln() - square / (2.0 * variance));
+            theta.push(((count + 1.0) / self.steps() as f64).natural_log() - square / (2.0 * variance));
         }
-        renamed(&theta, &best_names(&self.language.bigrams(), &bigrams, draws, CLIMBS))
+        renamed(&theta, &best_names(&self.language.bigrams(), &bigrams, draws, CLIMBS, is_over))
     }
 
     /// The first means: steps drawn one after the other, those far from all before with a higher chance.

@@ -1,5 +1,6 @@
 //! The language model: which n-grams of classes occur, and how often.
 
+use crate::elementary::Elementary;
 use crate::setting::InvalidSetting;
 
 /// The longest n-grams: products of more probabilities than that are seldom estimated from a file.
@@ -111,7 +112,7 @@ impl LanguageModel {
 
     /// `-sum_i p_i log p_i`: what no classifier's cost can fall below.
     pub fn entropy(&self) -> f64 {
-        -self.probabilities.iter().map(|p| p * p.ln()).sum::<f64>()
+        -self.probabilities.iter().map(|p| p * p.natural_log()).sum::<f64>()
     }
 
     /// How often each class stands in a place of an n-gram, on average over the places.

@@ -10,6 +10,7 @@
 
 use super::LanguageModel;
 use crate::draws::Stream;
+use crate::elementary::Elementary;
 
 /// Of `1/C^2`: pairs that are never predicted count as so rare.
 const RARE: f64 = 1e-3;
@@ -66,12 +67,15 @@ impl Matching<'_> {
         pairs.sum()
     }
 
-    /// Exchanges two names as long as that helps.
-    fn climb(&mut self) {
+    /// Exchanges two names as long as that helps, and time is not over.
+    fn climb(&mut self, is_over: &dyn Fn() -> bool) {
         let mut improved = true;
         while improved {
             improved = false;
             for c in 0..self.classes {
+                if is_over() {
+                    return;
+                }
                 for d in c + 1..self.classes {
                     let before = self.share_of_two(c, d);
                     self.places.swap(c, d);
@@ -87,25 +91,30 @@ impl Matching<'_> {
     }
 }
 
-/// The best names found in `rounds` climbs, the first from the names as they are: `names[c]` is the part to be called c.
+/// The best names found in `rounds` climbs, the first from the names as they are: `names[c]` is the part to be called c. No more are made
+/// once time `is_over`.
 pub(super) fn best_names(
     language: &[f64],
     predicted: &[f64],
     draws: &mut Stream,
     rounds: usize,
+    is_over: &dyn Fn() -> bool,
 ) -> Vec<usize> {
     let classes = language.len().isqrt();
     let rare = RARE / language.len() as f64;
-    let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).ln()).collect();
+    let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).natural_log()).collect();
     let mut matching = Matching { classes, language, predicted: &predicted, places: (0..classes).collect() };
     let mut best = (f64::NEG_INFINITY, matching.places.clone());
     for round in 0..rounds {
+        if is_over() {
+            break;
+        }
         if round > 0 {
             for c in (1..classes).rev() {
                 matching.places.swap(c, draws.index(c + 1));
             }
         }
-        matching.climb();
+        matching.climb(is_over);
         let score = matching.score();
         if score > best.0 {
             best = (score, matching.places.clone());

@@ -113,7 +113,11 @@ impl Search<'_> {
                 if number > 0 && self.is_over(clock) {
                     return (Tried { origin, on_part: None, on_all: None }, Vec::new());
                 }
-                let start = start(&part.inner, origin, &mut Stream::new(self.seed, STREAM + number as u64));
+                let mut draws = Stream::new(self.seed, STREAM + number as u64);
+                let start = match origin {
+                    Origin::Clusters => part.inner.start_from_clusters(&mut draws, &|| self.is_over(clock)),
+                    Origin::Random => random_weights(part.inner.d(), &mut draws),
+                };
                 let (theta, objective) = self.descend(&part, &start, clock);
                 (Tried { origin, on_part: Some(objective), on_all: None }, theta)
             })
@@ -171,13 +175,6 @@ impl Search<'_> {
         // A point that is not finite is no point.
         let objective = if solution.objective.is_nan() { f64::INFINITY } else { solution.objective };
         (solution.theta, objective)
-    }
-}
-
-fn start(f: &Sequences, origin: Origin, draws: &mut Stream) -> Vec<f64> {
-    match origin {
-        Origin::Clusters => f.start_from_clusters(draws),
-        Origin::Random => random_weights(f.d(), draws),
     }
 }
 
