@@ -63,6 +63,11 @@ fn gap_of(part: &Coordinate, theta: f64, v: f64, radius: f64) -> (f64, f64) {
     (if gap < 0.0 { 0.0 } else { gap }, size)
 }
 
+/// What a coordinate adds as it is; infinite where nothing but a change of `v` helps.
+pub(crate) fn cost(part: &Coordinate, theta: f64, v: f64) -> f64 {
+    gap_of(part, theta, v, f64::INFINITY).0
+}
+
 /// The multiplier of the budget that makes the sum least among `|z_l| <= radius_l`; 0 without a budget.
 pub(crate) fn multiplier(g: &Parts, u: &[f64], radius: &[f64]) -> f64 {
     if !g.budget {

@@ -34,11 +34,14 @@ pub(super) fn moved(
 ) -> Option<(Vec<f64>, Vec<f64>)> {
     let Evidence { point, w, u, .. } = evidence;
     let (d, f) = (u.len(), &ground.problem.inner);
-    let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 1.0));
+    let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 2.0));
     let beyond = bracket::excess(g, u, &vec![0.0; d], tau);
     let (mut free, mut s) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
         let v = u[l] + part.tilt + tau;
+        if bracket::cost(part, point.theta[l], v) <= evidence.bearable() {
+            continue;
+        }
         let at_rest = (beyond[l] > 0.0).then(|| v.signum() * beyond[l]);
         if let Some(slope) = left(part, point.theta[l], v).or(at_rest) {
             free.push(l);

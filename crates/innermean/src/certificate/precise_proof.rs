@@ -67,11 +67,13 @@ pub(super) fn gap(
         .map(|(v, part)| (*v - Double::from(part.tilt)).value())
         .collect();
     let radius = |times: f64| ground.radius(evidence.point, &w, &rounded, times);
-    let mut tau = Double::from(bracket::multiplier(g, &rounded, &radius(1.0)));
+    let mut tau = Double::from(bracket::multiplier(g, &rounded, &radius(2.0)));
     // The second step takes off what rounding left of the first.
     for step in 0..MOST_STEPS {
         let v = slopes(&moved, tau);
-        let Some(change) = newton_step(&rows, g, theta, &v, &weights, &mut tau) else { break };
+        let Some(change) = newton_step(&rows, g, theta, &v, &weights, &mut tau, evidence.bearable()) else {
+            break;
+        };
         let mut all_inside = true;
         for (i, own) in moved.chunks_exact_mut(ell).enumerate() {
             let terms = i * ell..(i + 1) * ell;
@@ -105,11 +107,15 @@ fn newton_step(
     v: &[Double],
     weights: &[f64],
     tau: &mut Double,
+    bearable: f64,
 ) -> Option<Vec<Double>> {
     let d = theta.len();
     let whole = rows.gram(weights);
     let (mut free, mut s) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
+        if bracket::cost(part, theta[l], v[l].hi) <= bearable {
+            continue;
+        }
         let free_to_move = left(part, theta[l], v[l].hi).is_some();
         let (least, most) = bracket::finite(part);
         let beyond = v[l].hi < least || v[l].hi > most;

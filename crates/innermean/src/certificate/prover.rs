@@ -164,6 +164,13 @@ pub(crate) struct Evidence<'e> {
     pub(crate) wanted: f64,
 }
 
+impl Evidence<'_> {
+    /// What a coordinate may add to a gap without being moved for it.
+    pub(crate) fn bearable(&self) -> f64 {
+        0.01 * self.wanted * self.scale / self.u.len().max(1) as f64
+    }
+}
+
 impl<'p> Prover<'p> {
     pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
         let d = problem.inner.d();
@@ -221,19 +228,18 @@ impl<'p> Prover<'p> {
         if evidence.matched
             && let Some(bound) = self.by_hessian(&evidence)
         {
-            if lowest.gap < bound.gap {
-                return (lowest, measure);
+            let (mut best, mut by) = (bound, Measure::Quadratic);
+            if lowest.gap < best.gap {
+                (best, by) = (lowest, measure);
             }
             // Rounding may hide that the point is optimal.
-            if bound.gap > target && small && self.is_due() {
+            if best.gap > target && small && self.is_due() {
                 let precise = self.precisely(&evidence);
-                return if precise.gap < bound.gap {
-                    (precise, measure)
-                } else {
-                    (bound, Measure::Quadratic)
-                };
+                if precise.gap < best.gap {
+                    (best, by) = (precise, measure);
+                }
             }
-            return (bound, Measure::Quadratic);
+            return (best, by);
         }
         let first = self.by_duals(&mut evidence, None, None);
         let first = if lowest.gap < first.gap { lowest } else { first };
@@ -357,7 +363,7 @@ impl<'p> Prover<'p> {
         if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
             return Bound::NONE;
         }
-        let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 1.0));
+        let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 2.0));
         let mut beyond = bracket::excess(g, u, &error, tau);
         let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
         let mut along = None;
@@ -432,7 +438,7 @@ impl<'p> Prover<'p> {
         let moved = newton::moved(ground, g, evidence, &weights, &matrix);
         let (mut w, mut u) = moved.unwrap_or_else(|| (evidence.w.to_vec(), evidence.u.to_vec()));
         let error = ground.errors(&w);
-        let tau = bracket::multiplier(g, &u, &ground.radius(evidence.point, &w, &u, 1.0));
+        let tau = bracket::multiplier(g, &u, &ground.radius(evidence.point, &w, &u, 2.0));
         let beyond = bracket::excess(g, &u, &error, tau);
         let repair = Repair::new(ground, &weights, &matrix, &beyond, g.budget);
         if repair.is_none() && beyond.iter().any(|excess| *excess > 0.0) {

@@ -19,11 +19,6 @@ use crate::problem::ErasedProblem;
 use crate::regularizer::{Coordinate, Parts};
 use crate::vector::{dot, norm_squared};
 
-/// The least part of a step that is tried, and numbers of the data up to which steps are.
-const LEAST_PART: f64 = 1e-12;
-const FEW_NUMBERS: usize = 10_000;
-/// The longest step along the gradient, of one that would make F vanish if it went on like this.
-const FAR: f64 = 1e3;
 /// Coordinates up to which a whole matrix is made.
 const MOST_COLUMNS: usize = 300;
 /// Of its diagonal: a ridge for a matrix that may be singular.
@@ -48,7 +43,7 @@ pub(crate) struct Stationarity {
     diagonal: Vec<f64>,
     /// The sizes of what each slope is the sum of, there.
     sizes: Vec<f64>,
-    /// Points that were measured, and the next at which it is made in any case: twice as many.
+    /// Points that were measured, and the next at which both are made in any case: twice as many.
     asked: u64,
     due: u64,
 }
@@ -73,7 +68,7 @@ impl Stationarity {
         if due {
             self.due = 2 * self.asked;
         }
-        if !self.diagonal.is_empty() && !due {
+        if !due {
             let as_made = self.along_coordinates(&g, at);
             if as_made > enough || as_made.is_nan() {
                 return as_made;
@@ -81,32 +76,10 @@ impl Stationarity {
         }
         (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
         let first = self.along_coordinates(&g, at);
-        if f.d() > MOST_COLUMNS || first.is_nan() {
+        if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
             return first;
         }
-        let (gain, there) = whole(problem, &g, at, |l| self.noise(l), enough);
-        let gain = first.max(gain);
-        let numbers = f.n_x() * f.ell() * f.d();
-        if gain <= enough || numbers > FEW_NUMBERS {
-            return gain;
-        }
-        // Along the gradient, in units in which what it is the sum of has size 1, and so far that F would vanish.
-        let far = FAR * problem.loss(at.f_bar).abs();
-        let down = |l: usize| {
-            let unit = self.sizes[l].powi(2);
-            at.theta[l] - if unit > 0.0 { far * at.gradient[l] / unit } else { 0.0 }
-        };
-        let down = (0..at.theta.len()).map(down).collect();
-        let tried = tried(problem, at, &[there, self.ends_alone(&g, at), down], enough);
-        gain.min(tried.unwrap_or(gain))
-    }
-
-    /// Where each coordinate alone would go.
-    fn ends_alone(&self, g: &Parts, at: Slope<'_>) -> Vec<f64> {
-        let end = |l: usize| {
-            g.parts[l].step(1.0 / self.diagonal[l].max(f64::MIN_POSITIVE), at.gradient[l], at.theta[l])
-        };
-        (0..at.theta.len()).map(end).collect()
+        first.max(whole(problem, &g, at, |l| self.noise(l), enough))
     }
 
     /// What of the slope along coordinate l may be rounding.
@@ -123,28 +96,6 @@ impl Stationarity {
         };
         (0..at.theta.len()).map(along).sum()
     }
-}
-
-/// The most that parts of some steps really gain, if that is no more than enough: a model may promise what F does not keep, as where it flattens out.
-fn tried(problem: &ErasedProblem<'_>, at: Slope<'_>, ends: &[Vec<f64>], enough: f64) -> Option<f64> {
-    let here = problem.loss(at.f_bar) + problem.regularizer.value(at.theta);
-    let mut f_bar = vec![0.0; at.f_bar.len()];
-    let mut most = 0.0_f64;
-    for end in ends {
-        let mut part = 1.0;
-        while part > LEAST_PART {
-            let step = |(x, next): (&f64, &f64)| x + part * (next - x);
-            let theta: Vec<f64> = at.theta.iter().zip(end).map(step).collect();
-            problem.inner.means(&theta, &mut f_bar);
-            let gained = here - problem.loss(&f_bar) - problem.regularizer.value(&theta);
-            if gained > enough {
-                return None;
-            }
-            most = most.max(gained);
-            part *= 0.25;
-        }
-    }
-    Some(most)
 }
 
 /// Along one coordinate.
@@ -165,7 +116,7 @@ fn whole(
     at: Slope<'_>,
     noise: impl Fn(usize) -> f64,
     enough: f64,
-) -> (f64, Vec<f64>) {
+) -> f64 {
     let d = at.theta.len();
     let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
     let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE;
@@ -185,7 +136,7 @@ fn whole(
     let bent: f64 = (0..d).map(|l| moved[l] * dot(&matrix[l * d..(l + 1) * d], &moved)).sum();
     let left = problem.regularizer.value(at.theta) - problem.regularizer.value(&x);
     let gained = left - dot(at.gradient, &moved) - 0.5 * bent;
-    (if gained.is_finite() { gained.max(0.0) } else { 0.0 }, x)
+    if gained.is_finite() { gained.max(0.0) } else { 0.0 }
 }
 
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
