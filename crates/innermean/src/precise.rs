@@ -20,11 +20,15 @@ const MOST_PRODUCTS: usize = 2_000_000;
 
 /// Whether the problem is small enough, and of the kind.
 pub(crate) fn is_affordable(problem: &ErasedProblem<'_>) -> bool {
+    is_small(problem) && problem.merit.quadratic_form().is_none()
+}
+
+/// Whether an affine f has so few numbers.
+pub(crate) fn is_small(problem: &ErasedProblem<'_>) -> bool {
     let f = &problem.inner;
     let pairs = if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
     let d = f.d();
     f.structure().affine
-        && problem.merit.quadratic_form().is_none()
         && pieces(f).max(pairs).saturating_mul(f.ell()).saturating_mul(d) <= MOST_PRODUCTS
         && (f.n_x() * f.ell()).saturating_mul(d * d).max(d * d * d) <= MOST_PRODUCTS
 }

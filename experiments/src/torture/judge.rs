@@ -175,7 +175,9 @@ impl Facts {
                 best = points.lowest().0;
             }
             let direction: Vec<Dd> = best.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
-            unbounded = path.recession.is_some() || affine.falls_for_ever(&origin, &direction);
+            // Nothing falls for ever against a ridge.
+            let ridged = affine.penalty.parts.iter().all(|part| part.l2 > 0.0);
+            unbounded = !ridged && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
         }
         let best = points.lowest().1;
         let mut facts =

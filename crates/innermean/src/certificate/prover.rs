@@ -246,7 +246,7 @@ impl<'p> Prover<'p> {
         if first.gap <= target || self.ground.parts.is_none() {
             return (first, measure);
         }
-        let times = if small { FAR } else { FURTHER };
+        let times = if precise::is_small(&self.ground.problem) { FAR } else { FURTHER };
         let here = self.by_duals(&mut evidence, None, Some(1.0));
         let near = here.gap <= NEAR * evidence.scale;
         let mut best = first;
