@@ -32,22 +32,27 @@ pub(crate) mod stationarity;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) gap: f64,
-    /// How much of it is there for rounding alone.
-    pub(crate) rounding: f64,
+    /// How much of it is not there for rounding alone.
+    pub(crate) excess: f64,
+    /// What of that is no more than rounding usually is: less would say nothing.
+    pub(crate) floor: f64,
     /// If it holds for no more: among all theta up to so many times the answer.
     pub(crate) within: Option<f64>,
 }
 
 impl Bound {
-    pub(crate) const NONE: Bound = Bound { gap: f64::INFINITY, rounding: 0.0, within: None };
+    pub(crate) const NONE: Bound =
+        Bound { gap: f64::INFINITY, excess: f64::INFINITY, floor: 0.0, within: None };
 
-    pub(crate) fn new(gap: f64, rounding: f64, within: Option<f64>) -> Self {
-        if gap.is_nan() { Bound::NONE } else { Bound { gap, rounding, within } }
+    /// An excess, and what rounding adds to it.
+    pub(crate) fn new(excess: f64, rounding: f64, floor: f64, within: Option<f64>) -> Self {
+        let gap = excess + rounding;
+        if gap.is_nan() { Bound::NONE } else { Bound { gap, excess, floor, within } }
     }
 
     /// Whether little is left of it but rounding.
     pub(crate) fn is_rounding(self) -> bool {
-        self.gap < f64::INFINITY && self.gap <= 4.0 * self.rounding
+        self.gap < f64::INFINITY && self.excess <= 3.0 * self.floor
     }
 }
 

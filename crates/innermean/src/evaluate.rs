@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::dual::Point;
-use crate::certificate::prover::{Evidence, Prover};
+use crate::certificate::prover::{Evidence, Prover, WORTH_SAYING};
 use crate::certificate::stationarity::{Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::inner::Inner;
@@ -16,8 +16,6 @@ use crate::regularizer::Regularizer;
 
 /// A gap that is rounding alone counts as none if it is no more than this part of the objective.
 const BEARABLE: f64 = 1e-9;
-/// A bound among some theta alone, relative to the objective, that is worth saying.
-const WORTH_SAYING: f64 = 1e-3;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
 const DIGITS: f64 = 1e-14;
 /// The tolerance that nobody set.
@@ -109,7 +107,8 @@ impl Proven {
         let rounding = self.rounding + f64::EPSILON * self.magnitude;
         let gap = (self.objective - below).max(0.0) + rounding;
         if gap < self.bound.gap {
-            (self.bound, self.measure) = (Bound::new(gap, rounding, None), measure);
+            let floor = f64::EPSILON * self.magnitude;
+            (self.bound, self.measure) = (Bound::new(gap - rounding, rounding, floor, None), measure);
         }
     }
 }

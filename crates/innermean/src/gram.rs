@@ -189,7 +189,9 @@ mod tests {
         let mut matrix = weighted(&sparse, weight);
         assert_eq!(matrix, expected);
         add_ridge(0.25, 1.0, 3, &mut matrix);
-        assert_eq!(matrix[4], expected[4] + 0.25);
+        assert_eq!(matrix[4], 1.25 * expected[4]);
+        assert_eq!(size_across(2, &[2.0, 0.0, 0.0, 2.0]), 1.0);
+        assert_eq!(sizes_of_sum(&dense, &[1.0, -1.0]), sizes_of_sum(&sparse, &[-1.0, 1.0]));
     }
 
     /// For sizes on both sides of every cut: one tile and many, one strip and many, one group and many.

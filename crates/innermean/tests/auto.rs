@@ -253,7 +253,11 @@ fn what_has_no_minimum_diverges_and_an_interrupt_is_heard() {
     let portfolio = Portfolio::new(5, Market::generated(3, 5, 1).rows.concat()).unwrap();
     let problem = portfolio.problem(Square::new(1.0).unwrap(), Unregularized).unwrap();
     let outcome = auto::solve(&driver(1e-6), &problem, &[0.0; 5], &mut (), 0).unwrap();
-    assert_eq!(outcome.solution.status, Status::Diverged);
+    assert_eq!(outcome.solution.status, Status::Unbounded);
+    // Along the direction, P falls as fast as at first for ever.
+    let direction = outcome.solution.endless.clone().expect("a direction");
+    let at = |t: f64| problem.objective(&direction.iter().map(|p| t * p).collect::<Vec<_>>());
+    assert!(at(1.0) < 0.0 && (at(1e6) / at(1.0) / 1e6 - 1.0).abs() < 1e-6, "{} {}", at(1.0), at(1e6));
     assert!(outcome.solution.theta.iter().all(|t| t.is_finite()));
     let flag = AtomicBool::new(true);
     let interrupted = Driver { interrupt: Some(&flag), ..driver(1e-300) };

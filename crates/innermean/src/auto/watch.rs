@@ -17,6 +17,8 @@ const NO_PATIENCE: u64 = 8;
 
 /// The part of all that an attempt has gained that counts as progress.
 const LITTLE: f64 = 1e-2;
+/// And of the objective.
+const VISIBLE: f64 = 1e-4;
 
 /// What is left of the first measure where nobody else would get further either.
 const ROUNDING: f64 = 1e-9;
@@ -112,7 +114,8 @@ impl Observer for Watch<'_> {
             first.get_or_insert(now);
             let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
             // Far from the optimum a measure may say little while the objective falls.
-            let gained = *marked - record.objective > LITTLE * (*begun - record.objective).abs();
+            let least = (LITTLE * (*begun - record.objective).abs()).max(VISIBLE * record.objective.abs());
+            let gained = *marked - record.objective > least;
             if gained {
                 *marked = record.objective;
                 mark.1 = record.outer;

@@ -17,8 +17,11 @@ use crate::scalar::{clamp, soft_threshold};
 /// A sum over the coordinates, and what of it may be rounding.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bracket {
-    pub(crate) gap: f64,
+    /// Without what rounding adds.
+    pub(crate) exact: f64,
     pub(crate) rounding: f64,
+    /// What of the first may well be rounding.
+    pub(crate) floor: f64,
 }
 
 /// Halvings of the interval in which tau lies.
@@ -135,7 +138,7 @@ pub(crate) struct Slopes<'a> {
 /// `sum_l G_l`, for a theta within the bounds.
 pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
     let Slopes { u, error, tau, repaired, radius } = slopes;
-    let (mut gap, mut rounding) = (0.0, 0.0);
+    let (mut sum, mut rounding, mut floor) = (0.0, 0.0, 0.0);
     for (l, part) in g.parts.iter().enumerate() {
         let radius = radius.map_or(f64::INFINITY, |radius| radius[l].max(theta[l].abs()));
         let (mut v, mut error) = slope(part, u[l], error[l], tau);
@@ -145,21 +148,25 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         }
         if part.is_smooth() && part.l2 > 0.0 {
             error += 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
+            floor += error * error / (2.0 * part.l2);
         }
         let ((low, size), (high, _)) =
             (gap_of(part, theta[l], v - error, radius), gap_of(part, theta[l], v + error, radius));
         let exact = gap_of(part, theta[l], v, radius).0;
         // Not f64::max, which would drop a NaN.
         let worst = if low > high { low } else { high };
-        gap += worst + 4.0 * UNIT * size;
-        rounding += (worst - exact).max(0.0) + 4.0 * UNIT * size;
+        sum += exact;
+        if worst > exact {
+            rounding += worst - exact;
+        }
+        rounding += 4.0 * UNIT * size;
+        floor += 4.0 * UNIT * size;
     }
     if g.budget {
         let off = (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * theta.iter().map(|t| t.abs()).sum::<f64>();
-        gap += tau.abs() * off;
         rounding += tau.abs() * off;
     }
-    Bracket { gap, rounding: if rounding.is_nan() { 0.0 } else { rounding } }
+    Bracket { exact: sum, rounding, floor }
 }
 
 #[cfg(test)]
@@ -212,7 +219,7 @@ mod tests {
             let slopes = Slopes { u: &u, error: &[0.0; 4], tau, repaired: None, radius: None };
             let minus: Vec<f64> = u.iter().map(|u| -u).collect();
             let known = 0.25 * u.iter().sum::<f64>() + budget.conjugate(&minus);
-            let found = bracket(&g, &theta, slopes).gap;
+            let found = bracket(&g, &theta, slopes).exact;
             assert!((found - known).abs() < 1e-12, "{found} {known}");
         }
     }

@@ -202,8 +202,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
         }
     }
     let slopes = Slopes { u: &u, error: &error, tau: 0.0, repaired: None, radius: Some(radius) };
-    let Bracket { gap, rounding } = bracket::bracket(&free_of_tilt, theta, slopes);
-    let gap = gap + beyond;
+    let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let (first, size) = mismatch(&ground.problem, f_bar, &rounded, &|_| 0.0);
     let mut lost =
         (8.0 * UNIT + UNIT * rounded.len() as f64) * size + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
@@ -211,7 +210,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
         let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
         lost += tau.hi.abs() * off;
     }
-    Bound::new(first + gap + lost, rounding + lost, Some(*times))
+    Bound::new(first + exact + beyond, rounding + lost, floor + lost, Some(*times))
 }
 
 /// Of double-double arithmetic, with a margin.

@@ -33,6 +33,8 @@ use crate::vector::dot;
 /// How many times the answer theta may be in a bound that holds for no more: where twice the precision is at hand, and elsewhere.
 const FAR: f64 = 1e12;
 const FURTHER: f64 = 100.0;
+/// A bound among some theta alone, relative to the objective, that is worth more than a larger one among all.
+pub(crate) const WORTH_SAYING: f64 = 1e-3;
 /// A gap among theta of the answer's size, relative to the scale, above which nothing dear is tried.
 const NEAR: f64 = 1e-2;
 /// Gram matrices of so many products take a few milliseconds, and are made at every point close to the optimum; in twice the precision, fewer.
@@ -235,7 +237,7 @@ impl<'p> Prover<'p> {
             // Rounding may hide that the point is optimal.
             if best.gap > target && small && self.is_due() {
                 let precise = self.precisely(&evidence);
-                if precise.gap < best.gap {
+                if precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale {
                     (best, by) = (precise, measure);
                 }
             }
@@ -258,7 +260,8 @@ impl<'p> Prover<'p> {
             best = if by_step.gap < best.gap { by_step } else { best };
             if best.gap > target && small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
-                best = if precise.gap < best.gap { precise } else { best };
+                let helps = precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale;
+                best = if helps { precise } else { best };
             }
         }
         if best.gap == f64::INFINITY {
@@ -274,7 +277,7 @@ impl<'p> Prover<'p> {
         let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
         let gap = evidence.point.loss + evidence.point.g - lowest;
         let rounding = rounding + 4.0 * UNIT * size;
-        Bound::new(gap + rounding, rounding, None)
+        Bound::new(gap, rounding, 4.0 * UNIT * size, None)
     }
 
     /// The bound of the duals at hand and no others.
@@ -309,9 +312,9 @@ impl<'p> Prover<'p> {
         let moved = bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
         let errors = ground.errors(w);
         let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
-        let (gap, rounding) = quadratic::gap(hessian, &ground.problem, g, *point, u, &error);
-        let rounding = rounding + ground.objective_error(*point, w);
-        Some(Bound::new(gap + ground.objective_error(*point, w), rounding, None))
+        let bound = quadratic::gap(hessian, &ground.problem, g, *point, u, &error);
+        let rounding = bound.gap - bound.excess + ground.objective_error(*point, w);
+        Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
     /// Makes the Hessian, unless that has been tried.
@@ -390,15 +393,17 @@ impl<'p> Prover<'p> {
         }
         let repaired = repair.map(|_| &*beyond);
         let slopes = Slopes { u, error: &error, tau, repaired, radius: radius.as_deref() };
-        let Bracket { gap, rounding } = bracket::bracket(g, point.theta, slopes);
+        let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let margin = |r: usize| repair.map_or(0.0, |repair| repair.of_dual(r));
-        let (first, size) = if *matched && repair.is_none() {
-            (0.0, point.loss.abs())
-        } else {
-            mismatch(&ground.problem, point.f_bar, w, &margin)
-        };
-        let lost = ground.objective_error(*point, w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
-        Bound::new(first + gap + lost, rounding + lost, times)
+        let at_hand = *matched && repair.is_none();
+        let (first, size) =
+            if at_hand { (0.0, 0.0) } else { mismatch(&ground.problem, point.f_bar, w, &margin) };
+        let rounding =
+            rounding + ground.objective_error(*point, w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
+        // Where g is strongly convex all around, squares of slopes can be told apart below the objective's last digit.
+        let strong = at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
+        let digits = if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
+        Bound::new(first + exact, rounding, floor + digits, times)
     }
 
     /// A repair along the one coordinate that is free, if there is an excess nowhere else.
@@ -422,7 +427,7 @@ impl<'p> Prover<'p> {
         let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
         let lost = ROUNDING * size + self.ground.objective_error(*point, w);
         let second = point.g - dot(point.theta, &v) + conjugate;
-        Bound::new(first + if second < 0.0 { 0.0 } else { second } + lost, lost, None)
+        Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
     }
 
     /// After a Newton step of the duals, with what is left repaired.

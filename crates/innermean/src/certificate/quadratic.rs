@@ -17,6 +17,7 @@
 //! Where g0 is linear the rest vanishes and the bound is exact. Otherwise y is the prox step by the diagonal of H, and v the subgradient
 //! that makes s least. Rounding of u is part of s; [`Definite`] takes care of that of H.
 
+use super::Bound;
 use super::definite::Definite;
 use super::dual::Point;
 use super::sizes::UNIT;
@@ -48,7 +49,7 @@ pub(crate) fn is_affordable<F: Inner + ?Sized>(f: &F) -> bool {
     f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
 }
 
-/// A bound on `P(theta) - P*` and what of it may be rounding, with `u = F'(theta)` known up to `error`.
+/// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`.
 pub(crate) fn gap(
     hessian: &Definite,
     problem: &ErasedProblem<'_>,
@@ -56,7 +57,7 @@ pub(crate) fn gap(
     point: Point<'_>,
     u: &[f64],
     error: &[f64],
-) -> (f64, f64) {
+) -> Bound {
     let theta = point.theta;
     let rounded = |l: usize, part: &Coordinate| {
         error[l] + 4.0 * UNIT * (u[l].abs() + part.tilt.abs() + part.l1 + (part.l2 * theta[l]).abs())
@@ -65,14 +66,17 @@ pub(crate) fn gap(
     if g.are_smooth() {
         let mut s = u.to_vec();
         g.add_gradient(theta, &mut s);
-        let (norm, error) = hessian.norm(&s, &errors);
-        return (0.5 * norm * norm, 0.5 * error * error);
+        return of_norm(hessian.norm(&s, &errors), 0.0, 0.0);
     }
     let Tangent { s, rest, size, tau } = Tangent::new(hessian, problem, g, theta, u);
     errors.iter_mut().for_each(|error| *error += 2.0 * UNIT * tau.abs());
-    let (norm, error) = hessian.norm(&s, &errors);
-    let rounding = 4.0 * UNIT * size;
-    (0.5 * norm * norm + rest + rounding, 0.5 * error * error + rounding)
+    of_norm(hessian.norm(&s, &errors), rest, 4.0 * UNIT * size)
+}
+
+/// Half a square, of which an error is part, and the rest.
+fn of_norm((norm, error): (f64, f64), rest: f64, rounding: f64) -> Bound {
+    let (with, without) = (0.5 * norm * norm, 0.5 * (norm - error) * (norm - error));
+    Bound::new(without + rest, with - without + rounding, 0.5 * error * error + rounding, None)
 }
 
 /// s and what g0 adds to the bound.

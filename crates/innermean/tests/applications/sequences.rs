@@ -205,7 +205,7 @@ fn a_perfect_classifier_has_no_cost() {
     }
 }
 
-/// Where the origin is stationary, stationarity is measured by the ordinary point.
+/// Where the origin is stationary by symmetry, an ordinary point is not.
 #[test]
 fn a_language_of_equal_classes_has_a_measure_too() {
     use innermean::evaluate::{Evaluator, Known};
@@ -222,7 +222,7 @@ fn a_language_of_equal_classes_has_a_measure_too() {
         assert_eq!(certificate.reason, Some(innermean::Reason::NotConvex));
         certificate.relative.unwrap()
     };
-    assert!((stationarity(&ordinary) - 1.0).abs() < 1e-9);
+    assert!(stationarity(&ordinary) > 0.1);
     assert!(stationarity(&[0.0; 6]) < 0.1);
 }
 
