@@ -66,7 +66,7 @@ pub enum Measure {
     FenchelGap,
     /// A proof for quadratic F: the minimum of P's quadratic model, which is exact where g is quadratic too.
     Quadratic,
-    /// No proof: what a Newton step from here would gain.
+    /// No proof: the square root of what a Newton step from here would gain.
     Stationarity,
     /// Nothing is known; where no tolerance is set, nothing is asked.
     None,
@@ -120,7 +120,7 @@ pub struct Certificate {
     /// `P(theta) - P*` is at most this, where the measure is a gap and one is known.
     pub gap: Option<f64>,
     /// What tolerances are compared with: the gap over the objective's scale, which is the larger of `|F| + |g|` at the point and at the origin (or the
-    /// point that g allows next to it); or what a Newton step would gain, over the same. It does not change when columns or the objective are
+    /// point that g allows next to it); or the square root of what a Newton step would gain, over the same. It does not change when columns or the objective are
     /// multiplied by constants.
     pub relative: Option<f64>,
     /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to so many times the largest of the answer, where `S_l` is the root mean

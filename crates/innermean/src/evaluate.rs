@@ -226,8 +226,9 @@ impl<'p> Evaluator<'p> {
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
-                    let gain = memory.stationarity.gain(problem, at, *tolerance * scale);
-                    gained = Some(relative(gain, scale));
+                    let gain = memory.stationarity.gain(problem, at, tolerance.powi(2) * scale);
+                    // A gain is about the square of a slope.
+                    gained = Some(relative(gain, scale).sqrt());
                 }
                 Way::Nothing | Way::Unasked => {}
             }

@@ -1,4 +1,4 @@
-//! Where nothing can be proven: what a Newton step from theta would gain, relative to the objective.
+//! Where nothing can be proven: what a Newton step from theta would gain.
 //!
 //! ```text
 //! max over x of  -<F'(theta), x - theta> - (1/2) (x - theta)' H (x - theta) - g(x) + g(theta)
