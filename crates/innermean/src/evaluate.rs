@@ -17,7 +17,7 @@ use crate::regularizer::Regularizer;
 /// A gap that is rounding alone counts as none if it is no more than this part of the objective.
 const BEARABLE: f64 = 1e-9;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
-const DIGITS: f64 = 1e-14;
+const DIGITS: f64 = 1e-12;
 /// The tolerance that nobody set.
 const TOLERANCE: f64 = 1e-6;
 
@@ -295,9 +295,14 @@ impl<'p> Evaluator<'p> {
         let evidence = Evidence { point, w, matched, u: gradient, gram, scale, wanted };
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
-        if let Some(exact) = exact {
-            here.objective = exact;
-            here.rounding = f64::EPSILON * here.magnitude;
+        match exact {
+            Some(exact) if (exact - here.objective).abs() > DIGITS * here.magnitude => {
+                here.objective = exact;
+                here.rounding = f64::EPSILON * here.magnitude;
+            }
+            // The bound is that of the other objective.
+            Some(exact) => here.bound.gap += (here.objective - exact).max(0.0),
+            None => {}
         }
     }
 
@@ -362,13 +367,17 @@ impl<'p> Evaluator<'p> {
             };
         }
         if bound.gap < f64::INFINITY {
+            // Nothing is left but rounding, or nothing that the tolerance asks for.
+            let is_enough = relative > self.tolerance && bound.excess <= self.tolerance * scale;
+            // Where the objective is 0 at the origin and nothing is better, rounding is all that is left.
+            let is_bearable = relative <= BEARABLE || scale == 0.0;
+            let is_rounding = is_bearable && (bound.is_rounding() || is_enough);
             return Certificate {
                 measure,
                 gap: Some(bound.gap),
                 relative: Some(relative),
                 within: bound.within,
-                // Where the objective is 0 at the origin and nothing is better, rounding is all that is left.
-                is_rounding: bound.is_rounding() && (relative <= BEARABLE || scale == 0.0),
+                is_rounding,
                 reason: None,
             };
         }
