@@ -143,8 +143,8 @@ pub(crate) struct Prover<'p> {
     /// The last slope that balancing has seen.
     pub(crate) steepness: f64,
     lowest: OnceCell<f64>,
-    /// The objective of the last point in twice the precision, if its bound was found so.
-    exact: Option<f64>,
+    /// The objective of the last point in twice the precision, and its bound, if that was looked for.
+    exact: Option<(f64, Bound)>,
     /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as for the last.
     pub(crate) asked: u64,
     pub(crate) due: u64,
@@ -212,8 +212,8 @@ impl<'p> Prover<'p> {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
         let (mut bound, measure) = self.best_bound(evidence);
-        let Some(exact) = self.exact else { return (bound, measure, None) };
-        if bound.within != Some(FAR) {
+        let Some((exact, its_own)) = self.exact else { return (bound, measure, None) };
+        if bound != its_own {
             // The bound from below is that of the objective as it was found before.
             bound.gap =
                 (exact - (objective - bound.gap)).max(0.0) + 2.0 * UNIT * (objective.abs() + bound.gap);
@@ -471,7 +471,7 @@ impl<'p> Prover<'p> {
         let found =
             self.ground.parts.as_ref().and_then(|g| precise_proof::gap(&self.ground, g, evidence, FAR));
         let Some((bound, exact)) = found else { return Bound::NONE };
-        self.exact = Some(exact);
+        self.exact = Some((exact, bound));
         bound
     }
 }
