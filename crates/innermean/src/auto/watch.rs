@@ -178,7 +178,7 @@ pub(super) fn joined(before: Solution, next: Solution) -> Solution {
     let best = if next.status.is_solved() || next.objective <= before.objective {
         next
     } else {
-        Solution { status: next.status, ..before }
+        Solution { status: next.status, endless: next.endless, ..before }
     };
     Solution { calls, rows, outer, inner, seconds, trace, ..best }
 }

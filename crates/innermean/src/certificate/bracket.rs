@@ -10,7 +10,7 @@
 //! `sum_l z_l = 1` adds a multiplier tau to every `v_l`, and any tau will do. Where `G_l` is infinite, so that g leaves theta a way to
 //! infinity that F does not close for certain, it is finite among all `|z_l| <= radius_l`.
 
-use super::sizes::UNIT;
+use super::sizes::{UNIT, USUAL};
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::{clamp, soft_threshold};
 
@@ -148,7 +148,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         }
         if part.is_smooth() && part.l2 > 0.0 {
             error += 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
-            floor += error * error / (2.0 * part.l2);
+            floor += (USUAL * error).powi(2) / (2.0 * part.l2);
         }
         let ((low, size), (high, _)) =
             (gap_of(part, theta[l], v - error, radius), gap_of(part, theta[l], v + error, radius));

@@ -276,6 +276,8 @@ impl<'p> Prover<'p> {
         let rounding = self.ground.objective_error(evidence.point, evidence.w);
         let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
         let gap = evidence.point.loss + evidence.point.g - lowest;
+        // Where phi is infinitely steep, all that is known is how many terms were added.
+        let rounding = if rounding.is_finite() { rounding } else { self.ground.sizes().of_sum * size };
         let rounding = rounding + 4.0 * UNIT * size;
         Bound::new(gap, rounding, 4.0 * UNIT * size, None)
     }

@@ -20,7 +20,7 @@
 use super::Bound;
 use super::definite::Definite;
 use super::dual::Point;
-use super::sizes::UNIT;
+use super::sizes::{UNIT, USUAL};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::problem::ErasedProblem;
@@ -70,13 +70,20 @@ pub(crate) fn gap(
     }
     let Tangent { s, rest, size, tau } = Tangent::new(hessian, problem, g, theta, u);
     errors.iter_mut().for_each(|error| *error += 2.0 * UNIT * tau.abs());
-    of_norm(hessian.norm(&s, &errors), rest, 4.0 * UNIT * size)
+    // A theta that is a little off its budget, as rounding leaves it, pays the multiplier for that.
+    let off = if g.budget { (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * size_of(theta) } else { 0.0 };
+    of_norm(hessian.norm(&s, &errors), rest, 4.0 * UNIT * size + tau.abs() * off)
+}
+
+fn size_of(theta: &[f64]) -> f64 {
+    theta.iter().map(|x| x.abs()).sum()
 }
 
 /// Half a square, of which an error is part, and the rest.
 fn of_norm((norm, error): (f64, f64), rest: f64, rounding: f64) -> Bound {
     let (with, without) = (0.5 * norm * norm, 0.5 * (norm - error) * (norm - error));
-    Bound::new(without + rest, with - without + rounding, 0.5 * error * error + rounding, None)
+    let usual = USUAL * error;
+    Bound::new(without + rest, with - without + rounding, 0.5 * usual * usual + rounding, None)
 }
 
 /// s and what g0 adds to the bound.

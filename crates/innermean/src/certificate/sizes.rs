@@ -18,6 +18,9 @@ use crate::vector::norm_squared;
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
 
+/// Of the most that rounding can do to a long sum, what it usually does.
+pub(crate) const USUAL: f64 = 0.03;
+
 /// Numbers up to which the rows of all pairs are looked at; beyond, some of them.
 const MOST_NUMBERS: usize = 1 << 22;
 /// Pairs of a term that are looked at then.

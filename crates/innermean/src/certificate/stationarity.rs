@@ -24,7 +24,7 @@ const MOST_COLUMNS: usize = 300;
 /// Of its diagonal: a ridge for a matrix that may be singular.
 const RIDGE: f64 = 1e-13;
 /// Of the sizes of what a slope is the sum of: what may be rounding.
-const ROUNDING: f64 = 64.0 * UNIT;
+const ROUNDING: f64 = 1024.0 * UNIT;
 
 /// What is known of a point.
 #[derive(Clone, Copy)]
