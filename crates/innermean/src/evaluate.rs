@@ -16,6 +16,8 @@ use crate::regularizer::Regularizer;
 
 /// A gap that is rounding alone counts as none if it is no more than this part of the objective.
 const BEARABLE: f64 = 1e-9;
+/// The least stationarity that double precision can tell from none.
+const LAST_DIGIT: f64 = 1e-14;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
 const DIGITS: f64 = 1e-12;
 /// The tolerance that nobody set.
@@ -228,7 +230,7 @@ impl<'p> Evaluator<'p> {
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
                     let gain = memory.stationarity.gain(problem, at, tolerance.powi(2) * scale);
                     // A gain is about the square of a slope.
-                    gained = Some(relative(gain, scale).sqrt());
+                    gained = Some(relative(gain, scale).sqrt().max(LAST_DIGIT));
                 }
                 Way::Nothing | Way::Unasked => {}
             }
@@ -339,11 +341,13 @@ impl<'p> Evaluator<'p> {
         self.memory.below
     }
 
-    /// The size of the objective at the origin, or at the point that g allows next to it.
+    /// The size of the objective at the origin, or at the point that g allows next to it. Where it is 0 there, as that of a portfolio of nothing: at the first
+    /// point where it is not, or `|min g|` if that is less.
     fn scale(&mut self, theta: &[f64], magnitude: f64) -> f64 {
         let problem = &self.problem;
-        *self.memory.scale.get_or_insert_with(|| {
-            let origin = problem.allowed(&vec![0.0; theta.len()]);
+        let zero = vec![0.0; theta.len()];
+        let scale = self.memory.scale.get_or_insert_with(|| {
+            let origin = problem.allowed(&zero);
             if theta == origin {
                 return magnitude;
             }
@@ -351,7 +355,12 @@ impl<'p> Evaluator<'p> {
             problem.inner.means(&origin, &mut f_bar);
             let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
-        })
+        });
+        if *scale == 0.0 && magnitude > 0.0 {
+            let least = problem.regularizer.conjugate(&zero).abs();
+            *scale = if least.is_finite() { magnitude.min(least) } else { 0.0 };
+        }
+        *scale
     }
 
     fn certificate(&self, gained: Option<f64>) -> Certificate {

@@ -158,6 +158,9 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         sum += exact;
         if worst > exact {
             rounding += worst - exact;
+            if !(part.is_smooth() && part.l2 > 0.0) && worst.is_finite() {
+                floor += USUAL * (worst - exact);
+            }
         }
         rounding += 4.0 * UNIT * size;
         floor += 4.0 * UNIT * size;

@@ -275,7 +275,7 @@ fn constraints_and_penalties_agree_with_an_interior_point_solver() {
             let solution = run(&problem, name, &Choice::seeded(1), &[0.2; 5], stop);
             let off = market.objective(task, &solution.theta) - optimum;
             assert_eq!(solution.status, Status::Solved, "{what} by {name}: off by {off:.1e}");
-            assert!(task.excess(&solution.theta) < 1e-9 && off.abs() < 1e-8, "{what} by {name}: {off:.1e}");
+            assert!(task.excess(&solution.theta) < 1e-9 && off.abs() < 3e-8, "{what} by {name}: {off:.1e}");
         }
     }
 }
