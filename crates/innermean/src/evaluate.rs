@@ -322,9 +322,8 @@ impl<'p> Evaluator<'p> {
             return;
         }
         let point = Point { theta: &origin, loss, g: 0.0, f_bar: &f_bar };
-        let (mut w, mut u) = (self.w.clone(), self.gradient.clone());
         let evidence =
-            Evidence { point, w: &mut w, matched: false, u: &mut u, gram: None, scale, wanted: 0.0 };
+            Evidence { point, w: &self.w, matched: false, u: &self.gradient, gram: None, scale, wanted: 0.0 };
         let bound = self.prover.at_hand(evidence);
         if bound.gap < self.memory.best.bound.gap {
             self.memory.best.bound = bound;

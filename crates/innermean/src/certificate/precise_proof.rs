@@ -18,7 +18,7 @@ use crate::problem::ErasedProblem;
 use crate::regularizer::{Coordinate, Parts};
 
 /// Steps, after each of which duals that left the domain of `phi*` stay where they were.
-const MOST_STEPS: usize = 6;
+const MOST_STEPS: usize = 5;
 
 /// `P(theta)`
 pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -> f64 {
@@ -68,13 +68,15 @@ pub(super) fn gap(
         .collect();
     let radius = |times: f64| ground.radius(evidence.point, &w, &rounded, times);
     let mut tau = Double::from(bracket::multiplier(g, &rounded, &radius(2.0)));
-    // The second step takes off what rounding left of the first.
-    for step in 0..MOST_STEPS {
+    // Steps after the first take off what rounding left, and what one coordinate did to another; those that have been moved stay at their edge.
+    let mut held = vec![false; theta.len()];
+    for _ in 0..MOST_STEPS {
         let v = slopes(&moved, tau);
-        let Some(change) = newton_step(&rows, g, theta, &v, &weights, &mut tau, evidence.bearable()) else {
+        let Some(change) =
+            newton_step(&rows, g, theta, &v, &weights, &mut tau, (&mut held, evidence.bearable()))
+        else {
             break;
         };
-        let mut all_inside = true;
         for (i, own) in moved.chunks_exact_mut(ell).enumerate() {
             let terms = i * ell..(i + 1) * ell;
             let next: Vec<Double> = own.iter().zip(&change[terms.clone()]).map(|(w, c)| *w - *c).collect();
@@ -82,11 +84,7 @@ pub(super) fn gap(
                 own.copy_from_slice(&next);
             } else {
                 weights[terms].fill(0.0);
-                all_inside = false;
             }
-        }
-        if all_inside && step > 0 {
-            break;
         }
     }
     let v = slopes(&moved, tau);
@@ -107,13 +105,14 @@ fn newton_step(
     v: &[Double],
     weights: &[f64],
     tau: &mut Double,
-    bearable: f64,
+    (held, bearable): (&mut [bool], f64),
 ) -> Option<Vec<Double>> {
     let d = theta.len();
     let whole = rows.gram(weights);
     let (mut free, mut s) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
-        if bracket::cost(part, theta[l], v[l].hi) <= bearable {
+        held[l] |= bracket::cost(part, theta[l], v[l].hi) > bearable;
+        if !held[l] {
             continue;
         }
         let free_to_move = left(part, theta[l], v[l].hi).is_some();

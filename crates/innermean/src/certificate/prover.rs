@@ -9,6 +9,7 @@
 //!    much alike for double precision, done again in twice the precision (`precise_proof.rs`).
 //! 4. Where g leaves theta a way to infinity that nothing closes for certain: among all theta up to a stated multiple of the answer.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::balance::Balance;
@@ -153,12 +154,12 @@ pub(crate) struct Prover<'p> {
 /// What a proof may use of a point.
 pub(crate) struct Evidence<'e> {
     pub(crate) point: Point<'e>,
-    /// `w_i`; left as they were proven with.
-    pub(crate) w: &'e mut [f64],
+    /// `w_i`
+    pub(crate) w: &'e [f64],
     /// Whether `w_i = phi_i'(fbar_i)`.
     pub(crate) matched: bool,
     /// `(1/n) sum_i fbar_i' w_i`
-    pub(crate) u: &'e mut [f64],
+    pub(crate) u: &'e [f64],
     /// `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, if P is quadratic and a method has it.
     pub(crate) gram: Option<&'e [f64]>,
     /// What a gap is compared with, and how small it should be.
@@ -221,7 +222,7 @@ impl<'p> Prover<'p> {
         (bound, measure, Some(exact))
     }
 
-    fn best_bound(&mut self, mut evidence: Evidence<'_>) -> (Bound, Measure) {
+    fn best_bound(&mut self, evidence: Evidence<'_>) -> (Bound, Measure) {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
@@ -243,13 +244,13 @@ impl<'p> Prover<'p> {
             }
             return (best, by);
         }
-        let first = self.by_duals(&mut evidence, None, None);
+        let first = self.by_duals(&evidence, None, None);
         let first = if lowest.gap < first.gap { lowest } else { first };
         if first.gap <= target || self.ground.parts.is_none() {
             return (first, measure);
         }
         let times = if precise::is_small(&self.ground.problem) { FAR } else { FURTHER };
-        let here = self.by_duals(&mut evidence, None, Some(1.0));
+        let here = self.by_duals(&evidence, None, Some(1.0));
         let near = here.gap <= NEAR * evidence.scale;
         let mut best = first;
         if affine && (near || small) {
@@ -265,7 +266,7 @@ impl<'p> Prover<'p> {
             }
         }
         if best.gap == f64::INFINITY {
-            best = self.by_duals(&mut evidence, None, Some(times));
+            best = self.by_duals(&evidence, None, Some(times));
         }
         (best, measure)
     }
@@ -283,8 +284,8 @@ impl<'p> Prover<'p> {
     }
 
     /// The bound of the duals at hand and no others.
-    pub(crate) fn at_hand(&self, mut evidence: Evidence<'_>) -> Bound {
-        self.by_duals(&mut evidence, None, None)
+    pub(crate) fn at_hand(&self, evidence: Evidence<'_>) -> Bound {
+        self.by_duals(&evidence, None, None)
     }
 
     /// Whether something dear may be tried: the first, second, fourth, ... time.
@@ -359,31 +360,33 @@ impl<'p> Prover<'p> {
     }
 
     /// By the duals at hand, with or without a repair, among all theta or among so many times the answer.
-    fn by_duals(&self, evidence: &mut Evidence<'_>, repair: Option<&Repair>, times: Option<f64>) -> Bound {
-        let Evidence { point, w, matched, u, .. } = evidence;
+    fn by_duals(&self, evidence: &Evidence<'_>, repair: Option<&Repair>, times: Option<f64>) -> Bound {
+        let Evidence { point, matched, .. } = evidence;
+        let (mut w, mut u, mut matched) =
+            (Cow::Borrowed(&*evidence.w), Cow::Borrowed(&*evidence.u), *matched);
         let ground = &self.ground;
         let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
-        let mut error = ground.errors(w);
-        let radius = times.map(|times| ground.radius(*point, w, u, times));
+        let mut error = ground.errors(&w);
+        let radius = times.map(|times| ground.radius(*point, &w, &u, times));
         if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
             return Bound::NONE;
         }
-        let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 2.0));
-        let mut beyond = bracket::excess(g, u, &error, tau);
+        let tau = bracket::multiplier(g, &u, &ground.radius(*point, &w, &u, 2.0));
+        let mut beyond = bracket::excess(g, &u, &error, tau);
         let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
         let mut along = None;
         if radius.is_none() && repair.is_none() && is_beyond(&beyond) {
             if !ground.problem.inner.structure().affine {
                 return Bound::NONE;
             }
-            if let Some(s) = shrinkage(g, u, &error).filter(|s| *s < 1.0) {
-                w.iter_mut().for_each(|w| *w *= s);
-                u.iter_mut().for_each(|u| *u *= s);
-                *matched = false;
-                beyond = bracket::excess(g, u, &error, tau);
+            if let Some(s) = shrinkage(g, &u, &error).filter(|s| *s < 1.0) {
+                w.to_mut().iter_mut().for_each(|w| *w *= s);
+                u.to_mut().iter_mut().for_each(|u| *u *= s);
+                matched = false;
+                beyond = bracket::excess(g, &u, &error, tau);
             }
             if is_beyond(&beyond) {
-                along = self.along_intercept(*point, w, &beyond);
+                along = self.along_intercept(*point, &w, &beyond);
                 if along.is_none() {
                     return Bound::NONE;
                 }
@@ -394,14 +397,14 @@ impl<'p> Prover<'p> {
             (0..error.len()).for_each(|l| error[l] += repair.of_sum(l));
         }
         let repaired = repair.map(|_| &*beyond);
-        let slopes = Slopes { u, error: &error, tau, repaired, radius: radius.as_deref() };
+        let slopes = Slopes { u: &u, error: &error, tau, repaired, radius: radius.as_deref() };
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let margin = |r: usize| repair.map_or(0.0, |repair| repair.of_dual(r));
-        let at_hand = *matched && repair.is_none();
+        let at_hand = matched && repair.is_none();
         let (first, size) =
-            if at_hand { (0.0, 0.0) } else { mismatch(&ground.problem, point.f_bar, w, &margin) };
+            if at_hand { (0.0, 0.0) } else { mismatch(&ground.problem, point.f_bar, &w, &margin) };
         let rounding =
-            rounding + ground.objective_error(*point, w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
+            rounding + ground.objective_error(*point, &w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
         // Where g is strongly convex all around, squares of slopes can be told apart below the objective's last digit.
         let strong = at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
         let digits = if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
@@ -443,7 +446,7 @@ impl<'p> Prover<'p> {
         };
         let matrix = repair::gram(ground, &weights);
         let moved = newton::moved(ground, g, evidence, &weights, &matrix);
-        let (mut w, mut u) = moved.unwrap_or_else(|| (evidence.w.to_vec(), evidence.u.to_vec()));
+        let (w, u) = moved.unwrap_or_else(|| (evidence.w.to_vec(), evidence.u.to_vec()));
         let error = ground.errors(&w);
         let tau = bracket::multiplier(g, &u, &ground.radius(evidence.point, &w, &u, 2.0));
         let beyond = bracket::excess(g, &u, &error, tau);
@@ -451,8 +454,8 @@ impl<'p> Prover<'p> {
         if repair.is_none() && beyond.iter().any(|excess| *excess > 0.0) {
             return Bound::NONE;
         }
-        let mut moved = Evidence { w: &mut w, u: &mut u, matched: false, ..*evidence };
-        self.by_duals(&mut moved, repair.as_ref(), None)
+        let moved = Evidence { w: &w, u: &u, matched: false, ..*evidence };
+        self.by_duals(&moved, repair.as_ref(), None)
     }
 
     /// What the objective at a point may be rounded by.
