@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::dual::Point;
-use crate::certificate::prover::{Evidence, Prover, WORTH_SAYING};
+use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
 use crate::certificate::stationarity::{Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::inner::Inner;
@@ -14,8 +14,6 @@ use crate::merit::Merit;
 use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
 
-/// A gap that is rounding alone counts as none if it is no more than this part of the objective.
-const BEARABLE: f64 = 1e-9;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.

@@ -36,6 +36,8 @@ const FAR: f64 = 1e12;
 const FURTHER: f64 = 100.0;
 /// A bound among some theta alone, relative to the objective, that is worth more than a larger one among all.
 pub(crate) const WORTH_SAYING: f64 = 1e-3;
+/// A gap that is rounding alone counts as none if it is no more than this part of the objective.
+pub(crate) const BEARABLE: f64 = 1e-9;
 /// A gap among theta of the answer's size, relative to the scale, above which nothing dear is tried.
 const NEAR: f64 = 1e-2;
 /// Gram matrices of so many products take a few milliseconds, and are made at every point close to the optimum; in twice the precision, fewer.
@@ -177,7 +179,7 @@ impl Evidence<'_> {
 impl<'p> Prover<'p> {
     pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
         let d = problem.inner.d();
-        let parts = Parts::of(&problem.regularizer, d);
+        let parts = Parts::of(&problem.regularizer, d).map(bounded_by_budget);
         let hessian =
             if parts.is_some() && quadratic::is_at_hand(&problem) { Lazy::Unmade } else { Lazy::Impossible };
         let free = problem.regularizer.free_coordinates(d);
@@ -226,6 +228,8 @@ impl<'p> Prover<'p> {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
+        // What double precision proves is good enough where rounding is all that is left.
+        let bearable = target.max(BEARABLE * evidence.scale);
         let small = affine && self.ground.parts.is_some() && precise::is_affordable(&self.ground.problem);
         let lowest = self.by_lowest(&evidence);
         if evidence.matched
@@ -236,7 +240,7 @@ impl<'p> Prover<'p> {
                 (best, by) = (lowest, measure);
             }
             // Rounding may hide that the point is optimal.
-            if best.gap > target && small && self.is_due() {
+            if best.gap > bearable && small && self.is_due() {
                 let precise = self.precisely(&evidence);
                 if precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale {
                     (best, by) = (precise, measure);
@@ -259,7 +263,7 @@ impl<'p> Prover<'p> {
             let dear = |most: f64| due || near && products <= most;
             let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(&evidence) } else { Bound::NONE };
             best = if by_step.gap < best.gap { by_step } else { best };
-            if best.gap > target && small && dear(FEW_PRECISE_PRODUCTS) {
+            if best.gap > bearable && small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
                 let helps = precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale;
                 best = if helps { precise } else { best };
@@ -497,3 +501,26 @@ fn shrinkage(g: &Parts, u: &[f64], error: &[f64]) -> Option<f64> {
     }
     (s > 0.0).then_some(s)
 }
+
+/// With the bounds that a budget makes of those of the other coordinates: weights of 0 or more that add up to 1 are at most 1.
+fn bounded_by_budget(mut g: Parts) -> Parts {
+    if g.budget {
+        let (least, most): (f64, f64) =
+            g.parts.iter().fold((0.0, 0.0), |(least, most), part| (least + part.lo, most + part.hi));
+        for part in &mut g.parts {
+            // Not a number where it is without bounds itself.
+            let (others_least, others_most) = (least - part.lo, most - part.hi);
+            let slack = SLACK * (1.0 + others_least.abs().min(others_most.abs()));
+            if others_least.is_finite() {
+                part.hi = part.hi.min(1.0 - others_least + slack);
+            }
+            if others_most.is_finite() {
+                part.lo = part.lo.max(1.0 - others_most - slack);
+            }
+        }
+    }
+    g
+}
+
+/// What rounding may do to such a bound.
+const SLACK: f64 = 1e-12;
