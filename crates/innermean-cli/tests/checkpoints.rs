@@ -112,7 +112,7 @@ fn other_commands_that_are_killed_go_on() {
 fn several_attempts_that_are_killed_go_on() {
     let desk = Desk::at("");
     let attempts = "sequences --classes 4 --generated-steps 2000 --features 3 --starts 2 --tolerance 1e-300";
-    let args = format!("{attempts} --max-outer 320");
+    let args = format!("{attempts} --max-outer 900");
     let whole = desk.json(&args, 1);
     assert_eq!(whole["fallbacks"].as_array().map(Vec::len), Some(1), "{whole}");
     check(&desk, &args, 20, 8);

@@ -10,7 +10,7 @@
 //! `sum_l z_l = 1` adds a multiplier tau to every `v_l`, and any tau will do. Where `G_l` is infinite, so that g leaves theta a way to
 //! infinity that F does not close for certain, it is finite among all `|z_l| <= radius_l`.
 
-use super::sizes::{UNIT, USUAL};
+use super::sizes::UNIT;
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::{clamp, soft_threshold};
 
@@ -126,8 +126,9 @@ fn slope(part: &Coordinate, u: f64, error: f64, tau: f64) -> (f64, f64) {
 #[derive(Clone, Copy)]
 pub(crate) struct Slopes<'a> {
     pub(crate) u: &'a [f64],
-    /// What each `u_l` is known up to.
+    /// What each `u_l` is known up to, and how much of that may well be.
     pub(crate) error: &'a [f64],
+    pub(crate) usual: f64,
     pub(crate) tau: f64,
     /// The coordinates whose excess has been taken away.
     pub(crate) repaired: Option<&'a [f64]>,
@@ -137,7 +138,7 @@ pub(crate) struct Slopes<'a> {
 
 /// `sum_l G_l`, for a theta within the bounds.
 pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
-    let Slopes { u, error, tau, repaired, radius } = slopes;
+    let Slopes { u, error, usual, tau, repaired, radius } = slopes;
     let (mut sum, mut rounding, mut floor) = (0.0, 0.0, 0.0);
     for (l, part) in g.parts.iter().enumerate() {
         let radius = radius.map_or(f64::INFINITY, |radius| radius[l].max(theta[l].abs()));
@@ -148,7 +149,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         }
         if part.is_smooth() && part.l2 > 0.0 {
             error += 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
-            floor += (USUAL * error).powi(2) / (2.0 * part.l2);
+            floor += (usual * error).powi(2) / (2.0 * part.l2);
         }
         let ((low, size), (high, _)) =
             (gap_of(part, theta[l], v - error, radius), gap_of(part, theta[l], v + error, radius));
@@ -159,7 +160,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         if worst > exact {
             rounding += worst - exact;
             if !(part.is_smooth() && part.l2 > 0.0) && worst.is_finite() {
-                floor += USUAL * (worst - exact);
+                floor += usual * (worst - exact);
             }
         }
         rounding += 4.0 * UNIT * size;
@@ -219,7 +220,7 @@ mod tests {
             let u: Vec<f64> = (0..4).map(|_| draws.unit() - 0.5).collect();
             let theta = [0.25; 4];
             let tau = multiplier(&g, &u, &[f64::INFINITY; 4]);
-            let slopes = Slopes { u: &u, error: &[0.0; 4], tau, repaired: None, radius: None };
+            let slopes = Slopes { u: &u, error: &[0.0; 4], usual: 1.0, tau, repaired: None, radius: None };
             let minus: Vec<f64> = u.iter().map(|u| -u).collect();
             let known = 0.25 * u.iter().sum::<f64>() + budget.conjugate(&minus);
             let found = bracket(&g, &theta, slopes).exact;

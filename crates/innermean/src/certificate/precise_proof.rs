@@ -200,7 +200,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes = Slopes { u: &u, error: &error, tau: 0.0, repaired: None, radius: Some(radius) };
+    let slopes = Slopes { u: &u, error: &error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(radius) };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let (first, size) = mismatch(&ground.problem, f_bar, &rounded, &|_| 0.0);
     let mut lost =

@@ -319,7 +319,7 @@ impl<'p> Prover<'p> {
         let moved = bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
         let errors = ground.errors(w);
         let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
-        let bound = quadratic::gap(hessian, &ground.problem, g, *point, u, &error);
+        let bound = quadratic::gap(hessian, &ground.problem, g, *point, u, (&error, sizes.usual()));
         let rounding = bound.gap - bound.excess + ground.objective_error(*point, w);
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
@@ -401,7 +401,8 @@ impl<'p> Prover<'p> {
             (0..error.len()).for_each(|l| error[l] += repair.of_sum(l));
         }
         let repaired = repair.map(|_| &*beyond);
-        let slopes = Slopes { u: &u, error: &error, tau, repaired, radius: radius.as_deref() };
+        let usual = ground.sizes().usual();
+        let slopes = Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let margin = |r: usize| repair.map_or(0.0, |repair| repair.of_dual(r));
         let at_hand = matched && repair.is_none();

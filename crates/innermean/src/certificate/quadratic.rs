@@ -20,7 +20,7 @@
 use super::Bound;
 use super::definite::Definite;
 use super::dual::Point;
-use super::sizes::{UNIT, USUAL};
+use super::sizes::UNIT;
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::problem::ErasedProblem;
@@ -49,14 +49,14 @@ pub(crate) fn is_affordable<F: Inner + ?Sized>(f: &F) -> bool {
     f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
 }
 
-/// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`.
+/// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`, of which a part is usual.
 pub(crate) fn gap(
     hessian: &Definite,
     problem: &ErasedProblem<'_>,
     g: &Parts,
     point: Point<'_>,
     u: &[f64],
-    error: &[f64],
+    (error, usual): (&[f64], f64),
 ) -> Bound {
     let theta = point.theta;
     let rounded = |l: usize, part: &Coordinate| {
@@ -66,13 +66,13 @@ pub(crate) fn gap(
     if g.are_smooth() {
         let mut s = u.to_vec();
         g.add_gradient(theta, &mut s);
-        return of_norm(hessian.norm(&s, &errors), 0.0, 0.0);
+        return of_norm(hessian.norm(&s, &errors), usual, 0.0, 0.0);
     }
     let Tangent { s, rest, size, tau } = Tangent::new(hessian, problem, g, theta, u);
     errors.iter_mut().for_each(|error| *error += 2.0 * UNIT * tau.abs());
     // A theta that is a little off its budget, as rounding leaves it, pays the multiplier for that.
     let off = if g.budget { (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * size_of(theta) } else { 0.0 };
-    of_norm(hessian.norm(&s, &errors), rest, 4.0 * UNIT * size + tau.abs() * off)
+    of_norm(hessian.norm(&s, &errors), usual, rest, 4.0 * UNIT * size + tau.abs() * off)
 }
 
 fn size_of(theta: &[f64]) -> f64 {
@@ -80,9 +80,9 @@ fn size_of(theta: &[f64]) -> f64 {
 }
 
 /// Half a square, of which an error is part, and the rest.
-fn of_norm((norm, error): (f64, f64), rest: f64, rounding: f64) -> Bound {
+fn of_norm((norm, error): (f64, f64), usual: f64, rest: f64, rounding: f64) -> Bound {
     let (with, without) = (0.5 * norm * norm, 0.5 * (norm - error) * (norm - error));
-    let usual = USUAL * error;
+    let usual = usual * error;
     Bound::new(without + rest, with - without + rounding, 0.5 * usual * usual + rounding, None)
 }
 

@@ -18,8 +18,9 @@ use crate::vector::norm_squared;
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Of the most that rounding can do to a long sum, what it usually does.
-pub(crate) const USUAL: f64 = 0.03;
+/// Of the most that rounding can do to a long sum, what it usually does; and units of rounding that it does to a short one.
+const USUAL: f64 = 0.03;
+const FEW_UNITS: f64 = 8.0;
 
 /// Numbers up to which the rows of all pairs are looked at; beyond, some of them.
 const MOST_NUMBERS: usize = 1 << 22;
@@ -117,6 +118,11 @@ impl Sizes {
     /// `S_0 + sum_l S_l |theta_l|`
     pub(crate) fn reach(&self, theta: &[f64]) -> f64 {
         self.offset + self.columns.iter().zip(theta).map(|(size, theta)| size * theta.abs()).sum::<f64>()
+    }
+
+    /// Of a bound on rounding, what may well be.
+    pub(crate) fn usual(&self) -> f64 {
+        (FEW_UNITS * UNIT / self.of_sum).clamp(USUAL, 1.0)
     }
 
     /// `max_l S_l |theta_l|`, or `least` if that is more: how large theta is, in units in which columns have size 1.
