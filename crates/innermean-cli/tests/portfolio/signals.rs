@@ -45,13 +45,13 @@ fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
     assert!(run.out.contains("interrupted") && run.out.contains("S5B5"), "{}", run.out);
 }
 
-/// One that is told to end but has not ended yet, for it waits on the trace, a pipe that nobody reads.
+/// One that is told to end but has not ended yet, for it waits on its report, a pipe that nobody reads.
 #[test]
 fn the_second_one_ends_the_program() {
     let desk = Desk::new();
-    pipe(&desk);
+    pipe(&desk, "pipe.html");
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        let mut child = endless(&desk, "--trace pipe");
+        let mut child = endless(&desk, "--report pipe.html");
         send(&child, "INT");
         // Sent until it ends: two of a kind that come at once count as one.
         while child.try_wait().expect("it is asked").is_none() {
@@ -80,8 +80,8 @@ fn under_nohup_a_closed_terminal_ends_nothing() {
     assert_eq!(ended(child).code, Some(1));
 }
 
-fn pipe(desk: &Desk) {
-    let made = Command::new("mkfifo").arg(desk.path().join("pipe")).status();
+fn pipe(desk: &Desk, name: &str) {
+    let made = Command::new("mkfifo").arg(desk.path().join(name)).status();
     assert!(made.expect("mkfifo runs").success());
 }
 
@@ -89,7 +89,7 @@ fn pipe(desk: &Desk) {
 #[test]
 fn what_comes_before_the_run_ends_at_once() {
     let desk = Desk::new();
-    pipe(&desk);
+    pipe(&desk, "pipe");
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = desk.start("pipe --trace run.jsonl");
         send(&child, signal);
@@ -101,7 +101,7 @@ fn what_comes_before_the_run_ends_at_once() {
 #[test]
 fn seconds_count_from_the_first_thing_a_command_does() {
     let desk = Desk::new();
-    pipe(&desk);
+    pipe(&desk, "pipe");
     let run = desk.run("pipe --max-seconds 0.01 --trace run.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{}", run.err);
     assert!(run.err.starts_with("innermean: --max-seconds 0.01: reading or generating"), "{}", run.err);
@@ -112,7 +112,7 @@ fn seconds_count_from_the_first_thing_a_command_does() {
 #[test]
 fn outputs_are_looked_at_before_anything_is_read() {
     let desk = Desk::at("");
-    pipe(&desk);
+    pipe(&desk, "pipe");
     fs::create_dir(desk.path().join("folder.html")).expect("a folder");
     let before = desk.names();
     for (args, said) in [
