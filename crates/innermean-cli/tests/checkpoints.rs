@@ -107,14 +107,14 @@ fn other_commands_that_are_killed_go_on() {
     check(&desk, "bags --groups 40 --method sox --max-outer 30", 20, 7);
 }
 
-/// Newton's method stalls, and L-BFGS takes over.
+/// Newton's method stalls, and another takes over.
 #[test]
 fn several_attempts_that_are_killed_go_on() {
     let desk = Desk::at("");
     let attempts = "sequences --classes 4 --generated-steps 2000 --features 3 --starts 2 --tolerance 1e-300";
     let args = format!("{attempts} --max-outer 900");
     let whole = desk.json(&args, 1);
-    assert_eq!(whole["fallbacks"].as_array().map(Vec::len), Some(1), "{whole}");
+    assert!(whole["fallbacks"].as_array().is_some_and(|fallbacks| !fallbacks.is_empty()), "{whole}");
     check(&desk, &args, 20, 8);
 }
 

@@ -103,12 +103,13 @@ pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) ->
 pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
     let mut sizes = vec![0.0; f.d()];
     f.blocks(true).add(1.0 / f.n_x() as f64, &mut sizes, |terms, partial| {
-        for r in terms.start * f.ell()..terms.end * f.ell() {
+        let own = terms.start * f.ell()..terms.end * f.ell();
+        for (r, w) in own.clone().zip(&w[own]) {
             match f.row(r / f.ell(), r % f.ell()) {
-                Row::Dense(a) => update_with(partial, a, |sum, a| sum + (a * w[r]).abs()),
+                Row::Dense(a) => update_with(partial, a, |sum, a| sum + (a * w).abs()),
                 Row::Sparse(columns, a) => {
                     for (l, a) in columns.iter().zip(a) {
-                        partial[*l as usize] += (a * w[r]).abs();
+                        partial[*l as usize] += (a * w).abs();
                     }
                 }
             }

@@ -43,6 +43,7 @@ pub type ErasedProblem<'p> = Problem<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>
 
 impl<'p> ErasedProblem<'p> {
     /// The same problem once more: all of it is borrowed.
+    #[must_use]
     pub fn copied(&self) -> ErasedProblem<'p> {
         let Problem { inner, merit: Borrowed(merit), regularizer } = self;
         Problem { inner: *inner, merit: Borrowed(*merit), regularizer: *regularizer }

@@ -60,7 +60,7 @@ impl Definite {
         for part in PARTS {
             let lambda = part * estimate;
             // Not where it is no number.
-            if !(lambda > margin) {
+            if lambda.is_nan() || lambda <= margin {
                 return None;
             }
             let mut shifted = matrix.clone();
@@ -105,7 +105,9 @@ fn smallest(factor: &Cholesky) -> f64 {
     let mut eigenvalue = 1.0;
     for _ in 0..ITERATIONS {
         let size = norm_squared(&x).sqrt();
-        x.iter_mut().for_each(|x| *x /= size);
+        for x in &mut x {
+            *x /= size;
+        }
         factor.solve(&mut x);
         eigenvalue = 1.0 / norm_squared(&x).sqrt();
     }
@@ -130,7 +132,7 @@ mod tests {
         for row in &rows {
             for r in 0..d {
                 for c in 0..d {
-                    matrix[r * d + c] += row[r] * row[c] / n as f64;
+                    matrix[r * d + c] += row[r] * row[c] / f64::from(n);
                 }
             }
         }

@@ -59,7 +59,9 @@ pub(super) fn moved(
     }
     if g.budget {
         let weight = gram::size_across(m, &block);
-        block.iter_mut().for_each(|entry| *entry += weight);
+        for entry in &mut block {
+            *entry += weight;
+        }
     }
     let factor = Cholesky::new(&block, m).or_else(|_| {
         block.iter_mut().step_by(m + 1).for_each(|entry| *entry *= 1.0 + RIDGE * m as f64);

@@ -140,7 +140,9 @@ fn newton_step(
     }
     let diagonal: Vec<f64> = block.iter().map(|entry| entry.hi).collect();
     let weight = if g.budget { gram::size_across(m, &diagonal) } else { 0.0 };
-    block.iter_mut().for_each(|entry| *entry += Double::from(weight));
+    for entry in &mut block {
+        *entry += Double::from(weight);
+    }
     Factor::new(&block, m).solve(&mut s);
     if g.budget {
         let sum = s.iter().fold(Double::ZERO, |sum, s| sum + *s);

@@ -154,6 +154,7 @@ pub(crate) struct Prover<'p> {
 }
 
 /// What a proof may use of a point.
+#[derive(Clone, Copy)]
 pub(crate) struct Evidence<'e> {
     pub(crate) point: Point<'e>,
     /// `w_i`
@@ -366,8 +367,7 @@ impl<'p> Prover<'p> {
     /// By the duals at hand, with or without a repair, among all theta or among so many times the answer.
     fn by_duals(&self, evidence: &Evidence<'_>, repair: Option<&Repair>, times: Option<f64>) -> Bound {
         let Evidence { point, matched, .. } = evidence;
-        let (mut w, mut u, mut matched) =
-            (Cow::Borrowed(&*evidence.w), Cow::Borrowed(&*evidence.u), *matched);
+        let (mut w, mut u, mut matched) = (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
         let ground = &self.ground;
         let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
         let mut error = ground.errors(&w);

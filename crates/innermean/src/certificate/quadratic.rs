@@ -69,7 +69,9 @@ pub(crate) fn gap(
         return of_norm(hessian.norm(&s, &errors), usual, 0.0, 0.0);
     }
     let Tangent { s, rest, size, tau } = Tangent::new(hessian, problem, g, theta, u);
-    errors.iter_mut().for_each(|error| *error += 2.0 * UNIT * tau.abs());
+    for error in &mut errors {
+        *error += 2.0 * UNIT * tau.abs();
+    }
     // A theta that is a little off its budget, as rounding leaves it, pays the multiplier for that.
     let off = if g.budget { (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * size_of(theta) } else { 0.0 };
     of_norm(hessian.norm(&s, &errors), usual, rest, 4.0 * UNIT * size + tau.abs() * off)

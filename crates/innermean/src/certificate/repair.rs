@@ -52,7 +52,9 @@ pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<V
         if !(has_room(1.0) && has_room(-1.0)) {
             weights.fill(0.0);
         }
-        weights.iter_mut().for_each(|weight| *weight = if *weight > 0.0 { *weight } else { 0.0 });
+        for weight in weights.iter_mut() {
+            *weight = if *weight > 0.0 { *weight } else { 0.0 };
+        }
     }
     Some(weights)
 }
@@ -87,8 +89,12 @@ impl Repair {
         let mut of_sum: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry.max(0.0).sqrt()).collect();
         if budget {
             let weight = gram::size_across(m, &block);
-            block.iter_mut().for_each(|entry| *entry += weight);
-            of_sum.iter_mut().for_each(|root| *root += weight.sqrt());
+            for entry in &mut block {
+                *entry += weight;
+            }
+            for root in &mut of_sum {
+                *root += weight.sqrt();
+            }
         }
         let definite = Definite::new(block, m, ground.gram_error(weights, &beyond, matrix))?;
         let rho: Vec<f64> = beyond.iter().map(|l| excess[*l]).collect();

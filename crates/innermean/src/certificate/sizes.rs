@@ -56,13 +56,12 @@ impl Sizes {
         let block = n_x.div_ceil(MOST_BLOCKS).max(LEAST_WORK / d.max(1)).min(n_x);
         let added = (block * f.ell() + MOST_BLOCKS.min(n_x)) as f64;
         let width = (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max().unwrap_or(d) as f64;
-        let (columns, offset, averaged) = match f.centred_rows() {
-            Some((rows, mean)) => (sizes_of_centred(rows, mean), 0.0, added),
-            None => {
-                let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
-                let (columns, offset) = sizes_of_pairs(f, most);
-                (columns, offset, if most > 1 { most as f64 } else { 0.0 })
-            }
+        let (columns, offset, averaged) = if let Some((rows, mean)) = f.centred_rows() {
+            (sizes_of_centred(rows, mean), 0.0, added)
+        } else {
+            let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
+            let (columns, offset) = sizes_of_pairs(f, most);
+            (columns, offset, if most > 1 { most as f64 } else { 0.0 })
         };
         // Three more for weights, shares and products.
         Sizes {

@@ -167,13 +167,17 @@ impl State {
             // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and H may be singular along it.
             let diagonal: Vec<f64> = matrix.iter().map(|entry| entry.hi).collect();
             let c = Double::from(gram::size_across(d, &diagonal));
-            matrix.iter_mut().for_each(|entry| *entry += c);
+            for entry in &mut matrix {
+                *entry += c;
+            }
         }
         let factor = Factor::new(&matrix, d);
         if !g.budget
             && let Some(mut flat) = factor.flat_descent(&gradient, size)
         {
-            flat.iter_mut().for_each(|flat| *flat = -*flat);
+            for flat in &mut flat {
+                *flat = -*flat;
+            }
             return (flat, true);
         }
         let mut delta = gradient;
@@ -219,7 +223,7 @@ impl State {
         };
         let first = slope_at(0.0);
         // Not downwards: nothing is left but rounding.
-        if !(first < 0.0) {
+        if first.is_nan() || first >= 0.0 {
             return 0.0;
         }
         let (mut low, mut high) = (0.0, 1.0);

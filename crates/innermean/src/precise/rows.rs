@@ -58,7 +58,9 @@ impl Rows {
         for row in rows.chunks_exact(d) {
             mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += Double::from(*x));
         }
-        mean.iter_mut().for_each(|sum| *sum = *sum / n);
+        for sum in &mut mean {
+            *sum = *sum / n;
+        }
         for (out, row) in self.a.chunks_exact_mut(d).zip(rows.chunks_exact(d)) {
             for ((out, x), mean) in out.iter_mut().zip(row).zip(&mean) {
                 *out = Double::from(*x) - *mean;
@@ -111,7 +113,9 @@ impl Rows {
             }
         }
         let n = Double::from(self.n_x as f64);
-        sum.iter_mut().for_each(|sum| *sum = *sum / n);
+        for sum in &mut sum {
+            *sum = *sum / n;
+        }
         sum
     }
 
@@ -131,7 +135,9 @@ impl Rows {
             }
         }
         let n = Double::from(self.n_x as f64);
-        matrix.iter_mut().for_each(|entry| *entry = *entry / n);
+        for entry in &mut matrix {
+            *entry = *entry / n;
+        }
         matrix
     }
 }

@@ -73,6 +73,7 @@ impl Scaling {
     }
 
     /// The same for so many classes.
+    #[must_use]
     pub fn of_classes(self, classes: usize) -> Self {
         Scaling { classes, ..self }
     }

@@ -104,10 +104,10 @@ fn a_start_on_a_part_changes_no_answer() {
         let best = curved.run("lbfgs", 0, 1e-8);
         assert!(best.status.is_solved(), "{name}: {:?}", best.status);
         for seed in 0..3 {
-            let found = curved.run("newton", seed, 1e-9);
+            let found = curved.run("newton", seed, 1e-8);
             assert!(found.status.is_solved(), "{name}: {:?} after {}", found.status, found.outer);
             assert!(
-                found.outer <= best.outer.max(12),
+                found.outer <= best.outer.max(14),
                 "{name}: {} steps, L-BFGS {}",
                 found.outer,
                 best.outer
