@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use innermean_experiments::torture::Torture;
 use innermean_experiments::torture::draw::{self, Kind};
-use innermean_experiments::torture::report::{Line, Report};
+use innermean_experiments::torture::report::{Line, Report, UNSOLVED};
 
 /// Cases of each verdict that are printed.
 const WORST: usize = 12;
@@ -80,7 +80,7 @@ fn main() -> Result<ExitCode> {
         fs::write(path, serde_json::to_string_pretty(&report)? + "\n")
             .with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    let failures = report.failures();
+    let failures = report.failures(UNSOLVED);
     let unbounded = report.lines.iter().filter(|line| line.unbounded).count();
     let refused = report.lines.iter().filter(|line| line.refused.is_some()).count();
     println!(
