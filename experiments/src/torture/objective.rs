@@ -244,7 +244,7 @@ impl Affine {
         (0..self.d).map(size).collect()
     }
 
-    /// Whether P falls without end in a direction: [`FURTHER`] times as far from the origin as [`OUT`], it is about so many times as deep.
+    /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`, it is about so many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
         let sizes = direction.iter().zip(self.column_sizes());
         let length = sizes.map(|(v, size)| v.abs() * Dd::from(if size > 0.0 { size } else { 1.0 }));
