@@ -8,7 +8,6 @@ use hdf5_pure::{AttrValue, DType, Dataset, Error, File};
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::npy::{Array, scatter, zeros};
-use crate::npz::BEST_DEFLATE;
 use crate::wording::{enumerated, shorten};
 
 /// Numbers converted at a time.
