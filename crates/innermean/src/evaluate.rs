@@ -118,6 +118,8 @@ impl Proven {
 pub(crate) struct Memory {
     /// `|F| + |g|` at the origin, or at the point that g allows next to it.
     scale: Option<f64>,
+    /// Where that is 0: the same at the first point where it is not, or `|min g|` if that is less.
+    instead: f64,
     /// The largest bound from below so far that holds everywhere, and what proved it.
     below: (f64, Measure),
     best: Proven,
@@ -169,6 +171,7 @@ impl<'p> Evaluator<'p> {
             tolerance: TOLERANCE,
             memory: Memory {
                 scale: None,
+                instead: 0.0,
                 below: (f64::NEG_INFINITY, Measure::None),
                 best: Proven::NOTHING,
                 stationarity: Stationarity::default(),
@@ -218,7 +221,8 @@ impl<'p> Evaluator<'p> {
         let mut here = Proven { objective, magnitude, ..Proven::NOTHING };
         let mut gained = None;
         if asked && magnitude.is_finite() {
-            let scale = self.scale(theta, magnitude).max(magnitude);
+            self.look_up_scale(theta, magnitude);
+            let scale = self.scale_at(magnitude);
             match self.way {
                 Way::Proof => self.prove(theta, (loss, g), matched, known, scale, &mut here),
                 Way::Stationarity => {
@@ -338,12 +342,18 @@ impl<'p> Evaluator<'p> {
         self.memory.below
     }
 
-    /// The size of the objective at the origin, or at the point that g allows next to it. Where it is 0 there, as that of a portfolio of nothing: at the first
-    /// point where it is not, or `|min g|` if that is less.
-    fn scale(&mut self, theta: &[f64], magnitude: f64) -> f64 {
+    /// The size of the objective at a point of that magnitude or at the origin, whichever is more. Where it is 0 at both, as that of a portfolio of nothing: at
+    /// the first point where it is not, or `|min g|` if that is less.
+    fn scale_at(&self, magnitude: f64) -> f64 {
+        let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
+        if scale > 0.0 { scale } else { self.memory.instead }
+    }
+
+    /// Looks up what such a scale is made of.
+    fn look_up_scale(&mut self, theta: &[f64], magnitude: f64) {
         let problem = &self.problem;
         let zero = vec![0.0; theta.len()];
-        let scale = self.memory.scale.get_or_insert_with(|| {
+        let scale = *self.memory.scale.get_or_insert_with(|| {
             let origin = problem.allowed(&zero);
             if theta == origin {
                 return magnitude;
@@ -353,16 +363,15 @@ impl<'p> Evaluator<'p> {
             let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
         });
-        if *scale == 0.0 && magnitude > 0.0 {
+        if scale == 0.0 && self.memory.instead == 0.0 && magnitude > 0.0 {
             let least = problem.regularizer.conjugate(&zero).abs();
-            *scale = if least.is_finite() { magnitude.min(least) } else { 0.0 };
+            self.memory.instead = if least.is_finite() { magnitude.min(least) } else { 0.0 };
         }
-        *scale
     }
 
     fn certificate(&self, gained: Option<f64>) -> Certificate {
         let Proven { bound, measure, magnitude, .. } = self.memory.best;
-        let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
+        let scale = self.scale_at(magnitude);
         let relative = relative(bound.gap, scale);
         if bound.within.is_some() && relative > WORTH_SAYING {
             return Certificate {

@@ -136,7 +136,7 @@ fn whole(
     let bent: f64 = (0..d).map(|l| moved[l] * dot(&matrix[l * d..(l + 1) * d], &moved)).sum();
     let left = problem.regularizer.value(at.theta) - problem.regularizer.value(&x);
     let gained = left - dot(at.gradient, &moved) - 0.5 * bent;
-    if gained.is_finite() { gained.max(0.0) } else { 0.0 }
+    if gained.is_finite() { gained.max(0.0) } else { f64::INFINITY }
 }
 
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
