@@ -119,7 +119,7 @@ fn whole(
 ) -> f64 {
     let d = at.theta.len();
     let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
-    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE;
+    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
     for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
         let stiff = if enough > 0.0 { d as f64 * noise(l).powi(2) / enough } else { 0.0 };
         *entry += RIDGE * *entry + least + stiff;
