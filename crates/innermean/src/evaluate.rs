@@ -14,6 +14,8 @@ use crate::merit::Merit;
 use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::Regularizer;
 
+/// An objective so many times that of the origin is no answer, however flat it is there.
+const ABSURD: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
@@ -232,7 +234,8 @@ impl<'p> Evaluator<'p> {
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
                     let gain = memory.stationarity.gain(problem, at, tolerance.powi(2) * scale);
                     // A gain is about the square of a slope.
-                    gained = Some(relative(gain, scale).sqrt().max(LAST_DIGIT));
+                    let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
+                    gained = Some(relative(gain, scale).sqrt().max(least));
                 }
                 Way::Nothing | Way::Unasked => {}
             }
