@@ -47,7 +47,7 @@ pub struct Known<'m> {
     pub gradient: Option<Gradient<'m>>,
 }
 
-/// A whole gradient at a point, with what it was made of.
+/// A whole gradient at a point, with what it was made of: each found in one pass over the data, not moved along with theta.
 #[derive(Debug, Clone, Copy)]
 pub struct Gradient<'m> {
     /// `fbar_i(theta)`, flat.
@@ -120,11 +120,14 @@ impl Proven {
 pub(crate) struct Memory {
     /// `|F| + |g|` at the origin, or at the point that g allows next to it.
     scale: Option<f64>,
-    /// Where that is 0: the same at the first point where it is not, or `|min g|` if that is less.
+    /// Where that is 0: the least of the same at all points where it is not, of `|min g|`, and of what a step along one coordinate
+    /// would gain if there was nothing but F and a tilt.
     instead: f64,
     /// The largest bound from below so far that holds everywhere, and what proved it.
     below: (f64, Measure),
     best: Proven,
+    /// The objectives of the last point and of the one before.
+    last: [f64; 2],
     stationarity: Stationarity,
     /// Dear bounds that were asked for, and the next that will be tried.
     asked: u64,
@@ -176,6 +179,7 @@ impl<'p> Evaluator<'p> {
                 instead: 0.0,
                 below: (f64::NEG_INFINITY, Measure::None),
                 best: Proven::NOTHING,
+                last: [f64::INFINITY, 0.0],
                 stationarity: Stationarity::default(),
                 asked: 0,
                 due: 1,
@@ -257,13 +261,12 @@ impl<'p> Evaluator<'p> {
         let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
         let own = known.duals.filter(|_| kinks);
         let balanced = asked && self.way == Way::Proof && self.prover.balances();
-        // Averages that come with a method's own duals may have been moved along with theta instead of found.
-        if let Some(known) = known.gradient.filter(|_| own.is_none()) {
+        if let Some(known) = known.gradient {
             f_bar.copy_from_slice(known.f_bar);
             if asked && !balanced {
                 w.copy_from_slice(known.w);
                 gradient.copy_from_slice(known.gradient);
-                return true;
+                return own.is_none();
             }
         } else if asked && own.is_none() && !balanced {
             problem.loss_and_gradient(theta, f_bar, w, gradient);
@@ -297,9 +300,14 @@ impl<'p> Evaluator<'p> {
     ) {
         let Evaluator { f_bar, w, gradient, .. } = self;
         let point = Point { theta, loss, g, f_bar };
-        let (gram, wanted) = (known.gram, self.tolerance);
+        if matched {
+            self.prover.make_hessian(known.gram);
+        }
         here.rounding = self.prover.objective_error(point, w);
-        let evidence = Evidence { point, w, matched, u: gradient, gram, scale, wanted };
+        let [last, before] = self.memory.last;
+        let progress = (here.objective - last).abs().max((last - before).abs());
+        self.memory.last = [here.objective, last];
+        let evidence = Evidence { point, w, matched, u: gradient, scale, wanted: self.tolerance, progress };
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
         match exact {
@@ -327,8 +335,15 @@ impl<'p> Evaluator<'p> {
             return;
         }
         let point = Point { theta: &origin, loss, g: 0.0, f_bar: &f_bar };
-        let evidence =
-            Evidence { point, w: &self.w, matched: false, u: &self.gradient, gram: None, scale, wanted: 0.0 };
+        let evidence = Evidence {
+            point,
+            w: &self.w,
+            matched: false,
+            u: &self.gradient,
+            scale,
+            wanted: 0.0,
+            progress: 0.0,
+        };
         let bound = self.prover.at_hand(evidence);
         if bound.gap < self.memory.best.bound.gap {
             self.memory.best.bound = bound;
@@ -339,14 +354,17 @@ impl<'p> Evaluator<'p> {
     fn note(&mut self, here: &Proven) -> (f64, Measure) {
         let Bound { gap, within, .. } = here.bound;
         let below = lower(here.objective, gap);
-        if within.is_none() && below > self.memory.below.0 {
+        // A bound above a value that was found is none: whatever let it through, it is not believed.
+        let best = &self.memory.best;
+        let refuted = below > best.objective + best.rounding + f64::EPSILON * best.magnitude;
+        if within.is_none() && below > self.memory.below.0 && !refuted {
             self.memory.below = (below, here.measure);
         }
         self.memory.below
     }
 
     /// The size of the objective at a point of that magnitude or at the origin, whichever is more. Where it is 0 at both, as that of a portfolio of nothing: at
-    /// the first point where it is not, or `|min g|` if that is less.
+    /// other points, or what a step would gain (see [`Memory`]).
     fn scale_at(&self, magnitude: f64) -> f64 {
         let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
         if scale > 0.0 { scale } else { self.memory.instead }
@@ -366,10 +384,21 @@ impl<'p> Evaluator<'p> {
             let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
         });
-        if scale == 0.0 && self.memory.instead == 0.0 && magnitude > 0.0 {
-            let least = problem.regularizer.conjugate(&zero).abs();
-            self.memory.instead = if least.is_finite() { magnitude.min(least) } else { 0.0 };
+        if scale != 0.0 || magnitude == 0.0 {
+            return;
         }
+        if self.memory.instead == 0.0 {
+            let least = problem.regularizer.conjugate(&zero).abs();
+            if !least.is_finite() {
+                return;
+            }
+            let origin = problem.allowed(&zero);
+            let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
+            let mut slope = vec![0.0; origin.len()];
+            problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
+            self.memory.instead = least.min(self.prover.gain(&slope));
+        }
+        self.memory.instead = self.memory.instead.min(magnitude);
     }
 
     fn certificate(&self, gained: Option<f64>) -> Certificate {
@@ -426,7 +455,7 @@ impl<'p> Evaluator<'p> {
         objective: f64,
         certificate: Certificate,
     ) -> (f64, Certificate) {
-        if self.way != Way::Proof || !objective.is_finite() {
+        if self.way != Way::Proof || !objective.is_finite() || !self.prover.is_small {
             return (objective, certificate);
         }
         self.problem.inner.means(theta, &mut self.f_bar);

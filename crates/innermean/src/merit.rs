@@ -104,6 +104,13 @@ pub trait Merit: Sync {
     /// `phi_i*(w)`, `+inf` outside its domain.
     fn conjugate(&self, i: usize, w: &[f64]) -> f64;
 
+    /// The sum of `phi_i*(w_i)` over some terms, as in [`Self::values_and_gradients`], and that of their sizes.
+    fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
+        let ell = w.len() / terms.len().max(1);
+        let stars = terms.zip(w.chunks_exact(ell.max(1))).map(|(i, w)| self.conjugate(i, w));
+        stars.fold([0.0; 2], |[sum, size], star| [sum + star, size + star.abs()])
+    }
+
     /// `w <- prox_{alpha phi_i*}(w)`.
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]);
 
@@ -219,6 +226,10 @@ macro_rules! pass_on {
             #[inline(always)]
             fn conjugate(&$this, i: usize, w: &[f64]) -> f64 {
                 $merit.conjugate(i, w)
+            }
+
+            fn conjugates(&$this, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
+                $merit.conjugates(terms, w)
             }
 
             #[inline(always)]

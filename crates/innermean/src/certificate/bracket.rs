@@ -149,7 +149,11 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         }
         if part.is_smooth() && part.l2 > 0.0 {
             error += 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
-            floor += (usual * error).powi(2) / (2.0 * part.l2);
+            let (slope, half) = ((v + part.l2 * theta[l]).abs(), 0.5 / part.l2);
+            sum += half * slope * slope;
+            rounding += half * (2.0 * slope + error) * error;
+            floor += half * (usual * error) * (usual * error);
+            continue;
         }
         let ((low, size), (high, _)) =
             (gap_of(part, theta[l], v - error, radius), gap_of(part, theta[l], v + error, radius));
@@ -159,7 +163,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         sum += exact;
         if worst > exact {
             rounding += worst - exact;
-            if !(part.is_smooth() && part.l2 > 0.0) && worst.is_finite() {
+            if worst.is_finite() {
                 floor += usual * (worst - exact);
             }
         }

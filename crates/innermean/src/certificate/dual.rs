@@ -27,9 +27,30 @@ pub(crate) struct Point<'t> {
     pub(crate) f_bar: &'t [f64],
 }
 
-/// `(1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ]`, and the size of its terms; of all duals whose coordinates are within
-/// `margin(r)` of those in w, the most that it can be.
-pub(crate) fn mismatch(
+/// `(1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ]` for many terms, and the size of what is added.
+pub(crate) fn mismatch(problem: &ErasedProblem<'_>, point: Point<'_>, w: &[f64]) -> (f64, f64) {
+    let Problem { inner: f, merit, .. } = problem;
+    let (n_x, ell) = (f.n_x(), f.ell());
+    let mut sums = [0.0; 4];
+    Blocks::new(n_x, 4 * ell).add(1.0 / n_x as f64, &mut sums, |range, sums| {
+        let own = range.start * ell..range.end * ell;
+        let (f_bar, w) = (&point.f_bar[own.clone()], &w[own]);
+        let [star, size] = merit.conjugates(range, w);
+        let (product, of_product) = f_bar.iter().zip(w).fold((0.0, 0.0), |(sum, size), (f, w)| {
+            let product = f * w;
+            (sum + product, size + product.abs())
+        });
+        sums.iter_mut().zip([star, size, product, of_product]).for_each(|(sum, x)| *sum += x);
+    });
+    let first = point.loss + sums[0] - sums[2];
+    // Not f64::max, which would drop a NaN.
+    let first = if first < 0.0 { 0.0 } else { first };
+    // No term of the sum is below 0, so that |phi| is at most its term and the sizes of the others.
+    (first, first + 2.0 * (sums[1] + sums[3]))
+}
+
+/// The same, term by term: of all duals whose coordinates are within `margin(r)` of those in w, the most that it can be.
+pub(crate) fn mismatch_within(
     problem: &ErasedProblem<'_>,
     f_bar: &[f64],
     w: &[f64],
@@ -77,11 +98,9 @@ pub(crate) fn mismatch(
 /// `D(0) = (1/n) sum_i min phi_i + min g`, below P whatever f is; `-inf` where there is no such minimum.
 pub(crate) fn at_zero(problem: &ErasedProblem<'_>) -> f64 {
     let Problem { inner: f, merit, regularizer: g } = problem;
-    let zero = vec![0.0; f.ell().max(f.d())];
-    let sum = Blocks::new(f.n_x(), f.ell()).sum(
-        #[inline(always)]
-        |i| merit.conjugate(i, &zero[..f.ell()]),
-    );
-    let bound = -sum / f.n_x() as f64 - g.conjugate(&zero[..f.d()]);
+    let zero = vec![0.0; f.d()];
+    let duals = vec![0.0; f.n_x() * f.ell()];
+    let [sum, _] = merit.conjugates(0..f.n_x(), &duals);
+    let bound = -sum / f.n_x() as f64 - g.conjugate(&zero);
     if bound.is_finite() { bound } else { f64::NEG_INFINITY }
 }

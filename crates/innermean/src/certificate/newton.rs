@@ -6,6 +6,7 @@
 //! What they prove is found out afterwards, from the beginning.
 
 use super::bracket;
+use super::dual::Point;
 use super::prover::{Evidence, Ground};
 use crate::cholesky::Cholesky;
 use crate::gram;
@@ -24,7 +25,7 @@ pub(super) fn left(part: &Coordinate, x: f64, v: f64) -> Option<f64> {
     (!rests).then(|| v + part.l1 * if part.l1 > 0.0 { x.signum() } else { 0.0 } + part.l2 * x)
 }
 
-/// The duals after the step, and the sum of weighted Jacobians that belongs to them.
+/// The duals after the step, which need not be in the domain of `phi*`, and the sum of weighted Jacobians that belongs to them.
 pub(super) fn moved(
     ground: &Ground<'_>,
     g: &Parts,
@@ -34,7 +35,7 @@ pub(super) fn moved(
 ) -> Option<(Vec<f64>, Vec<f64>)> {
     let Evidence { point, w, u, .. } = evidence;
     let (d, f) = (u.len(), &ground.problem.inner);
-    let tau = bracket::multiplier(g, u, &ground.radius(*point, w, u, 2.0));
+    let tau = ground.multiplier(g, *point, w, u);
     let beyond = bracket::excess(g, u, &vec![0.0; d], tau);
     let (mut free, mut s) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
@@ -76,8 +77,16 @@ pub(super) fn moved(
     for (r, next) in next.iter_mut().enumerate() {
         *next = w[r] - weights[r] * (point.f_bar[r] - *next);
     }
-    ground.problem.merit.prox_conjugates(0..f.n_x(), VANISHING, &mut next);
     let mut sum = vec![0.0; d];
     f.add_weighted_jac_t(point.theta, &next, &mut sum);
     Some((next, sum))
+}
+
+/// Moves duals to where they are in the domain of `phi*`, and returns the sum that belongs to them.
+pub(super) fn projected(ground: &Ground<'_>, point: Point<'_>, w: &mut [f64]) -> Vec<f64> {
+    let f = &ground.problem.inner;
+    ground.problem.merit.prox_conjugates(0..f.n_x(), VANISHING, w);
+    let mut sum = vec![0.0; f.d()];
+    f.add_weighted_jac_t(point.theta, w, &mut sum);
+    sum
 }

@@ -6,7 +6,7 @@
 
 use super::Bound;
 use super::bracket::{self, Bracket, Slopes};
-use super::dual::{Point, mismatch};
+use super::dual::{Point, mismatch_within};
 use super::newton::left;
 use super::prover::{Evidence, Ground};
 use super::repair;
@@ -204,7 +204,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
     }
     let slopes = Slopes { u: &u, error: &error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(radius) };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
-    let (first, size) = mismatch(&ground.problem, f_bar, &rounded, &|_| 0.0);
+    let (first, size) = mismatch_within(&ground.problem, f_bar, &rounded, &|_| 0.0);
     let mut lost =
         (8.0 * UNIT + UNIT * rounded.len() as f64) * size + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {

@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use super::balance::Balance;
 use super::bracket::{self, Bracket, Slopes};
 use super::definite::Definite;
-use super::dual::{self, Point, mismatch};
+use super::dual::{self, Point, mismatch, mismatch_within};
 use super::quadratic;
 use super::repair::{self, Repair};
 use super::sizes::{Sizes, UNIT, mean_square};
@@ -40,9 +40,14 @@ pub(crate) const WORTH_SAYING: f64 = 1e-3;
 pub(crate) const BEARABLE: f64 = 1e-9;
 /// A gap among theta of the answer's size, relative to the scale, above which nothing dear is tried.
 const NEAR: f64 = 1e-2;
-/// Gram matrices of so many products take a few milliseconds, and are made at every point close to the optimum; in twice the precision, fewer.
-const FEW_PRODUCTS: f64 = 1e7;
+/// Gram matrices of so many products take less than a millisecond, and are made at every point close to the optimum; in twice the precision, fewer.
+const FEW_PRODUCTS: f64 = 2e6;
 const FEW_PRECISE_PRODUCTS: f64 = 1e5;
+/// Of a large problem, the step of the objective after which the point may well be as good as is wanted, in terms of the gap that is: where g is strongly
+/// convex, so that duals as they are prove more with every step, and elsewhere.
+const SETTLED: [f64; 2] = [0.01, 100.0];
+/// The same for a gap among theta of the answer's size, where phi has kinks and the duals are those of the method.
+const CLOSE: f64 = 10.0;
 /// What rounding may do to a g of one's own, of the size of its terms.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
@@ -59,7 +64,7 @@ impl Ground<'_> {
         self.sizes.get_or_init(|| {
             let f = &self.problem.inner;
             if f.structure().affine {
-                return Sizes::new(f);
+                return Sizes::new(f, None);
             }
             let size = mean_jacobian_norm(f, &vec![0.0; f.d()]);
             Sizes::of_curved(f.d(), size)
@@ -98,13 +103,18 @@ impl Ground<'_> {
             + UNIT * (point.theta.len() as f64 + 3.0) * g
     }
 
-    /// The relative error of the entries of `(1/n) A' W A` on some coordinates.
-    pub(crate) fn gram_error(&self, weights: &[f64], coordinates: &[usize], matrix: &[f64]) -> f64 {
+    /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to `most`.
+    pub(crate) fn gram_error(&self, most: f64, coordinates: &[usize], matrix: &[f64]) -> f64 {
         let (sizes, d) = (self.sizes(), self.sizes().columns.len());
-        let most = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight)).sqrt();
-        let lost = |l: &usize| sizes.of_entry * most * sizes.columns[*l] / matrix[l * d + l].sqrt();
+        let root = most.sqrt();
+        let lost = |l: &usize| sizes.of_entry * root * sizes.columns[*l] / matrix[l * d + l].sqrt();
         let lost = if sizes.of_entry > 0.0 { coordinates.iter().map(lost).fold(0.0, f64::max) } else { 0.0 };
         sizes.of_sum + 3.0 * lost
+    }
+
+    /// The multiplier of the budget that suits duals best; 0 without a budget.
+    pub(crate) fn multiplier(&self, g: &Parts, point: Point<'_>, w: &[f64], u: &[f64]) -> f64 {
+        if g.budget { bracket::multiplier(g, u, &self.radius(point, w, u, 2.0)) } else { 0.0 }
     }
 
     /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l |z_l|` up to so many times the largest `S_l |theta_l|`,
@@ -148,6 +158,10 @@ pub(crate) struct Prover<'p> {
     lowest: OnceCell<f64>,
     /// The objective of the last point in twice the precision, and its bound, if that was looked for.
     exact: Option<(f64, Bound)>,
+    /// Whether twice the precision is affordable.
+    pub(crate) is_small: bool,
+    /// How many times the answer theta may be in a bound that holds for no more.
+    reach: f64,
     /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as for the last.
     pub(crate) asked: u64,
     pub(crate) due: u64,
@@ -163,11 +177,11 @@ pub(crate) struct Evidence<'e> {
     pub(crate) matched: bool,
     /// `(1/n) sum_i fbar_i' w_i`
     pub(crate) u: &'e [f64],
-    /// `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, if P is quadratic and a method has it.
-    pub(crate) gram: Option<&'e [f64]>,
     /// What a gap is compared with, and how small it should be.
     pub(crate) scale: f64,
     pub(crate) wanted: f64,
+    /// By how much the objective has changed at most at the last two points.
+    pub(crate) progress: f64,
 }
 
 impl Evidence<'_> {
@@ -184,6 +198,8 @@ impl<'p> Prover<'p> {
         let hessian =
             if parts.is_some() && quadratic::is_at_hand(&problem) { Lazy::Unmade } else { Lazy::Impossible };
         let free = problem.regularizer.free_coordinates(d);
+        let is_small = parts.is_some() && precise::is_affordable(&problem);
+        let reach = if precise::is_small(&problem) { FAR } else { FURTHER };
         let ground = Ground { problem, parts, sizes: OnceCell::new() };
         Prover {
             ground,
@@ -193,6 +209,8 @@ impl<'p> Prover<'p> {
             steepness: 0.0,
             lowest: OnceCell::new(),
             exact: None,
+            is_small,
+            reach,
             asked: 0,
             due: 1,
         }
@@ -231,17 +249,18 @@ impl<'p> Prover<'p> {
         let target = evidence.wanted * evidence.scale;
         // What double precision proves is good enough where rounding is all that is left.
         let bearable = target.max(BEARABLE * evidence.scale);
-        let small = affine && self.ground.parts.is_some() && precise::is_affordable(&self.ground.problem);
-        let lowest = self.by_lowest(&evidence);
         if evidence.matched
             && let Some(bound) = self.by_hessian(&evidence)
         {
             let (mut best, mut by) = (bound, Measure::Quadratic);
-            if lowest.gap < best.gap {
-                (best, by) = (lowest, measure);
-            }
             // Rounding may hide that the point is optimal.
-            if best.gap > bearable && small && self.is_due() {
+            if best.gap > bearable && best.gap - best.excess > target {
+                let lowest = self.by_lowest(&evidence);
+                if lowest.gap < best.gap {
+                    (best, by) = (lowest, measure);
+                }
+            }
+            if best.gap > bearable && self.is_small && self.is_due() {
                 let precise = self.precisely(&evidence);
                 if precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale {
                     (best, by) = (precise, measure);
@@ -249,29 +268,35 @@ impl<'p> Prover<'p> {
             }
             return (best, by);
         }
-        let first = self.by_duals(&evidence, None, None);
-        let first = if lowest.gap < first.gap { lowest } else { first };
-        if first.gap <= target || self.ground.parts.is_none() {
-            return (first, measure);
+        let mismatched = OnceCell::new();
+        let mut best = self.by_duals(&evidence, &mismatched, None, None);
+        if best.gap > target {
+            let lowest = self.by_lowest(&evidence);
+            best = if lowest.gap < best.gap { lowest } else { best };
         }
-        let times = if precise::is_small(&self.ground.problem) { FAR } else { FURTHER };
-        let here = self.by_duals(&evidence, None, Some(1.0));
-        let near = here.gap <= NEAR * evidence.scale;
-        let mut best = first;
-        if affine && (near || small) {
+        if best.gap <= target || self.ground.parts.is_none() {
+            return (best, measure);
+        }
+        let Ground { problem, parts, .. } = &self.ground;
+        let (products, kinks) = (self.products(), problem.merit.has_kinks());
+        let large = products > FEW_PRODUCTS;
+        let most = if large && kinks { CLOSE * target } else { NEAR * evidence.scale };
+        let near = best.gap <= most || self.by_duals(&evidence, &mismatched, None, Some(1.0)).gap <= most;
+        let strong = parts.as_ref().is_some_and(|g| g.parts.iter().all(|part| part.l2 > 0.0));
+        let settled = evidence.progress <= SETTLED[usize::from(!strong)] * target;
+        if affine && (near && (settled || !large) || self.is_small) {
             let due = self.is_due();
-            let products = self.products();
             let dear = |most: f64| due || near && products <= most;
             let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(&evidence) } else { Bound::NONE };
             best = if by_step.gap < best.gap { by_step } else { best };
-            if best.gap > bearable && small && dear(FEW_PRECISE_PRODUCTS) {
+            if best.gap > bearable && self.is_small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
                 let helps = precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale;
                 best = if helps { precise } else { best };
             }
         }
         if best.gap == f64::INFINITY {
-            best = self.by_duals(&evidence, None, Some(times));
+            best = self.by_duals(&evidence, &mismatched, None, Some(self.reach));
         }
         (best, measure)
     }
@@ -290,7 +315,7 @@ impl<'p> Prover<'p> {
 
     /// The bound of the duals at hand and no others.
     pub(crate) fn at_hand(&self, evidence: Evidence<'_>) -> Bound {
-        self.by_duals(&evidence, None, None)
+        self.by_duals(&evidence, &OnceCell::new(), None, None)
     }
 
     /// Whether something dear may be tried: the first, second, fourth, ... time.
@@ -311,7 +336,6 @@ impl<'p> Prover<'p> {
 
     /// Where F is quadratic.
     fn by_hessian(&mut self, evidence: &Evidence<'_>) -> Option<Bound> {
-        self.make_hessian(evidence.gram);
         let (Lazy::Made(hessian), Some(g)) = (&self.hessian, &self.ground.parts) else { return None };
         let Evidence { point, w, u, .. } = evidence;
         // The gradient is that of averages that are rounded themselves: phi'' times their error.
@@ -325,7 +349,7 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Makes the Hessian, unless that has been tried.
+    /// Makes the Hessian, unless that has been tried: from `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, if a method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
             self.hessian = self.made_hessian(known).map_or(Lazy::Impossible, Lazy::Made);
@@ -343,29 +367,39 @@ impl<'p> Prover<'p> {
         let averages = || Collapsed::new(f, &vec![0.0; d]);
         let weight = |r: usize| 2.0 / n_x * merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
         let mut error = 0.0;
-        let (mut matrix, weights) = if let Some(form) = merit.quadratic_form() {
+        let mut matrix = if let Some(form) = merit.quadratic_form() {
             // What whitens the rows is as good as C is conditioned.
             let ell = form.ell() as f64;
             let least = Definite::new(form.matrix().to_vec(), form.ell(), UNIT * ell)?.lambda();
             error = (UNIT * ell * ell + self.ground.sizes().of_entry * ell) / least;
             let made = || gram::weighted(&whitened(&averages(), form), |_| 1.0);
-            (known.map_or_else(made, <[f64]>::to_vec), vec![0.0])
+            known.map_or_else(made, <[f64]>::to_vec)
         } else {
             let made = || f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight));
-            (
-                known.map_or_else(made, <[f64]>::to_vec),
-                (0..f.n_x()).map(|i| n_x * weight(i * f.ell())).collect(),
-            )
+            known.map_or_else(made, <[f64]>::to_vec)
         };
         let all: Vec<usize> = (0..d).collect();
-        let error = error + self.ground.gram_error(&weights, &all, &matrix);
+        if let Some(c) = merit.square_weight() {
+            let variances: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry / (2.0 * c)).collect();
+            self.ground.sizes.get_or_init(|| Sizes::new(f, Some(&variances)));
+        }
+        // A quadratic phi bends by no more than 1 / gamma.
+        let most = if merit.quadratic_form().is_some() { 0.0 } else { 1.0 / merit.gamma() };
+        let error = error + self.ground.gram_error(most, &all, &matrix);
         let g = self.ground.parts.as_ref()?;
         matrix.iter_mut().step_by(d + 1).zip(g.l2()).for_each(|(entry, l2)| *entry += l2);
         Definite::new(matrix, d, error)
     }
 
     /// By the duals at hand, with or without a repair, among all theta or among so many times the answer.
-    fn by_duals(&self, evidence: &Evidence<'_>, repair: Option<&Repair>, times: Option<f64>) -> Bound {
+    /// What phi adds to the gap is found once and kept in `mismatched`.
+    fn by_duals(
+        &self,
+        evidence: &Evidence<'_>,
+        mismatched: &OnceCell<(f64, f64)>,
+        repair: Option<&Repair>,
+        times: Option<f64>,
+    ) -> Bound {
         let Evidence { point, matched, .. } = evidence;
         let (mut w, mut u, mut matched) = (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
         let ground = &self.ground;
@@ -375,7 +409,7 @@ impl<'p> Prover<'p> {
         if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
             return Bound::NONE;
         }
-        let tau = bracket::multiplier(g, &u, &ground.radius(*point, &w, &u, 2.0));
+        let tau = ground.multiplier(g, *point, &w, &u);
         let mut beyond = bracket::excess(g, &u, &error, tau);
         let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
         let mut along = None;
@@ -404,10 +438,14 @@ impl<'p> Prover<'p> {
         let usual = ground.sizes().usual();
         let slopes = Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
-        let margin = |r: usize| repair.map_or(0.0, |repair| repair.of_dual(r));
         let at_hand = matched && repair.is_none();
-        let (first, size) =
-            if at_hand { (0.0, 0.0) } else { mismatch(&ground.problem, point.f_bar, &w, &margin) };
+        let is_shrunk = matches!(w, Cow::Owned(_));
+        let (first, size) = match repair {
+            Some(repair) => mismatch_within(&ground.problem, point.f_bar, &w, &|r| repair.of_dual(r)),
+            None if at_hand => (0.0, 0.0),
+            None if is_shrunk => mismatch(&ground.problem, *point, &w),
+            None => *mismatched.get_or_init(|| mismatch(&ground.problem, *point, &w)),
+        };
         let rounding =
             rounding + ground.objective_error(*point, &w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
         // Where g is strongly convex all around, squares of slopes can be told apart below the objective's last digit.
@@ -432,7 +470,7 @@ impl<'p> Prover<'p> {
         let problem = &self.ground.problem;
         let v: Vec<f64> = u.iter().map(|u| -u).collect();
         let conjugate = problem.regularizer.conjugate(&v);
-        let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, point.f_bar, w, &|_| 0.0) };
+        let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
         let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
         let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
         let lost = ROUNDING * size + self.ground.objective_error(*point, w);
@@ -440,27 +478,44 @@ impl<'p> Prover<'p> {
         Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
     }
 
-    /// After a Newton step of the duals, with what is left repaired.
+    /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`; where that leaves the domain of `phi*`, duals near its edge stay.
     fn by_newton_step(&self, evidence: &Evidence<'_>) -> Bound {
         let ground = &self.ground;
         let (Some(g), true) = (&ground.parts, quadratic::is_affordable(&ground.problem.inner)) else {
             return Bound::NONE;
         };
-        let Some(weights) = repair::weights(ground, evidence.point.f_bar, evidence.w) else {
-            return Bound::NONE;
-        };
-        let matrix = repair::gram(ground, &weights);
-        let moved = newton::moved(ground, g, evidence, &weights, &matrix);
-        let (w, u) = moved.unwrap_or_else(|| (evidence.w.to_vec(), evidence.u.to_vec()));
-        let error = ground.errors(&w);
-        let tau = bracket::multiplier(g, &u, &ground.radius(evidence.point, &w, &u, 2.0));
-        let beyond = bracket::excess(g, &u, &error, tau);
-        let repair = Repair::new(ground, &weights, &matrix, &beyond, g.budget);
-        if repair.is_none() && beyond.iter().any(|excess| *excess > 0.0) {
-            return Bound::NONE;
+        if let Some(bend) = repair::bend(&ground.problem, evidence.point.f_bar) {
+            let bound = self.after_step(evidence, g, &bend);
+            if bound.gap < f64::INFINITY {
+                return bound;
+            }
         }
-        let moved = Evidence { w: &w, u: &u, matched: false, ..*evidence };
-        self.by_duals(&moved, repair.as_ref(), None)
+        let weights = repair::weights(ground, evidence.point.f_bar, evidence.w);
+        weights.map_or(Bound::NONE, |weights| self.after_step(evidence, g, &weights))
+    }
+
+    /// The same with given weights.
+    fn after_step(&self, evidence: &Evidence<'_>, g: &Parts, weights: &[f64]) -> Bound {
+        let ground = &self.ground;
+        let matrix = repair::gram(ground, weights);
+        let prove = |w: &[f64], u: &[f64]| {
+            let moved = Evidence { w, u, matched: false, ..*evidence };
+            let beyond = bracket::excess(g, u, &ground.errors(w), ground.multiplier(g, evidence.point, w, u));
+            if beyond.iter().all(|excess| *excess == 0.0) {
+                return self.by_duals(&moved, &OnceCell::new(), None, None);
+            }
+            let repair = Repair::new(ground, weights, &matrix, &beyond, g.budget);
+            repair.map_or(Bound::NONE, |repair| self.by_duals(&moved, &OnceCell::new(), Some(&repair), None))
+        };
+        let Some((mut w, u)) = newton::moved(ground, g, evidence, weights, &matrix) else {
+            return prove(evidence.w, evidence.u);
+        };
+        let bound = prove(&w, &u);
+        if bound.gap < f64::INFINITY {
+            return bound;
+        }
+        let u = newton::projected(ground, evidence.point, &mut w);
+        prove(&w, &u)
     }
 
     /// What the objective at a point may be rounded by.
@@ -468,19 +523,32 @@ impl<'p> Prover<'p> {
         self.ground.objective_error(point, w)
     }
 
+    /// What a step along the best coordinate would gain at least, where F is as bent as it can be and g has a tilt and squares alone; infinite where that is not known.
+    pub(crate) fn gain(&self, slope: &[f64]) -> f64 {
+        let (Some(g), sizes) = (&self.ground.parts, self.ground.sizes()) else { return f64::INFINITY };
+        let bend = 1.0 / self.ground.problem.merit.gamma();
+        let along = |l: usize| {
+            (slope[l] + g.parts[l].tilt).powi(2) / (2.0 * (bend * sizes.columns[l].powi(2) + g.parts[l].l2))
+        };
+        let most = (0..slope.len()).map(along).filter(|gain| gain.is_finite()).fold(0.0, f64::max);
+        if most > 0.0 { most } else { f64::INFINITY }
+    }
+
     /// `P(theta)` in twice the precision, where that is at hand and double precision may be off by more than `bearable`.
     pub(crate) fn objective(&self, point: Point<'_>, w: &[f64], bearable: f64) -> Option<f64> {
         let g = self.ground.parts.as_ref()?;
         let rough = self.ground.objective_error(point, w) > bearable;
-        (rough && precise::is_affordable(&self.ground.problem))
+        (rough && self.is_small)
             .then(|| precise_proof::objective(&self.ground.problem, g, point.theta))
+            .filter(|exact| exact.is_finite())
     }
 
     /// In twice the precision.
     fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
         let found =
             self.ground.parts.as_ref().and_then(|g| precise_proof::gap(&self.ground, g, evidence, FAR));
-        let Some((bound, exact)) = found else { return Bound::NONE };
+        // Numbers near the largest there are overflow in twice the precision.
+        let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else { return Bound::NONE };
         self.exact = Some((exact, bound));
         bound
     }

@@ -11,12 +11,14 @@
 //! so that it is enough to know that H is positive definite (`definite.rs`). A budget is one more row of ones, of any weight, whose dual is its multiplier.
 
 use super::definite::Definite;
+use super::newton::VANISHING;
 use super::prover::Ground;
 use super::sizes::mean_square;
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::inner::Inner;
 use crate::merit::Merit;
+use crate::problem::ErasedProblem;
 
 /// The change of duals that takes an excess away, as far as it must be known.
 pub(crate) struct Repair {
@@ -30,31 +32,36 @@ pub(crate) struct Repair {
 /// Room that a dual needs on both sides, of its size, to be moved.
 const ROOM: f64 = 1e-7;
 
+/// `phi_r''`; None where phi has kinks or no second derivatives.
+pub(crate) fn bend(problem: &ErasedProblem<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
+    let mut bend = vec![0.0; f_bar.len()];
+    let known = !problem.merit.has_kinks() && problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut bend);
+    // Not f64::max, which would drop a NaN.
+    bend.iter_mut().filter(|x| **x < 0.0).for_each(|x| *x = 0.0);
+    known.then_some(bend)
+}
+
 /// `W_r`: `phi_r''` or, where phi has kinks, 1; 0 for duals at an edge of the domain of `phi_r*`, which stay there. None where phi has no second
 /// derivatives.
 pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<Vec<f64>> {
     let (merit, f) = (&ground.problem.merit, &ground.problem.inner);
     let (n_x, ell) = (f.n_x(), f.ell());
-    let mut weights = vec![1.0; w.len()];
-    if !merit.has_kinks() && !merit.seconds(0..n_x, f_bar, &mut weights) {
-        return None;
-    }
+    let mut weights = if merit.has_kinks() { vec![1.0; w.len()] } else { bend(&ground.problem, f_bar)? };
     let omega = mean_square(w, n_x);
-    let mut moved = vec![0.0; ell];
-    for (i, weights) in weights.chunks_exact_mut(ell).enumerate() {
-        let own = &w[i * ell..(i + 1) * ell];
-        let mut has_room = |sign: f64| {
-            for (moved, w) in moved.iter_mut().zip(own) {
-                *moved = w + sign * ROOM * (w.abs() + ROOM * omega);
+    for sign in [-1.0, 1.0] {
+        let moved: Vec<f64> = w.iter().map(|w| w + sign * ROOM * (w.abs() + ROOM * omega)).collect();
+        let mut inside = moved.clone();
+        merit.prox_conjugates(0..n_x, VANISHING, &mut inside);
+        let terms = moved.chunks_exact(ell).zip(inside.chunks_exact(ell)).zip(w.chunks_exact(ell));
+        for (((moved, inside), w), weights) in terms.zip(weights.chunks_exact_mut(ell)) {
+            let stays = |k: usize| (inside[k] - moved[k]).abs() <= 0.5 * (moved[k] - w[k]).abs();
+            if !(0..ell).all(stays) {
+                weights.fill(0.0);
             }
-            merit.conjugate(i, &moved).is_finite()
-        };
-        if !(has_room(1.0) && has_room(-1.0)) {
-            weights.fill(0.0);
         }
-        for weight in weights.iter_mut() {
-            *weight = if *weight > 0.0 { *weight } else { 0.0 };
-        }
+    }
+    for weight in &mut weights {
+        *weight = if *weight > 0.0 { *weight } else { 0.0 };
     }
     Some(weights)
 }
@@ -96,7 +103,8 @@ impl Repair {
                 *root += weight.sqrt();
             }
         }
-        let definite = Definite::new(block, m, ground.gram_error(weights, &beyond, matrix))?;
+        let most = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight));
+        let definite = Definite::new(block, m, ground.gram_error(most, &beyond, matrix))?;
         let rho: Vec<f64> = beyond.iter().map(|l| excess[*l]).collect();
         // Its signs are not known: all of it is error.
         let (q, _) = definite.norm(&vec![0.0; m], &rho);

@@ -22,13 +22,17 @@ pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
 const USUAL: f64 = 0.03;
 const FEW_UNITS: f64 = 8.0;
 
-/// Numbers up to which the rows of all pairs are looked at; beyond, some of them.
-const MOST_NUMBERS: usize = 1 << 22;
-/// Pairs of a term that are looked at then.
+/// Numbers up to which the rows of all pairs are looked at; beyond, so many terms and pairs of each, with a margin for those that are not.
+const MOST_NUMBERS: usize = 1 << 16;
+const SOME_TERMS: usize = 128;
 const SOME_PAIRS: usize = 16;
+const UNSEEN: f64 = 2.0;
 /// At most so many blocks are added up (see `blocks.rs`), of at least so many numbers.
 const MOST_BLOCKS: usize = 128;
 const LEAST_WORK: usize = 1 << 15;
+
+/// Makes up for what a variance is rounded by.
+const SURE: f64 = 1.0 + 1e-6;
 
 /// Roundings that a value of an f that is not affine passes through, as a guess.
 const CURVED: f64 = 64.0;
@@ -51,13 +55,22 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    pub(crate) fn new<F: Inner + ?Sized>(f: &F) -> Self {
+    /// From the variances of its columns, if these are known and it is of centred rows.
+    pub(crate) fn new<F: Inner + ?Sized>(f: &F, variances: Option<&[f64]>) -> Self {
         let (d, n_x) = (f.d(), f.n_x());
         let block = n_x.div_ceil(MOST_BLOCKS).max(LEAST_WORK / d.max(1)).min(n_x);
         let added = (block * f.ell() + MOST_BLOCKS.min(n_x)) as f64;
-        let width = (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max().unwrap_or(d) as f64;
+        let sparse = n_x > 0 && f.support(0).is_some();
+        let widest = || (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max();
+        let width = if sparse { widest().unwrap_or(d) } else { d } as f64;
         let (columns, offset, averaged) = if let Some((rows, mean)) = f.centred_rows() {
-            (sizes_of_centred(rows, mean), 0.0, added)
+            let columns = match variances {
+                Some(variances) => {
+                    variances.iter().zip(mean).map(|(v, m)| SURE * v.sqrt() + 2.0 * m.abs()).collect()
+                }
+                None => sizes_of_centred(rows, mean),
+            };
+            (columns, 0.0, added)
         } else {
             let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
             let (columns, offset) = sizes_of_pairs(f, most);
@@ -157,7 +170,8 @@ fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
     };
     let (mut squares, mut offsets) = (vec![0.0; d], 0.0);
     let mut sum = vec![0.0; ell * d];
-    for i in 0..n_x {
+    let terms = if whole { n_x } else { n_x.min(SOME_TERMS) };
+    for i in (0..terms).map(|k| k * n_x / terms) {
         let pairs = f.n_y(i);
         let looked = if whole { pairs } else { pairs.min(SOME_PAIRS) };
         sum.fill(0.0);
@@ -175,10 +189,11 @@ fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
         }
         offsets += (constant * share).powi(2);
     }
+    let margin = if whole { 1.0 } else { UNSEEN };
     for (column, square) in columns.iter_mut().zip(&squares) {
-        *column = column.max((square / n_x as f64).sqrt());
+        *column = column.max(margin * (square / terms as f64).sqrt());
     }
-    offset = f64::max(offset, (offsets / n_x as f64).sqrt());
+    offset = f64::max(offset, margin * (offsets / terms as f64).sqrt());
     (columns, offset)
 }
 

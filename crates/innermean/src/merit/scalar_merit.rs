@@ -175,6 +175,21 @@ impl<S: ScalarMerit> Merit for S {
         sum
     }
 
+    fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
+        let ell = w.len() / terms.len().max(1);
+        dispatch(
+            #[inline(always)]
+            || {
+                let mut sums = [0.0; 2];
+                for (k, &w) in w.iter().enumerate() {
+                    let star = self.phi_star(terms.start + if ell == 1 { k } else { k / ell }, w);
+                    sums = [sums[0] + star, sums[1] + star.abs()];
+                }
+                sums
+            },
+        )
+    }
+
     #[inline(always)]
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
         for w in w {
