@@ -54,8 +54,14 @@ impl Stationarity {
         [&self.diagonal, &self.sizes].iter().all(|x| x.is_empty() || x.len() == d)
     }
 
-    /// What a Newton step would gain; `enough` is what need not be told more precisely.
+    /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no number: where slopes or bends are none, or have no end, as after
+    /// iterates that blew up, nothing says that little is left.
     pub(crate) fn gain(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
+        let gain = self.gain_of_numbers(problem, at, enough);
+        if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
+    }
+
+    fn gain_of_numbers(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let f = &problem.inner;
         let mut seconds = vec![0.0; f.ell()];
         let known = problem.merit.quadratic_form().is_some()
@@ -68,18 +74,26 @@ impl Stationarity {
         if due {
             self.due = 2 * self.asked;
         }
-        if !due {
+        if !due && self.is_finite() {
             let as_made = self.along_coordinates(&g, at);
-            if as_made > enough || as_made.is_nan() {
+            if as_made > enough {
                 return as_made;
             }
         }
         (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        if !self.is_finite() {
+            return f64::INFINITY;
+        }
         let first = self.along_coordinates(&g, at);
         if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
             return first;
         }
         first.max(whole(problem, &g, at, |l| self.noise(l), enough))
+    }
+
+    /// Whether what was made last says anything.
+    fn is_finite(&self) -> bool {
+        are_finite(&self.diagonal) && are_finite(&self.sizes)
     }
 
     /// What of the slope along coordinate l may be rounding.
@@ -96,6 +110,10 @@ impl Stationarity {
         };
         (0..at.theta.len()).map(along).sum()
     }
+}
+
+fn are_finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
 }
 
 /// Along one coordinate.
