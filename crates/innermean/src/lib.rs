@@ -36,6 +36,7 @@ pub mod cholesky;
 pub mod collapse;
 pub mod curvature;
 pub mod draws;
+mod eigen;
 pub mod elementary;
 pub mod elimination;
 pub mod evaluate;

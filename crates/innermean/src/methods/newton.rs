@@ -25,6 +25,7 @@
 
 use serde::Serialize;
 
+use self::bent::Reach;
 use self::model::Model;
 use self::start::Start;
 use self::state::{Point, Trying};
@@ -39,6 +40,7 @@ use crate::problem::Problem;
 use crate::regularizer::{Parts, Regularizer};
 use crate::setting::at_least_one;
 
+mod bent;
 mod model;
 mod orthant;
 mod start;
@@ -85,6 +87,10 @@ const SLOW: f64 = 0.3;
 const STEEP: f64 = 0.1;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
+/// The most coordinates for which the whole of `F''` is found by differences of gradients where f bends; after as many passes as the first of them takes, or these if
+/// they are more, and slow steps to the last.
+const BENT: usize = 64;
+const BEFORE: usize = 24;
 
 /// Newton's method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -142,6 +148,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             damped: false,
             moved: true,
             trying: Trying::Nothing,
+            size: 0.0,
+            reach: Vec::new(),
+            bent: false,
+            fresh: false,
             passes: 1,
             slow: 0,
             f_bar,
@@ -182,6 +192,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
+        } else if Self::may_bend(oracle, s) && !(s.bent && s.fresh) {
+            // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix as well.
+            oracle.means(&s.here.x, &mut s.f_bar);
+            s.bent = true;
+            self.make_model(oracle, &g, s);
+            s.aim(oracle, &g);
         } else {
             // Nothing is left but rounding.
             s.target.copy_from_slice(&s.here.x);
@@ -215,7 +231,7 @@ impl Newton {
         s.undamp();
         let gain = s.slope;
         let cheap = oracle.affine() && oracle.d() <= FEW;
-        let every_step = self.whole || cheap && s.terms == oracle.n_x();
+        let every_step = self.whole || s.bent || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
             self.make_model(oracle, g, s);
             return s.aim(oracle, g);
@@ -223,9 +239,16 @@ impl Newton {
         s.aim(oracle, g);
         s.slow = if s.slope < SLOW * gain { s.slow + 1 } else { 0 };
         if s.slow > 1 && !s.exact {
+            s.bent = Self::may_bend(oracle, s);
             self.make_model(oracle, g, s);
             s.aim(oracle, g);
         }
+    }
+
+    /// Whether so many steps have been made that the whole of `F''` is worth its differences.
+    fn may_bend<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
+        let d = oracle.d();
+        !oracle.affine() && d <= BENT && s.passes >= BEFORE.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
@@ -272,11 +295,18 @@ impl Newton {
         s.exact = oracle.quadratic();
         let most = Self::terms_of_a_pass(oracle) * s.passes;
         let wanted = self.first_terms(oracle);
-        s.terms = if self.whole || s.exact { n_x } else { wanted.max((4 * s.terms).min(most)) };
+        s.terms = if self.whole || s.exact || s.bent { n_x } else { wanted.max((4 * s.terms).min(most)) };
         if 4 * s.terms >= n_x {
             s.terms = n_x;
         }
-        s.model = Model::dense(oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed), g);
+        let mut matrix = oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
+        s.reach_out(&matrix);
+        s.fresh = true;
+        if s.bent {
+            let reach = Reach { bends: &s.reach, size: s.size };
+            matrix = bent::whole(oracle, g, &s.here, matrix.clone(), reach).unwrap_or(matrix);
+        }
+        s.model = Model::dense(matrix, g);
         if s.damping > 0.0 {
             s.model.damp(s.damping, d);
         }

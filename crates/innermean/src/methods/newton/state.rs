@@ -77,6 +77,12 @@ pub struct State {
     pub(super) moved: bool,
     /// What the trial point is
     pub(super) trying: Trying,
+    /// The largest entries of the diagonal of Gauss-Newton's matrix so far, and the size of the objective where the first was made
+    pub(super) reach: Vec<f64>,
+    pub(super) size: f64,
+    /// Whether the model is the whole of `F''` where f bends, and whether it was made at the current point
+    pub(super) bent: bool,
+    pub(super) fresh: bool,
     /// Gradients so far, and slow steps since the model was made
     pub(super) passes: usize,
     pub(super) slow: usize,
@@ -89,6 +95,20 @@ impl State {
     pub(super) fn arrive(&mut self) {
         std::mem::swap(&mut self.here, &mut self.trial);
         self.moved = true;
+        self.fresh = false;
+    }
+
+    /// Notes how much coordinates bend.
+    pub(super) fn reach_out(&mut self, matrix: &[f64]) {
+        let d = self.here.x.len();
+        if self.reach.is_empty() {
+            self.reach = vec![0.0; d];
+            let size = self.here.loss.abs() + self.here.g.abs();
+            self.size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
+        }
+        for (most, bend) in self.reach.iter_mut().zip(matrix.iter().step_by(d + 1)) {
+            *most = most.max(*bend);
+        }
     }
 
     /// Takes most of the ridge off the next model, after a move that needed no more of it.
