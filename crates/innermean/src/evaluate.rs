@@ -232,7 +232,12 @@ impl<'p> Evaluator<'p> {
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
-                    let gain = memory.stationarity.gain(problem, at, tolerance.powi(2) * scale);
+                    let enough = tolerance.powi(2) * scale;
+                    let mut gain = memory.stationarity.gain(problem, at, enough);
+                    if memory.stationarity.is_idle(objective, enough) && gain > enough {
+                        let kept = memory.stationarity.kept(problem, at, enough);
+                        gain = kept.map_or(gain, |kept| gain.min(kept));
+                    }
                     // A gain is about the square of a slope.
                     let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(relative(gain, scale).sqrt().max(least));

@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::promise;
 use super::sizes::UNIT;
 use crate::hessian;
 use crate::inner::Inner;
@@ -26,6 +27,9 @@ const RIDGE: f64 = 1e-13;
 /// Of the sizes of what a slope is the sum of: what may be rounding.
 const ROUNDING: f64 = 1024.0 * UNIT;
 
+/// Points at which the objective has hardly fallen after which what steps promise is looked at.
+const PATIENCE: u64 = 8;
+
 /// What is known of a point.
 #[derive(Clone, Copy)]
 pub(crate) struct Slope<'a> {
@@ -37,7 +41,7 @@ pub(crate) struct Slope<'a> {
 }
 
 /// Measures points of one problem.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Stationarity {
     /// The diagonal of H where it was made last: it is made anew where little seems to be left.
     diagonal: Vec<f64>,
@@ -46,6 +50,16 @@ pub(crate) struct Stationarity {
     /// Points that were measured, and the next at which both are made in any case: twice as many.
     asked: u64,
     due: u64,
+    /// The last objective that was visibly below those before it, and points since then.
+    lowest: f64,
+    idle: u64,
+}
+
+impl Default for Stationarity {
+    fn default() -> Self {
+        let (diagonal, sizes) = (Vec::new(), Vec::new());
+        Stationarity { diagonal, sizes, asked: 0, due: 0, lowest: f64::INFINITY, idle: 0 }
+    }
 }
 
 impl Stationarity {
@@ -88,7 +102,32 @@ impl Stationarity {
         if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
             return first;
         }
-        first.max(whole(problem, &g, at, |l| self.noise(l), enough))
+        let stiff = |l: usize| self.stiff(l, enough);
+        let (_, whole) = newton_step(problem, &g, at, matrix(problem, at), RIDGE, stiff);
+        first.max(whole)
+    }
+
+    /// What makes a coordinate so stiff that rounding alone would not gain `enough`.
+    fn stiff(&self, l: usize, enough: f64) -> f64 {
+        if enough > 0.0 { self.sizes.len() as f64 * self.noise(l).powi(2) / enough } else { 0.0 }
+    }
+
+    /// [`Self::gain`] where nothing moves any more: what a step is seen to gain.
+    pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> Option<f64> {
+        let d = problem.inner.d();
+        let g = Parts::of(&problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
+        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        let known = self.is_finite() && are_finite(at.gradient);
+        known.then(|| promise::kept(problem, &g, at, &self.diagonal, |l| self.stiff(l, enough), enough))
+    }
+
+    /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
+    pub(crate) fn is_idle(&mut self, objective: f64, enough: f64) -> bool {
+        self.idle += 1;
+        if objective < self.lowest - enough {
+            (self.lowest, self.idle) = (objective, 0);
+        }
+        self.idle >= PATIENCE && self.idle.is_power_of_two()
     }
 
     /// Whether what was made last says anything.
@@ -106,7 +145,7 @@ impl Stationarity {
         let along = |l: usize| {
             let (slope, bend) = (at.gradient[l], self.diagonal[l]);
             let slope = if slope.abs() <= self.noise(l) { 0.0 } else { slope };
-            alone(&g.parts[l], at.theta[l], slope, bend)
+            alone(&g.parts[l], at.theta[l], slope, bend).1
         };
         (0..at.theta.len()).map(along).sum()
     }
@@ -116,45 +155,53 @@ fn are_finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
 }
 
-/// Along one coordinate.
-fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> f64 {
+/// Along one coordinate: where a step ends, and what it gains.
+pub(super) fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> (f64, f64) {
     if bend + part.l2 <= 0.0 && slope + part.tilt == 0.0 && part.l1 == 0.0 {
-        return 0.0;
+        return (x, 0.0);
     }
     let next = part.step(1.0 / bend.max(f64::MIN_POSITIVE), slope, x);
     let moved = next - x;
     let gained = part.value(x) - part.value(next) - slope * moved - 0.5 * bend * moved * moved;
-    if gained < 0.0 { 0.0 } else { gained }
+    (next, if gained < 0.0 { 0.0 } else { gained })
 }
 
-/// Along all of them. Directions in which rounding alone would gain `enough` are made so stiff that it does not.
-fn whole(
-    problem: &ErasedProblem<'_>,
-    g: &Parts,
-    at: Slope<'_>,
-    noise: impl Fn(usize) -> f64,
-    enough: f64,
-) -> f64 {
+/// Gauss-Newton's matrix at a point.
+pub(super) fn matrix(problem: &ErasedProblem<'_>, at: Slope<'_>) -> Vec<f64> {
     let d = at.theta.len();
     let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
-    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
-    for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
-        let stiff = if enough > 0.0 { d as f64 * noise(l).powi(2) / enough } else { 0.0 };
-        *entry += RIDGE * *entry + least + stiff;
-    }
     for r in 0..d {
         for c in 0..r {
             matrix[c * d + r] = matrix[r * d + c];
         }
     }
+    matrix
+}
+
+/// Along all coordinates: where a Newton step ends, and what it gains, without end where none was found. To the diagonal of the matrix a ridge is added, and to each of its entries what makes it stiff.
+pub(super) fn newton_step(
+    problem: &ErasedProblem<'_>,
+    g: &Parts,
+    at: Slope<'_>,
+    mut matrix: Vec<f64>,
+    ridge: f64,
+    stiff: impl Fn(usize) -> f64,
+) -> (Vec<f64>, f64) {
+    let d = at.theta.len();
+    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
+    for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
+        *entry += ridge * *entry + least + stiff(l);
+    }
     let mut x = at.theta.to_vec();
     let step = |alpha: f64, v: &[f64], x: &mut [f64]| problem.regularizer.step(alpha, v, x);
-    program::solve(&matrix, at.gradient, g, step, &mut x);
+    if !program::solve(&matrix, at.gradient, g, step, &mut x) {
+        return (x, f64::INFINITY);
+    }
     let moved: Vec<f64> = x.iter().zip(at.theta).map(|(next, x)| next - x).collect();
     let bent: f64 = (0..d).map(|l| moved[l] * dot(&matrix[l * d..(l + 1) * d], &moved)).sum();
     let left = problem.regularizer.value(at.theta) - problem.regularizer.value(&x);
     let gained = left - dot(at.gradient, &moved) - 0.5 * bent;
-    if gained.is_finite() { gained.max(0.0) } else { f64::INFINITY }
+    (x, if gained.is_finite() { gained.max(0.0) } else { f64::INFINITY })
 }
 
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
