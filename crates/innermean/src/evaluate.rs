@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::dual::Point;
 use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
-use crate::certificate::stationarity::{Slope, Stationarity};
+use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -235,7 +235,7 @@ impl<'p> Evaluator<'p> {
                     let enough = tolerance.powi(2) * scale;
                     let mut gain = memory.stationarity.gain(problem, at, enough);
                     if memory.stationarity.is_idle(objective, enough) && gain > enough {
-                        let kept = memory.stationarity.kept(problem, at, enough);
+                        let kept = memory.stationarity.kept(problem, at, Asked { enough, scale });
                         gain = kept.map_or(gain, |kept| gain.min(kept));
                     }
                     // A gain is about the square of a slope.

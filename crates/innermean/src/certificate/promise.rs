@@ -5,7 +5,7 @@
 //! rounding would hide it.
 
 use super::sizes::UNIT;
-use super::stationarity::{self, Slope, alone, newton_step};
+use super::stationarity::{self, Asked, Slope, alone, newton_step};
 use crate::problem::ErasedProblem;
 use crate::regularizer::Parts;
 
@@ -36,10 +36,10 @@ pub(super) fn kept(
     at: Slope<'_>,
     diagonal: &[f64],
     stiff: impl Fn(usize) -> f64,
-    enough: f64,
+    Asked { enough, scale }: Asked,
 ) -> f64 {
     let d = at.theta.len();
-    let mut beside = Beside::new(problem, at);
+    let mut beside = Beside::new(problem, at, scale);
     // Coordinates that break it alone are held.
     let mut g = g.clone();
     let mut next = at.theta.to_vec();
@@ -77,10 +77,11 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn new(problem: &'a ErasedProblem<'a>, at: Slope<'a>) -> Self {
+    fn new(problem: &'a ErasedProblem<'a>, at: Slope<'a>, scale: f64) -> Self {
         let (loss, g) = (problem.loss(at.f_bar), problem.regularizer.value(at.theta));
         let (x, f_bar) = (at.theta.to_vec(), at.f_bar.to_vec());
-        let visible = VISIBLE * (loss.abs() + g.abs());
+        // What is small here may be a difference of what is large at the origin.
+        let visible = VISIBLE * (loss.abs() + g.abs()).max(scale);
         Beside { problem, at, objective: loss + g, visible, x, f_bar }
     }
 

@@ -40,6 +40,15 @@ pub(crate) struct Slope<'a> {
     pub(crate) gradient: &'a [f64],
 }
 
+/// What is asked of a measure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// A gain that need not be told more precisely.
+    pub(crate) enough: f64,
+    /// The size of the objective.
+    pub(crate) scale: f64,
+}
+
 /// Measures points of one problem.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Stationarity {
@@ -113,12 +122,12 @@ impl Stationarity {
     }
 
     /// [`Self::gain`] where nothing moves any more: what a step is seen to gain.
-    pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> Option<f64> {
+    pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
         let d = problem.inner.d();
         let g = Parts::of(&problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
         (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
         let known = self.is_finite() && are_finite(at.gradient);
-        known.then(|| promise::kept(problem, &g, at, &self.diagonal, |l| self.stiff(l, enough), enough))
+        known.then(|| promise::kept(problem, &g, at, &self.diagonal, |l| self.stiff(l, asked.enough), asked))
     }
 
     /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
