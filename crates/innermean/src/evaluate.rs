@@ -424,6 +424,22 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// The objective of averages that may be so close to 1 that what is left to it has lost its digits.
+    fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
+        let Evaluator { problem, f_bar, w, .. } = self;
+        let f = &problem.inner;
+        if !f.is_mirrored() {
+            return None;
+        }
+        let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();
+        f.means(theta, f_bar);
+        f.means(&mirrored, w);
+        let terms = f_bar.chunks_exact(f.ell()).zip(w.chunks_exact(f.ell())).enumerate();
+        let loss: f64 = terms.map(|(i, (u, rest))| problem.merit.value_beside(i, u, rest)).sum();
+        let exact = loss / f.n_x() as f64 + problem.regularizer.value(theta);
+        exact.is_finite().then_some(exact)
+    }
+
     /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
     pub(crate) fn settle(
         &mut self,
@@ -432,7 +448,8 @@ impl<'p> Evaluator<'p> {
         certificate: Certificate,
     ) -> (f64, Certificate) {
         if self.way != Way::Proof || !objective.is_finite() {
-            return (objective, certificate);
+            let exact = self.mirrored(theta).filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
+            return (exact.unwrap_or(objective), certificate);
         }
         self.problem.inner.means(theta, &mut self.f_bar);
         self.problem.duals(&self.f_bar, &mut self.w);
