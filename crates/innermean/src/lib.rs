@@ -27,6 +27,7 @@
 //! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from. [`check`] tests an f, phi or g of your own.
 
 pub mod auto;
+mod bent;
 pub mod blocks;
 pub mod certificate;
 pub mod check;

@@ -106,3 +106,50 @@ impl<'a> Beside<'a> {
         Promise::Broken
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Slope, kept};
+    use crate::problem::{ErasedProblem, Problem};
+    use crate::problems::bags::{Bags, Groups, Link};
+    use crate::regularizer::Parts;
+    use crate::{Bernoulli, Unregularized};
+
+    /// What is kept at theta of one row with the proportion 1/2, `F = log(2 cosh(theta / 2))`, of a slope that is off by so much.
+    fn kept_at(theta: f64, off: f64, enough: f64) -> f64 {
+        let groups = Groups::new(1, vec![1.0], vec![0, 1], false).expect("groups");
+        let merit = Bernoulli::new(vec![0.5]).expect("a proportion");
+        let problem = Problem { inner: Bags::new(groups, Link::Logistic), merit, regularizer: Unregularized };
+        let problem: &ErasedProblem<'_> = &problem.erased();
+        let (mut f_bar, mut w, mut gradient) = ([0.0], [0.0], [0.0]);
+        problem.loss_and_gradient(&[theta], &mut f_bar, &mut w, &mut gradient);
+        gradient[0] += off;
+        let g = Parts::of(&problem.regularizer, problem.inner.d()).expect("parts");
+        let at = Slope { theta: &[theta], f_bar: &f_bar, w: &w, gradient: &gradient };
+        kept(problem, &g, at, &[0.25], |_| 0.0, Asked { enough, scale: 0.7 })
+    }
+
+    #[test]
+    fn slopes_that_are_not_there_promise_nothing() {
+        assert_eq!(kept_at(0.0, 1e-3, 1e-12), 0.0);
+        assert_eq!(kept_at(0.0, 1e-5, 1e-12), 0.0);
+    }
+
+    #[test]
+    fn slopes_that_are_there_stand() {
+        // slope^2 / (2 bend), with slopes tanh(theta / 2) / 2
+        for theta in [1.0, 1e-2, 1e-4] {
+            let wanted = (0.5 * f64::tanh(0.5 * theta)).powi(2) / 0.5;
+            let found = kept_at(theta, 0.0, 1e-12);
+            assert!((found / wanted - 1.0).abs() < 1e-6, "{found} is not {wanted} at {theta}");
+        }
+    }
+
+    #[test]
+    fn what_rounding_would_hide_stands() {
+        // Some 1e-17, of an objective of 0.7: nobody sees it fall.
+        let (theta, wanted) = (1e-8, (0.25e-8_f64).powi(2) / 0.5);
+        let found = kept_at(theta, 0.0, 1e-20);
+        assert!((found / wanted - 1.0).abs() < 1e-3, "{found} is not {wanted}");
+    }
+}

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::promise;
 use super::sizes::UNIT;
+use crate::bent::{self, Reach};
 use crate::hessian;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -56,6 +57,8 @@ pub(crate) struct Stationarity {
     diagonal: Vec<f64>,
     /// The sizes of what each slope is the sum of, there.
     sizes: Vec<f64>,
+    /// The largest entries of the diagonal so far.
+    reach: Vec<f64>,
     /// Points that were measured, and the next at which both are made in any case: twice as many.
     asked: u64,
     due: u64,
@@ -66,15 +69,15 @@ pub(crate) struct Stationarity {
 
 impl Default for Stationarity {
     fn default() -> Self {
-        let (diagonal, sizes) = (Vec::new(), Vec::new());
-        Stationarity { diagonal, sizes, asked: 0, due: 0, lowest: f64::INFINITY, idle: 0 }
+        let (diagonal, sizes, reach) = (Vec::new(), Vec::new(), Vec::new());
+        Stationarity { diagonal, sizes, reach, asked: 0, due: 0, lowest: f64::INFINITY, idle: 0 }
     }
 }
 
 impl Stationarity {
     /// Whether it measures problems of so many coordinates.
     pub(crate) fn is_of(&self, d: usize) -> bool {
-        [&self.diagonal, &self.sizes].iter().all(|x| x.is_empty() || x.len() == d)
+        [&self.diagonal, &self.sizes, &self.reach].iter().all(|x| x.is_empty() || x.len() == d)
     }
 
     /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no number: where slopes or bends are none, or have no end, as after
@@ -103,7 +106,7 @@ impl Stationarity {
                 return as_made;
             }
         }
-        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        self.look(problem, at);
         if !self.is_finite() {
             return f64::INFINITY;
         }
@@ -121,13 +124,21 @@ impl Stationarity {
         if enough > 0.0 { self.sizes.len() as f64 * self.noise(l).powi(2) / enough } else { 0.0 }
     }
 
-    /// [`Self::gain`] where nothing moves any more: what a step is seen to gain.
+    /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen to gain.
     pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
         let d = problem.inner.d();
         let g = Parts::of(&problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
-        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        self.look(problem, at);
         let known = self.is_finite() && are_finite(at.gradient);
-        known.then(|| promise::kept(problem, &g, at, &self.diagonal, |l| self.stiff(l, asked.enough), asked))
+        if !known {
+            return None;
+        }
+        let by_hessian = self.by_whole_hessian(problem, &g, at, asked);
+        if by_hessian <= asked.enough {
+            return Some(by_hessian);
+        }
+        let stiff = |l: usize| self.stiff(l, asked.enough);
+        Some(promise::kept(problem, &g, at, &self.diagonal, stiff, asked))
     }
 
     /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
@@ -137,6 +148,31 @@ impl Stationarity {
             (self.lowest, self.idle) = (objective, 0);
         }
         self.idle >= PATIENCE && self.idle.is_power_of_two()
+    }
+
+    /// Makes both anew.
+    fn look(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>) {
+        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        self.reach.resize(self.diagonal.len(), 0.0);
+        for (most, bend) in self.reach.iter_mut().zip(&self.diagonal).filter(|(_, bend)| bend.is_finite()) {
+            *most = most.max(*bend);
+        }
+    }
+
+    /// What a Newton step gains by the whole of `F''`, with what f bends by.
+    fn by_whole_hessian(&self, problem: &ErasedProblem<'_>, g: &Parts, at: Slope<'_>, asked: Asked) -> f64 {
+        if at.theta.len() > bent::MOST {
+            return f64::INFINITY;
+        }
+        let (mut f_bar, mut w) = (at.f_bar.to_vec(), at.w.to_vec());
+        let gradient = |x: &[f64], out: &mut [f64]| {
+            problem.loss_and_gradient(x, &mut f_bar, &mut w, out);
+            true
+        };
+        let reach = Reach { bends: &self.reach, size: asked.scale };
+        let hessian = bent::whole(gradient, g, at.theta, matrix(problem, at), reach);
+        let stiff = |l: usize| self.stiff(l, asked.enough);
+        hessian.map_or(f64::INFINITY, |hessian| newton_step(problem, g, at, hessian, 0.0, stiff).1)
     }
 
     /// Whether what was made last says anything.

@@ -25,12 +25,12 @@
 
 use serde::Serialize;
 
-use self::bent::Reach;
 use self::model::Model;
 use self::start::Start;
 use self::state::{Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::bent::{self, Reach};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
@@ -40,7 +40,6 @@ use crate::problem::Problem;
 use crate::regularizer::{Parts, Regularizer};
 use crate::setting::at_least_one;
 
-mod bent;
 mod model;
 mod orthant;
 mod start;
@@ -87,9 +86,7 @@ const SLOW: f64 = 0.3;
 const STEEP: f64 = 0.1;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
-/// The most coordinates for which the whole of `F''` is found by differences of gradients where f bends; after as many passes as the first of them takes, or these if
-/// they are more, and slow steps to the last.
-const BENT: usize = 64;
+/// Passes before the whole of `F''` is found by differences of gradients where f bends, or as many as it takes if they are more, with slow steps to the last.
 const BEFORE: usize = 24;
 
 /// Newton's method with its settings.
@@ -248,7 +245,7 @@ impl Newton {
     /// Whether so many steps have been made that the whole of `F''` is worth its differences.
     fn may_bend<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
         let d = oracle.d();
-        !oracle.affine() && d <= BENT && s.passes >= BEFORE.max(2 * d)
+        !oracle.affine() && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
@@ -304,7 +301,13 @@ impl Newton {
         s.fresh = true;
         if s.bent {
             let reach = Reach { bends: &s.reach, size: s.size };
-            matrix = bent::whole(oracle, g, &s.here, matrix.clone(), reach).unwrap_or(matrix);
+            let (mut f_bar, mut w) = (s.f_bar.clone(), s.w.clone());
+            let gradient = |x: &[f64], out: &mut [f64]| {
+                oracle.gradient(x, &mut f_bar, &mut w, out);
+                !oracle.patience.is_over()
+            };
+            matrix = bent::whole(gradient, g, &s.here.x, matrix.clone(), reach).unwrap_or(matrix);
+            s.passes += 2 * d;
         }
         s.model = Model::dense(matrix, g);
         if s.damping > 0.0 {
