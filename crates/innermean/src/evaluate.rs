@@ -234,7 +234,9 @@ impl<'p> Evaluator<'p> {
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
                     let enough = tolerance.powi(2) * scale;
                     let mut gain = memory.stationarity.gain(problem, at, enough);
-                    if memory.stationarity.is_idle(objective, enough) && gain > enough {
+                    // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
+                    let sized = memory.scale.is_some_and(|scale| scale > 0.0);
+                    if memory.stationarity.is_idle(objective, enough) && gain > enough && sized {
                         let kept = memory.stationarity.kept(problem, at, Asked { enough, scale });
                         gain = kept.map_or(gain, |kept| gain.min(kept));
                     }

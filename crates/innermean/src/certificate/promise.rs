@@ -29,7 +29,7 @@ enum Promise {
     Unseen,
 }
 
-/// What the first of the steps gains that promises more than `enough` and is not seen to break it; 0 if all are.
+/// What the first of the steps gains that promises more than `enough` and is not seen to break it; 0 if all are. And by how much the objective has been seen to fall.
 pub(super) fn kept(
     problem: &ErasedProblem<'_>,
     g: &Parts,
@@ -37,7 +37,7 @@ pub(super) fn kept(
     diagonal: &[f64],
     stiff: impl Fn(usize) -> f64,
     Asked { enough, scale }: Asked,
-) -> f64 {
+) -> (f64, f64) {
     let d = at.theta.len();
     let mut beside = Beside::new(problem, at, scale);
     // Coordinates that break it alone are held.
@@ -51,7 +51,7 @@ pub(super) fn kept(
         next[l] = end;
         match beside.promise(&next, gain) {
             Promise::Broken => (g.parts[l].lo, g.parts[l].hi) = (at.theta[l], at.theta[l]),
-            _ if gain > enough => return gain,
+            _ if gain > enough => return (gain, beside.fallen),
             _ => {}
         }
         next[l] = at.theta[l];
@@ -60,10 +60,10 @@ pub(super) fn kept(
     for ridge in RIDGES {
         let (next, gain) = newton_step(problem, &g, at, matrix.clone(), ridge, &stiff);
         if gain > enough && beside.promise(&next, gain) != Promise::Broken {
-            return gain;
+            return (gain, beside.fallen);
         }
     }
-    0.0
+    (0.0, beside.fallen)
 }
 
 /// A point with its objective, and buffers for others.
@@ -72,6 +72,8 @@ struct Beside<'a> {
     at: Slope<'a>,
     objective: f64,
     visible: f64,
+    /// The most that it was seen to fall by.
+    fallen: f64,
     x: Vec<f64>,
     f_bar: Vec<f64>,
 }
@@ -82,7 +84,7 @@ impl<'a> Beside<'a> {
         let (x, f_bar) = (at.theta.to_vec(), at.f_bar.to_vec());
         // What is small here may be a difference of what is large at the origin.
         let visible = VISIBLE * (loss.abs() + g.abs()).max(scale);
-        Beside { problem, at, objective: loss + g, visible, x, f_bar }
+        Beside { problem, at, objective: loss + g, visible, fallen: 0.0, x, f_bar }
     }
 
     /// Whether the objective falls on the way to `next`, by half of what the step gains for each part of it.
@@ -97,6 +99,7 @@ impl<'a> Beside<'a> {
             }
             self.problem.inner.means(&self.x, &mut self.f_bar);
             let there = self.problem.loss(&self.f_bar) + self.problem.regularizer.value(&self.x);
+            self.fallen = self.fallen.max(self.objective - there);
             in_a_row = if self.objective - there >= 0.5 * length * gain { in_a_row + 1 } else { 0 };
             if in_a_row == IN_A_ROW {
                 return Promise::Kept;
@@ -126,7 +129,7 @@ mod tests {
         gradient[0] += off;
         let g = Parts::of(&problem.regularizer, problem.inner.d()).expect("parts");
         let at = Slope { theta: &[theta], f_bar: &f_bar, w: &w, gradient: &gradient };
-        kept(problem, &g, at, &[0.25], |_| 0.0, Asked { enough, scale: 0.7 })
+        kept(problem, &g, at, &[0.25], |_| 0.0, Asked { enough, scale: 0.7 }).0
     }
 
     #[test]

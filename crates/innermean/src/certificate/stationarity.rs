@@ -133,12 +133,14 @@ impl Stationarity {
         if !known {
             return None;
         }
-        let by_hessian = self.by_whole_hessian(problem, &g, at, asked);
-        if by_hessian <= asked.enough {
-            return Some(by_hessian);
-        }
         let stiff = |l: usize| self.stiff(l, asked.enough);
-        Some(promise::kept(problem, &g, at, &self.diagonal, stiff, asked))
+        let (kept, fallen) = promise::kept(problem, &g, at, &self.diagonal, stiff, asked);
+        if fallen > asked.enough {
+            // Whatever else is said.
+            return Some(kept.max(fallen));
+        }
+        // Gauss-Newton's steps may promise more than there is where f bends.
+        Some(if kept > asked.enough { kept.min(self.by_whole_hessian(problem, &g, at, asked)) } else { kept })
     }
 
     /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
