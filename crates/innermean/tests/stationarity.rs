@@ -82,7 +82,9 @@ fn sequences(number: u64) -> Solution {
         (0..classes * classes).flat_map(|k| [k / classes, k % classes]).map(|c| c as u32).collect();
     let mut shares: Vec<f64> = (0..classes * classes).map(|_| 0.05 + stream.unit()).collect();
     let total: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|p| *p /= total);
+    for p in &mut shares {
+        *p /= total;
+    }
     let language = LanguageModel::new(classes, 2, &ngrams, &shares).expect("a model");
     let sequences = Sequences::new(width, &features, &[9, 11], language).expect("sequences");
     let problem =

@@ -33,6 +33,17 @@ pub(super) enum Trying {
     Step,
 }
 
+/// What the model knows of how f bends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Bending {
+    /// Nothing: it is Gauss-Newton's.
+    Gauss,
+    /// All, wherever it was made last.
+    Whole,
+    /// All, at the current point.
+    Here,
+}
+
 /// A point with F and F' there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Point {
@@ -80,9 +91,8 @@ pub struct State {
     /// The largest entries of the diagonal of Gauss-Newton's matrix so far, and the size of the objective where the first was made
     pub(super) reach: Vec<f64>,
     pub(super) size: f64,
-    /// Whether the model is the whole of `F''` where f bends, and whether it was made at the current point
-    pub(super) bent: bool,
-    pub(super) fresh: bool,
+    /// Whether the model is the whole of `F''` where f bends
+    pub(super) bending: Bending,
     /// Gradients so far, and slow steps since the model was made
     pub(super) passes: usize,
     pub(super) slow: usize,
@@ -95,7 +105,9 @@ impl State {
     pub(super) fn arrive(&mut self) {
         std::mem::swap(&mut self.here, &mut self.trial);
         self.moved = true;
-        self.fresh = false;
+        if self.bending == Bending::Here {
+            self.bending = Bending::Whole;
+        }
     }
 
     /// Notes how much coordinates bend.
