@@ -22,6 +22,7 @@ pub(crate) mod definite;
 pub(crate) mod dual;
 mod newton;
 mod precise_proof;
+mod promise;
 pub(crate) mod prover;
 mod quadratic;
 mod repair;

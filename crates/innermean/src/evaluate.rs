@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::dual::Point;
 use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
-use crate::certificate::stationarity::{Slope, Stationarity};
+use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -236,7 +236,14 @@ impl<'p> Evaluator<'p> {
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
-                    let gain = memory.stationarity.gain(problem, at, tolerance.powi(2) * scale);
+                    let enough = tolerance.powi(2) * scale;
+                    let mut gain = memory.stationarity.gain(problem, at, enough);
+                    // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
+                    let sized = memory.scale.is_some_and(|scale| scale > 0.0);
+                    if memory.stationarity.is_idle(objective, enough) && gain > enough && sized {
+                        let kept = memory.stationarity.kept(problem, at, Asked { enough, scale });
+                        gain = kept.map_or(gain, |kept| gain.min(kept));
+                    }
                     // A gain is about the square of a slope.
                     let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(relative(gain, scale).sqrt().max(least));
@@ -448,6 +455,22 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// The objective of averages that may be so close to 1 that what is left to it has lost its digits.
+    fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
+        let Evaluator { problem, f_bar, w, .. } = self;
+        let f = &problem.inner;
+        if !f.is_mirrored() {
+            return None;
+        }
+        let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();
+        f.means(theta, f_bar);
+        f.means(&mirrored, w);
+        let terms = f_bar.chunks_exact(f.ell()).zip(w.chunks_exact(f.ell())).enumerate();
+        let loss: f64 = terms.map(|(i, (u, rest))| problem.merit.value_beside(i, u, rest)).sum();
+        let exact = loss / f.n_x() as f64 + problem.regularizer.value(theta);
+        exact.is_finite().then_some(exact)
+    }
+
     /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
     pub(crate) fn settle(
         &mut self,
@@ -455,7 +478,11 @@ impl<'p> Evaluator<'p> {
         objective: f64,
         certificate: Certificate,
     ) -> (f64, Certificate) {
-        if self.way != Way::Proof || !objective.is_finite() || !self.prover.is_small {
+        if self.way != Way::Proof || !objective.is_finite() {
+            let exact = self.mirrored(theta).filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
+            return (exact.unwrap_or(objective), certificate);
+        }
+        if !self.prover.is_small {
             return (objective, certificate);
         }
         self.problem.inner.means(theta, &mut self.f_bar);

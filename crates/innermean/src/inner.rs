@@ -193,6 +193,11 @@ pub trait Inner: Sync {
         None
     }
 
+    /// Whether `1 - f_theta = f_{-theta}`, as of probabilities by a logistic link: what averages that are nearly 1 leave to it has all its digits there.
+    fn is_mirrored(&self) -> bool {
+        false
+    }
+
     /// The averages of an affine f as linear predictors, where it keeps them: then nobody needs to collapse it.
     fn averages(&self) -> Option<&Collapsed> {
         None

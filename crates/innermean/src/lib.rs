@@ -27,6 +27,7 @@
 //! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from. [`check`] tests an f, phi or g of your own.
 
 pub mod auto;
+mod bent;
 pub mod blocks;
 pub mod certificate;
 pub mod check;
@@ -36,6 +37,7 @@ pub mod cholesky;
 pub mod collapse;
 pub mod curvature;
 pub mod draws;
+mod eigen;
 pub mod elementary;
 pub mod elimination;
 pub mod evaluate;

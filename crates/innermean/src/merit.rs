@@ -61,6 +61,12 @@ pub trait Merit: Sync {
         vector::axpy(c, work, out);
     }
 
+    /// `phi_i(u)` where `rest = 1 - u` is known to its last digit, as it is of probabilities that are nearly 1.
+    fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+        let _ = rest;
+        self.value(i, u)
+    }
+
     /// `sum_i phi_i(u_i)` over some terms, whose averages lie flat in `u`; see [`Self::values_and_gradients`].
     fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
         let ell = u.len() / terms.len().max(1);
@@ -199,6 +205,10 @@ macro_rules! pass_on {
             #[inline(always)]
             fn value(&$this, i: usize, u: &[f64]) -> f64 {
                 $merit.value(i, u)
+            }
+
+            fn value_beside(&$this, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+                $merit.value_beside(i, u, rest)
             }
 
             #[inline(always)]

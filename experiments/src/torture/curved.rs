@@ -92,6 +92,18 @@ impl Curved {
         (self.loss(theta), self.penalty.value(theta))
     }
 
+    /// How large the numbers are whose differences make up the loss, where it vanishes as they meet: rounding is relative to them. Counts less expected ones, for a
+    /// row; logarithms of shares, of either sign.
+    pub fn term_size(&self) -> f64 {
+        match &self.model {
+            Model::Groups { groups, link: Link::Exp { counts } } => {
+                counts.iter().sum::<f64>() / groups.starts[groups.count()] as f64
+            }
+            Model::Sequences(_) => 1.0,
+            Model::Groups { .. } | Model::Softmax { .. } => 0.0,
+        }
+    }
+
     /// The largest sum of sizes that a score is made of: what rounding of scores is relative to.
     pub fn score_size(&self, theta: &[f64]) -> f64 {
         let sizes = theta.iter().enumerate().map(|(l, x)| x.abs() * self.column_size(l));

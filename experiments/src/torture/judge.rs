@@ -281,7 +281,9 @@ impl Facts {
         let rounding = match truth {
             Truth::Affine(affine) => affine.rounding_size(&theta).rounded() * ROUNDING,
             // A score moves the loss by no more than itself, or by as much as the loss is large.
-            Truth::Curved(curved) => curved.score_size(&answer.theta) * scale.max(1.0) * ROUNDING,
+            Truth::Curved(curved) => {
+                (curved.score_size(&answer.theta) * scale.max(1.0) + curved.term_size()) * ROUNDING
+            }
         };
         let off = (Dd::from(answer.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.

@@ -10,7 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::promise;
 use super::sizes::UNIT;
+use crate::bent::{self, Reach};
 use crate::hessian;
 use crate::inner::Inner;
 use crate::merit::Merit;
@@ -26,6 +28,9 @@ const RIDGE: f64 = 1e-13;
 /// Of the sizes of what a slope is the sum of: what may be rounding.
 const ROUNDING: f64 = 1024.0 * UNIT;
 
+/// Points at which the objective has hardly fallen after which what steps promise is looked at.
+const PATIENCE: u64 = 8;
+
 /// What is known of a point.
 #[derive(Clone, Copy)]
 pub(crate) struct Slope<'a> {
@@ -36,26 +41,53 @@ pub(crate) struct Slope<'a> {
     pub(crate) gradient: &'a [f64],
 }
 
+/// What is asked of a measure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// A gain that need not be told more precisely.
+    pub(crate) enough: f64,
+    /// The size of the objective.
+    pub(crate) scale: f64,
+}
+
 /// Measures points of one problem.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Stationarity {
     /// The diagonal of H where it was made last: it is made anew where little seems to be left.
     diagonal: Vec<f64>,
     /// The sizes of what each slope is the sum of, there.
     sizes: Vec<f64>,
+    /// The largest entries of the diagonal so far.
+    reach: Vec<f64>,
     /// Points that were measured, and the next at which both are made in any case: twice as many.
     asked: u64,
     due: u64,
+    /// The last objective that was visibly below those before it, and points since then.
+    lowest: f64,
+    idle: u64,
+}
+
+impl Default for Stationarity {
+    fn default() -> Self {
+        let (diagonal, sizes, reach) = (Vec::new(), Vec::new(), Vec::new());
+        Stationarity { diagonal, sizes, reach, asked: 0, due: 0, lowest: f64::INFINITY, idle: 0 }
+    }
 }
 
 impl Stationarity {
     /// Whether it measures problems of so many coordinates.
     pub(crate) fn is_of(&self, d: usize) -> bool {
-        [&self.diagonal, &self.sizes].iter().all(|x| x.is_empty() || x.len() == d)
+        [&self.diagonal, &self.sizes, &self.reach].iter().all(|x| x.is_empty() || x.len() == d)
     }
 
-    /// What a Newton step would gain; `enough` is what need not be told more precisely.
+    /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no number: where slopes or bends are none, or have no end, as after
+    /// iterates that blew up, nothing says that little is left.
     pub(crate) fn gain(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
+        let gain = self.gain_of_numbers(problem, at, enough);
+        if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
+    }
+
+    fn gain_of_numbers(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let f = &problem.inner;
         let mut seconds = vec![0.0; f.ell()];
         let known = problem.merit.quadratic_form().is_some()
@@ -68,18 +100,86 @@ impl Stationarity {
         if due {
             self.due = 2 * self.asked;
         }
-        if !due {
+        if !due && self.is_finite() {
             let as_made = self.along_coordinates(&g, at);
-            if as_made > enough || as_made.is_nan() {
+            if as_made > enough {
                 return as_made;
             }
         }
-        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        self.look(problem, at);
+        if !self.is_finite() {
+            return f64::INFINITY;
+        }
         let first = self.along_coordinates(&g, at);
         if first > enough || f.d() > MOST_COLUMNS || first.is_nan() {
             return first;
         }
-        first.max(whole(problem, &g, at, |l| self.noise(l), enough))
+        let stiff = |l: usize| self.stiff(l, enough);
+        let (_, whole) = newton_step(problem, &g, at, matrix(problem, at), RIDGE, stiff);
+        first.max(whole)
+    }
+
+    /// What makes a coordinate so stiff that rounding alone would not gain `enough`.
+    fn stiff(&self, l: usize, enough: f64) -> f64 {
+        if enough > 0.0 { self.sizes.len() as f64 * self.noise(l).powi(2) / enough } else { 0.0 }
+    }
+
+    /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen to gain.
+    pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
+        let d = problem.inner.d();
+        let g = Parts::of(&problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
+        self.look(problem, at);
+        let known = self.is_finite() && are_finite(at.gradient);
+        if !known {
+            return None;
+        }
+        let stiff = |l: usize| self.stiff(l, asked.enough);
+        let (kept, fallen) = promise::kept(problem, &g, at, &self.diagonal, stiff, asked);
+        if fallen > asked.enough {
+            // Whatever else is said.
+            return Some(kept.max(fallen));
+        }
+        // Gauss-Newton's steps may promise more than there is where f bends.
+        Some(if kept > asked.enough { kept.min(self.by_whole_hessian(problem, &g, at, asked)) } else { kept })
+    }
+
+    /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
+    pub(crate) fn is_idle(&mut self, objective: f64, enough: f64) -> bool {
+        self.idle += 1;
+        if objective < self.lowest - enough {
+            (self.lowest, self.idle) = (objective, 0);
+        }
+        self.idle >= PATIENCE && self.idle.is_power_of_two()
+    }
+
+    /// Makes both anew.
+    fn look(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>) {
+        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        self.reach.resize(self.diagonal.len(), 0.0);
+        for (most, bend) in self.reach.iter_mut().zip(&self.diagonal).filter(|(_, bend)| bend.is_finite()) {
+            *most = most.max(*bend);
+        }
+    }
+
+    /// What a Newton step gains by the whole of `F''`, with what f bends by.
+    fn by_whole_hessian(&self, problem: &ErasedProblem<'_>, g: &Parts, at: Slope<'_>, asked: Asked) -> f64 {
+        if at.theta.len() > bent::MOST {
+            return f64::INFINITY;
+        }
+        let (mut f_bar, mut w) = (at.f_bar.to_vec(), at.w.to_vec());
+        let gradient = |x: &[f64], out: &mut [f64]| {
+            problem.loss_and_gradient(x, &mut f_bar, &mut w, out);
+            true
+        };
+        let reach = Reach { bends: &self.reach, size: asked.scale };
+        let hessian = bent::whole(gradient, g, at.theta, matrix(problem, at), reach);
+        let stiff = |l: usize| self.stiff(l, asked.enough);
+        hessian.map_or(f64::INFINITY, |hessian| newton_step(problem, g, at, hessian, 0.0, stiff).1)
+    }
+
+    /// Whether what was made last says anything.
+    fn is_finite(&self) -> bool {
+        are_finite(&self.diagonal) && are_finite(&self.sizes)
     }
 
     /// What of the slope along coordinate l may be rounding.
@@ -92,51 +192,63 @@ impl Stationarity {
         let along = |l: usize| {
             let (slope, bend) = (at.gradient[l], self.diagonal[l]);
             let slope = if slope.abs() <= self.noise(l) { 0.0 } else { slope };
-            alone(&g.parts[l], at.theta[l], slope, bend)
+            alone(&g.parts[l], at.theta[l], slope, bend).1
         };
         (0..at.theta.len()).map(along).sum()
     }
 }
 
-/// Along one coordinate.
-fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> f64 {
+fn are_finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
+}
+
+/// Along one coordinate: where a step ends, and what it gains.
+pub(super) fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> (f64, f64) {
     if bend + part.l2 <= 0.0 && slope + part.tilt == 0.0 && part.l1 == 0.0 {
-        return 0.0;
+        return (x, 0.0);
     }
     let next = part.step(1.0 / bend.max(f64::MIN_POSITIVE), slope, x);
     let moved = next - x;
     let gained = part.value(x) - part.value(next) - slope * moved - 0.5 * bend * moved * moved;
-    if gained < 0.0 { 0.0 } else { gained }
+    (next, if gained < 0.0 { 0.0 } else { gained })
 }
 
-/// Along all of them. Directions in which rounding alone would gain `enough` are made so stiff that it does not.
-fn whole(
-    problem: &ErasedProblem<'_>,
-    g: &Parts,
-    at: Slope<'_>,
-    noise: impl Fn(usize) -> f64,
-    enough: f64,
-) -> f64 {
+/// Gauss-Newton's matrix at a point.
+pub(super) fn matrix(problem: &ErasedProblem<'_>, at: Slope<'_>) -> Vec<f64> {
     let d = at.theta.len();
     let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
-    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
-    for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
-        let stiff = if enough > 0.0 { d as f64 * noise(l).powi(2) / enough } else { 0.0 };
-        *entry += RIDGE * *entry + least + stiff;
-    }
     for r in 0..d {
         for c in 0..r {
             matrix[c * d + r] = matrix[r * d + c];
         }
     }
+    matrix
+}
+
+/// Along all coordinates: where a Newton step ends, and what it gains, without end where none was found. To the diagonal of the matrix a ridge is added, and to each of its entries what makes it stiff.
+pub(super) fn newton_step(
+    problem: &ErasedProblem<'_>,
+    g: &Parts,
+    at: Slope<'_>,
+    mut matrix: Vec<f64>,
+    ridge: f64,
+    stiff: impl Fn(usize) -> f64,
+) -> (Vec<f64>, f64) {
+    let d = at.theta.len();
+    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
+    for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
+        *entry += ridge * *entry + least + stiff(l);
+    }
     let mut x = at.theta.to_vec();
     let step = |alpha: f64, v: &[f64], x: &mut [f64]| problem.regularizer.step(alpha, v, x);
-    program::solve(&matrix, at.gradient, g, step, &mut x);
+    if !program::solve(&matrix, at.gradient, g, step, &mut x) {
+        return (x, f64::INFINITY);
+    }
     let moved: Vec<f64> = x.iter().zip(at.theta).map(|(next, x)| next - x).collect();
     let bent: f64 = (0..d).map(|l| moved[l] * dot(&matrix[l * d..(l + 1) * d], &moved)).sum();
     let left = problem.regularizer.value(at.theta) - problem.regularizer.value(&x);
     let gained = left - dot(at.gradient, &moved) - 0.5 * bent;
-    if gained.is_finite() { gained.max(0.0) } else { f64::INFINITY }
+    (x, if gained.is_finite() { gained.max(0.0) } else { f64::INFINITY })
 }
 
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.

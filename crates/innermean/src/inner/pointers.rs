@@ -41,6 +41,7 @@ pass_on! {
     fn ordinary_point() -> Option<Vec<f64>>;
     fn convex_composition() -> bool;
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
+    fn is_mirrored() -> bool;
     fn averages() -> Option<&Collapsed>;
     fn centred_rows() -> Option<(&[f64], &[f64])>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;

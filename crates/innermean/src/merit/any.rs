@@ -39,6 +39,10 @@ macro_rules! variants {
                 match self { $(Self::$Variant(merit) => merit.value(i, u),)* }
             }
 
+            fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+                match self { $(Self::$Variant(merit) => merit.value_beside(i, u, rest),)* }
+            }
+
             #[inline(always)]
             fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
                 match self { $(Self::$Variant(merit) => merit.gradient(i, u, out),)* }

@@ -130,17 +130,26 @@ fn root(q: f64, alpha: f64, w: f64) -> f64 {
 /// Halving alone narrows any bracket by 30 digits; Newton's steps are hardly ever more than 6.
 const MOST_STEPS: usize = 100;
 
+/// `-q log u`, without end where u is 0.
+#[inline(always)]
+fn part(q: f64, u: f64, log: f64) -> f64 {
+    if u > 0.0 || u.is_nan() { -q * log } else { f64::INFINITY }
+}
+
 impl ScalarMerit for Bernoulli {
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let q = self.proportions[i];
         // `ln_1p` of -u and the products keep a NaN; an absent part is left out, so that 0 log 0 is 0.
-        let present = |q: f64, u: f64, log: f64| {
-            if u > 0.0 || u.is_nan() { -q * log } else { f64::INFINITY }
-        };
-        let yes = if q > 0.0 { present(q, u, u.natural_log()) } else { 0.0 * u };
-        let no = if q < 1.0 { present(1.0 - q, 1.0 - u, (-u).natural_log_1p()) } else { 0.0 * u };
+        let yes = if q > 0.0 { part(q, u, u.natural_log()) } else { 0.0 * u };
+        let no = if q < 1.0 { part(1.0 - q, 1.0 - u, (-u).natural_log_1p()) } else { 0.0 * u };
         yes + no
+    }
+
+    fn phi_beside(&self, i: usize, u: f64, rest: f64) -> f64 {
+        let q = self.proportions[i];
+        let of = |q: f64, u: f64| if q > 0.0 { part(q, u, u.natural_log()) } else { 0.0 * u };
+        of(q, u) + of(1.0 - q, rest)
     }
 
     #[inline(always)]

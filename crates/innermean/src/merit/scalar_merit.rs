@@ -39,6 +39,12 @@ pub trait ScalarMerit: Sync {
     /// `phi_i(u)`.
     fn phi(&self, i: usize, u: f64) -> f64;
 
+    /// `phi_i(u)` where `rest = 1 - u` is known to its last digit; see [`Merit::value_beside`].
+    fn phi_beside(&self, i: usize, u: f64, rest: f64) -> f64 {
+        let _ = rest;
+        self.phi(i, u)
+    }
+
     /// `phi_i'(u)`; at a kink, some subgradient.
     fn slope(&self, i: usize, u: f64) -> f64;
 
@@ -136,6 +142,10 @@ impl<S: ScalarMerit> Merit for S {
             sum += self.phi(i, u);
         }
         sum
+    }
+
+    fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+        u.iter().zip(rest).map(|(&u, &rest)| self.phi_beside(i, u, rest)).sum()
     }
 
     #[inline(always)]

@@ -61,6 +61,10 @@ impl<P: Merit> Merit for Weighted<P> {
         self.weights[i] * self.merit.value(i, u)
     }
 
+    fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+        self.weights[i] * self.merit.value_beside(i, u, rest)
+    }
+
     #[inline(always)]
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
         self.merit.gradient(i, u, out);

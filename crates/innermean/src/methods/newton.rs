@@ -14,7 +14,8 @@
 //! step takes off a digit or more, for one pass over the data where a whole Hessian would cost d/8 of them.
 //!
 //! Where f is not affine, `F''` is what comes from phi alone, `(1/n_X) sum_i fbar_i' phi_i'' fbar_i'^T` (Gauss-Newton): never indefinite,
-//! and nearly all of it where averages are close to what phi asks for. BFGS makes up for the rest.
+//! and nearly all of it where averages are close to what phi asks for. BFGS makes up for the rest; where that is slow and d is small,
+//! the whole of it is found by differences of gradients, a pass over the data for each coordinate and side (`bent.rs`).
 //!
 //! Asks of the problem: a smooth phi that knows its second derivatives, and a g that is a sum over coordinates, with or without a
 //! budget. Converges from any start, to a stationary point where P is not convex: every step descends, and B stays positive definite.
@@ -27,9 +28,10 @@ use serde::Serialize;
 
 use self::model::Model;
 use self::start::Start;
-use self::state::{Point, Trying};
+use self::state::{Bending, Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::bent::{self, Reach};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::evaluate::Gradient;
 use crate::inner::Inner;
@@ -85,6 +87,8 @@ const SLOW: f64 = 0.3;
 const STEEP: f64 = 0.1;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
+/// Passes before the whole of `F''` is found by differences of gradients where f bends, or as many as it takes if they are more, with slow steps to the last.
+const BEFORE: usize = 24;
 
 /// Newton's method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -142,6 +146,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             damped: false,
             moved: true,
             trying: Trying::Nothing,
+            size: 0.0,
+            reach: Vec::new(),
+            bending: Bending::Gauss,
             passes: 1,
             slow: 0,
             f_bar,
@@ -182,6 +189,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
+        } else if Self::may_bend(oracle, s) && s.bending != Bending::Here {
+            // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix as well.
+            oracle.means(&s.here.x, &mut s.f_bar);
+            s.bending = Bending::Whole;
+            self.make_model(oracle, &g, s);
+            s.aim(oracle, &g);
         } else {
             // Nothing is left but rounding.
             s.target.copy_from_slice(&s.here.x);
@@ -215,7 +228,7 @@ impl Newton {
         s.undamp();
         let gain = s.slope;
         let cheap = oracle.affine() && oracle.d() <= FEW;
-        let every_step = self.whole || cheap && s.terms == oracle.n_x();
+        let every_step = self.whole || s.bending != Bending::Gauss || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
             self.make_model(oracle, g, s);
             return s.aim(oracle, g);
@@ -223,9 +236,16 @@ impl Newton {
         s.aim(oracle, g);
         s.slow = if s.slope < SLOW * gain { s.slow + 1 } else { 0 };
         if s.slow > 1 && !s.exact {
+            s.bending = if Self::may_bend(oracle, s) { Bending::Whole } else { Bending::Gauss };
             self.make_model(oracle, g, s);
             s.aim(oracle, g);
         }
+    }
+
+    /// Whether so many steps have been made that the whole of `F''` is worth its differences.
+    fn may_bend<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
+        let d = oracle.d();
+        !oracle.affine() && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
@@ -272,11 +292,28 @@ impl Newton {
         s.exact = oracle.quadratic();
         let most = Self::terms_of_a_pass(oracle) * s.passes;
         let wanted = self.first_terms(oracle);
-        s.terms = if self.whole || s.exact { n_x } else { wanted.max((4 * s.terms).min(most)) };
+        s.terms = if self.whole || s.exact || s.bending != Bending::Gauss {
+            n_x
+        } else {
+            wanted.max((4 * s.terms).min(most))
+        };
         if 4 * s.terms >= n_x {
             s.terms = n_x;
         }
-        s.model = Model::dense(oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed), g);
+        let mut matrix = oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
+        s.reach_out(&matrix);
+        if s.bending != Bending::Gauss {
+            s.bending = Bending::Here;
+            let reach = Reach { bends: &s.reach, size: s.size };
+            let (mut f_bar, mut w) = (s.f_bar.clone(), s.w.clone());
+            let gradient = |x: &[f64], out: &mut [f64]| {
+                oracle.gradient(x, &mut f_bar, &mut w, out);
+                !oracle.patience.is_over()
+            };
+            matrix = bent::whole(gradient, g, &s.here.x, matrix.clone(), reach).unwrap_or(matrix);
+            s.passes += 2 * d;
+        }
+        s.model = Model::dense(matrix, g);
         if s.damping > 0.0 {
             s.model.damp(s.damping, d);
         }

@@ -33,6 +33,17 @@ pub(super) enum Trying {
     Step,
 }
 
+/// What the model knows of how f bends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Bending {
+    /// Nothing: it is Gauss-Newton's.
+    Gauss,
+    /// All, wherever it was made last.
+    Whole,
+    /// All, at the current point.
+    Here,
+}
+
 /// A point with F and F' there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Point {
@@ -77,6 +88,11 @@ pub struct State {
     pub(super) moved: bool,
     /// What the trial point is
     pub(super) trying: Trying,
+    /// The largest entries of the diagonal of Gauss-Newton's matrix so far, and the size of the objective where the first was made
+    pub(super) reach: Vec<f64>,
+    pub(super) size: f64,
+    /// Whether the model is the whole of `F''` where f bends
+    pub(super) bending: Bending,
     /// Gradients so far, and slow steps since the model was made
     pub(super) passes: usize,
     pub(super) slow: usize,
@@ -89,6 +105,22 @@ impl State {
     pub(super) fn arrive(&mut self) {
         std::mem::swap(&mut self.here, &mut self.trial);
         self.moved = true;
+        if self.bending == Bending::Here {
+            self.bending = Bending::Whole;
+        }
+    }
+
+    /// Notes how much coordinates bend.
+    pub(super) fn reach_out(&mut self, matrix: &[f64]) {
+        let d = self.here.x.len();
+        if self.reach.is_empty() {
+            self.reach = vec![0.0; d];
+            let size = self.here.loss.abs() + self.here.g.abs();
+            self.size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
+        }
+        for (most, bend) in self.reach.iter_mut().zip(matrix.iter().step_by(d + 1)) {
+            *most = most.max(*bend);
+        }
     }
 
     /// Takes most of the ridge off the next model, after a move that needed no more of it.

@@ -29,6 +29,10 @@ impl Inner for Bags {
         Structure { affine: self.link == Link::Identity, ..Structure::default() }
     }
 
+    fn is_mirrored(&self) -> bool {
+        self.link == Link::Logistic && self.targets.is_empty()
+    }
+
     fn averages(&self) -> Option<&Collapsed> {
         self.averages.as_ref()
     }
