@@ -15,6 +15,9 @@ const PATIENCE: u64 = 100;
 const LITTLE_PATIENCE: u64 = 30;
 const NO_PATIENCE: u64 = 8;
 
+/// Outer iterations that Newton's method has where one in twice the precision comes after it: it crawls where columns are too much alike.
+const CRAWLING: u64 = 200;
+
 /// The part of all that an attempt has gained that counts as progress.
 const LITTLE: f64 = 1e-2;
 /// And of the objective.
@@ -53,6 +56,8 @@ pub(super) struct Watch<'a> {
     /// What a checkpoint says of the attempts.
     attempting: &'a Attempting,
     patience: u64,
+    /// Outer iterations after which the next is tried in any case.
+    most: u64,
     pub(super) progress: Progress,
     stalled: bool,
 }
@@ -69,7 +74,9 @@ impl<'a> Watch<'a> {
             "newton" | "multipliers" => LITTLE_PATIENCE,
             _ => PATIENCE,
         };
-        Watch { observer, driver, attempting, patience, progress: attempting.progress, stalled: false }
+        let crawls = info.name == "newton" && attempting.is_followed_by("precise");
+        let most = if crawls { CRAWLING } else { u64::MAX };
+        Watch { observer, driver, attempting, patience, most, progress: attempting.progress, stalled: false }
     }
 
     /// Within what is left of the limits.
@@ -125,6 +132,7 @@ impl Observer for Watch<'_> {
             } else if record.outer - mark.1 >= self.patience.max(record.outer / 2) {
                 self.stalled = true;
             }
+            self.stalled |= record.outer >= self.most;
         }
     }
 

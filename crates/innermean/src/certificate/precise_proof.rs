@@ -43,7 +43,7 @@ fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta up to so many times the answer, and `P(theta)` as it is then.
+/// A bound on `P(theta) - P*` among all theta, or all up to so many times the answer, and `P(theta)` as it is then.
 pub(super) fn gap(
     ground: &Ground<'_>,
     g: &Parts,
@@ -275,7 +275,7 @@ fn by_slopes(
         budget: false,
     };
     // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let.
-    let (mut u, mut beyond) = (vec![0.0; v.len()], 0.0);
+    let (mut u, mut beyond, mut limited) = (vec![0.0; v.len()], 0.0, false);
     for (l, part) in g.parts.iter().enumerate() {
         let (least, most) = bracket::finite(part);
         let edge = if v[l].hi < least + error[l] { least } else { most };
@@ -284,6 +284,7 @@ fn by_slopes(
         u[l] = v[l].value();
         if edge.is_finite() && outside > -error[l] {
             u[l] = edge;
+            limited = true;
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
@@ -294,7 +295,8 @@ fn by_slopes(
         let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
         lost += tau.hi.abs() * off;
     }
-    Bound::new(first + exact + beyond, rounding + lost, floor + lost, Some(*times))
+    // Where no slope is at such an edge, theta may go anywhere.
+    Bound::new(first + exact + beyond, rounding + lost, floor + lost, limited.then_some(*times))
 }
 
 /// Of double-double arithmetic, with a margin.

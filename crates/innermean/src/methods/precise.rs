@@ -106,7 +106,15 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
 
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
         let rows = oracle.precise_rows();
-        let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
+        let mut allowed = theta.to_vec();
+        oracle.allow(&mut allowed);
+        let mut exact: Vec<Double> = allowed.iter().map(|x| Double::from(*x)).collect();
+        if oracle.parts().is_some_and(|g| g.budget) {
+            // To the last of its digits: steps add nothing to the sum.
+            let sum = exact.iter().fold(Double::ZERO, |sum, x| sum + *x);
+            let share = (Double::from(1.0) - sum) / Double::from(exact.len() as f64);
+            exact.iter_mut().for_each(|x| *x += share);
+        }
         let f_bar = rows.means(&exact);
         let gram = rows.gram(&vec![1.0; rows.len()]);
         let kinks = Kinks::new(oracle, &rounded(&f_bar), &gram);
@@ -123,9 +131,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
                 break;
             }
         }
-        for (l, shown) in s.shown.iter_mut().enumerate() {
-            *shown = s.kinks.shown(&g.parts[l], l, s.theta[l]).value();
-        }
+        s.show(&g);
         if g.budget && s.endless.is_empty() {
             oracle.allow(&mut s.shown);
         }
@@ -200,6 +206,41 @@ impl State {
             self.kinks.renew(g, &self.theta);
         }
         settled
+    }
+
+    /// Theta in double precision, so that the averages stay what they are: coordinate by coordinate, those first whose last digit moves them most, and what rounding
+    /// one of them does to the averages is taken back by the others (Babai, "On Lovász' Lattice Reduction and the Nearest Lattice Point Problem", 1986).
+    fn show(&mut self, g: &Parts) {
+        let d = self.theta.len();
+        let mut exact: Vec<Double> =
+            (0..d).map(|l| self.kinks.shown(&g.parts[l], l, self.theta[l])).collect();
+        let size = |l: usize| (exact[l].hi * self.gram[l * d + l].hi.sqrt()).abs();
+        let is_free = |l: &usize| self.kinks.moves(&g.parts[*l], *l, self.theta[*l]);
+        let mut free: Vec<usize> = (0..d).filter(is_free).collect();
+        // Least first: the last of the list is rounded next.
+        free.sort_by(|a, b| size(*a).total_cmp(&size(*b)));
+        if g.budget || exact.iter().any(|x| !x.is_finite()) {
+            free.clear();
+        }
+        while let Some(l) = free.pop() {
+            let off = Double::from(exact[l].value()) - exact[l];
+            exact[l] = Double::from(exact[l].value());
+            let m = free.len();
+            if off == Double::ZERO || m == 0 {
+                continue;
+            }
+            let entry = |r: usize, c: usize| self.gram[r.max(c) * d + r.min(c)];
+            let block: Vec<Double> =
+                free.iter().flat_map(|&r| free.iter().map(move |&c| entry(r, c))).collect();
+            let mut follow: Vec<Double> = free.iter().map(|&r| off * entry(r, l)).collect();
+            Factor::new(&block, m).solve(&mut follow);
+            for (&r, follow) in free.iter().zip(&follow) {
+                let moved = exact[r] - *follow;
+                let allowed = g.parts[r].lo <= moved.value() && moved.value() <= g.parts[r].hi;
+                exact[r] = if allowed { moved } else { exact[r] };
+            }
+        }
+        self.shown.iter_mut().zip(&exact).for_each(|(shown, x)| *shown = x.value());
     }
 
     /// `g_l'(theta_l)`, of what is smooth of it or smoothed.

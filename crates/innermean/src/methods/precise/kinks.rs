@@ -6,12 +6,14 @@ use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::multipliers;
 use crate::oracle::Oracle;
-use crate::precise::Double;
+use crate::precise::{Double, Factor};
 use crate::regularizer::{Coordinate, Parts, Regularizer};
 
 /// By which penalties grow when duals are renewed, and how often they do at most.
 const GROWTH: f64 = 10.0;
 const MOST_GROWTHS: u32 = 10;
+/// Penalty times theta, for a dual as 1, up to which a dual is found to ten digits or more.
+const TELLING: f64 = 1e20;
 
 /// The duals and their penalties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,11 +51,27 @@ impl Kinks {
             kinks.w = zeros.clone();
             oracle.envelope(f64::MIN_POSITIVE, &zeros, f_bar, &mut kinks.w);
             kinks.next = kinks.w.clone();
+            // A ridge that outweighs the envelopes would hide where they lead.
+            for (l, part) in g.parts.iter().enumerate() {
+                let stiff = part.l2 / gram[l * d + l].hi;
+                kinks.sigma = if stiff.is_finite() { kinks.sigma.max(stiff) } else { kinks.sigma };
+            }
         }
         let bend = kinks.bend(oracle, &[1.0]);
+        let factor = Factor::new(gram, d);
         for (l, part) in g.parts.iter().enumerate().filter(|(_, part)| !part.is_smooth()) {
-            let size = bend * gram[l * d + l].hi + part.l2;
+            // How far F bends along l where the others follow, 1 / (H^-1)_ll.
+            let mut unit = vec![Double::ZERO; d];
+            unit[l] = Double::from(1.0);
+            factor.solve(&mut unit);
+            let alone = if unit[l].hi > 0.0 { 1.0 / unit[l].hi } else { gram[l * d + l].hi };
+            let size = bend * alone + part.l2;
             kinks.penalties[l] = if size > 0.0 && size.is_finite() { size } else { 1.0 };
+        }
+        if g.budget {
+            // What adds up has one unit, and a multiplier for all.
+            let most = kinks.penalties.iter().copied().fold(0.0, f64::max);
+            kinks.penalties.iter_mut().filter(|penalty| **penalty > 0.0).for_each(|penalty| *penalty = most);
         }
         kinks
     }
@@ -144,6 +162,11 @@ impl Kinks {
         if rests { q } else { inside(x) }
     }
 
+    /// Whether `theta_l` is at no kink and no bound.
+    pub(super) fn moves(&self, part: &Coordinate, l: usize, x: Double) -> bool {
+        self.penalties[l] == 0.0 || !self.nearest(part, l, x).1
+    }
+
     /// The duals to show, of a phi with kinks.
     pub(super) fn duals(&self) -> Option<&[f64]> {
         (!self.next.is_empty()).then_some(&self.next)
@@ -179,7 +202,12 @@ impl Kinks {
         if self.growths < MOST_GROWTHS {
             self.growths += 1;
             self.sigma *= GROWTH;
-            self.penalties.iter_mut().for_each(|penalty| *penalty *= GROWTH);
+            for (l, penalty) in self.penalties.iter_mut().enumerate() {
+                // Beyond, what rounds theta would move the duals.
+                let most = TELLING * (self.y[l].hi.abs() + g.parts[l].l1) / theta[l].hi.abs();
+                let grown = GROWTH * *penalty;
+                *penalty = if grown > most { penalty.max(most) } else { grown };
+            }
         }
     }
 }
