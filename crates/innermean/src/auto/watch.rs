@@ -15,8 +15,10 @@ const PATIENCE: u64 = 100;
 const LITTLE_PATIENCE: u64 = 30;
 const NO_PATIENCE: u64 = 8;
 
-/// Outer iterations that Newton's method has where one in twice the precision comes after it: it crawls where columns are too much alike.
+/// Outer iterations that Newton's method and the normal equations have where steps in twice the precision come after them: they crawl where columns are too much
+/// alike, and along what has no end.
 const CRAWLING: u64 = 200;
+const CRAWLING_AT_ONCE: u64 = 50;
 
 /// The part of all that an attempt has gained that counts as progress.
 const LITTLE: f64 = 1e-2;
@@ -74,8 +76,11 @@ impl<'a> Watch<'a> {
             "newton" | "multipliers" => LITTLE_PATIENCE,
             _ => PATIENCE,
         };
-        let crawls = info.name == "newton" && attempting.is_followed_by("precise");
-        let most = if crawls { CRAWLING } else { u64::MAX };
+        let most = match info.name {
+            "newton" if attempting.is_followed_by("precise") => CRAWLING,
+            "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
+            _ => u64::MAX,
+        };
         Watch { observer, driver, attempting, patience, most, progress: attempting.progress, stalled: false }
     }
 
@@ -111,6 +116,7 @@ impl Observer for Watch<'_> {
         if self.attempting.so_far.is_none() || record.inner > 0 {
             self.observer.record(&self.whole(record), theta);
         }
+        self.stalled |= record.outer >= self.most;
         if let Some(now) = record.optimality {
             let Progress { first, mark, objectives } = &mut self.progress;
             if !now.is_finite() {
@@ -132,7 +138,6 @@ impl Observer for Watch<'_> {
             } else if record.outer - mark.1 >= self.patience.max(record.outer / 2) {
                 self.stalled = true;
             }
-            self.stalled |= record.outer >= self.most;
         }
     }
 

@@ -274,21 +274,26 @@ fn by_slopes(
         parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
         budget: false,
     };
-    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let.
+    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let; certainly inside, anywhere.
     let (mut u, mut beyond, mut limited) = (vec![0.0; v.len()], 0.0, false);
+    let mut radius = radius.to_vec();
     for (l, part) in g.parts.iter().enumerate() {
         let (least, most) = bracket::finite(part);
+        u[l] = v[l].value();
+        if least + error[l] < v[l].hi && v[l].hi < most - error[l] {
+            radius[l] = f64::INFINITY;
+            continue;
+        }
+        limited = true;
         let edge = if v[l].hi < least + error[l] { least } else { most };
         let excess = if edge.is_finite() { (v[l] - Double::from(edge)).value() } else { f64::INFINITY };
         let outside = if edge == least { -excess } else { excess };
-        u[l] = v[l].value();
         if edge.is_finite() && outside > -error[l] {
             u[l] = edge;
-            limited = true;
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes = Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(radius) };
+    let slopes = Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let mut lost = lost + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {

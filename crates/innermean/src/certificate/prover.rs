@@ -93,9 +93,19 @@ impl Ground<'_> {
             (0..point.theta.len()).map(term).sum()
         });
         sizes.product_error(point.theta, w, self.n_x())
+            + self.form_error(w)
             + tilt * sizes.reach(point.theta)
             + sizes.of_sum * point.loss.abs()
             + UNIT * (point.theta.len() as f64 + 3.0) * g
+    }
+
+    /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.
+    fn form_error(&self, w: &[f64]) -> f64 {
+        let Some(form) = self.problem.merit.quadratic_form() else { return 0.0 };
+        let ell = form.ell();
+        let of_row = |row: &[f64]| row.iter().zip(w).map(|(c, w)| (c * w).abs()).sum::<f64>();
+        let size: f64 = form.matrix().chunks_exact(ell).zip(w).map(|(row, w)| w.abs() * of_row(row)).sum();
+        UNIT * (form.samples().unwrap_or(1) + ell) as f64 * size
     }
 
     /// The relative error of the entries of `(1/n) A' W A` on some coordinates.
@@ -171,6 +181,11 @@ pub(crate) struct Evidence<'e> {
 }
 
 impl Evidence<'_> {
+    /// What double precision proves is good enough where rounding is all that is left.
+    fn bearable_gap(&self) -> f64 {
+        self.wanted.max(BEARABLE) * self.scale
+    }
+
     /// What a coordinate may add to a gap without being moved for it.
     pub(crate) fn bearable(&self) -> f64 {
         0.01 * self.wanted * self.scale / self.u.len().max(1) as f64
@@ -216,8 +231,18 @@ impl<'p> Prover<'p> {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
         let (mut bound, measure) = self.best_bound(evidence);
-        let Some((exact, its_own)) = self.exact else { return (bound, measure, None) };
-        if bound != its_own {
+        let (exact, its_own) = match self.exact {
+            Some((exact, its_own)) => (exact, Some(its_own)),
+            None => {
+                // Points whose objectives are noise cannot be compared.
+                let bearable = evidence.bearable_gap();
+                match self.objective(evidence.point, evidence.w, bearable) {
+                    Some(exact) => (exact, None),
+                    None => return (bound, measure, None),
+                }
+            }
+        };
+        if its_own != Some(bound) {
             // The bound from below is that of the objective as it was found before.
             bound.gap =
                 (exact - (objective - bound.gap)).max(0.0) + 2.0 * UNIT * (objective.abs() + bound.gap);
@@ -229,8 +254,7 @@ impl<'p> Prover<'p> {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
-        // What double precision proves is good enough where rounding is all that is left.
-        let bearable = target.max(BEARABLE * evidence.scale);
+        let bearable = evidence.bearable_gap();
         let small = affine && self.ground.parts.is_some() && precise::is_affordable(&self.ground.problem);
         let lowest = self.by_lowest(&evidence);
         if evidence.matched
@@ -243,7 +267,7 @@ impl<'p> Prover<'p> {
             // Rounding may hide that the point is optimal.
             if best.gap > bearable && small && self.is_due() {
                 let precise = self.precisely(&evidence);
-                if precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale {
+                if precise.helps(best, &evidence) {
                     (best, by) = (precise, measure);
                 }
             }
@@ -266,8 +290,7 @@ impl<'p> Prover<'p> {
             best = if by_step.gap < best.gap { by_step } else { best };
             if best.gap > bearable && small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
-                let helps = precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale;
-                best = if helps { precise } else { best };
+                best = if precise.helps(best, &evidence) { precise } else { best };
             }
         }
         if best.gap == f64::INFINITY {
@@ -483,6 +506,13 @@ impl<'p> Prover<'p> {
         let Some((bound, exact)) = found else { return Bound::NONE };
         self.exact = Some((exact, bound));
         bound
+    }
+}
+
+impl Bound {
+    /// Whether it is worth more than another, which holds among all theta.
+    fn helps(self, other: Bound, evidence: &Evidence<'_>) -> bool {
+        self.gap < other.gap && (self.within.is_none() || self.gap <= WORTH_SAYING * evidence.scale)
     }
 }
 
