@@ -147,7 +147,7 @@ impl Form {
         }
         // Half the square of a sum of norms.
         let root = (2.0 * first.abs()).sqrt() + (rest / least).sqrt() + (rounding / least).sqrt();
-        0.5 * root * root
+        0.5 * root * root * (1.0 + 16.0 * f64::EPSILON)
     }
 }
 
