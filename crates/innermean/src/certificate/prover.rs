@@ -231,16 +231,13 @@ impl<'p> Prover<'p> {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
         let (mut bound, measure) = self.best_bound(evidence);
-        let (exact, its_own) = match self.exact {
-            Some((exact, its_own)) => (exact, Some(its_own)),
-            None => {
-                // Points whose objectives are noise cannot be compared.
-                let bearable = evidence.bearable_gap();
-                match self.objective(evidence.point, evidence.w, bearable) {
-                    Some(exact) => (exact, None),
-                    None => return (bound, measure, None),
-                }
-            }
+        let (exact, its_own) = if let Some((exact, its_own)) = self.exact {
+            (exact, Some(its_own))
+        } else {
+            // Points whose objectives are noise cannot be compared.
+            let found = self.objective(evidence.point, evidence.w, evidence.bearable_gap());
+            let Some(exact) = found else { return (bound, measure, None) };
+            (exact, None)
         };
         if its_own != Some(bound) {
             // The bound from below is that of the objective as it was found before.

@@ -113,7 +113,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
             // To the last of its digits: steps add nothing to the sum.
             let sum = exact.iter().fold(Double::ZERO, |sum, x| sum + *x);
             let share = (Double::from(1.0) - sum) / Double::from(exact.len() as f64);
-            exact.iter_mut().for_each(|x| *x += share);
+            for x in &mut exact {
+                *x += share;
+            }
         }
         let f_bar = rows.means(&exact);
         let gram = rows.gram(&vec![1.0; rows.len()]);

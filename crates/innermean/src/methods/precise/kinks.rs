@@ -48,9 +48,9 @@ impl Kinks {
         if oracle.merit_gamma() <= 0.0 {
             // Where phi* is finite.
             let zeros = vec![0.0; f_bar.len()];
-            kinks.w = zeros.clone();
+            kinks.w.clone_from(&zeros);
             oracle.envelope(f64::MIN_POSITIVE, &zeros, f_bar, &mut kinks.w);
-            kinks.next = kinks.w.clone();
+            kinks.next.clone_from(&kinks.w);
             // A ridge that outweighs the envelopes would hide where they lead.
             for (l, part) in g.parts.iter().enumerate() {
                 let stiff = part.l2 / gram[l * d + l].hi;
@@ -111,7 +111,9 @@ impl Kinks {
         } else {
             oracle.envelope(self.sigma, &self.w, f_bar, &mut first);
             oracle.envelope_slopes(self.sigma, &self.w, f_bar, &mut second);
-            second.iter_mut().for_each(|second| *second *= self.sigma);
+            for second in &mut second {
+                *second *= self.sigma;
+            }
         }
         (first, second)
     }
