@@ -68,6 +68,25 @@ pub struct Rows {
     pub merit: u64,
 }
 
+/// Transitions t as they were given, from which averages `b - A theta` are made: with shares `s_t`, their weights by the sum of all,
+///
+/// ```text
+/// A = sum_t s_t phi_t (phi_t - discount phi'_t)',   b = sum_t s_t r_t phi_t,   C = sum_t s_t phi_t phi_t'
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectedRows<'a> {
+    /// `phi_t`, one after the other
+    pub features: &'a [f64],
+    /// `phi'_t`, one after the other
+    pub next_features: &'a [f64],
+    /// `r_t`
+    pub rewards: &'a [f64],
+    /// None: all weigh the same.
+    pub weights: Option<&'a [f64]>,
+    /// Of what comes next.
+    pub discount: f64,
+}
+
 /// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for some terms, whose averages and duals are
 /// given, and returns `sum_i phi_i(f_bar_i)` over them. Called for a few dozen terms at a time, or more, it costs nothing to
 /// go through a pointer.
@@ -206,6 +225,11 @@ pub trait Inner: Sync {
     /// The rows `x_i` and their mean m, rounded, of an affine f with `fbar_i(theta) = <x_i - m, theta>`: what is rounded in them is as large as
     /// `x_i` and m, and not as their difference.
     fn centred_rows(&self) -> Option<(&[f64], &[f64])> {
+        None
+    }
+
+    /// The transitions behind the averages of a projected Bellman error, as they were given: products of their features are rounded in single values.
+    fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
         None
     }
 

@@ -72,7 +72,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use choice::{Choice, ChoiceError, Knob};
 pub use collapse::Collapsed;
 
-pub use inner::{Bounds, Inner, Rows, Sample, Structure};
+pub use inner::{Bounds, Inner, ProjectedRows, Rows, Sample, Structure};
 pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
     QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,

@@ -4,14 +4,16 @@
 //! predictions by rounding alone, while that of a nearly singular matrix moves them by anything.
 
 use crate::inner::{Inner, pieces};
-use crate::merit::Merit;
+use crate::merit::{Merit, QuadraticForm};
 use crate::problem::ErasedProblem;
 
 mod factor;
+mod form;
 mod number;
 mod rows;
 
 pub(crate) use factor::Factor;
+pub(crate) use form::{Form, sizes_of_products};
 pub(crate) use number::Double;
 pub(crate) use rows::Rows;
 
@@ -20,7 +22,14 @@ const MOST_PRODUCTS: usize = 2_000_000;
 
 /// Whether the problem is small enough, and of the kind.
 pub(crate) fn is_affordable(problem: &ErasedProblem<'_>) -> bool {
-    is_small(problem) && problem.merit.quadratic_form().is_none()
+    let (f, form) = (&problem.inner, problem.merit.quadratic_form());
+    is_small(problem) && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
+}
+
+/// Whether the matrix of a quadratic form is made of few products.
+fn is_few(form: &QuadraticForm) -> bool {
+    let rows = form.samples().unwrap_or(1).max(form.ell());
+    rows.saturating_mul(form.ell() * form.ell()) <= MOST_PRODUCTS
 }
 
 /// Whether an affine f has so few numbers.

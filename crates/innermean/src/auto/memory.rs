@@ -52,6 +52,11 @@ impl Attempting {
         first
     }
 
+    /// Whether a method of that name comes later.
+    pub(super) fn is_followed_by(&self, name: &str) -> bool {
+        self.rest.iter().any(|(method, _)| method == name)
+    }
+
     /// Notes what is planned.
     pub(super) fn take(&mut self, plan: &Plan) {
         let text = |candidate: &Candidate| (candidate.method.to_owned(), candidate.reason.clone());

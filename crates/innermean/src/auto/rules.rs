@@ -67,6 +67,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             format!("a loss with kinks of {} that are averaged once", counted(averages, "linear predictor"))
         };
         add(facts.suited("multipliers"), &why);
+        add(facts.suited("precise"), &alike);
     }
     let why = if facts.smooth() {
         "steps on single samples ask nothing of the problem"

@@ -15,6 +15,11 @@ const PATIENCE: u64 = 100;
 const LITTLE_PATIENCE: u64 = 30;
 const NO_PATIENCE: u64 = 8;
 
+/// Outer iterations that Newton's method and the normal equations have where steps in twice the precision come after them: they crawl where columns are too much
+/// alike, and along what has no end.
+const CRAWLING: u64 = 200;
+const CRAWLING_AT_ONCE: u64 = 50;
+
 /// The part of all that an attempt has gained that counts as progress.
 const LITTLE: f64 = 1e-2;
 /// And of the objective.
@@ -53,6 +58,8 @@ pub(super) struct Watch<'a> {
     /// What a checkpoint says of the attempts.
     attempting: &'a Attempting,
     patience: u64,
+    /// Outer iterations after which the next is tried in any case.
+    most: u64,
     pub(super) progress: Progress,
     stalled: bool,
 }
@@ -69,7 +76,12 @@ impl<'a> Watch<'a> {
             "newton" | "multipliers" => LITTLE_PATIENCE,
             _ => PATIENCE,
         };
-        Watch { observer, driver, attempting, patience, progress: attempting.progress, stalled: false }
+        let most = match info.name {
+            "newton" if attempting.is_followed_by("precise") => CRAWLING,
+            "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
+            _ => u64::MAX,
+        };
+        Watch { observer, driver, attempting, patience, most, progress: attempting.progress, stalled: false }
     }
 
     /// Within what is left of the limits.
@@ -104,6 +116,7 @@ impl Observer for Watch<'_> {
         if self.attempting.so_far.is_none() || record.inner > 0 {
             self.observer.record(&self.whole(record), theta);
         }
+        self.stalled |= record.outer >= self.most;
         if let Some(now) = record.optimality {
             let Progress { first, mark, objectives } = &mut self.progress;
             if !now.is_finite() {

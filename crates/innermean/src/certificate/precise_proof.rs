@@ -12,8 +12,8 @@ use super::prover::{Evidence, Ground};
 use super::repair;
 use super::sizes::{UNIT, mean_square};
 use crate::gram;
-use crate::merit::Merit;
-use crate::precise::{Double, Factor, Rows};
+use crate::merit::{Merit, QuadraticForm};
+use crate::precise::{self, Double, Factor, Form, Rows};
 use crate::problem::ErasedProblem;
 use crate::regularizer::{Coordinate, Parts};
 
@@ -24,13 +24,17 @@ const MOST_STEPS: usize = 5;
 pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -> f64 {
     let rows = Rows::new(&problem.inner);
     let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
-    let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
-    value(problem, g, &rows, &f_bar, theta)
+    let means = rows.means(&exact);
+    let loss = match problem.merit.quadratic_form() {
+        Some(form) => Form::new(&problem.inner, form).value(&means),
+        None => Double::from(problem.loss(&means.iter().map(|f| f.value()).collect::<Vec<f64>>())),
+    };
+    with_regularizer(loss, g, &rows, theta)
 }
 
-/// `P(theta)` from the averages there.
-fn value(problem: &ErasedProblem<'_>, g: &Parts, rows: &Rows, f_bar: &[f64], theta: &[f64]) -> f64 {
-    let mut sum = Double::from(problem.loss(f_bar));
+/// `P(theta)` from `F(theta)`.
+fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 {
+    let mut sum = loss;
     for (l, (part, x)) in g.parts.iter().zip(theta).enumerate() {
         let tilt = Double::from(part.tilt) + rows.tilt_correction(l, part.tilt);
         sum += tilt * Double::from(*x) + Double::product(part.l1, x.abs());
@@ -39,7 +43,7 @@ fn value(problem: &ErasedProblem<'_>, g: &Parts, rows: &Rows, f_bar: &[f64], the
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta up to so many times the answer, and `P(theta)` as it is then.
+/// A bound on `P(theta) - P*` among all theta, or all up to so many times the answer, and `P(theta)` as it is then.
 pub(super) fn gap(
     ground: &Ground<'_>,
     g: &Parts,
@@ -47,6 +51,9 @@ pub(super) fn gap(
     times: f64,
 ) -> Option<(Bound, f64)> {
     let problem = &ground.problem;
+    if let Some(form) = problem.merit.quadratic_form() {
+        return gap_of_form(ground, g, evidence, (times, form));
+    }
     let Point { theta, .. } = evidence.point;
     let (rows, ell) = (Rows::new(&problem.inner), problem.inner.ell());
     let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
@@ -72,11 +79,14 @@ pub(super) fn gap(
     let mut held = vec![false; theta.len()];
     for _ in 0..MOST_STEPS {
         let v = slopes(&moved, tau);
-        let Some(change) =
-            newton_step(&rows, g, theta, &v, &weights, &mut tau, (&mut held, evidence.bearable()))
+        let whole = rows.gram(&weights);
+        let Some(delta) = newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
         else {
             break;
         };
+        let along = rows.linear(&delta);
+        let change: Vec<Double> =
+            along.iter().zip(&weights).map(|(along, weight)| *along * Double::from(*weight)).collect();
         for (i, own) in moved.chunks_exact_mut(ell).enumerate() {
             let terms = i * ell..(i + 1) * ell;
             let next: Vec<Double> = own.iter().zip(&change[terms.clone()]).map(|(w, c)| *w - *c).collect();
@@ -94,21 +104,19 @@ pub(super) fn gap(
     }
     let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
     let bound = by_duals(ground, g, evidence.point, &f_bar, &proof);
-    Some((bound, value(problem, g, &rows, &f_bar, theta)))
+    Some((bound, with_regularizer(Double::from(problem.loss(&f_bar)), g, &rows, theta)))
 }
 
-/// `W A delta` with `delta = H^-1 s`; the multiplier of a budget moves along.
+/// `delta = H^-1 s`, for `F''` as `whole`; the multiplier of a budget moves along.
 fn newton_step(
-    rows: &Rows,
+    whole: &[Double],
     g: &Parts,
     theta: &[f64],
     v: &[Double],
-    weights: &[f64],
     tau: &mut Double,
     (held, bearable): (&mut [bool], f64),
 ) -> Option<Vec<Double>> {
     let d = theta.len();
-    let whole = rows.gram(weights);
     let (mut free, mut s) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
         held[l] |= bracket::cost(part, theta[l], v[l].hi) > bearable;
@@ -148,12 +156,9 @@ fn newton_step(
         let sum = s.iter().fold(Double::ZERO, |sum, s| sum + *s);
         *tau -= Double::from(weight) * sum;
     }
-    let along = |r: usize| {
-        let row = rows.row(r);
-        let sum = free.iter().zip(&s).fold(Double::ZERO, |sum, (&l, delta)| sum + row[l] * *delta);
-        sum * Double::from(weights[r])
-    };
-    Some((0..rows.len()).map(along).collect())
+    let mut delta = vec![Double::ZERO; d];
+    free.iter().zip(&s).for_each(|(&l, s)| delta[l] = *s);
+    Some(delta)
 }
 
 /// Whether the duals of a term are inside of the domain of `phi_i*`, whatever is rounded off them.
@@ -163,6 +168,74 @@ fn is_inside(problem: &ErasedProblem<'_>, i: usize, w: &[Double]) -> bool {
         problem.merit.conjugate(i, &rounded).is_finite()
     };
     finite(f64::next_up) && finite(f64::next_down)
+}
+
+/// The proof for a quadratic form of one average, whose duals are moved along `C^-1 A`.
+fn gap_of_form(
+    ground: &Ground<'_>,
+    g: &Parts,
+    evidence: &Evidence<'_>,
+    (times, form): (f64, &QuadraticForm),
+) -> Option<(Bound, f64)> {
+    let problem = &ground.problem;
+    let theta = evidence.point.theta;
+    let (rows, form) = (Rows::new(&problem.inner), Form::new(&problem.inner, form));
+    if !form.is_definite() {
+        return None;
+    }
+    let (d, ell) = (theta.len(), rows.len());
+    let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
+    let means = rows.means(&exact);
+    let mut w = form.solve(&means);
+    // C^-1 A, column by column, and A' C^-1 A.
+    let column = |l: usize| (0..ell).map(|r| rows.row(r)[l]).collect::<Vec<Double>>();
+    let solved: Vec<Vec<Double>> = (0..d).map(|l| form.solve(&column(l))).collect();
+    let mut whole = vec![Double::ZERO; d * d];
+    for r in 0..d {
+        let own = column(r);
+        for c in 0..=r {
+            whole[r * d + c] = own.iter().zip(&solved[c]).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
+        }
+    }
+    let slopes = |w: &[Double], tau: Double| -> Vec<Double> {
+        rows.weighted(w).iter().zip(&g.parts).map(|(u, part)| *u + Double::from(part.tilt) + tau).collect()
+    };
+    let rounded: Vec<f64> = w.iter().map(|w| w.value()).collect();
+    let u: Vec<f64> = rows.weighted(&w).iter().map(|u| u.value()).collect();
+    let radius = |times: f64| ground.radius(evidence.point, &rounded, &u, times);
+    let mut tau = Double::from(bracket::multiplier(g, &u, &radius(2.0)));
+    let mut held = vec![false; d];
+    for _ in 0..MOST_STEPS {
+        let v = slopes(&w, tau);
+        let Some(delta) = newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
+        else {
+            break;
+        };
+        for (solved, delta) in solved.iter().zip(&delta) {
+            w.iter_mut().zip(solved).for_each(|(w, x)| *w -= *x * *delta);
+        }
+    }
+    let v = slopes(&w, tau);
+    let radius = radius(times);
+    if radius.contains(&0.0) {
+        return None;
+    }
+    let products = problem.inner.n_y(0) + ell + 16;
+    let sizes = match problem.inner.projected_rows() {
+        Some(given) => precise::sizes_of_products(&given),
+        None => ground.sizes().entries()?.to_vec(),
+    };
+    let unit = PRECISE_UNIT * products as f64;
+    let (mut error, mut reach) = (vec![0.0; d], Vec::with_capacity(ell));
+    for (row, w) in sizes.chunks_exact(d + 1).zip(&w) {
+        error.iter_mut().zip(row).for_each(|(error, size)| *error += unit * size * w.hi.abs());
+        reach.push(row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>());
+    }
+    let proof = Proof { w: &w, v: &v, tau, radius: &radius, times };
+    let first = form.mismatch(&means, &reach, &w, unit);
+    let objective = with_regularizer(form.value(&means), g, &rows, theta);
+    let bound = by_slopes(g, evidence.point, &proof, &error, (first, 8.0 * UNIT * objective.abs()));
+    Some((bound, objective))
 }
 
 /// Duals, their slopes `v_l = u_l + tilt_l + tau`, and how far theta may go.
@@ -176,42 +249,59 @@ struct Proof<'a> {
 
 /// What the duals prove.
 fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], proof: &Proof<'_>) -> Bound {
-    let Proof { w, v, tau, radius, times } = proof;
-    let theta = point.theta;
-    let rounded: Vec<f64> = w.iter().map(|w| w.value()).collect();
-    // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its digits, both are taken off here.
-    let free_of_tilt = Parts {
-        parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
-        budget: false,
-    };
+    let rounded: Vec<f64> = proof.w.iter().map(|w| w.value()).collect();
     // Sums of so many terms in double-double arithmetic.
     let sizes = ground.sizes();
     let omega = mean_square(&rounded, ground.n_x());
     let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);
     let error: Vec<f64> = sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
-    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let.
-    let (mut u, mut beyond) = (vec![0.0; v.len()], 0.0);
+    let (first, size) = mismatch_within(&ground.problem, f_bar, &rounded, &|_| 0.0);
+    by_slopes(g, point, proof, &error, (first, (8.0 * UNIT + UNIT * rounded.len() as f64) * size))
+}
+
+/// What slopes prove that are known up to an error, with what phi adds and what may be lost of it.
+fn by_slopes(
+    g: &Parts,
+    point: Point<'_>,
+    proof: &Proof<'_>,
+    error: &[f64],
+    (first, lost): (f64, f64),
+) -> Bound {
+    let Proof { v, tau, radius, times, .. } = proof;
+    let theta = point.theta;
+    // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its digits, both are taken off here.
+    let free_of_tilt = Parts {
+        parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
+        budget: false,
+    };
+    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let; certainly inside, anywhere.
+    let (mut u, mut beyond, mut limited) = (vec![0.0; v.len()], 0.0, false);
+    let mut radius = radius.to_vec();
     for (l, part) in g.parts.iter().enumerate() {
         let (least, most) = bracket::finite(part);
+        u[l] = v[l].value();
+        if least + error[l] < v[l].hi && v[l].hi < most - error[l] {
+            radius[l] = f64::INFINITY;
+            continue;
+        }
+        limited = true;
         let edge = if v[l].hi < least + error[l] { least } else { most };
         let excess = if edge.is_finite() { (v[l] - Double::from(edge)).value() } else { f64::INFINITY };
         let outside = if edge == least { -excess } else { excess };
-        u[l] = v[l].value();
         if edge.is_finite() && outside > -error[l] {
             u[l] = edge;
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes = Slopes { u: &u, error: &error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(radius) };
+    let slopes = Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
-    let (first, size) = mismatch_within(&ground.problem, f_bar, &rounded, &|_| 0.0);
-    let mut lost =
-        (8.0 * UNIT + UNIT * rounded.len() as f64) * size + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
+    let mut lost = lost + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {
         let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
         lost += tau.hi.abs() * off;
     }
-    Bound::new(first + exact + beyond, rounding + lost, floor + lost, Some(*times))
+    // Where no slope is at such an edge, theta may go anywhere.
+    Bound::new(first + exact + beyond, rounding + lost, floor + lost, limited.then_some(*times))
 }
 
 /// Of double-double arithmetic, with a margin.

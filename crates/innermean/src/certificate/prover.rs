@@ -98,9 +98,19 @@ impl Ground<'_> {
             (0..point.theta.len()).map(term).sum()
         });
         sizes.product_error(point.theta, w, self.n_x())
+            + self.form_error(w)
             + tilt * sizes.reach(point.theta)
             + sizes.of_sum * point.loss.abs()
             + UNIT * (point.theta.len() as f64 + 3.0) * g
+    }
+
+    /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.
+    fn form_error(&self, w: &[f64]) -> f64 {
+        let Some(form) = self.problem.merit.quadratic_form() else { return 0.0 };
+        let ell = form.ell();
+        let of_row = |row: &[f64]| row.iter().zip(w).map(|(c, w)| (c * w).abs()).sum::<f64>();
+        let size: f64 = form.matrix().chunks_exact(ell).zip(w).map(|(row, w)| w.abs() * of_row(row)).sum();
+        UNIT * (form.samples().unwrap_or(1) + ell) as f64 * size
     }
 
     /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to `most`.
@@ -185,6 +195,11 @@ pub(crate) struct Evidence<'e> {
 }
 
 impl Evidence<'_> {
+    /// What double precision proves is good enough where rounding is all that is left.
+    fn bearable_gap(&self) -> f64 {
+        self.wanted.max(BEARABLE) * self.scale
+    }
+
     /// What a coordinate may add to a gap without being moved for it.
     pub(crate) fn bearable(&self) -> f64 {
         0.01 * self.wanted * self.scale / self.u.len().max(1) as f64
@@ -234,8 +249,15 @@ impl<'p> Prover<'p> {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
         let (mut bound, measure) = self.best_bound(evidence);
-        let Some((exact, its_own)) = self.exact else { return (bound, measure, None) };
-        if bound != its_own {
+        let (exact, its_own) = if let Some((exact, its_own)) = self.exact {
+            (exact, Some(its_own))
+        } else {
+            // Points whose objectives are noise cannot be compared.
+            let found = self.objective(evidence.point, evidence.w, evidence.bearable_gap());
+            let Some(exact) = found else { return (bound, measure, None) };
+            (exact, None)
+        };
+        if its_own != Some(bound) {
             // The bound from below is that of the objective as it was found before.
             bound.gap =
                 (exact - (objective - bound.gap)).max(0.0) + 2.0 * UNIT * (objective.abs() + bound.gap);
@@ -247,8 +269,7 @@ impl<'p> Prover<'p> {
         let affine = self.ground.problem.inner.structure().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
-        // What double precision proves is good enough where rounding is all that is left.
-        let bearable = target.max(BEARABLE * evidence.scale);
+        let bearable = evidence.bearable_gap();
         if evidence.matched
             && let Some(bound) = self.by_hessian(&evidence)
         {
@@ -262,7 +283,7 @@ impl<'p> Prover<'p> {
             }
             if best.gap > bearable && self.is_small && self.is_due() {
                 let precise = self.precisely(&evidence);
-                if precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale {
+                if precise.helps(best, &evidence) {
                     (best, by) = (precise, measure);
                 }
             }
@@ -291,8 +312,7 @@ impl<'p> Prover<'p> {
             best = if by_step.gap < best.gap { by_step } else { best };
             if best.gap > bearable && self.is_small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
-                let helps = precise.gap < best.gap && precise.gap <= WORTH_SAYING * evidence.scale;
-                best = if helps { precise } else { best };
+                best = if precise.helps(best, &evidence) { precise } else { best };
             }
         }
         if best.gap == f64::INFINITY {
@@ -551,6 +571,13 @@ impl<'p> Prover<'p> {
         let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else { return Bound::NONE };
         self.exact = Some((exact, bound));
         bound
+    }
+}
+
+impl Bound {
+    /// Whether it is worth more than another, which holds among all theta.
+    fn helps(self, other: Bound, evidence: &Evidence<'_>) -> bool {
+        self.gap < other.gap && (self.within.is_none() || self.gap <= WORTH_SAYING * evidence.scale)
     }
 }
 

@@ -100,6 +100,11 @@ impl Sizes {
         }
     }
 
+    /// The size of every entry of the only outer term, that of the offset behind those of a row.
+    pub(crate) fn entries(&self) -> Option<&[f64]> {
+        self.entries.as_deref()
+    }
+
     /// What rounding may have moved each `u_l` by.
     pub(crate) fn sum_errors(&self, w: &[f64], n_x: usize) -> Vec<f64> {
         if let Some(entries) = &self.entries {

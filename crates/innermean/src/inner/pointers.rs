@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bounds, Duals, Inner, Rows, Structure};
+use super::{Bounds, Duals, Inner, ProjectedRows, Rows, Structure};
 use crate::checkpoint::Hash;
 use crate::collapse::Collapsed;
 use crate::shared::SharedForm;
@@ -44,6 +44,7 @@ pass_on! {
     fn is_mirrored() -> bool;
     fn averages() -> Option<&Collapsed>;
     fn centred_rows() -> Option<(&[f64], &[f64])>;
+    fn projected_rows() -> Option<ProjectedRows<'_>>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;
     fn hash_data(hash: &mut Hash) -> bool;
     fn value(theta: &[f64], i: usize, j: usize, out: &mut [f64]);

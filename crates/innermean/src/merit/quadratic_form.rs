@@ -117,6 +117,11 @@ impl QuadraticForm {
         &self.factor
     }
 
+    /// `c_t`, one after the other, if C is known as an average.
+    pub(crate) fn rows(&self) -> Option<&[f64]> {
+        self.rows.as_deref()
+    }
+
     /// T, if C is known as an average.
     pub fn samples(&self) -> Option<usize> {
         self.rows.as_ref().map(|rows| rows.len() / self.ell)

@@ -6,7 +6,7 @@ use crate::choice::{ChoiceError, Knob};
 use crate::inner::{Inner, Sample};
 use crate::merit::{Merit, QuadraticForm};
 use crate::problem::Problem;
-use crate::regularizer::{Coordinate, Parts, Regularizer};
+use crate::regularizer::Regularizer;
 use crate::setting::InvalidSetting;
 use crate::shared::{MOST_PICKED, shared_form};
 
@@ -99,10 +99,8 @@ pub enum Ask {
     FewColumns,
     /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one average.
     SecondDerivatives,
-    /// f is affine, phi no quadratic form, and both so small that twice the precision costs little.
+    /// f is affine, and so small that twice the precision costs little.
     Small,
-    /// g is a ridge, a linear term or nothing, with or without a budget.
-    Unbounded,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
     Parts,
 }
@@ -123,10 +121,7 @@ impl Ask {
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
-            Ask::Small => {
-                "an affine f of few numbers (n_X ell d^2 at most 2 million) and a phi that is a sum"
-            }
-            Ask::Unbounded => "a g that is no more than a ridge and a linear term, with or without a budget",
+            Ask::Small => "an affine f of few numbers (n_X ell d^2 at most 2 million)",
             Ask::Parts => "a g that is a sum over coordinates, with or without a budget",
         }
     }
@@ -153,12 +148,8 @@ impl Ask {
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
             }
-            Ask::Small => (!crate::precise::is_affordable(&problem.erased()))
-                .then_some("there are more, or they are not"),
-            Ask::Unbounded => {
-                let g = Parts::of(&problem.regularizer, f.d());
-                let smooth = g.is_some_and(|g| g.parts.iter().all(Coordinate::is_smooth));
-                (!smooth).then_some("g has kinks or bounds")
+            Ask::Small => {
+                (!crate::precise::is_affordable(&problem.erased())).then_some("there are more, or it is not")
             }
             Ask::Parts => {
                 let g = &problem.regularizer;

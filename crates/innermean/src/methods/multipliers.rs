@@ -131,7 +131,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
             model: oracle.averages().is_none().then(|| oracle.collapsed(theta)),
         };
         oracle.means(theta, &mut state.f_bar);
-        state.sigma = steepness(oracle) / deviation(&state.f_bar).unwrap_or(1.0);
+        state.sigma = first_penalty(oracle, &state.f_bar);
         // Where phi* is finite.
         oracle.envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
         oracle.add_weighted_jac_t(theta, &state.w, &mut state.u);
@@ -165,6 +165,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
     fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
         Some(Gradient { f_bar: &s.f_bar, w: &s.w, gradient: &s.u })
     }
+}
+
+/// So that envelopes are as wide as the averages vary.
+pub(super) fn first_penalty<F: Inner, P: Merit, G: Regularizer>(
+    oracle: &Oracle<'_, F, P, G>,
+    f_bar: &[f64],
+) -> f64 {
+    steepness(oracle) / deviation(f_bar).unwrap_or(1.0)
 }
 
 /// About the size of phi'.

@@ -9,11 +9,20 @@
 //! found with 32 digits, phi and its derivatives with 16: their rounding moves predictions by rounding alone, however theta must move for it.
 //! With columns that differ by 1e-12 the minimum is at coefficients of 1e12, which double precision takes for noise.
 //!
-//! Asks of the problem: an affine f, a smooth phi that knows its second derivatives, a g that is quadratic, with or without a
-//! budget, and few numbers. Per step: `n_X ell d^2 + d^3 / 3` products, each of them twenty times as dear. Storage: `2 n_X ell d`.
+//! Kinks of phi, and kinks and bounds of g, are smoothed around duals as the method of multipliers does (`multipliers.rs`), those of g by
+//!
+//! ```text
+//! m_l(x) = min over q of  k_l(q) + y_l (x - q) + (s_l/2) (x - q)^2,    k_l = l1 |.| between the bounds
+//! ```
+//!
+//! with duals that are renewed, and penalties sigma and s that grow, whenever Newton's steps have found the minimum.
+//!
+//! Asks of the problem: an affine f, a phi that knows its second derivatives or is a quadratic form of one average, a g that is a sum over
+//! coordinates, with or without a budget, and few numbers. Per step: `n_X ell d^2 + d^3 / 3` products, each of them twenty times as dear. Storage: `2 n_X ell d`.
 
 use serde::{Deserialize, Serialize};
 
+use self::kinks::Kinks;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
 use crate::gram;
@@ -24,21 +33,23 @@ use crate::precise::{Double, Factor, Rows};
 use crate::problem::Problem;
 use crate::regularizer::{Parts, Regularizer};
 
+mod kinks;
+
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
     name: "precise",
     title: "Newton in twice the precision",
     family: Family::Batch,
-    summary: "Newton steps with 32 digits, for small problems with columns that are nearly the same",
+    summary: "Newton steps with 32 digits, around duals where there are kinks, for small problems with columns that are nearly the same",
     reference: "Dekker 1971 for the arithmetic",
     storage: "n_X ell d",
     rate: Rate::Linear,
     form: Form::Given,
-    asks: &[Ask::SmoothMerit, Ask::SecondDerivatives, Ask::Small, Ask::Unbounded],
+    asks: &[Ask::SecondDerivatives, Ask::Small, Ask::Parts],
     settings: &[],
 };
 
-/// The first damping, of the diagonal, after a matrix without full rank; by which it grows after short steps, and shrinks after long ones.
+/// The first damping, by all rows with the most that phi bends, after a matrix without full rank; by which it grows after short steps, and shrinks after long ones.
 const FIRST_DAMPING: f64 = 1e-8;
 const DAMP: f64 = 100.0;
 const LEAST_DAMPING: f64 = 1e-28;
@@ -52,6 +63,11 @@ const ENDLESS: f64 = 1e30;
 /// Halvings of the interval in which the slope along a step vanishes.
 const HALVINGS: usize = 60;
 
+/// Newton steps of an outer iteration where there are kinks.
+const MOST_STEPS: usize = 10;
+/// What may be left to gain of what is smoothed, for what the change of the duals is worth as 1; and of the size of P, a gain that is rounding.
+const LEFT: f64 = 0.1;
+const ROUNDING: f64 = 1e-20;
 /// The method, which has no settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Precise;
@@ -61,9 +77,14 @@ pub struct Precise;
 pub struct State {
     theta: Vec<Double>,
     rounded: Vec<f64>,
+    /// What the next inner iteration shows.
+    shown: Vec<f64>,
     rows: Rows,
     f_bar: Vec<Double>,
     damping: f64,
+    kinks: Kinks,
+    /// `(1/n_X) A' A`
+    gram: Vec<Double>,
     /// The direction in which P falls without end, once one has been found.
     endless: Vec<f64>,
 }
@@ -85,53 +106,54 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
 
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
         let rows = oracle.precise_rows();
-        let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
+        let mut allowed = theta.to_vec();
+        oracle.allow(&mut allowed);
+        let mut exact: Vec<Double> = allowed.iter().map(|x| Double::from(*x)).collect();
+        if oracle.parts().is_some_and(|g| g.budget) {
+            // To the last of its digits: steps add nothing to the sum.
+            let sum = exact.iter().fold(Double::ZERO, |sum, x| sum + *x);
+            let share = (Double::from(1.0) - sum) / Double::from(exact.len() as f64);
+            for x in &mut exact {
+                *x += share;
+            }
+        }
         let f_bar = rows.means(&exact);
-        State { theta: exact, rounded: theta.to_vec(), rows, f_bar, damping: 0.0, endless: Vec::new() }
+        let gram = rows.gram(&vec![1.0; rows.len()]);
+        let kinks = Kinks::new(oracle, &rounded(&f_bar), &gram);
+        let (rounded, shown) = (theta.to_vec(), theta.to_vec());
+        State { theta: exact, rounded, shown, rows, f_bar, damping: 0.0, kinks, gram, endless: Vec::new() }
     }
 
-    /// One step.
+    /// One step, or as many as it takes to the next duals.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
         let g = oracle.parts().expect("the method has been chosen for this problem");
-        let f_bar: Vec<f64> = s.f_bar.iter().map(|f| f.value()).collect();
-        let (mut w, mut seconds) = (vec![0.0; f_bar.len()], vec![0.0; f_bar.len()]);
-        oracle.merits(&f_bar, &mut w, &mut seconds);
-        let w: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
-        let gradient: Vec<Double> =
-            s.rows.weighted(&w).iter().enumerate().map(|(l, u)| *u + s.slope(&g, l)).collect();
-        let size = |l: usize| s.rows.size(l, &w) + s.slope(&g, l).hi.abs();
-        let (delta, flat) = s.direction(&g, &seconds, gradient, size);
-        let along = s.rows.linear(&delta);
-        let longest = if flat { ENDLESS } else { LONGEST };
-        let t = s.length(oracle, &g, &delta, &along, longest);
-        if flat && t >= ENDLESS {
-            s.endless = delta.iter().map(|delta| -delta.value()).collect();
-            s.theta.fill(Double::from(f64::INFINITY));
-            return;
+        for _ in 0..if s.kinks.are_none() { 1 } else { MOST_STEPS } {
+            let settled = s.step(oracle, &g);
+            if settled || !s.endless.is_empty() || oracle.patience.ends() {
+                break;
+            }
         }
-        let step = Double::from(-t);
-        s.theta.iter_mut().zip(&delta).for_each(|(theta, delta)| *theta += step * *delta);
-        s.f_bar = s.rows.means(&s.theta);
-        s.damping = match (s.damping, t) {
-            (damping, t) if t < SHORT => (damping * DAMP).clamp(FIRST_DAMPING, MOST_DAMPING),
-            (damping, _) if damping > LEAST_DAMPING => damping / DAMP,
-            _ => 0.0,
-        };
+        s.show(&g);
+        if g.budget && s.endless.is_empty() {
+            oracle.allow(&mut s.shown);
+        }
     }
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
     }
 
-    /// Shows what the step has found.
+    /// Shows what the steps have found.
     fn inner(&self, _: &mut Oracle<'_, F, P, G>, s: &mut State) {
-        for (rounded, theta) in s.rounded.iter_mut().zip(&s.theta) {
-            *rounded = theta.value();
-        }
+        s.rounded.copy_from_slice(&s.shown);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
         &s.rounded
+    }
+
+    fn duals<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
+        s.kinks.duals()
     }
 
     fn endless<'s>(&self, s: &'s State) -> Option<&'s [f64]> {
@@ -139,18 +161,107 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
     }
 }
 
+/// To double precision.
+fn rounded(x: &[Double]) -> Vec<f64> {
+    x.iter().map(|x| x.value()).collect()
+}
+
 impl State {
-    /// `g_l'(theta_l)`
+    /// A Newton step. Whether it has found the minimum, and the duals are new ones.
+    fn step<F: Inner, P: Merit, G: Regularizer>(
+        &mut self,
+        oracle: &mut Oracle<'_, F, P, G>,
+        g: &Parts,
+    ) -> bool {
+        let (w, seconds) = self.kinks.merits(oracle, &rounded(&self.f_bar));
+        let exact: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
+        let gradient: Vec<Double> =
+            self.rows.weighted(&exact).iter().enumerate().map(|(l, u)| *u + self.slope(g, l)).collect();
+        let size = |l: usize| self.rows.size(l, &exact) + self.slope(g, l).hi.abs();
+        let (delta, flat) = self.direction(oracle, g, &seconds, gradient.clone(), size);
+        let gain = gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
+        let along = self.rows.linear(&delta);
+        let longest = if flat { ENDLESS } else { LONGEST };
+        let t = self.length(oracle, g, &delta, &along, longest);
+        if flat && t >= ENDLESS {
+            self.endless = delta.iter().map(|delta| -delta.value()).collect();
+            self.theta.fill(Double::from(f64::INFINITY));
+            return false;
+        }
+        let step = Double::from(-t);
+        self.theta.iter_mut().zip(&delta).for_each(|(theta, delta)| *theta += step * *delta);
+        self.f_bar = self.rows.means(&self.theta);
+        self.damping = match (self.damping, t) {
+            (damping, t) if t < SHORT => (damping * DAMP).clamp(FIRST_DAMPING, MOST_DAMPING),
+            (damping, _) if damping > LEAST_DAMPING => damping / DAMP,
+            _ => 0.0,
+        };
+        if self.kinks.are_none() {
+            return true;
+        }
+        let f_bar = rounded(&self.f_bar);
+        let size: f64 = w.iter().zip(&f_bar).map(|(w, f)| (w * f).abs()).sum::<f64>() / oracle.n_x() as f64;
+        self.kinks.look(oracle, &f_bar);
+        let change = self.kinks.change(g, &self.theta, oracle.n_x());
+        let settled = !flat && t > SHORT && gain <= (LEFT * change).max(ROUNDING * size) || t == 0.0;
+        if settled {
+            self.kinks.renew(g, &self.theta);
+        }
+        settled
+    }
+
+    /// Theta in double precision, so that the averages stay what they are: coordinate by coordinate, those first whose last digit moves them most, and what rounding
+    /// one of them does to the averages is taken back by the others (Babai, "On Lovász' Lattice Reduction and the Nearest Lattice Point Problem", 1986).
+    fn show(&mut self, g: &Parts) {
+        let d = self.theta.len();
+        let mut exact: Vec<Double> =
+            (0..d).map(|l| self.kinks.shown(&g.parts[l], l, self.theta[l])).collect();
+        let size = |l: usize| (exact[l].hi * self.gram[l * d + l].hi.sqrt()).abs();
+        let is_free = |l: &usize| self.kinks.moves(&g.parts[*l], *l, self.theta[*l]);
+        let mut free: Vec<usize> = (0..d).filter(is_free).collect();
+        // Least first: the last of the list is rounded next.
+        free.sort_by(|a, b| size(*a).total_cmp(&size(*b)));
+        if g.budget || exact.iter().any(|x| !x.is_finite()) {
+            free.clear();
+        }
+        while let Some(l) = free.pop() {
+            let off = Double::from(exact[l].value()) - exact[l];
+            exact[l] = Double::from(exact[l].value());
+            let m = free.len();
+            if off == Double::ZERO || m == 0 {
+                continue;
+            }
+            let entry = |r: usize, c: usize| self.gram[r.max(c) * d + r.min(c)];
+            let block: Vec<Double> =
+                free.iter().flat_map(|&r| free.iter().map(move |&c| entry(r, c))).collect();
+            let mut follow: Vec<Double> = free.iter().map(|&r| off * entry(r, l)).collect();
+            Factor::new(&block, m).solve(&mut follow);
+            for (&r, follow) in free.iter().zip(&follow) {
+                let moved = exact[r] - *follow;
+                let allowed = g.parts[r].lo <= moved.value() && moved.value() <= g.parts[r].hi;
+                exact[r] = if allowed { moved } else { exact[r] };
+            }
+        }
+        self.shown.iter_mut().zip(&exact).for_each(|(shown, x)| *shown = x.value());
+    }
+
+    /// `g_l'(theta_l)`, of what is smooth of it or smoothed.
     fn slope(&self, g: &Parts, l: usize) -> Double {
+        self.slope_at(g, l, self.theta[l])
+    }
+
+    fn slope_at(&self, g: &Parts, l: usize, x: Double) -> Double {
         let part = &g.parts[l];
         Double::from(part.tilt)
             + self.rows.tilt_correction(l, part.tilt)
-            + Double::from(part.l2) * self.theta[l]
+            + Double::from(part.l2) * x
+            + self.kinks.slope(part, l, x).0
     }
 
     /// `H^-1 P'(theta)`, within the budget where there is one; or, where P has a slope along what H takes to zero, that. Whether it is the latter.
-    fn direction(
+    fn direction<F: Inner, P: Merit, G: Regularizer>(
         &self,
+        oracle: &Oracle<'_, F, P, G>,
         g: &Parts,
         seconds: &[f64],
         gradient: Vec<Double>,
@@ -158,10 +269,14 @@ impl State {
     ) -> (Vec<Double>, bool) {
         let d = gradient.len();
         let mut matrix = self.rows.gram(seconds);
+        if self.damping > 0.0 {
+            let most = Double::from(self.damping * self.kinks.bend(oracle, seconds));
+            matrix.iter_mut().zip(&self.gram).for_each(|(entry, gram)| *entry += most * *gram);
+        }
         for (l, part) in g.parts.iter().enumerate() {
             let entry = &mut matrix[l * d + l];
             *entry += Double::from(part.l2);
-            *entry += *entry * Double::from(self.damping);
+            *entry += Double::from(self.kinks.slope(part, l, self.theta[l]).1);
         }
         if g.budget {
             // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and H may be singular along it.
@@ -172,9 +287,8 @@ impl State {
             }
         }
         let factor = Factor::new(&matrix, d);
-        if !g.budget
-            && let Some(mut flat) = factor.flat_descent(&gradient, size)
-        {
+        // What is flat with a budget is flat along it: it adds up to 0.
+        if let Some(mut flat) = factor.flat_descent(&gradient, size) {
             for flat in &mut flat {
                 *flat = -*flat;
             }
@@ -201,23 +315,19 @@ impl State {
         along: &[Double],
         longest: f64,
     ) -> f64 {
-        let share = 1.0 / oracle.n_x() as f64;
-        let size = self.f_bar.len();
-        let (mut f_bar, mut w, mut seconds) = (vec![0.0; size], vec![0.0; size], vec![0.0; size]);
+        let share = Double::from(oracle.n_x() as f64);
         let mut slope_at = |t: f64| {
             let step = Double::from(-t);
-            for (r, f) in f_bar.iter_mut().enumerate() {
-                *f = (self.f_bar[r] + step * along[r]).value();
-            }
-            oracle.merits(&f_bar, &mut w, &mut seconds);
+            let there = |r: usize| (self.f_bar[r] + step * along[r]).value();
+            let f_bar: Vec<f64> = (0..along.len()).map(there).collect();
+            let (w, _) = self.kinks.merits(oracle, &f_bar);
             let mut slope = Double::ZERO;
             for (w, along) in w.iter().zip(along) {
                 slope -= Double::from(*w) * *along;
             }
-            slope = slope * Double::from(share);
+            slope = slope / share;
             for (l, delta) in delta.iter().enumerate() {
-                let bend = Double::from(g.parts[l].l2) * *delta * step;
-                slope -= (self.slope(g, l) + bend) * *delta;
+                slope -= self.slope_at(g, l, self.theta[l] + step * *delta) * *delta;
             }
             slope.value()
         };

@@ -4,9 +4,10 @@ use super::Oracle;
 use crate::collapse::Collapsed;
 use crate::inner::Inner;
 use crate::merit::Merit;
-use crate::precise::Rows;
+use crate::precise::{Form, Rows};
 use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
+use crate::vector::norm_squared;
 
 impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
     /// The linear model at another point, in place: a snapshot's calls.
@@ -16,16 +17,26 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
         model.linearise(&self.problem.inner, theta);
     }
 
-    /// The rows of an affine f in twice the precision: a snapshot's calls.
+    /// The rows of an affine f in twice the precision, those of a quadratic form as rows of squares: a snapshot's calls.
     pub(crate) fn precise_rows(&mut self) -> Rows {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
-        Rows::new(&self.problem.inner)
+        let rows = Rows::new(&self.problem.inner);
+        match self.quadratic_form() {
+            None => rows,
+            Some(form) => rows.whitened(&Form::new(&self.problem.inner, form)),
+        }
     }
 
     /// `F` from averages, and with them `w_i = phi_i'` and, as `seconds`, the diagonal of `phi_i''`: `n_X` calls of phi.
     pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
         self.calls.merit += self.n_x as u64;
+        if self.quadratic_form().is_some() {
+            // Squares, as precise_rows() made them.
+            w.copy_from_slice(f_bar);
+            seconds.fill(1.0);
+            return 0.5 * norm_squared(f_bar);
+        }
         self.problem.duals(f_bar, w);
         self.problem.merit.seconds(0..self.n_x, f_bar, seconds);
         self.problem.loss(f_bar)

@@ -51,6 +51,11 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.form().add_sample_product(t, w, c, out);
     }
 
+    /// See [`Merit::gamma`]: free.
+    pub(crate) fn merit_gamma(&self) -> f64 {
+        self.problem.merit.gamma()
+    }
+
     /// See [`Merit::lipschitz`]: free.
     pub(crate) fn merit_lipschitz(&self) -> f64 {
         self.problem.merit.lipschitz(1)

@@ -81,8 +81,8 @@ impl Factor {
         self.matrix[r.max(c) * self.d + r.min(c)]
     }
 
-    /// `x <- M^-1 x` on the coordinates that are kept, 0 on the others.
-    pub(crate) fn solve(&self, x: &mut [Double]) {
+    /// `x <- L^-1 S x` on the coordinates that are kept, 0 on the others.
+    pub(crate) fn solve_lower(&self, x: &mut [Double]) {
         let Factor { d, l, scales, kept, .. } = self;
         for r in 0..*d {
             let mut sum = x[r] * Double::from(scales[r]);
@@ -91,6 +91,35 @@ impl Factor {
             }
             x[r] = if kept[r] { sum / l[r * d + r] } else { Double::ZERO };
         }
+    }
+
+    /// The diagonal of S.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.scales
+    }
+
+    /// A number below the least eigenvalue of `S M S`, for M known up to the rounding of its entries; none where that is too close to zero to tell.
+    pub(crate) fn least_eigenvalue(&self) -> Option<f64> {
+        if self.kept.contains(&false) {
+            return None;
+        }
+        // 1 / |L^-1|^2, half of which is left to what rounding did to S M S and to L.
+        let d = self.d;
+        let mut squares = Double::ZERO;
+        for c in 0..d {
+            let mut column = vec![Double::ZERO; d];
+            column[c] = Double::from(1.0 / self.scales[c]);
+            self.solve_lower(&mut column);
+            squares = column.iter().fold(squares, |sum, x| sum + *x * *x);
+        }
+        let least = 0.5 / squares.hi;
+        (least > ROUNDING * (d * d) as f64).then_some(least)
+    }
+
+    /// `x <- M^-1 x` on the coordinates that are kept, 0 on the others.
+    pub(crate) fn solve(&self, x: &mut [Double]) {
+        let Factor { d, l, scales, kept, .. } = self;
+        self.solve_lower(x);
         for r in (0..*d).rev() {
             let mut sum = x[r];
             for k in r + 1..*d {

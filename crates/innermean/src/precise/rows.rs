@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Double;
-use crate::inner::Inner;
+use super::{Double, Form, form};
+use crate::inner::{Inner, ProjectedRows};
 
 /// `fbar_r(theta) = <a_r, theta> + b_r` for all rows `r = i ell + c`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ impl Rows {
         };
         if let Some((returns, mean)) = f.centred_rows() {
             rows.fill_centred(returns, mean);
+            return rows;
+        }
+        if let Some(given) = f.projected_rows() {
+            rows.fill_projected(&given);
             return rows;
         }
         let origin = vec![0.0; d];
@@ -67,6 +71,36 @@ impl Rows {
             }
         }
         self.mean = Some((mean, rounded.to_vec()));
+    }
+
+    /// `b - A theta`
+    fn fill_projected(&mut self, given: &ProjectedRows<'_>) {
+        let (d, discount) = (self.d, Double::from(given.discount));
+        let shares = form::shares(given);
+        for (t, share) in shares.iter().enumerate() {
+            let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
+            let reward = Double::from(given.rewards[t]);
+            let drop = |l: usize| Double::from(now[l]) - discount * Double::from(next[l]);
+            let drops: Vec<Double> = (0..d).map(drop).collect();
+            for (r, x) in now.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                let scaled = *share * Double::from(*x);
+                self.b[r] += scaled * reward;
+                let row = self.a[r * d..(r + 1) * d].iter_mut();
+                row.zip(&drops).for_each(|(sum, drop)| *sum -= scaled * *drop);
+            }
+        }
+    }
+
+    /// The rows of the only term as those of a sum of squares, `u' C^-1 u / 2 = |L^-1 u|^2 / 2`.
+    pub(crate) fn whitened(mut self, form: &Form) -> Self {
+        let (d, ell) = (self.d, self.len());
+        for l in 0..d {
+            let mut column: Vec<Double> = (0..ell).map(|r| self.a[r * d + l]).collect();
+            form.whiten(&mut column);
+            column.iter().enumerate().for_each(|(r, x)| self.a[r * d + l] = *x);
+        }
+        form.whiten(&mut self.b);
+        self
     }
 
     /// What is to be added to a tilt that is minus the mean of centred rows, which was rounded.

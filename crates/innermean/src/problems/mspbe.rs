@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::blocks::Blocks;
 use crate::cholesky::Cholesky;
 use crate::elimination;
-use crate::inner::{Bounds, Inner, Sample, Structure};
+use crate::inner::{Bounds, Inner, ProjectedRows, Sample, Structure};
 use crate::merit::QuadraticForm;
 use crate::problem::Problem;
 use crate::problems::transitions::{END, Moves, StateFeatures};
@@ -39,7 +39,22 @@ pub struct Mspbe {
     b: Vec<f64>,
     /// `max_t |phi_t| |phi_t - gamma phi'_t|`
     reach: f64,
+    /// What all this was made of, of a problem that is small enough to be looked at in twice the precision.
+    given: Option<Given>,
 }
+
+/// Transitions as they were given: see [`ProjectedRows`].
+#[derive(Debug, Clone)]
+struct Given {
+    features: Vec<f64>,
+    next_features: Vec<f64>,
+    rewards: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    discount: f64,
+}
+
+/// Numbers of features up to which they are kept as they were given.
+const FEW_NUMBERS: usize = 1 << 20;
 
 impl Mspbe {
     /// Takes `features` and `next_features` as rows of length `d`, one for each reward.
@@ -73,7 +88,14 @@ impl Mspbe {
         let (a, b) = moments(d, &features, &differences, &rewards);
         let rows = features.chunks_exact(d).zip(differences.chunks_exact(d));
         let reach = rows.map(|(phi, psi)| (norm_squared(phi) * norm_squared(psi)).sqrt()).fold(0.0, f64::max);
-        Ok(Mspbe { d, features: features.into(), differences, rewards, a, b, reach })
+        let given = (features.len() <= FEW_NUMBERS).then(|| Given {
+            features: features.clone(),
+            next_features: next_features.to_vec(),
+            rewards: rewards.clone(),
+            weights: None,
+            discount,
+        });
+        Ok(Mspbe { d, features: features.into(), differences, rewards, a, b, reach, given })
     }
 
     /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t w_t` times. A row is as good as
@@ -97,7 +119,21 @@ impl Mspbe {
             }
         }
         let rewards = moves.rewards.iter().enumerate().map(|(k, reward)| root(k) * reward).collect();
-        Mspbe::new(d, now, &next, rewards, discount)
+        let mut made = Mspbe::new(d, now, &next, rewards, discount)?;
+        if let (Some(given), Some(weights)) = (&mut made.given, &moves.weights) {
+            // Without the roots, which are rounded.
+            given.features.fill(0.0);
+            given.next_features.fill(0.0);
+            for k in 0..t {
+                features.add(moves.from[k] as usize, 1.0, &mut given.features[k * d..(k + 1) * d]);
+                if moves.next[k] != END {
+                    features.add(moves.next[k] as usize, 1.0, &mut given.next_features[k * d..(k + 1) * d]);
+                }
+            }
+            given.rewards.clone_from(&moves.rewards);
+            given.weights = Some(weights.clone());
+        }
+        Ok(made)
     }
 
     /// The whole problem, with the ridge `(rho/2) |theta|^2`.
@@ -214,6 +250,16 @@ impl Inner for Mspbe {
     fn bounds(&self) -> Bounds {
         let mean = norm_squared(&self.a).sqrt();
         Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
+    }
+
+    fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
+        self.given.as_ref().map(|given| ProjectedRows {
+            features: &given.features,
+            next_features: &given.next_features,
+            rewards: &given.rewards,
+            weights: given.weights.as_deref(),
+            discount: given.discount,
+        })
     }
 
     #[inline(always)]

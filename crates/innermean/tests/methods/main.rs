@@ -18,6 +18,7 @@ mod driver;
 mod multipliers;
 mod optimum;
 mod oracle_calls;
+mod precise;
 mod quadratic_programs;
 mod safeguards;
 mod sparse;
