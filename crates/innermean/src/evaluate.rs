@@ -16,6 +16,8 @@ use crate::regularizer::Regularizer;
 
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
+/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so many times as much is taken for that.
+const MARGIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
@@ -236,17 +238,20 @@ impl<'p> Evaluator<'p> {
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
-                    let enough = tolerance.powi(2) * scale;
-                    let mut gain = memory.stationarity.gain(problem, at, enough);
+                    // A gain is about the square of a slope.
+                    let square = tolerance.powi(2) * scale;
+                    let gain = memory.stationarity.gain(problem, at, square);
+                    let mut measure = relative(gain, scale).sqrt();
                     // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
                     let sized = memory.scale.is_some_and(|scale| scale > 0.0);
-                    if memory.stationarity.is_idle(objective, enough) && gain > enough && sized {
+                    if memory.stationarity.is_idle(objective, square) && gain > square && sized {
+                        let enough = square.max(*tolerance / MARGIN * scale);
                         let kept = memory.stationarity.kept(problem, at, Asked { enough, scale });
-                        gain = kept.map_or(gain, |kept| gain.min(kept));
+                        let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
+                        measure = gain.sqrt().min(MARGIN * gain);
                     }
-                    // A gain is about the square of a slope.
                     let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
-                    gained = Some(relative(gain, scale).sqrt().max(least));
+                    gained = Some(measure.max(least));
                 }
                 Way::Nothing | Way::Unasked => {}
             }

@@ -21,7 +21,7 @@ pub(crate) fn dense<F: Inner, P: Merit, G: Regularizer>(
     seed: u64,
 ) -> Vec<f64> {
     let f = &problem.inner;
-    let (ell, n_x) = (f.ell(), f.n_x());
+    let n_x = f.n_x();
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form);
     }
@@ -32,11 +32,40 @@ pub(crate) fn dense<F: Inner, P: Merit, G: Regularizer>(
     }
     let picked = spread(n_x, terms, seed);
     let part = PartOf::new(f, &picked, usize::MAX);
-    let mut seconds = vec![0.0; terms * ell];
-    for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
-        problem.merit.seconds(i..i + 1, &f_bar[i * ell..(i + 1) * ell], seconds);
-    }
+    let seconds = seconds_of(problem, f_bar, &picked);
     of_jacobians(&part, theta, |r| seconds[r] / terms as f64)
+}
+
+/// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond, about so many.
+const MANY_NUMBERS: usize = 1 << 20;
+/// Samples of a term that are looked at then, and terms for each coordinate, at least.
+const SOME_SAMPLES: usize = 32;
+const SOME_TERMS: usize = 20;
+
+/// The terms and how many samples of each an estimate is made of, if not of all.
+fn looked_at<F: Inner + ?Sized>(f: &F) -> Option<(Vec<usize>, usize)> {
+    let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
+    let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
+    if samples.saturating_mul(width) <= MANY_NUMBERS || f.structure().affine {
+        return None;
+    }
+    let each = (MANY_NUMBERS / (n_x * width)).max(SOME_SAMPLES);
+    let terms = (MANY_NUMBERS / (each.min(samples.div_ceil(n_x)) * width)).max(SOME_TERMS * f.d());
+    Some((spread(n_x, terms.min(n_x), 0), each))
+}
+
+/// [`dense`] of all terms or, of very many, as an estimate.
+pub(crate) fn estimate<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    theta: &[f64],
+    f_bar: &[f64],
+) -> Vec<f64> {
+    let Some((picked, each)) = looked_at(&problem.inner) else {
+        return dense(problem, theta, f_bar, problem.inner.n_x(), 0);
+    };
+    let seconds = seconds_of(problem, f_bar, &picked);
+    let part = PartOf::new(&problem.inner, &picked, each);
+    of_jacobians(&part, theta, |r| seconds[r] / picked.len() as f64)
 }
 
 /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
@@ -74,25 +103,45 @@ pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
     }
 }
 
-/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`.
+/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`; of very many terms, as an estimate.
 pub(crate) fn diagonal_and_sizes<F: Inner, P: Merit, G: Regularizer>(
     problem: &Problem<F, P, G>,
     theta: &[f64],
     f_bar: &[f64],
     w: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
-    let f = &problem.inner;
-    let share = 1.0 / f.n_x() as f64;
-    let of = |rows: &Collapsed| {
-        let seconds = seconds(problem, f_bar);
-        let bends = gram::weighted_diagonal(rows, |r| share * seconds[r]);
-        (bends, gram::sizes_of_sum(rows, w))
+    let (f, ell) = (&problem.inner, problem.inner.ell());
+    let of = |rows: &Collapsed, seconds: &[f64], w: &[f64]| {
+        let share = 1.0 / rows.n_x() as f64;
+        (gram::weighted_diagonal(rows, |r| share * seconds[r]), gram::sizes_of_sum(rows, w))
     };
-    match (problem.merit.quadratic_form(), f.averages()) {
-        (Some(_), _) => (diagonal(problem, theta, f_bar), vec![0.0; f.d()]),
-        (None, Some(averages)) => of(averages),
-        (None, None) => of(&Collapsed::new(f, theta)),
+    if problem.merit.quadratic_form().is_some() {
+        return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);
     }
+    if let Some((picked, each)) = looked_at(f) {
+        let rows = Collapsed::new(&PartOf::new(f, &picked, each), theta);
+        let w: Vec<f64> = picked.iter().flat_map(|i| &w[i * ell..(i + 1) * ell]).copied().collect();
+        return of(&rows, &seconds_of(problem, f_bar, &picked), &w);
+    }
+    let seconds = seconds(problem, f_bar);
+    match f.averages() {
+        Some(averages) => of(averages, &seconds, w),
+        None => of(&Collapsed::new(f, theta), &seconds, w),
+    }
+}
+
+/// The diagonals of `phi_i''` for some i, flat.
+fn seconds_of<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    f_bar: &[f64],
+    picked: &[usize],
+) -> Vec<f64> {
+    let ell = problem.inner.ell();
+    let mut seconds = vec![0.0; picked.len() * ell];
+    for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
+        problem.merit.seconds(i..i + 1, &f_bar[i * ell..(i + 1) * ell], seconds);
+    }
+    seconds
 }
 
 /// The diagonals of `phi_i''` for all i, flat.

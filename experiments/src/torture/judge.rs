@@ -243,7 +243,9 @@ impl Facts {
         let theta = dd(&answer.theta);
         let objective = truth.objective(&theta);
         let scale = self.origin.max(truth.magnitude(&theta)).rounded();
-        let scale = scale.max(answer.objective.abs().min(f64::MAX)).max(f64::MIN_POSITIVE);
+        // An objective of 0 at the origin and nearly so at the answer is compared with the rounding of where the run came from.
+        let begun = f64::EPSILON * truth.magnitude(&dd(&run.start)).rounded().min(f64::MAX);
+        let scale = scale.max(answer.objective.abs().min(f64::MAX)).max(begun).max(f64::MIN_POSITIVE);
         judged.status.clone_from(&answer.status);
         judged.measure.clone_from(&answer.measure);
         (judged.objective, judged.true_objective) = (answer.objective, objective.rounded());

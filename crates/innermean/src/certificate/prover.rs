@@ -98,10 +98,23 @@ impl Ground<'_> {
             (0..point.theta.len()).map(term).sum()
         });
         sizes.product_error(point.theta, w, self.n_x())
+            + self.bent_error(sizes.average_error(point.theta))
             + self.form_error(w)
             + tilt * sizes.reach(point.theta)
             + sizes.of_sum * point.loss.abs()
             + UNIT * (point.theta.len() as f64 + 3.0) * g
+    }
+
+    /// What averages that are off by delta, in root mean square, do to phi beyond its slope: `delta^2 / (2 gamma)`, and twice the largest slope at most.
+    fn bent_error(&self, delta: f64) -> f64 {
+        let merit = &self.problem.merit;
+        if merit.quadratic_form().is_some() {
+            return 0.0;
+        }
+        let (square, line) =
+            (delta * delta / (2.0 * merit.gamma()), 2.0 * merit.lipschitz(self.problem.inner.ell()) * delta);
+        let most = if square < line { square } else { line };
+        if most.is_finite() { most } else { 0.0 }
     }
 
     /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.

@@ -31,6 +31,9 @@ const ROUNDING: f64 = 1024.0 * UNIT;
 /// Points at which the objective has hardly fallen after which what steps promise is looked at.
 const PATIENCE: u64 = 8;
 
+/// Points after the first that go by its diagonal.
+const AT_FIRST: u64 = 16;
+
 /// What is known of a point.
 #[derive(Clone, Copy)]
 pub(crate) struct Slope<'a> {
@@ -98,7 +101,7 @@ impl Stationarity {
         self.asked += 1;
         let due = self.asked >= self.due;
         if due {
-            self.due = 2 * self.asked;
+            self.due = (2 * self.asked).max(AT_FIRST);
         }
         if !due && self.is_finite() {
             let as_made = self.along_coordinates(&g, at);
@@ -216,7 +219,7 @@ pub(super) fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> (f64, f
 /// Gauss-Newton's matrix at a point.
 pub(super) fn matrix(problem: &ErasedProblem<'_>, at: Slope<'_>) -> Vec<f64> {
     let d = at.theta.len();
-    let mut matrix = hessian::dense(problem, at.theta, at.f_bar, problem.inner.n_x(), 0);
+    let mut matrix = hessian::estimate(problem, at.theta, at.f_bar);
     for r in 0..d {
         for c in 0..r {
             matrix[c * d + r] = matrix[r * d + c];
