@@ -64,8 +64,6 @@ impl Torture {
             Err(refused) => line.refused = Some(refused.to_string()),
             Ok(Drawn { words, case, truth, files }) => {
                 let mut runs = runs::all(&case, seed, number);
-                let answers = runs.iter_mut().filter_map(|run| run.outcome.as_mut().ok()?.as_mut());
-                answers.for_each(|answer| case.unscale(&mut answer.theta));
                 if let (Some(program), Some(files)) = (&self.program, &files) {
                     runs.push(runs::of_program(program, files, seed, number));
                 }

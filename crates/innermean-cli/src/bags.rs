@@ -232,7 +232,7 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     };
     solve(&application, &problem, &request, |plan, problem| {
         let mut solution = plan.run(problem)?;
-        scaling.unscale(&mut solution.theta);
+        scaling.restate(problem, solver.stop.tolerance, &mut solution);
         Ok(solution)
     })
 }

@@ -144,6 +144,33 @@ pub struct Solution {
     pub trace: Vec<Record>,
 }
 
+/// Of the objective: a difference that its printed digits show.
+const PRINTED: f64 = 1e-12;
+
+impl Solution {
+    /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is no longer within the tolerance is not solved.
+    pub(crate) fn move_objective(&mut self, objective: f64, tolerance: f64) {
+        let more = objective - self.objective;
+        if more.abs() <= PRINTED * objective.abs() {
+            return;
+        }
+        self.objective = objective;
+        let certificate = &mut self.certificate;
+        let scale = match (certificate.gap, certificate.relative) {
+            (Some(gap), Some(relative)) if relative > 0.0 => gap / relative,
+            _ => objective.abs(),
+        };
+        // Not f64::max, which would drop a NaN.
+        let more = if more < 0.0 { 0.0 } else { more };
+        certificate.gap = certificate.gap.map(|gap| gap + more);
+        certificate.relative = certificate.relative.map(|relative| relative + more / scale);
+        let stays = more <= tolerance * scale;
+        if self.status == Status::Solved && !stays {
+            self.status = Status::Stalled;
+        }
+    }
+}
+
 /// How to run: when to stop, how often to look, who may interrupt.
 #[derive(Debug, Clone)]
 pub struct Driver<'a> {

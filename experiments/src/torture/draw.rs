@@ -1,6 +1,7 @@
 //! Random problems of every command, loss, penalty, constraint and conditioning. Problem K of seed S is the same whatever else is drawn.
 
 use anyhow::Result;
+use innermean::Solution;
 use innermean::merit::Borrowed;
 use innermean::problem::ErasedProblem;
 use innermean::problems::scaling::Scaling;
@@ -103,8 +104,8 @@ impl Case {
     }
 
     /// An answer in the units of the file.
-    pub fn unscale(&self, theta: &mut [f64]) {
-        self.scaling.unscale(theta);
+    pub fn restate(&self, tolerance: f64, solution: &mut Solution) {
+        self.scaling.restate(&self.problem(), tolerance, solution);
     }
 
     /// A start in the units of the run.

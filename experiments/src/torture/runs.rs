@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use innermean::problem::ErasedProblem;
 use innermean::{AnyMethod, Choice, Driver, METHODS, Stop, auto};
 
 use super::answer::{Answer, of_command};
@@ -48,7 +47,7 @@ pub fn all(case: &Case, seed: u64, number: u64) -> Vec<Run> {
     let mut dice = Dice::new(seed, RUNS + number);
     let d = problem.inner.d();
     let zeros = vec![0.0; d];
-    let mut runs = vec![run(problem, "auto", 1e-6, Stop::default(), zeros.clone(), 0)];
+    let mut runs = vec![run(case, "auto", 1e-6, Stop::default(), zeros.clone(), 0)];
     runs[0].is_default = true;
     let suited: Vec<&str> =
         METHODS.iter().filter(|row| row.suits(problem).is_ok()).map(|row| row.name).collect();
@@ -73,28 +72,23 @@ pub fn all(case: &Case, seed: u64, number: u64) -> Vec<Run> {
             tolerance: Some(tolerance),
             ..Stop::default()
         };
-        runs.push(run(problem, method, tolerance, stop, start, dice.below(1000) as u64));
+        runs.push(run(case, method, tolerance, stop, start, dice.below(1000) as u64));
     }
     runs
 }
 
-fn run(
-    problem: &ErasedProblem<'_>,
-    method: &str,
-    tolerance: f64,
-    stop: Stop,
-    start: Vec<f64>,
-    seed: u64,
-) -> Run {
+fn run(case: &Case, method: &str, tolerance: f64, stop: Stop, start: Vec<f64>, seed: u64) -> Run {
     let driver = Driver { stop, ..Driver::default() };
+    let problem = &case.problem();
     let solve = || {
-        if method == "auto" {
-            return auto::solve(&driver, problem, &start, &mut (), seed)
-                .ok()
-                .map(|outcome| outcome.solution.into());
-        }
-        let method = AnyMethod::named(method, &Choice::seeded(seed), problem, &start).ok()?;
-        Some(method.run(&driver, problem, &start, &mut ()).into())
+        let mut solution = if method == "auto" {
+            auto::solve(&driver, problem, &start, &mut (), seed).ok()?.solution
+        } else {
+            let method = AnyMethod::named(method, &Choice::seeded(seed), problem, &start).ok()?;
+            method.run(&driver, problem, &start, &mut ())
+        };
+        case.restate(tolerance, &mut solution);
+        Some(solution.into())
     };
     let outcome = catch_unwind(AssertUnwindSafe(solve)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -9,7 +9,12 @@
 //! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
 //! the problem in z holds for that of the file.
 
+use crate::inner::Inner;
+use crate::merit::Merit;
+use crate::precise::Double;
+use crate::problem::Problem;
 use crate::regularizer::{Regularizer, Separable};
+use crate::run::Solution;
 use crate::scalar::power_of_two_near;
 use crate::setting::InvalidSetting;
 
@@ -125,6 +130,22 @@ impl Scaling {
         }
     }
 
+    /// Brings the answer of a run back to the columns as they are. An intercept next to centers that are far away is rounded: objective, gap and status are
+    /// those of the theta that is left, for a run that asked for that tolerance.
+    pub fn restate<F: Inner, P: Merit, G: Regularizer>(
+        &self,
+        problem: &Problem<F, P, G>,
+        tolerance: f64,
+        solution: &mut Solution,
+    ) {
+        let z = solution.theta.clone();
+        self.unscale(&mut solution.theta);
+        let there = self.scaled(&solution.theta);
+        if there != z && solution.objective.is_finite() {
+            solution.move_objective(problem.objective(&there), tolerance);
+        }
+    }
+
     /// theta from z, in place.
     pub fn unscale(&self, z: &mut [f64]) {
         self.for_classes(z, |z, intercept| {
@@ -132,9 +153,16 @@ impl Scaling {
                 *z /= size;
             }
             if let Some(intercept) = intercept {
-                *intercept -= z.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+                *intercept = (Double::from(*intercept) - self.at_centers(z)).value();
             }
         });
+    }
+
+    /// `<centers, theta>`
+    fn at_centers(&self, theta: &[f64]) -> Double {
+        let products =
+            theta.iter().zip(&self.centers).map(|(theta, center)| Double::product(*theta, *center));
+        products.fold(Double::ZERO, |sum, product| sum + product)
     }
 
     /// z from theta.
@@ -142,8 +170,7 @@ impl Scaling {
         let mut z = theta.to_vec();
         self.for_classes(&mut z, |theta, intercept| {
             if let Some(intercept) = intercept {
-                *intercept +=
-                    theta.iter().zip(&self.centers).map(|(theta, center)| theta * center).sum::<f64>();
+                *intercept = (Double::from(*intercept) + self.at_centers(theta)).value();
             }
             for (theta, size) in theta.iter_mut().zip(&self.sizes) {
                 *theta *= size;
