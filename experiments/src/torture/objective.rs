@@ -246,8 +246,10 @@ impl Affine {
 
     /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`, it is about so many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
-        let sizes = direction.iter().zip(self.column_sizes());
-        let length = sizes.map(|(v, size)| v.abs() * Dd::from(if size > 0.0 { size } else { 1.0 }));
+        // A column of zeros counts by its tilt alone: nothing else looks at it.
+        let unit = |size: f64, tilt: Dd| if size == 0.0 && tilt != Dd::ZERO { 1.0 } else { size };
+        let sizes = direction.iter().zip(self.column_sizes()).zip(&self.penalty.parts);
+        let length = sizes.map(|((v, size), part)| v.abs() * Dd::from(unit(size, part.tilt)));
         let length = length.fold(Dd::ZERO, Dd::max);
         // No loss is below 0, and no norm.
         let tilted = self.penalty.parts.iter().any(|part| part.tilt != Dd::ZERO);

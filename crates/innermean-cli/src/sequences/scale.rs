@@ -1,6 +1,7 @@
-//! Features brought to mean 0 and deviation 1: random starts and the ridge mean the same for each then.
+//! Features brought to mean 0 and deviation 1.
 
 use anyhow::{Result, bail};
+use innermean::problems::scaling::Standard;
 use serde::Serialize;
 
 /// What was taken off each feature, and what it was divided by.
@@ -17,35 +18,15 @@ pub(super) struct Scale {
 impl Scale {
     /// Finds it, and brings the rows to it.
     pub(super) fn of(names: &[String], rows: &mut [f64]) -> Result<Self> {
-        let d = names.len();
-        let n = (rows.len() / d) as f64;
-        let mut scale =
-            Scale { feature_means: vec![0.0; d], feature_deviations: vec![0.0; d], constant: Vec::new() };
-        for row in rows.chunks_exact(d) {
-            scale.feature_means.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n);
-        }
-        for row in rows.chunks_exact(d) {
-            for ((square, x), mean) in scale.feature_deviations.iter_mut().zip(row).zip(&scale.feature_means)
-            {
-                *square += (x - mean) * (x - mean) / n;
+        match Standard::of_rows(rows, names.len()) {
+            Ok(Standard { means, deviations, constant }) => Ok(Scale {
+                feature_means: means,
+                feature_deviations: deviations,
+                constant: constant.into_iter().map(|k| names[k].clone()).collect(),
+            }),
+            Err(k) => {
+                bail!("feature {}: its numbers are too large to be squared; expected smaller ones", names[k])
             }
         }
-        for (k, deviation) in scale.feature_deviations.iter_mut().enumerate() {
-            *deviation = deviation.sqrt();
-            if !deviation.is_finite() {
-                bail!("feature {}: its numbers are too large to be squared; expected smaller ones", names[k]);
-            }
-            // What rounding leaves of a constant is no deviation.
-            if *deviation <= 1e-12 * scale.feature_means[k].abs() || *deviation == 0.0 {
-                *deviation = 1.0;
-                scale.constant.push(names[k].clone());
-            }
-        }
-        for row in rows.chunks_exact_mut(d) {
-            for (k, x) in row.iter_mut().enumerate() {
-                *x = (*x - scale.feature_means[k]) / scale.feature_deviations[k];
-            }
-        }
-        Ok(scale)
     }
 }

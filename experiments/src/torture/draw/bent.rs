@@ -1,7 +1,7 @@
 //! Groups with a link that bends, and sequences: f is not affine, and the objective not convex.
 
-use anyhow::Result;
-use innermean::problems::scaling::Scaling;
+use anyhow::{Result, anyhow};
+use innermean::problems::scaling::{Scaling, Standard};
 use innermean::problems::sequences::FLOOR;
 use innermean::{
     Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Sequences, SoftmaxBags,
@@ -117,7 +117,10 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
 pub(super) fn sequences(dice: &mut Dice, conditioning: Conditioning) -> Result<Drawn> {
     let (n, width) = columns::size(dice, conditioning, (30, 3));
     let n = n.max(4);
-    let rows = columns::table(dice, conditioning, n, width);
+    let mut rows = columns::table(dice, conditioning, n, width);
+    // As the command does: theta, g and the objective are those of such features.
+    Standard::of_rows(&mut rows, width)
+        .map_err(|l| anyhow!("feature {l}: its numbers are too large to be squared"))?;
     let first = dice.between(2, n - 2);
     let lengths = vec![first, n - first];
     let (classes, order) = (dice.between(2, 3), 2);
