@@ -20,6 +20,7 @@ pub(crate) mod balance;
 pub(crate) mod bracket;
 pub(crate) mod definite;
 pub(crate) mod dual;
+pub(crate) mod ground;
 mod newton;
 mod precise_proof;
 mod promise;

@@ -408,7 +408,7 @@ impl<'p> Evaluator<'p> {
             let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
             let mut slope = vec![0.0; origin.len()];
             problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
-            self.memory.instead = least.min(self.prover.gain(&slope));
+            self.memory.instead = least.min(self.prover.ground.gain(&slope));
         }
         self.memory.instead = self.memory.instead.min(magnitude);
     }

@@ -7,7 +7,8 @@
 
 use super::bracket;
 use super::dual::Point;
-use super::prover::{Evidence, Ground};
+use super::ground::Ground;
+use super::prover::Evidence;
 use crate::cholesky::Cholesky;
 use crate::gram;
 use crate::inner::Inner;

@@ -7,8 +7,9 @@
 use super::Bound;
 use super::bracket::{self, Bracket, Slopes};
 use super::dual::{Point, mismatch_within};
+use super::ground::Ground;
 use super::newton::left;
-use super::prover::{Evidence, Ground};
+use super::prover::Evidence;
 use super::repair;
 use super::sizes::{UNIT, mean_square};
 use crate::gram;

@@ -20,10 +20,14 @@
 use super::Bound;
 use super::definite::Definite;
 use super::dual::Point;
+use super::ground::Ground;
 use super::sizes::UNIT;
+use crate::collapse::Collapsed;
+use crate::gram;
 use crate::inner::Inner;
 use crate::merit::Merit;
-use crate::problem::ErasedProblem;
+use crate::methods::direct::quadratic::whitened;
+use crate::problem::{ErasedProblem, Problem};
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::clamp;
 
@@ -47,6 +51,37 @@ pub(crate) fn is_affordable<F: Inner + ?Sized>(f: &F) -> bool {
     let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
     let products = rows * (d * d) as f64;
     f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
+}
+
+/// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is known, as [`Inner::gram`] or the Gram matrix of the averages made it.
+pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Definite> {
+    let Problem { inner: f, merit, .. } = &ground.problem;
+    let (d, n_x) = (f.d(), f.n_x() as f64);
+    let averages = || Collapsed::new(f, &vec![0.0; d]);
+    let weight = |r: usize| 2.0 / n_x * merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
+    let mut error = 0.0;
+    let mut matrix = if let Some(form) = merit.quadratic_form() {
+        // What whitens the rows is as good as C is conditioned.
+        let ell = form.ell() as f64;
+        let least = Definite::new(form.matrix().to_vec(), form.ell(), UNIT * ell)?.lambda();
+        error = (UNIT * ell * ell + ground.sizes().of_entry * ell) / least;
+        let made = || gram::weighted(&whitened(&averages(), form), |_| 1.0);
+        known.map_or_else(made, <[f64]>::to_vec)
+    } else {
+        let made = || f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight));
+        known.map_or_else(made, <[f64]>::to_vec)
+    };
+    let all: Vec<usize> = (0..d).collect();
+    if let Some(c) = merit.square_weight() {
+        let variances: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry / (2.0 * c)).collect();
+        ground.know_variances(&variances);
+    }
+    // A quadratic phi bends by no more than 1 / gamma.
+    let most = if merit.quadratic_form().is_some() { 0.0 } else { 1.0 / merit.gamma() };
+    let error = error + ground.gram_error(most, &all, &matrix);
+    let g = ground.parts.as_ref()?;
+    matrix.iter_mut().step_by(d + 1).zip(g.l2()).for_each(|(entry, l2)| *entry += l2);
+    Definite::new(matrix, d, error)
 }
 
 /// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`, of which a part is usual.

@@ -11,8 +11,8 @@
 //! so that it is enough to know that H is positive definite (`definite.rs`). A budget is one more row of ones, of any weight, whose dual is its multiplier.
 
 use super::definite::Definite;
+use super::ground::Ground;
 use super::newton::VANISHING;
-use super::prover::Ground;
 use super::sizes::mean_square;
 use crate::collapse::Collapsed;
 use crate::gram;

@@ -1,0 +1,164 @@
+//! What all proofs of a problem rest on: the problem, g coordinate by coordinate, and how far rounding may have moved what is computed of them.
+
+use std::cell::OnceCell;
+
+use super::bracket;
+use super::dual::Point;
+use super::sizes::{Sizes, UNIT, mean_square};
+use crate::inner::{Inner, mean_jacobian_norm};
+use crate::merit::Merit;
+use crate::problem::ErasedProblem;
+use crate::regularizer::Parts;
+
+/// What all proofs of a problem rest on.
+pub(crate) struct Ground<'p> {
+    pub(crate) problem: ErasedProblem<'p>,
+    /// g along its coordinates; None for a g of one's own.
+    pub(crate) parts: Option<Parts>,
+    sizes: OnceCell<Sizes>,
+}
+
+impl<'p> Ground<'p> {
+    pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
+        let parts = Parts::of(&problem.regularizer, problem.inner.d()).map(bounded_by_budget);
+        Ground { problem, parts, sizes: OnceCell::new() }
+    }
+
+    /// Takes the sizes of columns from their variances, unless they are known.
+    pub(crate) fn know_variances(&self, variances: &[f64]) {
+        self.sizes.get_or_init(|| Sizes::new(&self.problem.inner, Some(variances)));
+    }
+
+    pub(crate) fn sizes(&self) -> &Sizes {
+        self.sizes.get_or_init(|| {
+            let f = &self.problem.inner;
+            if f.structure().affine {
+                return Sizes::new(f, None);
+            }
+            let size = mean_jacobian_norm(f, &vec![0.0; f.d()]);
+            Sizes::of_curved(f.d(), size)
+        })
+    }
+
+    pub(crate) fn n_x(&self) -> usize {
+        self.problem.inner.n_x()
+    }
+
+    /// What each `u_l` is known up to, with the rounding of a mean that is part of g.
+    pub(crate) fn errors(&self, w: &[f64]) -> Vec<f64> {
+        let sizes = self.sizes();
+        let mut errors = sizes.sum_errors(w, self.n_x());
+        if self.problem.inner.centred_rows().is_some() {
+            let tilts = sizes.columns.iter().map(|size| sizes.of_sum * size);
+            errors.iter_mut().zip(tilts).for_each(|(error, tilt)| *error += tilt);
+        }
+        errors
+    }
+
+    /// What the objective at a point with these duals may be rounded by.
+    pub(crate) fn objective_error(&self, point: Point<'_>, w: &[f64]) -> f64 {
+        let sizes = self.sizes();
+        let tilt = if self.problem.inner.centred_rows().is_some() { sizes.of_sum } else { 0.0 };
+        let g = self.parts.as_ref().map_or(point.g.abs(), |g| {
+            let term = |l: usize| {
+                let (part, x) = (&g.parts[l], point.theta[l].abs());
+                x * (part.tilt.abs() + part.l1 + part.l2 * x)
+            };
+            (0..point.theta.len()).map(term).sum()
+        });
+        sizes.product_error(point.theta, w, self.n_x())
+            + self.bent_error(sizes.average_error(point.theta))
+            + self.form_error(w)
+            + tilt * sizes.reach(point.theta)
+            + sizes.of_sum * point.loss.abs()
+            + UNIT * (point.theta.len() as f64 + 3.0) * g
+    }
+
+    /// What averages that are off by delta, in root mean square, do to phi beyond its slope: `delta^2 / (2 gamma)`, and twice the largest slope at most.
+    fn bent_error(&self, delta: f64) -> f64 {
+        let merit = &self.problem.merit;
+        if merit.quadratic_form().is_some() {
+            return 0.0;
+        }
+        let (square, line) =
+            (delta * delta / (2.0 * merit.gamma()), 2.0 * merit.lipschitz(self.problem.inner.ell()) * delta);
+        let most = if square < line { square } else { line };
+        if most.is_finite() { most } else { 0.0 }
+    }
+
+    /// What a step along the best coordinate would gain at least, where F is as bent as it can be and g has a tilt and squares alone; infinite where that is not known.
+    pub(crate) fn gain(&self, slope: &[f64]) -> f64 {
+        let (Some(g), sizes) = (&self.parts, self.sizes()) else { return f64::INFINITY };
+        let bend = 1.0 / self.problem.merit.gamma();
+        let along = |l: usize| {
+            (slope[l] + g.parts[l].tilt).powi(2) / (2.0 * (bend * sizes.columns[l].powi(2) + g.parts[l].l2))
+        };
+        let most = (0..slope.len()).map(along).filter(|gain| gain.is_finite()).fold(0.0, f64::max);
+        if most > 0.0 { most } else { f64::INFINITY }
+    }
+
+    /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.
+    fn form_error(&self, w: &[f64]) -> f64 {
+        let Some(form) = self.problem.merit.quadratic_form() else { return 0.0 };
+        let ell = form.ell();
+        let of_row = |row: &[f64]| row.iter().zip(w).map(|(c, w)| (c * w).abs()).sum::<f64>();
+        let size: f64 = form.matrix().chunks_exact(ell).zip(w).map(|(row, w)| w.abs() * of_row(row)).sum();
+        UNIT * (form.samples().unwrap_or(1) + ell) as f64 * size
+    }
+
+    /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to `most`.
+    pub(crate) fn gram_error(&self, most: f64, coordinates: &[usize], matrix: &[f64]) -> f64 {
+        let (sizes, d) = (self.sizes(), self.sizes().columns.len());
+        let root = most.sqrt();
+        let lost = |l: &usize| sizes.of_entry * root * sizes.columns[*l] / matrix[l * d + l].sqrt();
+        let lost = if sizes.of_entry > 0.0 { coordinates.iter().map(lost).fold(0.0, f64::max) } else { 0.0 };
+        sizes.of_sum + 3.0 * lost
+    }
+
+    /// The multiplier of the budget that suits duals best; 0 without a budget.
+    pub(crate) fn multiplier(&self, g: &Parts, point: Point<'_>, w: &[f64], u: &[f64]) -> f64 {
+        if g.budget { bracket::multiplier(g, u, &self.radius(point, w, u, 2.0)) } else { 0.0 }
+    }
+
+    /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l |z_l|` up to so many times the largest `S_l |theta_l|`,
+    /// or what else tells how large a theta is that matters: the averages, what moves the loss by itself, or what a step along a slope does.
+    pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
+        let (sizes, merit) = (self.sizes(), &self.problem.merit);
+        let omega = mean_square(w, self.n_x());
+        let of_loss = if omega > 0.0 { (point.loss.abs() + point.g.abs()) / omega } else { 0.0 };
+        let bend = 1.0 / merit.gamma();
+        let of_step = |l: usize| {
+            let tilt = self.parts.as_ref().map_or(0.0, |g| g.parts[l].tilt);
+            let size = sizes.columns[l];
+            if size > 0.0 && bend.is_finite() { (u[l] + tilt).abs() / (size * bend) } else { 0.0 }
+        };
+        let step = (0..u.len()).map(of_step).fold(0.0, f64::max);
+        let least = mean_square(point.f_bar, self.n_x()).max(of_loss).max(step);
+        let extent = sizes.extent(point.theta, least);
+        let radius = |size: &f64| if *size > 0.0 { times * extent / size } else { f64::MAX };
+        sizes.columns.iter().map(radius).collect()
+    }
+}
+
+/// With the bounds that a budget makes of those of the other coordinates: weights of 0 or more that add up to 1 are at most 1.
+fn bounded_by_budget(mut g: Parts) -> Parts {
+    if g.budget {
+        let (least, most): (f64, f64) =
+            g.parts.iter().fold((0.0, 0.0), |(least, most), part| (least + part.lo, most + part.hi));
+        for part in &mut g.parts {
+            // Not a number where it is without bounds itself.
+            let (others_least, others_most) = (least - part.lo, most - part.hi);
+            let slack = SLACK * (1.0 + others_least.abs().min(others_most.abs()));
+            if others_least.is_finite() {
+                part.hi = part.hi.min(1.0 - others_least + slack);
+            }
+            if others_most.is_finite() {
+                part.lo = part.lo.max(1.0 - others_most - slack);
+            }
+        }
+    }
+    g
+}
+
+/// What rounding may do to such a bound.
+const SLACK: f64 = 1e-12;
