@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
+use innermean::problems::dependence::dependent;
 use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
 use innermean_data::{OutFile, visible};
 use serde::Serialize;
@@ -250,6 +251,7 @@ where
     plan.pool().install(|| plan.keeping.check(problem))?;
 
     let mut notes = application.notes();
+    notes.extend(undetermined(problem, application.coordinates()));
     if solver.start.file().is_some() && start != plan.start {
         notes.push(
             "The start given is not allowed by the constraint; the run begins at the allowed point next to it."
@@ -288,6 +290,36 @@ where
     predicted?;
     pictured?;
     Ok(solution.status)
+}
+
+/// Names that are listed before the rest is counted.
+const MOST_NAMES: usize = 5;
+
+/// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows enough to do so.
+fn undetermined<F: Inner, P: Merit, G: Regularizer>(
+    problem: &Problem<F, P, G>,
+    names: &[String],
+) -> Option<String> {
+    let Problem { inner: f, regularizer: g, .. } = problem;
+    if f.n_x() * f.ell() < f.d() {
+        return None;
+    }
+    let mut found = dependent(f)?;
+    found.retain(|&l| {
+        g.coordinate(l).or_else(|| g.coordinate_of_budget(l)).is_some_and(|part| part.l2 == 0.0)
+    });
+    if found.is_empty() {
+        return None;
+    }
+    let mut listed: Vec<&str> = found.iter().take(MOST_NAMES).map(|&l| &*names[l]).collect();
+    let more = format!("{} others", found.len().saturating_sub(MOST_NAMES));
+    if found.len() > MOST_NAMES {
+        listed.push(&more);
+    }
+    Some(format!(
+        "The data do not tell all coefficients apart: {} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give --l2, or leave them out.",
+        if let [one] = *listed { format!("{one} is") } else { format!("{} are", listed.join(", ")) }
+    ))
 }
 
 /// What is known before the run.

@@ -121,8 +121,7 @@ x_i are the features of row i. The loss of a score u, with t the target that is 
 The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
 scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).
 
-The run stops as solved when the objective is proven to be within --tolerance of its minimum, relative to its scale, or, where nothing penalises or bounds the coefficients and no \
-proof is known, when the norm of its gradient over that at zero is at most --tolerance. Columns of a table that are of \
+The run stops as solved when the objective is proven to be within --tolerance of its minimum, relative to its scale. Columns of a table that are of \
 very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they \
 are. Sparse rows are taken as they are.";
 

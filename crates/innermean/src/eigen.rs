@@ -1,5 +1,7 @@
 //! Eigenvalues and eigenvectors of a small symmetric matrix, by Jacobi's rotations: slow, and precise to the last digits whatever the matrix.
 
+use crate::elementary::Elementary;
+
 /// Sweeps over all pairs; a handful is usual.
 const MOST_SWEEPS: usize = 40;
 
@@ -40,11 +42,11 @@ fn rotate(a: &mut [f64], q: &mut [f64], d: usize, k: usize, l: usize) -> bool {
     }
     // tan of the smaller angle of `cot(2 angle) = (a_ll - a_kk) / 2 a_kl`
     let cot = (second - first) / (2.0 * off);
-    let tan = if cot.is_finite() { cot.signum() / (cot.abs() + cot.hypot(1.0)) } else { 0.0 };
+    let tan = if cot.is_finite() { cot.signum() / (cot.abs() + cot.hypotenuse(1.0)) } else { 0.0 };
     if tan == 0.0 {
         return false;
     }
-    let cos = 1.0 / tan.hypot(1.0);
+    let cos = 1.0 / tan.hypotenuse(1.0);
     let sin = tan * cos;
     let turn = |x: f64, y: f64| (cos * x - sin * y, sin * x + cos * y);
     for m in 0..d {

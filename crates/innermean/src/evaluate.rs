@@ -122,7 +122,7 @@ impl Proven {
 pub(crate) struct Memory {
     /// `|F| + |g|` at the origin, or at the point that g allows next to it.
     scale: Option<f64>,
-    /// Where that is 0: the least of the same at all points where it is not, of `|min g|`, and of what a step along one coordinate
+    /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and of what a step along one coordinate
     /// would gain if there was nothing but F and a tilt.
     instead: f64,
     /// The largest bound from below so far that holds everywhere, and what proved it.
@@ -396,21 +396,18 @@ impl<'p> Evaluator<'p> {
             let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
         });
-        if scale != 0.0 || magnitude == 0.0 {
+        if scale != 0.0 || magnitude == 0.0 || self.memory.instead > 0.0 {
             return;
         }
-        if self.memory.instead == 0.0 {
-            let least = problem.regularizer.conjugate(&zero).abs();
-            if !least.is_finite() {
-                return;
-            }
-            let origin = problem.allowed(&zero);
-            let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
-            let mut slope = vec![0.0; origin.len()];
-            problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
-            self.memory.instead = least.min(self.prover.ground.gain(&slope));
+        let least = problem.regularizer.conjugate(&zero).abs();
+        if !least.is_finite() {
+            return;
         }
-        self.memory.instead = self.memory.instead.min(magnitude);
+        let origin = problem.allowed(&zero);
+        let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
+        let mut slope = vec![0.0; origin.len()];
+        problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
+        self.memory.instead = magnitude.min(least).min(self.prover.ground.gain(&slope));
     }
 
     fn certificate(&self, gained: Option<f64>) -> Certificate {

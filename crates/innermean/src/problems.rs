@@ -2,6 +2,7 @@
 
 pub mod bags;
 pub mod bellman;
+pub mod dependence;
 pub mod linear;
 pub mod mspbe;
 pub mod portfolio;
