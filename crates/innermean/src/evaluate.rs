@@ -473,6 +473,12 @@ impl<'p> Evaluator<'p> {
         exact.is_finite().then_some(exact)
     }
 
+    /// Whether a gap is larger than is wanted, and not for rounding alone.
+    pub(crate) fn is_beyond(&self, certificate: Certificate) -> bool {
+        let Certificate { relative, is_rounding, .. } = certificate;
+        !is_rounding && relative.is_some_and(|relative| relative > self.tolerance)
+    }
+
     /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
     pub(crate) fn settle(
         &mut self,

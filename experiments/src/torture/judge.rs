@@ -243,9 +243,14 @@ impl Facts {
         let theta = dd(&answer.theta);
         let objective = truth.objective(&theta);
         let scale = self.origin.max(truth.magnitude(&theta)).rounded();
-        // An objective of 0 at the origin and nearly so at the answer is compared with the rounding of where the run came from.
-        let begun = f64::EPSILON * truth.magnitude(&dd(&run.start)).rounded().min(f64::MAX);
-        let scale = scale.max(answer.objective.abs().min(f64::MAX)).max(begun).max(f64::MIN_POSITIVE);
+        let mut scale = scale.max(answer.objective.abs().min(f64::MAX));
+        if let (true, Truth::Affine(affine)) = (self.origin == Dd::ZERO, truth) {
+            // What is nothing beside the objective where every column counts as 1 is nothing.
+            let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
+            let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
+            scale = scale.max(FALSE * truth.magnitude(&there).rounded().min(f64::MAX));
+        }
+        let scale = scale.max(f64::MIN_POSITIVE);
         judged.status.clone_from(&answer.status);
         judged.measure.clone_from(&answer.measure);
         (judged.objective, judged.true_objective) = (answer.objective, objective.rounded());
@@ -290,7 +295,7 @@ impl Facts {
         let off = (Dd::from(answer.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.
         let unsaid = !answer.begun || !objective.is_finite();
-        let right = unsaid || off <= PRINTED * scale + rounding;
+        let right = unsaid || off == 0.0 || off <= PRINTED * scale + rounding;
         if !right {
             found.push((Verdict::WrongObjective, off / scale));
         }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::bracket;
+use super::definite::Definite;
 use super::dual::Point;
 use super::sizes::{Sizes, UNIT, mean_square};
 use crate::inner::{Inner, mean_jacobian_norm};
@@ -16,12 +17,14 @@ pub(crate) struct Ground<'p> {
     /// g along its coordinates; None for a g of one's own.
     pub(crate) parts: Option<Parts>,
     sizes: OnceCell<Sizes>,
+    /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at most; infinite where C may be singular.
+    condition: OnceCell<f64>,
 }
 
 impl<'p> Ground<'p> {
     pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
         let parts = Parts::of(&problem.regularizer, problem.inner.d()).map(bounded_by_budget);
-        Ground { problem, parts, sizes: OnceCell::new() }
+        Ground { problem, parts, sizes: OnceCell::new(), condition: OnceCell::new() }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
@@ -86,7 +89,8 @@ impl<'p> Ground<'p> {
         if most.is_finite() { most } else { 0.0 }
     }
 
-    /// What a step along the best coordinate would gain at least, where F is as bent as it can be and g has a tilt and squares alone; infinite where that is not known.
+    /// What a step from the origin along the best coordinate would gain at least, where F is as bent as it can be and g has a tilt and squares alone. Where that
+    /// is not known, as phi has kinks: the least that the tilt of a coordinate does between its bounds. Infinite where there is neither.
     pub(crate) fn gain(&self, slope: &[f64]) -> f64 {
         let (Some(g), sizes) = (&self.parts, self.sizes()) else { return f64::INFINITY };
         let bend = 1.0 / self.problem.merit.gamma();
@@ -94,16 +98,28 @@ impl<'p> Ground<'p> {
             (slope[l] + g.parts[l].tilt).powi(2) / (2.0 * (bend * sizes.columns[l].powi(2) + g.parts[l].l2))
         };
         let most = (0..slope.len()).map(along).filter(|gain| gain.is_finite()).fold(0.0, f64::max);
-        if most > 0.0 { most } else { f64::INFINITY }
+        let between = g.parts.iter().map(|part| part.tilt.abs() * part.lo.abs().max(part.hi.abs()));
+        let least = between.filter(|gain| *gain > 0.0).fold(f64::INFINITY, f64::min);
+        if most > 0.0 { most } else { least }
     }
 
     /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.
     fn form_error(&self, w: &[f64]) -> f64 {
         let Some(form) = self.problem.merit.quadratic_form() else { return 0.0 };
         let ell = form.ell();
-        let of_row = |row: &[f64]| row.iter().zip(w).map(|(c, w)| (c * w).abs()).sum::<f64>();
-        let size: f64 = form.matrix().chunks_exact(ell).zip(w).map(|(row, w)| w.abs() * of_row(row)).sum();
-        UNIT * (form.samples().unwrap_or(1) + ell) as f64 * size
+        let (mut size, mut whole) = (0.0, 0.0);
+        for (row, x) in form.matrix().chunks_exact(ell).zip(w) {
+            for term in row.iter().zip(w).map(|(c, w)| c * w * x) {
+                (size, whole) = (size + term.abs(), whole + term);
+            }
+        }
+        let unit = UNIT * (form.samples().unwrap_or(1) + ell) as f64;
+        // Small changes of C do as little to its inverse as the smallest eigenvalue is far from them.
+        let condition = *self.condition.get_or_init(|| {
+            let definite = Definite::new(form.matrix().to_vec(), ell, unit);
+            definite.map_or(f64::INFINITY, |definite| 2.0 * ell as f64 / definite.lambda())
+        });
+        if whole == 0.0 { unit * size } else { unit * (size + condition * whole.abs()) }
     }
 
     /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to `most`.

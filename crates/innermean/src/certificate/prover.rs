@@ -353,7 +353,7 @@ impl<'p> Prover<'p> {
             return None;
         }
         let weights = repair::weights(&self.ground, point.f_bar, w)?;
-        Repair::along(&self.ground, &weights, column, excess[free])
+        Repair::along(&self.ground, &weights, (free, column), excess[free])
     }
 
     /// For a g of one's own, whose conjugate is believed.

@@ -32,6 +32,9 @@ pub(crate) struct Repair {
 /// Room that a dual needs on both sides, of its size, to be moved.
 const ROOM: f64 = 1e-7;
 
+/// Of the size of a column: what of it may be rounding if it is to be divided by.
+const CERTAIN: f64 = 0.1;
+
 /// `phi_r''`; None where phi has kinks or no second derivatives.
 pub(crate) fn bend(problem: &ErasedProblem<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
     let mut bend = vec![0.0; f_bar.len()];
@@ -116,14 +119,20 @@ impl Repair {
         })
     }
 
-    /// For an excess of one coordinate, along its column alone.
-    pub(crate) fn along(ground: &Ground<'_>, weights: &[f64], column: &[f64], excess: f64) -> Option<Self> {
+    /// For an excess of one coordinate, along its column alone; None where that may be rounding, as the deviations of a constant from its mean are.
+    pub(crate) fn along(
+        ground: &Ground<'_>,
+        weights: &[f64],
+        (coordinate, column): (usize, &[f64]),
+        excess: f64,
+    ) -> Option<Self> {
         let (n_x, sizes) = (ground.n_x() as f64, ground.sizes());
         let bend: f64 = weights.iter().zip(column).map(|(weight, z)| weight * z * z).sum::<f64>() / n_x;
         let most = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight)).sqrt();
+        let lost = sizes.of_entry * most * sizes.columns[coordinate] / bend.sqrt();
         // Twice the excess for what rounding did to the sum.
         let q = 2.0 * excess / bend.sqrt();
-        q.is_finite().then(|| Repair {
+        (q.is_finite() && lost < CERTAIN).then(|| Repair {
             of_dual: weights.iter().map(|weight| (n_x * weight).sqrt()).collect(),
             of_sum: sizes.columns.iter().map(|size| most * size).collect(),
             q,

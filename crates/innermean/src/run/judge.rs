@@ -196,12 +196,14 @@ impl<'p, 'o> Judge<'p, 'o> {
         let certificate = is_gap.then_some(self.last.certificate);
         let judged = if status.is_solved() && !is_gap { self.last } else { self.best };
         let certificate = certificate.unwrap_or(judged.certificate);
-        let (objective, certificate) =
-            self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
+        let (objective, settled) = self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
+        // Digits that double precision does not have may show that more is left than it seemed.
+        let is_off = self.evaluator.is_beyond(settled) && !self.evaluator.is_beyond(certificate);
+        let status = if status.is_solved() && is_off { Status::Stalled } else { status };
         Solution {
             theta: judged.theta,
             objective,
-            certificate,
+            certificate: settled,
             endless: None,
             status,
             calls: now.calls,
