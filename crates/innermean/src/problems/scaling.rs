@@ -212,7 +212,9 @@ impl Standard {
         let constant: Vec<usize> = (0..d)
             .filter(|&l| deviations[l] <= NO_DEVIATION * means[l].abs() || deviations[l] == 0.0)
             .collect();
-        constant.iter().for_each(|&l| deviations[l] = 1.0);
+        for &l in &constant {
+            deviations[l] = 1.0;
+        }
         each(rows, d, |l, x| *x = (*x - means[l]) / deviations[l]);
         Ok(Standard { means, deviations, constant })
     }
