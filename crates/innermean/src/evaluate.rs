@@ -22,6 +22,8 @@ const MARGIN: f64 = 1e3;
 const LAST_DIGIT: f64 = 1e-14;
 /// Of the objective: what its printed digits may be off by before they are found in twice the precision.
 const DIGITS: f64 = 1e-12;
+/// Of a gap: another one that is worth more though less of it is rounding.
+const CLEARLY: f64 = 0.1;
 /// The tolerance that nobody set.
 const TOLERANCE: f64 = 1e-6;
 
@@ -109,10 +111,13 @@ impl Proven {
     /// Takes a bound from below of P into account that another point has brought, and what proved it.
     fn tighten(&mut self, below: f64, measure: Measure) {
         let rounding = self.rounding + f64::EPSILON * self.magnitude;
-        let gap = (self.objective - below).max(0.0) + rounding;
-        if gap < self.bound.gap {
+        let excess = (self.objective - below).max(0.0);
+        let gap = excess + rounding;
+        // The rounding of another point is no reason to take what is rounding here for more.
+        let is_clearer = excess <= self.bound.excess || gap < CLEARLY * self.bound.gap;
+        if gap < self.bound.gap && is_clearer {
             let floor = f64::EPSILON * self.magnitude;
-            (self.bound, self.measure) = (Bound::new(gap - rounding, rounding, floor, None), measure);
+            (self.bound, self.measure) = (Bound::new(excess, rounding, floor, None), measure);
         }
     }
 }

@@ -63,6 +63,8 @@ const FALSE: f64 = 1e-9;
 const STATIONARY: f64 = 1e-3;
 /// A first step that gains less than this found no slope.
 const NO_SLOPE: f64 = 1e-6;
+/// Of the objective where every column counts as 1: nothing.
+const NOTHING: f64 = 1e-6;
 /// What an objective may be off, of its scale.
 const PRINTED: f64 = 1e-12;
 /// And of the sizes of all that was summed up for it.
@@ -248,7 +250,7 @@ impl Facts {
             // What is nothing beside the objective where every column counts as 1 is nothing.
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
-            scale = scale.max(FALSE * truth.magnitude(&there).rounded().min(f64::MAX));
+            scale = scale.max(NOTHING * truth.magnitude(&there).rounded().min(f64::MAX));
         }
         let scale = scale.max(f64::MIN_POSITIVE);
         judged.status.clone_from(&answer.status);
@@ -276,7 +278,11 @@ impl Facts {
                 // Beyond what numbers of the judge can hold, as where classes are separable.
                 Truth::Affine(_) if objective.rounded().is_nan() => (0.0, run.tolerance),
                 Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
-                Truth::Affine(_) => (relative(objective - self.best), run.tolerance.max(FALSE)),
+                // Among what the claim is about: further out, rounding of the data is all there is to gain.
+                Truth::Affine(_) => {
+                    let best = self.best_within(truth, answer.within, &theta);
+                    (relative(objective - best), run.tolerance.max(FALSE))
+                }
                 Truth::Curved(curved) => (slope_left(curved, &answer.theta, scale), STATIONARY),
             };
             if above > allowed * 1.001 {
