@@ -177,7 +177,8 @@ impl<'p> Prover<'p> {
         {
             let (mut best, mut by) = (bound, Measure::Quadratic);
             // Rounding may hide that the point is optimal.
-            if best.gap > bearable && best.gap - best.excess > target {
+            let near = best.gap <= NEAR * evidence.scale || best.gap - best.excess > target;
+            if best.gap > target && near {
                 let lowest = self.by_lowest(&evidence);
                 if lowest.gap < best.gap {
                     (best, by) = (lowest, measure);
