@@ -25,6 +25,7 @@ use crate::regularizer::Regularizer;
 
 mod fingerprint;
 mod hash;
+pub(crate) mod shape;
 
 const MAGIC: &[u8] = b"innermean checkpoint\n";
 /// To be raised with every change of what states and memories hold.
@@ -228,6 +229,8 @@ const HASHED: usize = MAGIC.len() + 4 + HASH;
 const BEFORE: usize = HASHED + 8;
 const SHORT: CheckpointError = CheckpointError::Damaged("it ends too soon");
 const UNREADABLE: CheckpointError = CheckpointError::Damaged("what it holds cannot be read");
+pub(crate) const FOREIGN: CheckpointError =
+    CheckpointError::Damaged("its sizes are not those of the problem");
 
 /// Bytes of what is made of numbers, texts and lists of them.
 pub(crate) fn to_bytes(value: &impl Serialize) -> Vec<u8> {

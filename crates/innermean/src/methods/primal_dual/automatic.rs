@@ -35,7 +35,9 @@ pub(super) struct Automatic {
     experience: Experience,
     /// The steps of a run that forecasts have not brought to its end, and what watches over them.
     plain: Option<(Steps, Safeguard)>,
-    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports.
+    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports. They are made
+    /// again where a run goes on: those of an affine f are the same everywhere, and others are made anew at each reference point.
+    #[serde(skip)]
     jacobians: Vec<f64>,
 }
 
