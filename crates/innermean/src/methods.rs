@@ -295,6 +295,9 @@ macro_rules! methods {
                 begin: Begin<'_>,
                 observer: &mut dyn Observer,
             ) -> Result<Solution, CheckpointError> {
+                if let Begin::Resume(checkpoint) = begin {
+                    checkpoint.check_start(problem.inner.d())?;
+                }
                 match self {
                     $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*
                     $(AnyMethod::$Shared(method) => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::watch::Progress;
 use super::{Attempt, Candidate, GaveUp, Plan};
 use crate::checkpoint::shape::Shape;
-use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header, to_bytes};
+use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header, shown, to_bytes};
 use crate::methods;
 use crate::run::Solution;
 
@@ -85,7 +85,7 @@ impl Attempting {
     /// What [`Self::around`] was given.
     pub(super) fn within(checkpoint: &Checkpoint) -> Result<(Self, Checkpoint), CheckpointError> {
         if checkpoint.method() != AUTO {
-            let found = checkpoint.method().to_owned();
+            let found = shown(checkpoint.method());
             return Err(CheckpointError::Method { found, here: AUTO.to_owned() });
         }
         let ((attempting, header), body) = checkpoint.memory_and_rest::<(Attempting, Header)>()?;

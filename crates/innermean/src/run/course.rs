@@ -91,9 +91,7 @@ where
             Begin::Resume(checkpoint) => {
                 let here = header(driver, method, problem.fingerprint(), &start);
                 checkpoint.check(&here)?;
-                if start.len() != problem.inner.d() {
-                    return Err(FOREIGN);
-                }
+                checkpoint.check_start(problem.inner.d())?;
                 wall.before = Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
                 (Some(checkpoint.memory::<Memory<M::State>>()?), Some(here.problem))
             }

@@ -138,7 +138,10 @@ where
         oracle.patience = patience;
         oracle.remember(counters);
         let guarded = match guard {
-            Some(guard) => Some((method.at_tempo(guard.tempo())?, guard)),
+            Some(guard) if guard.is_of(oracle.d(), oracle.calls.total()) => {
+                Some((method.at_tempo(guard.tempo())?, guard))
+            }
+            Some(_) => return None,
             None => None,
         };
         let paced = guarded.as_ref().map_or(method, |(paced, _)| paced);

@@ -61,6 +61,12 @@ const DIRECTIONS: usize = 8;
 const WORTH: f64 = 1.5;
 
 impl Automatic {
+    /// Whether all that it remembers is of a run in d coordinates with so many calls.
+    pub(super) fn is_of(&self, d: usize, calls: u64) -> bool {
+        [0, d].contains(&self.best.1.len())
+            && self.plain.as_ref().is_none_or(|(_, guard)| guard.is_of(d, calls))
+    }
+
     pub(super) fn new() -> Self {
         Automatic {
             best: (f64::INFINITY, Vec::new()),
