@@ -264,13 +264,13 @@ mod tests {
     fn forged_files_get_past_the_first_door_and_some_past_the_last() {
         let files = seeds();
         let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &**bytes).collect();
-        let found: Vec<_> = (0..300).filter_map(|number| outcome(&case(&files, 3, number))).collect();
+        let found: Vec<_> = (0..1000).filter_map(|number| outcome(&case(&files, 3, number))).collect();
         let of_other_sizes = |found: &&Result<_, CheckpointError>| {
             found.as_ref().is_err_and(|error| error.to_string().contains("sizes"))
         };
         let sizes = found.iter().filter(of_other_sizes).count();
         let gone_on = found.iter().filter(|found| found.is_ok()).count();
-        assert!(found.len() > 200 && sizes > 5 && gone_on > 50, "{} {sizes} {gone_on}", found.len());
+        assert!(found.len() > 600 && sizes > 0 && gone_on > 200, "{} {sizes} {gone_on}", found.len());
     }
 
     #[test]
