@@ -100,14 +100,12 @@ fn go(
     begin: Begin<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), CheckpointError> {
-    match method {
-        Some(method) => method.run_from(&driver(), problem, begin, observer).map(drop),
-        None => {
-            let start = vec![0.25; problem.inner.d()];
-            let plan = auto::first(problem, &start, 3).expect("a method");
-            plan.run_from(&driver(), problem, begin, observer, AnyMethod::run_from).map(drop)
-        }
+    if let Some(method) = method {
+        return method.run_from(&driver(), problem, begin, observer).map(drop);
     }
+    let start = vec![0.25; problem.inner.d()];
+    let plan = auto::first(problem, &start, 3).expect("a method");
+    plan.run_from(&driver(), problem, begin, observer, AnyMethod::run_from).map(drop)
 }
 
 /// Each run is left at these edges.
@@ -206,8 +204,9 @@ fn change(dice: &mut Dice, data: &mut Vec<u8>, at: usize) {
                 data.drain(length + 1..length + 9);
             } else if data[length] < 127 {
                 data[length] += 1;
-                let copy: Vec<u8> = data[length + 1..length + 9].to_vec();
-                data.splice(length + 1..length + 1, copy);
+                let after = length + 1;
+                let copy: Vec<u8> = data[after..after + 8].to_vec();
+                data.splice(after..after, copy);
             }
         }
     }
