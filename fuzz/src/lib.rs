@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 
+pub mod checkpoints;
 pub mod commands;
 pub mod memory;
 pub mod mutate;
@@ -29,7 +30,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-/// Every reader. One for checkpoints and one for models stand here as soon as there are such files.
+/// Every reader. One for models stands here as soon as there are such files.
 pub const TARGETS: &[Target] = &[
     Target { name: "returns", run: readers::returns },
     Target { name: "frame", run: readers::frame },
@@ -40,11 +41,21 @@ pub const TARGETS: &[Target] = &[
     Target { name: "libsvm", run: readers::libsvm },
     Target { name: "vector", run: readers::vector },
     Target { name: "tokens", run: readers::tokens },
+    Target { name: CHECKPOINTS, run: checkpoints::checkpoint },
     #[cfg(feature = "parquet")]
     Target { name: "parquet", run: readers::frame },
     #[cfg(feature = "mat")]
     Target { name: "mat", run: readers::frame },
 ];
+
+/// The target whose corpus is made, and not kept.
+const CHECKPOINTS: &str = "checkpoints";
+
+/// Case `number` of `seed` of a target, from its corpus.
+pub fn case(target: &str, seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
+    let make = if target == CHECKPOINTS { checkpoints::case } else { mutate::case };
+    make(seeds, seed, number)
+}
 
 /// A case that something is wrong with.
 #[derive(Debug, Clone)]
@@ -62,6 +73,9 @@ pub struct Finding {
 /// # Errors
 /// If there are none.
 pub fn corpus(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    if target == CHECKPOINTS {
+        return Ok(checkpoints::seeds());
+    }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let missing = || format!("{}: expected a folder of files to begin with", folder.display());
     let entries = fs::read_dir(&folder).with_context(missing)?;
@@ -112,7 +126,7 @@ pub fn fuzz_with(name: &str, run: &dyn Fn(&[u8]), seed: u64, cases: u64) -> Resu
     }
     let seeds: Vec<&[u8]> = corpus.iter().map(|(_, bytes)| &**bytes).collect();
     for number in 0..cases {
-        let data = mutate::case(&seeds, seed, number);
+        let data = case(name, &seeds, seed, number);
         if note(number.to_string(), run_case(run, &data, number)) {
             break;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use innermean_fuzz::{TARGETS, commands, corpus, fuzz_with, memory, mutate, run_case};
+use innermean_fuzz::{TARGETS, case, commands, corpus, fuzz_with, memory, run_case};
 
 #[global_allocator]
 static ALLOCATOR: memory::Watching = memory::Watching;
@@ -66,13 +66,13 @@ fn runner<'a>(name: &str, program: &'a Path) -> Result<Runner<'a>> {
 }
 
 fn main() -> Result<ExitCode> {
-    let Flags { target, cases, seed, case, write, program } = flags()?;
+    let Flags { target, cases, seed, case: one, write, program } = flags()?;
     let program = std::path::absolute(program)?;
     let run = runner(&target, &program)?;
-    if let Some(number) = case {
+    if let Some(number) = one {
         let corpus = corpus(&target)?;
         let seeds: Vec<&[u8]> = corpus.iter().map(|(_, bytes)| &**bytes).collect();
-        let data = mutate::case(&seeds, seed, number);
+        let data = case(&target, &seeds, seed, number);
         if let Some(path) = write {
             std::fs::write(&path, &data).with_context(|| path.display().to_string())?;
         }

@@ -239,6 +239,7 @@ impl Plan {
 
     /// The plan as it was when a run was left.
     fn resumed(self, attempting: &Attempting, problem: &ErasedProblem<'_>) -> Result<Self, CheckpointError> {
+        attempting.check_sizes(problem.inner.d())?;
         let first = self.candidate.method;
         let mut plan = attempting.plan(self)?;
         if attempting.handed_over > 0 || plan.candidate.method != first {

@@ -25,6 +25,7 @@ use crate::regularizer::Regularizer;
 
 mod fingerprint;
 mod hash;
+pub(crate) mod shape;
 
 const MAGIC: &[u8] = b"innermean checkpoint\n";
 /// To be raised with every change of what states and memories hold.
@@ -168,7 +169,7 @@ impl Checkpoint {
         }
         let (release, _) = postcard::take_from_bytes::<&str>(content).map_err(|_| UNREADABLE)?;
         if release != RELEASE {
-            let (found, here) = (release.to_owned(), RELEASE.to_owned());
+            let (found, here) = (shown(release), RELEASE.to_owned());
             return Err(CheckpointError::Release { found, here });
         }
         let ((_, header, length), rest) =
@@ -205,6 +206,11 @@ impl Checkpoint {
         Checkpoint { header, body: body.to_vec(), note: Vec::new() }
     }
 
+    /// Looks whether the run began at a point with d coordinates.
+    pub(crate) fn check_start(&self, d: usize) -> Result<(), CheckpointError> {
+        if self.header.start.len() == d { Ok(()) } else { Err(FOREIGN) }
+    }
+
     /// Looks whether this is a checkpoint of a run like that of `here`.
     pub(crate) fn check(&self, here: &Header) -> Result<(), CheckpointError> {
         let Header { method, settings, problem, .. } = &self.header;
@@ -212,7 +218,7 @@ impl Checkpoint {
             return Err(CheckpointError::Problem);
         }
         if *method != here.method {
-            return Err(CheckpointError::Method { found: method.clone(), here: here.method.clone() });
+            return Err(CheckpointError::Method { found: shown(method), here: here.method.clone() });
         }
         if *settings != here.settings {
             return Err(CheckpointError::Settings("setting of the method, seed or start"));
@@ -228,6 +234,13 @@ const HASHED: usize = MAGIC.len() + 4 + HASH;
 const BEFORE: usize = HASHED + 8;
 const SHORT: CheckpointError = CheckpointError::Damaged("it ends too soon");
 const UNREADABLE: CheckpointError = CheckpointError::Damaged("what it holds cannot be read");
+pub(crate) const FOREIGN: CheckpointError =
+    CheckpointError::Damaged("its sizes are not those of the problem");
+
+/// A word of a file, for a sentence: whoever has forged it gets no control over a terminal.
+pub(crate) fn shown(word: &str) -> String {
+    word.chars().filter(char::is_ascii_graphic).take(40).collect()
+}
 
 /// Bytes of what is made of numbers, texts and lists of them.
 pub(crate) fn to_bytes(value: &impl Serialize) -> Vec<u8> {
@@ -302,6 +315,9 @@ mod tests {
                 .is_err_and(|error| error.to_string().contains("by the method gd, and this run is by saga"))
         );
         assert!(matches!(some().check(&Header { settings: 0, ..here }), Err(CheckpointError::Settings(_))));
+        let odd = Header { method: "sa\u{1b}[2J\u{202e}ga\n".to_owned(), ..some().header };
+        let error = Checkpoint::new(odd, &0).check(&some().header).expect_err("another method").to_string();
+        assert!(error.contains("by the method sa[2Jga, and"), "{error:?}");
         let mut newer = some().to_bytes();
         newer[MAGIC.len()] += 1;
         let error = Checkpoint::from_bytes(&newer).expect_err("another format").to_string();

@@ -19,12 +19,18 @@ pub struct NotPositiveDefinite {
 /// `M = L L'`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Cholesky {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     d: usize,
     /// L row by row; what lies above the diagonal is zero.
     l: Vec<f64>,
 }
 
 impl Cholesky {
+    /// Whether it is whole, and that of a d x d matrix.
+    pub(crate) fn is_of(&self, d: usize) -> bool {
+        self.d == d && self.l.len() == d * d
+    }
+
     /// Factors a d x d matrix given row by row, of which only the part on and below the diagonal counts: `d^3 / 6` products, in parallel
     /// for large d, with the same bits on any number of threads.
     ///

@@ -23,6 +23,7 @@ const TILE: usize = 32;
 /// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term, dense or sparse.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Collapsed {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     shape: Shape,
     /// `Abar_i`, ell rows of d for each i
     rows: Matrix,

@@ -75,6 +75,14 @@ pub trait Method<F, P, G>: Debug {
     /// The state before the first outer iteration. No inner step allocates: all that it needs is made here.
     fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Self::State;
 
+    /// Whether a state that was read from a checkpoint fits the problem, beyond what a state of
+    /// [`Self::init`] tells: lists that are there from the beginning have been found to be as long
+    /// as these are.
+    fn fits(&self, oracle: &Oracle<'_, F, P, G>, state: &Self::State) -> bool {
+        let _ = (oracle, state);
+        true
+    }
+
     /// Starts an outer iteration: the reference point and its batch quantities.
     fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
 
@@ -287,6 +295,9 @@ macro_rules! methods {
                 begin: Begin<'_>,
                 observer: &mut dyn Observer,
             ) -> Result<Solution, CheckpointError> {
+                if let Begin::Resume(checkpoint) = begin {
+                    checkpoint.check_start(problem.inner.d())?;
+                }
                 match self {
                     $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*
                     $(AnyMethod::$Shared(method) => {

@@ -100,13 +100,16 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
     /// What was counted so far.
     pub(crate) fn memory(&self) -> Memory {
         let Oracle { calls, rows, last, .. } = *self;
-        Memory { calls, rows, last: (last.0 as u64, last.1 as u64) }
+        // None so far is the largest number: 0 in a checkpoint, whose numbers are counts.
+        let [i, j] = [last.0, last.1].map(|at| at.wrapping_add(1) as u64);
+        Memory { calls, rows, last: (i, j) }
     }
 
     /// Goes on counting from there.
     pub(crate) fn remember(&mut self, memory: Memory) {
         let Memory { calls, rows, last } = memory;
-        (self.calls, self.rows, self.last) = (calls, rows, (last.0 as usize, last.1 as usize));
+        let [i, j] = [last.0, last.1].map(|at| (at as usize).wrapping_sub(1));
+        (self.calls, self.rows, self.last) = (calls, rows, (i, j));
     }
 
     /// The length of theta.

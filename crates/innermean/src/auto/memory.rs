@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::watch::Progress;
 use super::{Attempt, Candidate, GaveUp, Plan};
-use crate::checkpoint::{Checkpoint, CheckpointError, Hash, Header, to_bytes};
+use crate::checkpoint::shape::Shape;
+use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header, shown, to_bytes};
 use crate::methods;
 use crate::run::Solution;
 
@@ -19,6 +20,7 @@ pub(super) struct Attempting {
     candidate: (String, String),
     rest: Vec<(String, String)>,
     fallbacks: Vec<((String, String), GaveUp)>,
+    #[serde(with = "crate::checkpoint::shape::free")]
     seed: u64,
     /// How often one method has handed over to the next.
     pub(super) handed_over: u64,
@@ -83,12 +85,23 @@ impl Attempting {
     /// What [`Self::around`] was given.
     pub(super) fn within(checkpoint: &Checkpoint) -> Result<(Self, Checkpoint), CheckpointError> {
         if checkpoint.method() != AUTO {
-            let found = checkpoint.method().to_owned();
+            let found = shown(checkpoint.method());
             return Err(CheckpointError::Method { found, here: AUTO.to_owned() });
         }
         let ((attempting, header), body) = checkpoint.memory_and_rest::<(Attempting, Header)>()?;
         let run = Checkpoint::of_parts(header, body);
         Ok((attempting, run))
+    }
+
+    /// Looks whether all points have d coordinates.
+    pub(super) fn check_sizes(&self, d: usize) -> Result<(), CheckpointError> {
+        let before = self.so_far.as_ref();
+        let endless = before.and_then(|found| found.endless.as_ref());
+        let points =
+            [&self.theta, &self.from].into_iter().chain(before.map(|found| &found.theta)).chain(endless);
+        // Counts of this run are added to those before it.
+        let counts = Shape::of(self).is_some();
+        if counts && points.into_iter().all(|point| point.len() == d) { Ok(()) } else { Err(FOREIGN) }
     }
 
     /// A hash of what the user has said.

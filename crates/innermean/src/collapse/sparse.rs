@@ -11,11 +11,15 @@ use crate::setting::InvalidSetting;
 /// Compressed rows: ell rows of length d for each term, all with the same columns, those of the term.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SparseRows {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     d: usize,
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     ell: usize,
     /// Term i owns `columns[starts[i]..starts[i + 1]]`.
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     starts: Vec<usize>,
     /// Rising within a term.
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     columns: Vec<u32>,
     /// For each term ell rows, each as long as its columns.
     values: Vec<f64>,

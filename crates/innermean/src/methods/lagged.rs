@@ -24,7 +24,7 @@ pub(super) struct Lagged {
     /// Steps made on each coordinate; empty if none lags.
     made: Vec<u64>,
     /// theta as it was when somebody looked, and when that was.
-    shown: (u64, Vec<f64>),
+    shown: (Option<u64>, Vec<f64>),
 }
 
 impl Lagged {
@@ -34,7 +34,7 @@ impl Lagged {
         wanted: bool,
     ) -> Self {
         let d = if wanted && oracle.lags() { oracle.d() } else { 0 };
-        Lagged { now: 0, made: vec![0; d], shown: (u64::MAX, vec![0.0; d]) }
+        Lagged { now: 0, made: vec![0; d], shown: (None, vec![0.0; d]) }
     }
 
     /// Whether coordinates lag. The second condition follows from the first; where f is known never to tell its supports, it lets the
@@ -66,7 +66,7 @@ impl Lagged {
     /// How many steps coordinate l has missed; whoever asks makes them.
     #[inline(always)]
     pub(super) fn missed(&mut self, l: usize) -> u64 {
-        self.now - std::mem::replace(&mut self.made[l], self.now)
+        self.now.saturating_sub(std::mem::replace(&mut self.made[l], self.now))
     }
 
     /// Whether coordinate l, which is up to date, has yet to make the coming step; whoever asks makes it. A coordinate may stand in the
@@ -124,14 +124,15 @@ impl Lagged {
         theta: &[f64],
     ) {
         let (when, shown) = &mut self.shown;
-        *when = self.now;
+        *when = Some(self.now);
         for (l, shown) in shown.iter_mut().enumerate() {
-            *shown = oracle.repeated_step(l, self.now - self.made[l], alpha, direction[l], theta[l]);
+            *shown =
+                oracle.repeated_step(l, self.now.saturating_sub(self.made[l]), alpha, direction[l], theta[l]);
         }
     }
 
     /// The copy that is up to date if one has been made since the last step, otherwise theta itself.
     pub(super) fn shown<'s>(&'s self, theta: &'s [f64]) -> &'s [f64] {
-        if self.shown.0 == self.now && !self.made.is_empty() { &self.shown.1 } else { theta }
+        if self.shown.0 == Some(self.now) && !self.made.is_empty() { &self.shown.1 } else { theta }
     }
 }

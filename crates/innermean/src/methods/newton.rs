@@ -168,6 +168,10 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         s.moved = false;
     }
 
+    fn fits(&self, oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
+        s.model.fits(oracle.d(), parts(oracle).are_smooth()) && [0, oracle.d()].contains(&s.reach.len())
+    }
+
     fn inner_iterations(&self, _: &State) -> usize {
         1
     }

@@ -162,6 +162,10 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
         s.begin_outer(oracle, self.settings());
     }
 
+    fn fits(&self, oracle: &Oracle<'_, F, P, G>, s: &PrimalDual) -> bool {
+        s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(oracle.d(), oracle.calls.total()))
+    }
+
     fn inner_iterations(&self, s: &PrimalDual) -> usize {
         s.pace.inner_iterations
     }

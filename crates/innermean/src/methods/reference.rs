@@ -26,6 +26,7 @@ pub enum Reference {
 /// The reference point in the making.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct NextReference {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     kind: Reference,
     /// The t of Option II.
     t: usize,

@@ -188,6 +188,13 @@ impl Safeguard {
         self.tempo
     }
 
+    /// Whether this is a guard of a run in d coordinates that has made so many calls: the best
+    /// point, if there is one yet, the next change, and calls that rise.
+    pub(crate) fn is_of(&self, d: usize, calls: u64) -> bool {
+        let looks = self.since.iter().map(|(calls, _)| *calls).chain([self.looked, calls]);
+        [0, d].contains(&self.best().len()) && self.next < CHANGES.len() && looks.is_sorted()
+    }
+
     /// The best point.
     pub(crate) fn best(&self) -> &[f64] {
         &self.theta

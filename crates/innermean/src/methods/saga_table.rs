@@ -7,6 +7,7 @@ use crate::vector::{axpy, axpy_of_difference};
 /// n rows, their mean, and the few rows that have just been asked for anew.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Table {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     width: usize,
     rows: Vec<f64>,
     mean: Vec<f64>,

@@ -8,7 +8,9 @@ use crate::inner::{Inner, ProjectedRows};
 /// `fbar_r(theta) = <a_r, theta> + b_r` for all rows `r = i ell + c`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Rows {
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     d: usize,
+    #[serde(with = "crate::checkpoint::shape::fixed")]
     n_x: usize,
     a: Vec<Double>,
     b: Vec<Double>,

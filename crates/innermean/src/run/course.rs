@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::engine::{self, Engine, Phase};
 use super::judge::{self, Judge};
 use super::{Begin, Driver, Observer, Solution, Spent};
-use crate::checkpoint::{Checkpoint, CheckpointError, Hash, Header};
+use crate::checkpoint::shape::Shape;
+use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header};
 use crate::inner::Inner;
 use crate::merit::Merit;
 use crate::methods::Method;
@@ -36,7 +37,7 @@ struct Wall {
 
 impl Wall {
     fn elapsed(self) -> Duration {
-        self.before + self.begun.elapsed()
+        self.before.saturating_add(self.begun.elapsed())
     }
 
     /// When so many seconds are over; never, if that is too far away to be said.
@@ -90,6 +91,7 @@ where
             Begin::Resume(checkpoint) => {
                 let here = header(driver, method, problem.fingerprint(), &start);
                 checkpoint.check(&here)?;
+                checkpoint.check_start(problem.inner.d())?;
                 wall.before = Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
                 (Some(checkpoint.memory::<Memory<M::State>>()?), Some(here.problem))
             }
@@ -105,9 +107,19 @@ where
                 (engine, judge, verdict)
             }
             Some(memory) => {
+                // How a run begins tells what can be made of one.
+                let first = Engine::start(form, spent, Patience::default(), method, &problem.allowed(&start));
+                let mut judge = Judge::new(problem, stop, most, first.recovers(), observer);
+                let begins = Shape::of(&Memory { engine: first.memory(), judge: judge.memory() });
+                let fits = begins
+                    .zip(Shape::of(&memory))
+                    .is_some_and(|(begins, here)| begins.admits(&here, start.len()));
+                if !fits {
+                    return Err(FOREIGN);
+                }
+                drop(first);
                 let engine = Engine::resume(form, patience, method, memory.engine).ok_or(FOREIGN)?;
-                let mut judge = Judge::new(problem, stop, most, engine.recovers(), observer);
-                if engine.theta().len() != start.len() || !judge.remember(memory.judge) {
+                if !judge.remember(memory.judge) {
                     return Err(FOREIGN);
                 }
                 let verdict = judge.again();
@@ -236,8 +248,6 @@ where
         self.judge.observer().checkpoint(Checkpoint::new(header, &memory));
     }
 }
-
-const FOREIGN: CheckpointError = CheckpointError::Damaged("its sizes are not those of the problem");
 
 /// Of the checkpoints of such a run.
 fn header<F, P, G, M: Method<F, P, G>>(

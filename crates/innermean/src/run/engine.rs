@@ -138,9 +138,17 @@ where
         oracle.patience = patience;
         oracle.remember(counters);
         let guarded = match guard {
-            Some(guard) => Some((method.at_tempo(guard.tempo())?, guard)),
+            Some(guard) if guard.is_of(oracle.d(), oracle.calls.total()) => {
+                Some((method.at_tempo(guard.tempo())?, guard))
+            }
+            Some(_) => return None,
             None => None,
         };
+        let paced = guarded.as_ref().map_or(method, |(paced, _)| paced);
+        let begun = horizon.begun.0 <= inner && horizon.begun.1 <= oracle.calls.total();
+        if !begun || left > paced.inner_iterations(&state) as u64 || !paced.fits(&oracle, &state) {
+            return None;
+        }
         Some(Engine {
             method,
             guarded,
@@ -262,7 +270,7 @@ where
     pub(super) fn chunk(&mut self, most: u64, max_calls: Option<u64>) {
         let mut steps = self.left.min(most).min(if self.probed { self.chunk } else { 1 });
         if max_calls.is_some() && self.horizon.max_calls == max_calls {
-            steps = steps.min((self.horizon.at - self.inner).max(1));
+            steps = steps.min(self.horizon.at.saturating_sub(self.inner).max(1));
         }
         let Engine { method, guarded, oracle, state, .. } = self;
         let method = guarded.as_ref().map_or(*method, |(paced, _)| paced);

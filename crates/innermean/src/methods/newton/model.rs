@@ -54,6 +54,15 @@ impl Model {
         }
     }
 
+    /// Whether this is a model for d coordinates and a g of that kind; there is none at first.
+    pub(super) fn fits(&self, d: usize, smooth: bool) -> bool {
+        match self {
+            Model::Factor(factor, matrix) => smooth && factor.is_of(d) && matrix.len() == d * d,
+            Model::Matrix(matrix) => !smooth && matrix.len() == d * d,
+            Model::Diagonal(diagonal) => [0, d].contains(&diagonal.len()),
+        }
+    }
+
     /// The mean of the diagonal of a matrix; None without one.
     pub(super) fn size(&self, d: usize) -> Option<f64> {
         match self {

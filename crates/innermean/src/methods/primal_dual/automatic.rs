@@ -35,7 +35,9 @@ pub(super) struct Automatic {
     experience: Experience,
     /// The steps of a run that forecasts have not brought to its end, and what watches over them.
     plain: Option<(Steps, Safeguard)>,
-    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports.
+    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports. They are made
+    /// again where a run goes on: those of an affine f are the same everywhere, and others are made anew at each reference point.
+    #[serde(skip)]
     jacobians: Vec<f64>,
 }
 
@@ -59,6 +61,12 @@ const DIRECTIONS: usize = 8;
 const WORTH: f64 = 1.5;
 
 impl Automatic {
+    /// Whether all that it remembers is of a run in d coordinates with so many calls.
+    pub(super) fn is_of(&self, d: usize, calls: u64) -> bool {
+        [0, d].contains(&self.best.1.len())
+            && self.plain.as_ref().is_none_or(|(_, guard)| guard.is_of(d, calls))
+    }
+
     pub(super) fn new() -> Self {
         Automatic {
             best: (f64::INFINITY, Vec::new()),
