@@ -21,6 +21,8 @@ pub struct Answer {
     pub status: String,
     /// Whether that is 'solved'.
     pub solved: bool,
+    /// Whether that is 'no minimum'.
+    pub endless: bool,
     /// Whether the objective was finite at the start.
     pub begun: bool,
     /// What is said about optimality.
@@ -38,6 +40,7 @@ impl From<Solution> for Answer {
             objective: solution.objective,
             status: solution.status.to_string(),
             solved: solution.status == Status::Solved,
+            endless: solution.status == Status::Unbounded,
             begun: solution.status != Status::StartNotFinite,
             measure: certificate.measure.title().to_owned(),
             gap: certificate.gap.filter(|_| certificate.measure.is_gap()),
@@ -73,6 +76,7 @@ pub fn of_command(program: &Path, files: &Files, folder: &Path) -> Result<Option
         objective: number(&answer["objective"]),
         status: word(&answer["status"]),
         solved: answer["status"] == "solved",
+        endless: answer["status"] == "unbounded",
         begun: answer["status"] != "start_not_finite",
         measure: word(&answer["certificate"]["measure"]),
         gap: answer["certificate"]["gap"].as_f64(),

@@ -21,6 +21,8 @@ pub enum Verdict {
     WrongSolved,
     /// Called solved, and there is no minimum.
     UnboundedSolved,
+    /// Said to have no minimum, and has one.
+    WrongUnbounded,
     /// It panicked.
     Panic,
     /// `auto` as it comes did not solve a problem that has a minimum.
@@ -33,10 +35,11 @@ pub enum Verdict {
 
 impl Verdict {
     /// All of them, the worst first.
-    pub const ALL: [Verdict; 7] = [
+    pub const ALL: [Verdict; 8] = [
         Verdict::FalseClaim,
         Verdict::WrongSolved,
         Verdict::UnboundedSolved,
+        Verdict::WrongUnbounded,
         Verdict::Panic,
         Verdict::NotSolved,
         Verdict::WrongObjective,
@@ -49,6 +52,7 @@ impl Verdict {
             Verdict::FalseClaim => "false claim",
             Verdict::WrongSolved => "wrong 'solved'",
             Verdict::UnboundedSolved => "unbounded 'solved'",
+            Verdict::WrongUnbounded => "wrong 'no minimum'",
             Verdict::Panic => "panic",
             Verdict::NotSolved => "not solved",
             Verdict::WrongObjective => "other objective",
@@ -271,6 +275,9 @@ impl Facts {
             }
         }
         let solved = answer.solved;
+        if answer.endless && !self.unbounded {
+            found.push((Verdict::WrongUnbounded, relative(objective - self.best)));
+        }
         if solved && self.unbounded {
             found.push((Verdict::UnboundedSolved, f64::INFINITY));
         } else if solved {

@@ -67,7 +67,13 @@ impl Report {
 
     /// Why the library does not pass; empty if it does. Of the bounded problems, such a part may be left unsolved.
     pub fn failures(&self, may_be_unsolved: f64) -> Vec<String> {
-        let none = [Verdict::FalseClaim, Verdict::WrongSolved, Verdict::UnboundedSolved, Verdict::Panic];
+        let none = [
+            Verdict::FalseClaim,
+            Verdict::WrongSolved,
+            Verdict::UnboundedSolved,
+            Verdict::WrongUnbounded,
+            Verdict::Panic,
+        ];
         let mut failures: Vec<String> = none
             .into_iter()
             .filter(|verdict| self.count(*verdict) > 0)
@@ -92,7 +98,7 @@ impl Report {
             let _ = write!(text, " {:>21}", verdict.title());
         }
         text.push('\n');
-        let mut total = [0; 10];
+        let mut total = [0; 11];
         for ((kind, conditioning), lines) in cells {
             let runs: Vec<&Judged> = lines.iter().flat_map(|line| &line.runs).collect();
             let of =
@@ -101,7 +107,7 @@ impl Report {
             let mut row = vec![lines.len(), runs.len(), claims];
             row.extend(Verdict::ALL.map(of));
             total.iter_mut().zip(&row).for_each(|(total, x)| *total += x);
-            if row[3..9].iter().any(|x| *x > 0) {
+            if row[3..10].iter().any(|x| *x > 0) {
                 write_row(&mut text, kind.name(), conditioning.title(), &row);
             }
         }

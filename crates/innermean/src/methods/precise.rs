@@ -183,6 +183,11 @@ impl State {
         let along = self.rows.linear(&delta);
         let longest = if flat { ENDLESS } else { LONGEST };
         let t = self.length(oracle, g, &delta, &along, longest);
+        if t >= ENDLESS && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi)) {
+            // A bound or a ridge ends it, further out than numbers tell.
+            self.kinks.renew(g, &self.theta);
+            return true;
+        }
         if flat && t >= ENDLESS {
             self.endless = delta.iter().map(|delta| -delta.value()).collect();
             self.theta.fill(Double::from(f64::INFINITY));
@@ -289,8 +294,10 @@ impl State {
         let factor = Factor::new(&matrix, d);
         // What is flat with a budget is flat along it: it adds up to 0.
         if let Some(mut flat) = factor.flat_descent(&gradient, size) {
+            // Of size 1, so that a step's length says how far out it ends.
+            let size = Double::from(flat.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.hi.abs())));
             for flat in &mut flat {
-                *flat = -*flat;
+                *flat = -*flat / size;
             }
             return (flat, true);
         }

@@ -33,6 +33,12 @@ impl Coordinate {
         self.l1 == 0.0 && self.l2 == 0.0 && self.lo == f64::NEG_INFINITY && self.hi == f64::INFINITY
     }
 
+    /// Whether neither a bound nor a ridge ends a way in this direction.
+    pub(crate) fn recedes(&self, direction: f64) -> bool {
+        let bound = if direction > 0.0 { self.hi } else { self.lo };
+        direction == 0.0 || self.l2 == 0.0 && bound.is_infinite()
+    }
+
     /// Whether `g_l` is a parabola or a straight line, without a kink or an end.
     pub fn is_smooth(&self) -> bool {
         self.l1 == 0.0 && self.lo == f64::NEG_INFINITY && self.hi == f64::INFINITY
