@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use innermean::Objective;
 use innermean::draws::Stream;
-use innermean::problem::ErasedProblem;
 use innermean::problems::linear;
 use innermean::{
     Bags, Bellman, Bernoulli, Groups, Inner, Link, Logistic, Merit, Portfolio, Problem, Regularizer, Ridge,
@@ -73,12 +73,8 @@ impl Case {
     }
 
     /// The problem.
-    pub fn problem(&self) -> ErasedProblem<'_> {
-        Problem {
-            inner: &*self.inner,
-            merit: innermean::merit::Borrowed(&*self.merit),
-            regularizer: &*self.regularizer,
-        }
+    pub fn problem(&self) -> Objective<'_> {
+        Objective { inner: &*self.inner, merit: &*self.merit, regularizer: &*self.regularizer }
     }
 
     /// `P* + gap (P(start) - P*)`

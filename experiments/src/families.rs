@@ -41,7 +41,7 @@ fn case(
     let start = vec![0.0; inner.d()];
     let problem =
         AnyProblem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) };
-    let start = problem.allowed(&start);
+    let start = problem.erased().allowed(&start);
     Case { family, size, problem, start }
 }
 

@@ -105,7 +105,7 @@ fn go(
     }
     let start = vec![0.25; problem.inner.d()];
     let plan = auto::first(problem, &start, 3).expect("a method");
-    plan.run_from(&driver(), problem, begin, observer, AnyMethod::run_from).map(drop)
+    plan.run_from(&driver(), problem, begin, observer).map(drop)
 }
 
 /// Each run is left at these edges.

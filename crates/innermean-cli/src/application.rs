@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use innermean::problems::dependence::dependent;
-use innermean::{Inner, Merit, Problem, Regularizer, Solution, Status};
+use innermean::{Objective, Solution, Status};
 use innermean_data::{OutFile, visible};
 use serde::Serialize;
 
@@ -215,18 +215,13 @@ fn target(path: &Path) -> PathBuf {
 }
 
 /// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
-pub(crate) fn solve<A, F, P, G>(
+pub(crate) fn solve<'p, A: Application>(
     application: &A,
-    problem: &Problem<F, P, G>,
+    problem: impl Into<Objective<'p>>,
     request: &Request<'_>,
-    run: impl FnOnce(&mut Plan, &Problem<F, P, G>) -> Result<Solution>,
-) -> Result<Status>
-where
-    A: Application,
-    F: Inner,
-    P: Merit,
-    G: Regularizer,
-{
+    run: impl FnOnce(&mut Plan, Objective<'p>) -> Result<Solution>,
+) -> Result<Status> {
+    let problem = problem.into();
     let Request { solver, output, .. } = request;
     let note = Note::new(A::NAME, solver, output, &application.settings(), application.aside()?)?;
     let resumed = Resumed::read(&solver.checkpoint)?;
@@ -296,11 +291,8 @@ where
 const MOST_NAMES: usize = 5;
 
 /// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows enough to do so.
-fn undetermined<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    names: &[String],
-) -> Option<String> {
-    let Problem { inner: f, regularizer: g, .. } = problem;
+fn undetermined(problem: Objective<'_>, names: &[String]) -> Option<String> {
+    let Objective { inner: f, regularizer: g, .. } = problem;
     if f.n_x() * f.ell() < f.d() {
         return None;
     }

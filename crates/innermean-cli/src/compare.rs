@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
-use innermean::auto::Runner;
-use innermean::{AnyMethod, Inner, Merit, Problem, Regularizer, Status};
+use innermean::{Inner, Objective, Status};
 use serde::Serialize;
 
 use self::contest::{Contest, Named};
@@ -176,7 +175,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
                 inputs: file.iter().map(PathBuf::as_path).collect(),
                 paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale()),
             };
-            compare.run(&market.problem, &named, AnyMethod::run_from)
+            compare.run(market.problem.erased(), &named)
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }
@@ -192,13 +191,8 @@ fn seeds(text: &str) -> Result<u64, String> {
 
 impl CompareFlags {
     /// Runs all and reports.
-    fn run<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        problem: &Problem<F, P, G>,
-        named: &Named<'_>,
-        runner: Runner<F, P, G>,
-    ) -> Result<Status> {
-        let contest = Contest::prepare(self, problem, named, runner)?;
+    fn run(&self, problem: Objective<'_>, named: &Named<'_>) -> Result<Status> {
+        let contest = Contest::prepare(self, problem, named)?;
         if !self.json {
             stdout::print(&contest.head())?;
         }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use anyhow::Result;
-use innermean::{Inner, Measure, Problem, Solution, Status, Stop, certificate};
+use innermean::{Inner, Measure, Objective, Solution, Status, Stop, certificate};
 use serde::Serialize;
 
 use crate::advice::advice;
@@ -26,9 +26,9 @@ pub(crate) struct Facts<'a, A, S> {
 
 impl<'a, A, S> Facts<'a, A, S> {
     /// Those of `application`.
-    pub(crate) fn of<T: Application, F: Inner, P, G>(
+    pub(crate) fn of<T: Application>(
         application: &'a T,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         answer: &'a A,
         settings: S,
         notes: Vec<String>,

@@ -3,12 +3,9 @@
 use std::num::NonZeroU64;
 
 use anyhow::{Context, Result, anyhow};
-use innermean::auto::{self, Attempt, Runner};
+use innermean::auto::{self, Attempt};
 use innermean::methods::MethodInfo;
-use innermean::{
-    AnyMethod, Choice, ChoiceError, Driver, Inner, Merit, Outcome, Problem, Regularizer, Solution, StepRule,
-    Stop,
-};
+use innermean::{AnyMethod, Choice, ChoiceError, Driver, Objective, Outcome, Solution, StepRule, Stop};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
@@ -63,10 +60,10 @@ enum By {
 
 impl Plan {
     /// Decides what the flags leave open.
-    pub(crate) fn new<F: Inner, P: Merit, G: Regularizer>(
+    pub(crate) fn new(
         flags: &SolverFlags,
         evaluate_every: Option<NonZeroU64>,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         start: &[f64],
     ) -> Result<Self> {
         let pool = ThreadPoolBuilder::new()
@@ -127,20 +124,7 @@ impl Plan {
 
     /// Runs, with a progress bar if it takes long, until a rule or the user says stop. Where the problem decides, method and settings
     /// are afterwards those that the run ended with.
-    pub(crate) fn run<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        problem: &Problem<F, P, G>,
-    ) -> Result<Solution> {
-        self.run_by(problem, AnyMethod::run_from)
-    }
-
-    /// [`Plan::run`] by [`AnyMethod::run_from`] or by [`AnyMethod::run_inlined`], which compiles every method for the problem's types:
-    /// faster steps, and half a minute more to build.
-    pub(crate) fn run_by<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        problem: &Problem<F, P, G>,
-        runner: Runner<F, P, G>,
-    ) -> Result<Solution> {
+    pub(crate) fn run(&mut self, problem: Objective<'_>) -> Result<Solution> {
         let interrupt = interrupt::listen()?;
         let max_seconds = deadline::left(self.stop.max_seconds);
         let driver = Driver {
@@ -154,10 +138,10 @@ impl Plan {
         let begin = keeping.begin(start);
         let found = match by {
             By::Method(method) => pool
-                .install(|| runner(method, &driver, problem, begin, &mut clerk))
+                .install(|| method.run_from(&driver, problem, begin, &mut clerk))
                 .map(|found| (found, None)),
             By::Auto(plan) => {
-                let run = || plan.clone().run_from(&driver, problem, begin, &mut clerk, runner);
+                let run = || plan.clone().run_from(&driver, problem, begin, &mut clerk);
                 pool.install(run).map(|Outcome { solution, method, reason, fallbacks }| {
                     (solution, Some((method, Chosen { reason, fallbacks })))
                 })

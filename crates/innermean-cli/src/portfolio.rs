@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use innermean::{AnyMerit, AnyMethod, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
+use innermean::{AnyMerit, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
 use innermean_data::{ReadOptions, Returns, generate_factor_model};
 
 use self::report::PortfolioApplication;
@@ -13,6 +13,7 @@ use crate::application::{Request, solve};
 use crate::columns::{MissingChoice, MissingFlags};
 use crate::input_flags::limits;
 use crate::output_flags::OutputFlags;
+use crate::plan::Plan;
 use crate::regularizer_flags::{Constraint, PenaltyFlags, RegularizerFlags};
 use crate::solver_flags::SolverFlags;
 
@@ -160,7 +161,7 @@ pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
         start: &solver.start,
         problem: &problem,
     };
-    solve(&application, &problem, &request, |plan, problem| plan.run_by(problem, AnyMethod::run_inlined))
+    solve(&application, &problem, &request, Plan::run)
 }
 
 fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {

@@ -268,7 +268,7 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
 /// Searches for a start.
 fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem) -> Result<Found> {
     // Whatever is wrong with the flags is said before the search, not after it.
-    let plan = Plan::new(solver, None, problem, &vec![0.0; problem.inner.d()])?;
+    let plan = Plan::new(solver, None, problem.erased(), &vec![0.0; problem.inner.d()])?;
     let search = Search {
         starts: args.problem.starts,
         seed: solver.seed,

@@ -129,7 +129,7 @@ fn sparse(states: usize, successors: usize) {
 }
 
 /// A snapshot with what a method keeps, and a million steps.
-fn steps<M: Method<Transitions, Square, Unregularized>>(
+fn steps<M: Method>(
     name: &str,
     method: &M,
     problem: &Problem<Transitions, Square, Unregularized>,

@@ -237,12 +237,7 @@ fn bare_chain(rows: &[f64], d: usize, order: impl Iterator<Item = usize>, u: &mu
 }
 
 /// So many inner steps, as the driver runs them.
-fn run_steps<F, P, G, M: Method<F, P, G>>(
-    method: &M,
-    oracle: &mut Oracle<'_, F, P, G>,
-    state: &mut M::State,
-    steps: usize,
-) {
+fn run_steps<M: Method>(method: &M, oracle: &mut Oracle<'_>, state: &mut M::State, steps: usize) {
     dispatch(
         #[inline(always)]
         || method.inner_steps(oracle, state, steps),

@@ -12,11 +12,8 @@ use self::memory::Attempting;
 use self::watch::{Progress, Watch};
 use crate::checkpoint::CheckpointError;
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::{self, AnyMethod};
-use crate::problem::{ErasedProblem, Problem};
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::run::{Begin, Driver, Observer, Solution, begun};
 use crate::status::Status;
 
@@ -81,35 +78,18 @@ pub struct Outcome {
 }
 
 /// The methods for `problem`, the best first; there is at least one.
-pub fn choose<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Vec<Candidate> {
-    rules::candidates(&Facts(&problem.erased()))
+pub fn choose<'p>(problem: impl Into<Objective<'p>>) -> Vec<Candidate> {
+    rules::candidates(&Facts(problem.into()))
 }
 
 /// The first of [`choose`] that can be had, with its settings for a start at `theta`, and those left to fall back on.
 ///
 /// # Errors
 /// If none can be had: the numbers of the problem are out of all proportion.
-pub fn first<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    seed: u64,
-) -> Result<Plan, ChoiceError> {
-    let problem = &problem.erased();
+pub fn first<'p>(problem: impl Into<Objective<'p>>, theta: &[f64], seed: u64) -> Result<Plan, ChoiceError> {
+    let problem = problem.into();
     Plan::next(problem, theta, seed, rules::candidates(&Facts(problem)), Vec::new())
 }
-
-/// [`AnyMethod::run_from`] or [`AnyMethod::run_inlined`].
-pub type Runner<F, P, G> = fn(
-    &AnyMethod,
-    &Driver<'_>,
-    &Problem<F, P, G>,
-    Begin<'_>,
-    &mut dyn Observer,
-) -> Result<Solution, CheckpointError>;
-
-/// A [`Runner`] on a problem that it knows.
-type Once<'r> = dyn FnMut(&AnyMethod, &Driver<'_>, Begin<'_>, &mut dyn Observer) -> Result<Solution, CheckpointError>
-    + 'r;
 
 /// A method that has been chosen, and those after it.
 #[derive(Debug, Clone)]
@@ -127,7 +107,7 @@ pub struct Plan {
 
 impl Plan {
     fn next(
-        problem: &ErasedProblem<'_>,
+        problem: Objective<'_>,
         theta: &[f64],
         seed: u64,
         candidates: Vec<Candidate>,
@@ -151,44 +131,36 @@ impl Plan {
     }
 
     /// Runs the method, and those after it where need be.
-    pub fn run<F: Inner, P: Merit, G: Regularizer>(
+    pub fn run<'p>(
         self,
         driver: &Driver<'_>,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         theta: &[f64],
         observer: &mut dyn Observer,
-        run: Runner<F, P, G>,
     ) -> Outcome {
-        begun(self.run_from(driver, problem, Begin::At(theta), observer, run))
+        begun(self.run_from(driver, problem, Begin::At(theta), observer))
     }
 
     /// [`Self::run`], or goes on with a run of which there is a checkpoint: with the method whose turn it was.
     ///
     /// # Errors
     /// If the checkpoint is not one of such a run.
-    pub fn run_from<F: Inner, P: Merit, G: Regularizer>(
+    pub fn run_from<'p>(
         self,
         driver: &Driver<'_>,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         begin: Begin<'_>,
         observer: &mut dyn Observer,
-        run: Runner<F, P, G>,
     ) -> Result<Outcome, CheckpointError> {
-        let erased = &problem.erased();
-        let mut once =
-            |method: &AnyMethod, driver: &Driver<'_>, begin: Begin<'_>, observer: &mut dyn Observer| {
-                run(method, driver, problem, begin, observer)
-            };
-        self.run_erased(driver, erased, begin, observer, &mut once)
+        self.run_all(driver, problem.into(), begin, observer)
     }
 
-    fn run_erased(
+    fn run_all(
         mut self,
         driver: &Driver<'_>,
-        problem: &ErasedProblem<'_>,
+        problem: Objective<'_>,
         begin: Begin<'_>,
         observer: &mut dyn Observer,
-        run: &mut Once<'_>,
     ) -> Result<Outcome, CheckpointError> {
         let (mut attempting, mut resumed) = match begin {
             Begin::At(theta) => (Attempting::first(&self, theta), None),
@@ -202,7 +174,7 @@ impl Plan {
             let clock = Instant::now();
             let mut watch = Watch::new(driver, &attempting, self.method.info(), observer);
             let begin = resumed.as_ref().map_or(Begin::At(&attempting.from), Begin::Resume);
-            let found = run(&self.method, &watch.limits(), begin, &mut watch)?;
+            let found = self.method.run_from(&watch.limits(), problem, begin, &mut watch)?;
             let wall = resumed.take().map_or(0.0, |run| run.wall()) + clock.elapsed().as_secs_f64();
             let (gave_up, is_rounding) = (watch.gave_up(found.status), watch.is_rounding());
             let first = watch.progress.first();
@@ -238,7 +210,7 @@ impl Plan {
     }
 
     /// The plan as it was when a run was left.
-    fn resumed(self, attempting: &Attempting, problem: &ErasedProblem<'_>) -> Result<Self, CheckpointError> {
+    fn resumed(self, attempting: &Attempting, problem: Objective<'_>) -> Result<Self, CheckpointError> {
         attempting.check_sizes(problem.inner.d())?;
         let first = self.candidate.method;
         let mut plan = attempting.plan(self)?;
@@ -259,12 +231,13 @@ impl Plan {
 ///
 /// # Errors
 /// If no method can be had: the numbers of the problem are out of all proportion.
-pub fn solve<F: Inner, P: Merit, G: Regularizer>(
+pub fn solve<'p>(
     driver: &Driver<'_>,
-    problem: &Problem<F, P, G>,
+    problem: impl Into<Objective<'p>>,
     theta: &[f64],
     observer: &mut dyn Observer,
     seed: u64,
 ) -> Result<Outcome, ChoiceError> {
-    Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer, AnyMethod::run_from))
+    let problem = problem.into();
+    Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer))
 }

@@ -33,10 +33,7 @@
 
 use std::fmt;
 
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 mod compare;
 mod inner;
@@ -166,21 +163,19 @@ impl fmt::Display for CheckReport {
 
 /// Tests f, phi and g of `problem`. What is found first may be the cause of what is found later: f before phi before g, values before
 /// products.
-pub fn check_problem<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    options: &CheckOptions,
-) -> CheckReport {
+pub fn check_problem<'p>(problem: impl Into<Objective<'p>>, options: &CheckOptions) -> CheckReport {
+    let problem = problem.into();
     let mut report = CheckReport::default();
-    if !inner::dimensions(&problem.inner, options, &mut report) {
+    if !inner::dimensions(problem.inner, options, &mut report) {
         return report;
     }
-    let mut points = Points::new(&problem.inner, options);
+    let mut points = Points::new(problem.inner, options);
     let thetas: Vec<Vec<f64>> =
         (0..options.points.max(2)).map(|_| problem.allowed(&points.theta())).collect();
-    structure::samples(&problem.inner, &thetas, &mut points, &mut report);
-    inner::check(&problem.inner, &thetas, &mut points, &mut report);
-    structure::check(&problem.inner, &thetas, &mut points, &mut report);
+    structure::samples(problem.inner, &thetas, &mut points, &mut report);
+    inner::check(problem.inner, &thetas, &mut points, &mut report);
+    structure::check(problem.inner, &thetas, &mut points, &mut report);
     merit::check(problem, &thetas, &mut points, &mut report);
-    regularizer::check(&problem.regularizer, &thetas, &mut points, &mut report);
+    regularizer::check(problem.regularizer, &thetas, &mut points, &mut report);
     report
 }

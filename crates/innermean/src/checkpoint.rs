@@ -18,10 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use self::hash::Hash;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 mod fingerprint;
 mod hash;
@@ -183,10 +180,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If it is not.
-    pub fn check_problem<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        problem: &Problem<F, P, G>,
-    ) -> Result<(), CheckpointError> {
+    pub fn check_problem<'p>(&self, problem: impl Into<Objective<'p>>) -> Result<(), CheckpointError> {
+        let problem = problem.into();
         if self.header.problem == problem.fingerprint() { Ok(()) } else { Err(CheckpointError::Problem) }
     }
 

@@ -37,7 +37,7 @@ pub struct Collapsed {
 impl Collapsed {
     /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
     /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`. Its rows are sparse if f knows its supports.
-    pub fn new<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Self {
+    pub fn new(f: &dyn Inner, theta: &[f64]) -> Self {
         let mut collapsed = match SparseRows::zeros(f) {
             Some(rows) => {
                 let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
@@ -78,7 +78,7 @@ impl Collapsed {
     }
 
     /// Takes the linear model at another point, in place.
-    pub fn linearise<F: Inner + ?Sized>(&mut self, f: &F, theta: &[f64]) {
+    pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
         match &mut self.rows {
             Matrix::Dense(rows) => f.mean_jacobians(theta, rows),
             Matrix::Sparse(rows) => rows.linearise(f, theta),

@@ -2,9 +2,7 @@
 
 use crate::draws::Stream;
 use crate::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_norm};
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{add_weighted_rows, axpy, dot, norm_squared, row_dots, sparse_axpy, sparse_dot, update};
 
 /// Enough for a few percent; the largest eigenvalue of real data stands alone.
@@ -18,13 +16,14 @@ const STREAM: u64 = 2000;
 
 /// An estimate of the Lipschitz constant of `F'` near theta, `1/gamma` times [`of_jacobians`]. Infinite where phi has a kink, zero
 /// where f is constant. What the curvature of f itself adds is left out.
-pub fn of_mean<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    let jacobians = of_jacobians(&problem.inner, theta);
+pub fn of_mean<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
+    let problem = problem.into();
+    let jacobians = of_jacobians(problem.inner, theta);
     if jacobians == 0.0 { 0.0 } else { jacobians / problem.gamma_at(theta) }
 }
 
 /// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power iterations and with a margin for what they leave out.
-pub fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);
     let mut v: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
@@ -88,15 +87,17 @@ fn of_rows(jacobians: &[f64], ell: usize, mut v: Vec<f64>) -> f64 {
 }
 
 /// `1/L` with L from [`of_mean`]: the step of a gradient method; 1 where f is constant.
-pub fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
+pub fn step<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
+    let problem = problem.into();
     let curvature = of_mean(problem, theta);
     if curvature > 0.0 { 1.0 / curvature } else { 1.0 }
 }
 
 /// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,
 /// `max_i |fbar_i'|^2 / gamma`.
-pub fn of_terms<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    mean_jacobian_norm(&problem.inner, theta).powi(2) / problem.gamma_at(theta)
+pub fn of_terms<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
+    let problem = problem.into();
+    mean_jacobian_norm(problem.inner, theta).powi(2) / problem.gamma_at(theta)
 }
 
 /// Directions in which [`of_draws`] looks.
@@ -107,8 +108,9 @@ const DIRECTIONS: usize = 8;
 /// [`of_terms`] where all terms are of one size or the largest is alone in its direction, and is far below it where the large ones
 /// are few and like the others: by a factor of 7 to 11 on the paper's portfolios. Estimated by looking along the
 /// largest terms.
-pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
-    let f = &problem.inner;
+pub fn of_draws<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
+    let problem = problem.into();
+    let f = problem.inner;
     let (d, n_x) = (f.d(), f.n_x());
     let mut sizes = vec![0.0; n_x];
     blocks(f).fill(
@@ -160,13 +162,13 @@ pub fn of_draws<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, 
 }
 
 /// The rows of a Jacobian of term i, which hold the coordinates that it looks at.
-fn rows<'j, F: Inner>(jacobian: &'j [f64], f: &F, i: usize) -> impl Iterator<Item = &'j [f64]> {
+fn rows<'j>(jacobian: &'j [f64], f: &dyn Inner, i: usize) -> impl Iterator<Item = &'j [f64]> {
     jacobian.chunks(f.support(i).map_or(f.d(), <[u32]>::len).max(1))
 }
 
 /// `<row, v>`
 #[inline(always)]
-fn along<F: Inner>(f: &F, i: usize, row: &[f64], v: &[f64]) -> f64 {
+fn along(f: &dyn Inner, i: usize, row: &[f64], v: &[f64]) -> f64 {
     match f.support(i) {
         Some(support) => sparse_dot(support, row, v),
         None => dot(row, v),
@@ -174,7 +176,7 @@ fn along<F: Inner>(f: &F, i: usize, row: &[f64], v: &[f64]) -> f64 {
 }
 
 /// `v = row`, zeros elsewhere.
-fn scatter<F: Inner>(f: &F, i: usize, row: &[f64], v: &mut [f64]) {
+fn scatter(f: &dyn Inner, i: usize, row: &[f64], v: &mut [f64]) {
     match f.support(i) {
         Some(support) => {
             v.fill(0.0);
@@ -200,8 +202,9 @@ pub struct Sizes {
 
 impl Sizes {
     /// At theta: one pass for the averages, one for their Jacobians.
-    pub fn at<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Self {
-        let f = &problem.inner;
+    pub fn at<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Self {
+        let problem = problem.into();
+        let f = problem.inner;
         let (n_x, ell) = (f.n_x(), f.ell());
         let mut f_bar = vec![0.0; n_x * ell];
         f.means(theta, &mut f_bar);

@@ -9,10 +9,7 @@ use crate::certificate::dual::Point;
 use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
 use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::{ErasedProblem, Problem};
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
@@ -147,7 +144,7 @@ pub(crate) struct Memory {
 
 /// Evaluates points of one problem, in buffers of its own.
 pub struct Evaluator<'p> {
-    problem: ErasedProblem<'p>,
+    problem: Objective<'p>,
     way: Way,
     tolerance: f64,
     prover: Prover<'p>,
@@ -159,25 +156,26 @@ pub struct Evaluator<'p> {
 
 impl<'p> Evaluator<'p> {
     /// Chooses the way to a measure; what it needs of the data is looked up when it is needed.
-    pub fn new<F: Inner, P: Merit, G: Regularizer>(problem: &'p Problem<F, P, G>) -> Self {
+    pub fn new(problem: impl Into<Objective<'p>>) -> Self {
+        let problem = problem.into();
         let way = match (problem.inner.convex_composition(), problem.merit.has_kinks()) {
             (true, _) => Way::Proof,
             (false, false) => Way::Stationarity,
             (false, true) => Way::Nothing,
         };
-        Self::by(problem.erased(), way)
+        Self::by(problem, way)
     }
 
     /// Objectives alone, for half the work.
-    pub fn without_measure<F: Inner, P: Merit, G: Regularizer>(problem: &'p Problem<F, P, G>) -> Self {
-        Self::by(problem.erased(), Way::Unasked)
+    pub fn without_measure(problem: impl Into<Objective<'p>>) -> Self {
+        Self::by(problem.into(), Way::Unasked)
     }
 
-    fn by(problem: ErasedProblem<'p>, way: Way) -> Self {
-        let f = &problem.inner;
+    fn by(problem: Objective<'p>, way: Way) -> Self {
+        let f = problem.inner;
         let (size, d) = (f.n_x() * f.ell(), f.d());
         Evaluator {
-            prover: Prover::new(problem.copied()),
+            prover: Prover::new(problem),
             problem,
             way,
             tolerance: TOLERANCE,
@@ -245,13 +243,13 @@ impl<'p> Evaluator<'p> {
                     let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
                     // A gain is about the square of a slope.
                     let square = tolerance.powi(2) * scale;
-                    let gain = memory.stationarity.gain(problem, at, square);
+                    let gain = memory.stationarity.gain(*problem, at, square);
                     let mut measure = relative(gain, scale).sqrt();
                     // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
                     let sized = memory.scale.is_some_and(|scale| scale > 0.0);
                     if memory.stationarity.is_idle(objective, square) && gain > square && sized {
                         let enough = square.max(*tolerance / MARGIN * scale);
-                        let kept = memory.stationarity.kept(problem, at, Asked { enough, scale });
+                        let kept = memory.stationarity.kept(*problem, at, Asked { enough, scale });
                         let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
                         measure = gain.sqrt().min(MARGIN * gain);
                     }
@@ -465,7 +463,7 @@ impl<'p> Evaluator<'p> {
     /// The objective of averages that may be so close to 1 that what is left to it has lost its digits.
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
         let Evaluator { problem, f_bar, w, .. } = self;
-        let f = &problem.inner;
+        let f = problem.inner;
         if !f.is_mirrored() {
             return None;
         }

@@ -6,21 +6,20 @@ use crate::blocks::{Blocks, MERIT};
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::inner::{Inner, Sample, mean_jacobian};
-use crate::merit::{Merit, QuadraticForm};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::merit::QuadraticForm;
+use crate::problem::Objective;
 use crate::sample::{PartOf, spread};
 use crate::vector::dot;
 
 /// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms: all of them, or some that are drawn.
-pub(crate) fn dense<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+pub(crate) fn dense(
+    problem: Objective<'_>,
     theta: &[f64],
     f_bar: &[f64],
     terms: usize,
     seed: u64,
 ) -> Vec<f64> {
-    let f = &problem.inner;
+    let f = problem.inner;
     let n_x = f.n_x();
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form);
@@ -43,7 +42,7 @@ const SOME_SAMPLES: usize = 32;
 const SOME_TERMS: usize = 20;
 
 /// The terms and how many samples of each an estimate is made of, if not of all.
-fn looked_at<F: Inner + ?Sized>(f: &F) -> Option<(Vec<usize>, usize)> {
+fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
     let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
     let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
     if samples.saturating_mul(width) <= MANY_NUMBERS || f.structure().affine {
@@ -55,21 +54,17 @@ fn looked_at<F: Inner + ?Sized>(f: &F) -> Option<(Vec<usize>, usize)> {
 }
 
 /// [`dense`] of all terms or, of very many, as an estimate.
-pub(crate) fn estimate<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    f_bar: &[f64],
-) -> Vec<f64> {
-    let Some((picked, each)) = looked_at(&problem.inner) else {
+pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+    let Some((picked, each)) = looked_at(problem.inner) else {
         return dense(problem, theta, f_bar, problem.inner.n_x(), 0);
     };
     let seconds = seconds_of(problem, f_bar, &picked);
-    let part = PartOf::new(&problem.inner, &picked, each);
+    let part = PartOf::new(problem.inner, &picked, each);
     of_jacobians(&part, theta, |r| seconds[r] / picked.len() as f64)
 }
 
 /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
-fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if f.structure().affine || n_x > 0 && f.support(0).is_some() {
         return gram::weighted(&Collapsed::new(f, theta), weight);
@@ -85,12 +80,8 @@ fn of_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64], weight: impl Fn(usize) 
 }
 
 /// The diagonal of `F''`, from all terms.
-pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    f_bar: &[f64],
-) -> Vec<f64> {
-    let f = &problem.inner;
+pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+    let f = problem.inner;
     let d = f.d();
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form).into_iter().step_by(d + 1).collect();
@@ -104,13 +95,13 @@ pub(crate) fn diagonal<F: Inner, P: Merit, G: Regularizer>(
 }
 
 /// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`; of very many terms, as an estimate.
-pub(crate) fn diagonal_and_sizes<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+pub(crate) fn diagonal_and_sizes(
+    problem: Objective<'_>,
     theta: &[f64],
     f_bar: &[f64],
     w: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
-    let (f, ell) = (&problem.inner, problem.inner.ell());
+    let (f, ell) = (problem.inner, problem.inner.ell());
     let of = |rows: &Collapsed, seconds: &[f64], w: &[f64]| {
         let share = 1.0 / rows.n_x() as f64;
         (gram::weighted_diagonal(rows, |r| share * seconds[r]), gram::sizes_of_sum(rows, w))
@@ -131,11 +122,7 @@ pub(crate) fn diagonal_and_sizes<F: Inner, P: Merit, G: Regularizer>(
 }
 
 /// The diagonals of `phi_i''` for some i, flat.
-fn seconds_of<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    f_bar: &[f64],
-    picked: &[usize],
-) -> Vec<f64> {
+fn seconds_of(problem: Objective<'_>, f_bar: &[f64], picked: &[usize]) -> Vec<f64> {
     let ell = problem.inner.ell();
     let mut seconds = vec![0.0; picked.len() * ell];
     for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
@@ -145,7 +132,7 @@ fn seconds_of<F: Inner, P: Merit, G: Regularizer>(
 }
 
 /// The diagonals of `phi_i''` for all i, flat.
-fn seconds<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, f_bar: &[f64]) -> Vec<f64> {
+fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
     let ell = problem.inner.ell();
     let mut seconds = vec![0.0; f_bar.len()];
     Blocks::new(problem.inner.n_x(), MERIT * ell).fill(ell, &mut seconds, |terms, seconds| {
@@ -156,7 +143,7 @@ fn seconds<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, f_bar
 }
 
 /// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic form of one average.
-fn of_form<F: Inner + ?Sized>(f: &F, theta: &[f64], form: &QuadraticForm) -> Vec<f64> {
+fn of_form(f: &dyn Inner, theta: &[f64], form: &QuadraticForm) -> Vec<f64> {
     let (d, ell) = (f.d(), f.ell());
     let mut rows = vec![0.0; ell * d];
     mean_jacobian(f, theta, 0, &mut rows);

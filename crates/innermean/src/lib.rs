@@ -84,7 +84,7 @@ pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
-pub use problem::{Constants, Problem};
+pub use problem::{Constants, Objective, Problem};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
@@ -105,10 +105,7 @@ pub use steps::StepRule;
 ///
 /// # Errors
 /// If no method can be had: the numbers of the problem are out of all proportion.
-pub fn solve<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    start: &[f64],
-) -> Result<Solution, ChoiceError> {
+pub fn solve<'p>(problem: impl Into<Objective<'p>>, start: &[f64]) -> Result<Solution, ChoiceError> {
     Ok(auto::solve(&Driver::default(), problem, start, &mut (), 0)?.solution)
 }
 

@@ -194,101 +194,90 @@ fn difference(w: f64, prox: impl Fn(f64) -> f64) -> f64 {
 /// Of w, the step of a difference: the prox has straight pieces, whose ends should not be met.
 const DIFFERENCE: f64 = 1e-9;
 
-/// A merit that is borrowed. (`&P` itself cannot be a merit: somebody might make it a [`ScalarMerit`].)
-#[derive(Debug)]
-pub struct Borrowed<'p, P: ?Sized>(pub &'p P);
+/// A merit chosen at run time: every call is passed on, the provided ones too.
+impl Merit for Box<dyn Merit + '_> {
+    #[inline(always)]
+    fn value(&self, i: usize, u: &[f64]) -> f64 {
+        (**self).value(i, u)
+    }
 
-/// Writes `impl Merit` for what points to one.
-macro_rules! pass_on {
-    (impl [$($generics:tt)*] Merit for $pointer:ty { $this:ident => $merit:expr }) => {
-        impl<$($generics)*> Merit for $pointer {
-            #[inline(always)]
-            fn value(&$this, i: usize, u: &[f64]) -> f64 {
-                $merit.value(i, u)
-            }
+    fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+        (**self).value_beside(i, u, rest)
+    }
 
-            fn value_beside(&$this, i: usize, u: &[f64], rest: &[f64]) -> f64 {
-                $merit.value_beside(i, u, rest)
-            }
+    #[inline(always)]
+    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+        (**self).gradient(i, u, out);
+    }
 
-            #[inline(always)]
-            fn gradient(&$this, i: usize, u: &[f64], out: &mut [f64]) {
-                $merit.gradient(i, u, out);
-            }
+    #[inline(always)]
+    fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+        (**self).add_gradient(i, u, c, work, out);
+    }
 
-            #[inline(always)]
-            fn add_gradient(&$this, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
-                $merit.add_gradient(i, u, c, work, out);
-            }
+    fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+        (**self).values(terms, u)
+    }
 
-            fn values(&$this, terms: Range<usize>, u: &[f64]) -> f64 {
-                $merit.values(terms, u)
-            }
+    fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+        (**self).values_and_gradients(terms, u, out)
+    }
 
-            fn values_and_gradients(&$this, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
-                $merit.values_and_gradients(terms, u, out)
-            }
+    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        (**self).seconds(terms, u, out)
+    }
 
-            fn seconds(&$this, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
-                $merit.seconds(terms, u, out)
-            }
+    #[inline(always)]
+    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+        (**self).conjugate(i, w)
+    }
 
-            #[inline(always)]
-            fn conjugate(&$this, i: usize, w: &[f64]) -> f64 {
-                $merit.conjugate(i, w)
-            }
+    fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
+        (**self).conjugates(terms, w)
+    }
 
-            fn conjugates(&$this, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
-                $merit.conjugates(terms, w)
-            }
+    #[inline(always)]
+    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+        (**self).prox_conjugate(i, alpha, w);
+    }
 
-            #[inline(always)]
-            fn prox_conjugate(&$this, i: usize, alpha: f64, w: &mut [f64]) {
-                $merit.prox_conjugate(i, alpha, w);
-            }
+    fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+        (**self).prox_conjugates(terms, alpha, w);
+    }
 
-            fn prox_conjugates(&$this, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
-                $merit.prox_conjugates(terms, alpha, w);
-            }
+    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+        (**self).prox_slopes(terms, alpha, w, out)
+    }
 
-            fn prox_slopes(&$this, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
-                $merit.prox_slopes(terms, alpha, w, out)
-            }
+    #[inline(always)]
+    fn gamma(&self) -> f64 {
+        (**self).gamma()
+    }
 
-            #[inline(always)]
-            fn gamma(&$this) -> f64 {
-                $merit.gamma()
-            }
+    #[inline(always)]
+    fn lipschitz(&self, ell: usize) -> f64 {
+        (**self).lipschitz(ell)
+    }
 
-            #[inline(always)]
-            fn lipschitz(&$this, ell: usize) -> f64 {
-                $merit.lipschitz(ell)
-            }
+    #[inline(always)]
+    fn has_kinks(&self) -> bool {
+        (**self).has_kinks()
+    }
 
-            #[inline(always)]
-            fn has_kinks(&$this) -> bool {
-                $merit.has_kinks()
-            }
+    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+        (**self).curvature(i, u)
+    }
 
-            fn curvature(&$this, i: usize, u: &[f64]) -> Option<f64> {
-                $merit.curvature(i, u)
-            }
+    fn square_weight(&self) -> Option<f64> {
+        (**self).square_weight()
+    }
 
-            fn square_weight(&$this) -> Option<f64> {
-                $merit.square_weight()
-            }
+    fn square_weight_of(&self, i: usize) -> Option<f64> {
+        (**self).square_weight_of(i)
+    }
 
-            fn square_weight_of(&$this, i: usize) -> Option<f64> {
-                $merit.square_weight_of(i)
-            }
-
-            #[inline(always)]
-            fn quadratic_form(&$this) -> Option<&QuadraticForm> {
-                $merit.quadratic_form()
-            }
-        }
-    };
+    #[inline(always)]
+    fn quadratic_form(&self) -> Option<&QuadraticForm> {
+        (**self).quadratic_form()
+    }
 }
-
-pass_on!(impl ['m] Merit for Box<dyn Merit + 'm> { self => (**self) });
-pass_on!(impl ['m, P: Merit + ?Sized] Merit for Borrowed<'m, P> { self => self.0 });

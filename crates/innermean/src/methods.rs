@@ -8,11 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::checkpoint::CheckpointError;
 use crate::choice::{Choice, ChoiceError};
 use crate::evaluate::Gradient;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::{ErasedProblem, Problem};
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::run::{Begin, Driver, Observer, Solution, begun};
 use crate::setting::InvalidSetting;
 
@@ -68,40 +65,40 @@ pub use safeguard::{Noise, Tempo};
 ///
 /// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the state, and the state is plain data: clone it
 /// or serialise it (in a binary format: some hold infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
-pub trait Method<F, P, G>: Debug {
+pub trait Method: Debug {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
     /// The state before the first outer iteration. No inner step allocates: all that it needs is made here.
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Self::State;
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Self::State;
 
     /// Whether a state that was read from a checkpoint fits the problem, beyond what a state of
     /// [`Self::init`] tells: lists that are there from the beginning have been found to be as long
     /// as these are.
-    fn fits(&self, oracle: &Oracle<'_, F, P, G>, state: &Self::State) -> bool {
+    fn fits(&self, oracle: &Oracle<'_>, state: &Self::State) -> bool {
         let _ = (oracle, state);
         true
     }
 
     /// Starts an outer iteration: the reference point and its batch quantities.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
+    fn outer(&self, oracle: &mut Oracle<'_>, state: &mut Self::State);
 
     /// How many inner steps belong to the outer iteration that has been started.
     fn inner_iterations(&self, state: &Self::State) -> usize;
 
     /// One inner step: no allocation, no clock, no error.
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State);
+    fn inner(&self, oracle: &mut Oracle<'_>, state: &mut Self::State);
 
     /// `count` inner steps, bit for bit as many calls of [`Self::inner`]: what is the same for all of them may be asked once.
     #[inline(always)]
-    fn inner_steps(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State, count: usize) {
+    fn inner_steps(&self, oracle: &mut Oracle<'_>, state: &mut Self::State, count: usize) {
         for _ in 0..count {
             self.inner(oracle, state);
         }
     }
 
     /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
-    fn show(&self, oracle: &Oracle<'_, F, P, G>, state: &mut Self::State) {
+    fn show(&self, oracle: &Oracle<'_>, state: &mut Self::State) {
         let _ = (oracle, state);
     }
 
@@ -127,7 +124,7 @@ pub trait Method<F, P, G>: Debug {
     }
 
     /// Leaves the iterates for theta, where the safeguard has the run go back.
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, state: &mut Self::State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, state: &mut Self::State, theta: &[f64]) {
         *state = self.init(oracle, theta);
     }
 
@@ -175,11 +172,12 @@ pub trait Listed: Sized {
     /// # Errors
     /// If the choice names a setting that the method does not have, or a value makes no sense, or the problem is not what the
     /// method asks for.
-    fn choose<F: Inner, P: Merit, G: Regularizer>(
+    fn choose<'p>(
         choice: &Choice,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
+        let problem = problem.into();
         Self::INFO.suits(problem)?;
         choice.check(&Self::INFO)?;
         Self::settings(choice, problem, theta)
@@ -189,11 +187,7 @@ pub trait Listed: Sized {
     ///
     /// # Errors
     /// If a value makes no sense.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError>;
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError>;
 }
 
 /// Writes the table and the enum from the list of methods, each under the form of the problem on which it works: a new method is
@@ -224,19 +218,19 @@ macro_rules! methods {
             ///
             /// # Errors
             /// If there is none (the error lists the names there are), or it cannot be had as chosen.
-            pub fn named<F: Inner, P: Merit, G: Regularizer>(
+            pub fn named<'p>(
                 name: &str,
                 choice: &Choice,
-                problem: &Problem<F, P, G>,
+                problem: impl Into<Objective<'p>>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
-                Self::named_erased(name, choice, &problem.erased(), theta)
+                Self::named_for(name, choice, problem.into(), theta)
             }
 
-            fn named_erased(
+            fn named_for(
                 name: &str,
                 choice: &Choice,
-                problem: &ErasedProblem<'_>,
+                problem: Objective<'_>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
                 $(if name == $given::INFO.name {
@@ -261,13 +255,10 @@ macro_rules! methods {
             }
 
             /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that form is part of the run.
-            ///
-            /// The problem's types are forgotten on the way, so that the methods are compiled once and not for every problem;
-            /// see [`Self::run_inlined`].
-            pub fn run<F: Inner, P: Merit, G: Regularizer>(
+            pub fn run<'p>(
                 &self,
                 driver: &Driver<'_>,
-                problem: &Problem<F, P, G>,
+                problem: impl Into<Objective<'p>>,
                 theta: &[f64],
                 observer: &mut dyn Observer,
             ) -> Solution {
@@ -278,20 +269,20 @@ macro_rules! methods {
             ///
             /// # Errors
             /// If a checkpoint is not one of such a run.
-            pub fn run_from<F: Inner, P: Merit, G: Regularizer>(
+            pub fn run_from<'p>(
                 &self,
                 driver: &Driver<'_>,
-                problem: &Problem<F, P, G>,
+                problem: impl Into<Objective<'p>>,
                 begin: Begin<'_>,
                 observer: &mut dyn Observer,
             ) -> Result<Solution, CheckpointError> {
-                self.run_erased(driver, &problem.erased(), begin, observer)
+                self.run_on_form(driver, problem.into(), begin, observer)
             }
 
-            fn run_erased(
+            fn run_on_form(
                 &self,
                 driver: &Driver<'_>,
-                problem: &ErasedProblem<'_>,
+                problem: Objective<'_>,
                 begin: Begin<'_>,
                 observer: &mut dyn Observer,
             ) -> Result<Solution, CheckpointError> {
@@ -346,27 +337,6 @@ methods! {
         saga::Saga
         spdc::Spdc
         svrg::Svrg
-    }
-}
-
-impl AnyMethod {
-    /// [`Self::run_from`] with SVRPDA-I and II compiled for the problem's own types: their steps are faster by a third, and the build takes
-    /// some seconds longer. All for one would take a minute.
-    ///
-    /// # Errors
-    /// If a checkpoint is not one of such a run.
-    pub fn run_inlined<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        driver: &Driver<'_>,
-        problem: &Problem<F, P, G>,
-        begin: Begin<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError> {
-        match self {
-            AnyMethod::Svrpda1(method) => driver.run_from(problem, method, begin, observer),
-            AnyMethod::Svrpda2(method) => driver.run_from(problem, method, begin, observer),
-            other => other.run_from(driver, problem, begin, observer),
-        }
     }
 }
 

@@ -8,13 +8,11 @@
 use std::fmt;
 
 use crate::collapse::Collapsed;
-use crate::inner::Inner;
-use crate::merit::{Borrowed, Merit};
 use crate::methods::direct::Direct;
 use crate::methods::{Listed, Method};
 use crate::oracle::Oracle;
-use crate::problem::{ErasedProblem, Problem};
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 
 mod accelerated;
 mod restarted;
@@ -76,18 +74,14 @@ impl fmt::Display for Source {
 
 /// The minimiser of `problem`, a long run beginning at `theta`; where P is not convex, a stationary point. None if phi has a kink
 /// and f is not affine.
-pub fn optimum<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-) -> Option<Optimum> {
-    optimum_of(&problem.erased(), theta)
+pub fn optimum<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Option<Optimum> {
+    optimum_of(problem.into(), theta)
 }
 
-fn optimum_of(problem: &ErasedProblem<'_>, theta: &[f64]) -> Option<Optimum> {
+fn optimum_of(problem: Objective<'_>, theta: &[f64]) -> Option<Optimum> {
     let (theta, source) = if problem.inner.structure().affine {
-        let inner = Collapsed::new(&problem.inner, theta);
-        let collapsed = Problem { inner, merit: Borrowed(&problem.merit), regularizer: &problem.regularizer };
-        of_predictors(&collapsed, theta)
+        let inner = Collapsed::new(problem.inner, theta);
+        of_predictors(Objective { inner: &inner, ..problem }, theta)
     } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);
         (theta, Source::AcceleratedGradient(reached))
@@ -101,11 +95,11 @@ fn optimum_of(problem: &ErasedProblem<'_>, theta: &[f64]) -> Option<Optimum> {
 const STEPS: usize = 3;
 
 /// The minimiser by the normal equations, or a quadratic program; None where P is neither (see [`Direct`]), or without curvature in some direction.
-pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Option<Vec<f64>> {
+pub fn direct<'p>(problem: impl Into<Objective<'p>>) -> Option<Vec<f64>> {
+    let problem = problem.into();
     if Direct::INFO.missing(problem).is_some() {
         return None;
     }
-    let problem = &problem.erased();
     let mut oracle = Oracle::new(problem);
     let mut state = Direct.init(&mut oracle, &problem.allowed(&vec![0.0; problem.inner.d()]));
     for _ in 0..STEPS {
@@ -116,12 +110,9 @@ pub fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) ->
     theta.iter().all(|t| t.is_finite()).then(|| theta.to_vec())
 }
 
-fn of_predictors<P: Merit, G: Regularizer>(
-    problem: &Problem<Collapsed, P, G>,
-    theta: &[f64],
-) -> (Vec<f64>, Source) {
+fn of_predictors(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Source) {
     if let Some(theta) = direct(problem) {
-        let g = Parts::of(&problem.regularizer, theta.len());
+        let g = Parts::of(problem.regularizer, theta.len());
         (theta, if g.is_some_and(|g| g.are_smooth()) { Source::Direct } else { Source::Program })
     } else if !problem.merit.has_kinks() {
         let (theta, reached) = accelerated::run(problem, theta);

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::collapse::{Collapsed, SparseRows};
 use crate::hessian;
 use crate::inner::{Inner, Rows, Sample, mean_support};
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 use crate::sample::{PartOf, TermsOf};
 
 mod block;
@@ -27,8 +26,8 @@ pub use calls::{Calls, gradient_calls, snapshot_calls};
 pub use patience::Patience;
 
 /// See [`Oracle::lags`].
-fn lags<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> bool {
-    let f = &problem.inner;
+fn lags(problem: Objective<'_>) -> bool {
+    let f = problem.inner;
     if !f.structure().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
         return false;
     }
@@ -40,8 +39,8 @@ const LAG: f64 = 100.0;
 
 /// A problem seen through the counter.
 #[derive(Debug)]
-pub struct Oracle<'p, F, P, G> {
-    problem: &'p Problem<F, P, G>,
+pub struct Oracle<'p> {
+    problem: Objective<'p>,
     /// Calls made so far.
     pub calls: Calls,
     /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product that follows the value; by
@@ -73,10 +72,11 @@ pub(crate) struct Memory {
     last: (u64, u64),
 }
 
-impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
+impl<'p> Oracle<'p> {
     /// A fresh counter in front of `problem`.
-    pub fn new(problem: &'p Problem<F, P, G>) -> Self {
-        let f = &problem.inner;
+    pub fn new(problem: impl Into<Objective<'p>>) -> Self {
+        let problem = problem.into();
+        let f = problem.inner;
         Oracle {
             problem,
             calls: Calls::default(),
@@ -318,9 +318,9 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         &mut self,
         terms: &[usize],
         most: usize,
-        work: impl FnOnce(&mut Oracle<'_, Box<dyn Inner + '_>, TermsOf<'_>, &dyn Regularizer>) -> R,
+        work: impl FnOnce(&mut Oracle<'_>) -> R,
     ) -> R {
-        let Problem { inner, merit, regularizer } = self.problem;
+        let Objective { inner, merit, regularizer } = self.problem;
         let part = PartOf::new(inner, terms, most);
         let first = snapshot_calls(&part);
         let inner: Box<dyn Inner + '_> = if self.affine {
@@ -330,8 +330,8 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         } else {
             Box::new(part)
         };
-        let part = Problem { inner, merit: TermsOf { whole: merit, terms }, regularizer: regularizer as _ };
-        let mut oracle = Oracle::new(&part);
+        let merit = TermsOf { whole: merit, terms };
+        let mut oracle = Oracle::new(Objective { inner: &*inner, merit: &merit, regularizer });
         let result = work(&mut oracle);
         let Calls { f, jacobian, merit } = oracle.calls;
         let asked =
@@ -350,7 +350,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
 
     /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
     pub(crate) fn quadratic(&self) -> bool {
-        let merit = &self.problem.merit;
+        let merit = self.problem.merit;
         let square = self.n_x > 0 && merit.square_weight_of(0).is_some();
         self.affine && (square || merit.quadratic_form().is_some())
     }
@@ -362,7 +362,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
 
     /// g along its coordinates, if it is a sum over them: free.
     pub(crate) fn parts(&self) -> Option<Parts> {
-        Parts::of(&self.problem.regularizer, self.d)
+        Parts::of(self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.
@@ -394,7 +394,7 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
 
     /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at theta: free. None if f does not tell them.
     pub fn sparse_mean_jacobians(&self, theta: &[f64]) -> Option<SparseRows> {
-        SparseRows::mean_jacobians(&self.problem.inner, theta)
+        SparseRows::mean_jacobians(self.problem.inner, theta)
     }
 
     /// The linear model of all `fbar_i` at theta: a snapshot's calls.
@@ -403,12 +403,12 @@ impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
         self.rows += 2 * self.rows_of.all;
         // Away from the origin, rounding would leave offsets where there are none.
         let origin = vec![0.0; theta.len()];
-        Collapsed::new(&self.problem.inner, if self.affine { &origin } else { theta })
+        Collapsed::new(self.problem.inner, if self.affine { &origin } else { theta })
     }
 
     /// Coordinates that a term looks at, on average; none where f does not tell.
     pub(crate) fn mean_support(&self) -> Option<f64> {
-        mean_support(&self.problem.inner)
+        mean_support(self.problem.inner)
     }
 
     /// All averages of an affine f, where it has them at hand: free, as what is stored.

@@ -3,9 +3,9 @@
 //! Linear algebra is done in it; phi and its derivatives stay in double precision, for their rounding moves
 //! predictions by rounding alone, while that of a nearly singular matrix moves them by anything.
 
-use crate::inner::{Inner, pieces};
-use crate::merit::{Merit, QuadraticForm};
-use crate::problem::ErasedProblem;
+use crate::inner::pieces;
+use crate::merit::QuadraticForm;
+use crate::problem::Objective;
 
 mod factor;
 mod form;
@@ -21,8 +21,8 @@ pub(crate) use rows::Rows;
 const MOST_PRODUCTS: usize = 2_000_000;
 
 /// Whether the problem is small enough, and of the kind.
-pub(crate) fn is_affordable(problem: &ErasedProblem<'_>) -> bool {
-    let (f, form) = (&problem.inner, problem.merit.quadratic_form());
+pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
+    let (f, form) = (problem.inner, problem.merit.quadratic_form());
     is_small(problem) && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
 }
 
@@ -33,8 +33,8 @@ fn is_few(form: &QuadraticForm) -> bool {
 }
 
 /// Whether an affine f has so few numbers.
-pub(crate) fn is_small(problem: &ErasedProblem<'_>) -> bool {
-    let f = &problem.inner;
+pub(crate) fn is_small(problem: Objective<'_>) -> bool {
+    let f = problem.inner;
     let pairs = if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
     let d = f.d();
     f.structure().affine

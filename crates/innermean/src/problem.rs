@@ -2,11 +2,12 @@
 //!
 //! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see `oracle.rs`).
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::blocks::{Blocks, MERIT};
 use crate::inner::Inner;
-use crate::merit::{Borrowed, Merit};
+use crate::merit::Merit;
 use crate::regularizer::Regularizer;
 use crate::vector::norm_squared;
 
@@ -37,25 +38,59 @@ pub struct Constants {
     pub mu: f64,
 }
 
-/// A problem whose types are known at run time alone: what takes it is compiled once for all problems, and its steps cost a few calls
-/// through pointers more.
-pub type ErasedProblem<'p> = Problem<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer>;
+/// A problem with its types erased: what everything behind the constructor works on, compiled once.
+#[derive(Clone, Copy)]
+pub struct Objective<'p> {
+    /// f
+    pub inner: &'p dyn Inner,
+    /// phi
+    pub merit: &'p dyn Merit,
+    /// g
+    pub regularizer: &'p dyn Regularizer,
+}
 
-impl<'p> ErasedProblem<'p> {
-    /// The same problem once more: all of it is borrowed.
-    #[must_use]
-    pub fn copied(&self) -> ErasedProblem<'p> {
-        let Problem { inner, merit: Borrowed(merit), regularizer } = self;
-        Problem { inner: *inner, merit: Borrowed(*merit), regularizer: *regularizer }
+impl fmt::Debug for Objective<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let f = self.inner;
+        write!(formatter, "{} terms, d = {}, ell = {}", f.n_x(), f.d(), f.ell())
+    }
+}
+
+impl<'p, F: Inner, P: Merit, G: Regularizer> From<&'p Problem<F, P, G>> for Objective<'p> {
+    fn from(problem: &'p Problem<F, P, G>) -> Self {
+        Objective { inner: &problem.inner, merit: &problem.merit, regularizer: &problem.regularizer }
+    }
+}
+
+impl<'p> From<&Objective<'p>> for Objective<'p> {
+    fn from(problem: &Objective<'p>) -> Self {
+        *problem
     }
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
-    /// This problem with its types forgotten.
-    pub fn erased(&self) -> ErasedProblem<'_> {
-        Problem { inner: &self.inner, merit: Borrowed(&self.merit), regularizer: &self.regularizer }
+    /// This problem with its types erased.
+    pub fn erased(&self) -> Objective<'_> {
+        self.into()
     }
 
+    /// `P(theta)`
+    pub fn objective(&self, theta: &[f64]) -> f64 {
+        self.erased().objective(theta)
+    }
+
+    /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) phi_i'(fbar_i(theta))`, g left out.
+    pub fn gradient(&self, theta: &[f64], out: &mut [f64]) {
+        self.erased().gradient(theta, out);
+    }
+
+    /// The constants of the paper's assumptions, as far as f, phi and g know them.
+    pub fn constants(&self) -> Constants {
+        self.erased().constants()
+    }
+}
+
+impl<'p> Objective<'p> {
     /// `P(theta)`
     pub fn objective(&self, theta: &[f64]) -> f64 {
         let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
@@ -162,7 +197,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// Whether phi has no kinks, and a curvature of its own at each place.
     fn varies(&self) -> bool {
         let somewhere = vec![0.0; self.inner.ell()];
-        let Problem { inner, merit, .. } = self;
+        let Objective { inner, merit, .. } = self;
         !merit.has_kinks() && inner.n_x() > 0 && merit.curvature(0, &somewhere).is_some()
     }
 

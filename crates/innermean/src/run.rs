@@ -13,12 +13,9 @@ use serde::{Deserialize, Serialize};
 use self::course::Course;
 use crate::certificate::{Certificate, Measure};
 use crate::checkpoint::{Checkpoint, CheckpointError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::Method;
 use crate::oracle::Calls;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::status::Status;
 
 mod course;
@@ -217,20 +214,14 @@ pub(crate) fn begun<T>(found: Result<T, CheckpointError>) -> T {
 
 impl Driver<'_> {
     /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows).
-    pub fn run<F, P, G, M>(
+    pub fn run<'p, M: Method>(
         &self,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         method: &M,
         theta: &[f64],
         observer: &mut dyn Observer,
-    ) -> Solution
-    where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
-        M: Method<F, P, G>,
-    {
-        begun(self.run_from(problem, method, Begin::At(theta), observer))
+    ) -> Solution {
+        begun(self.run_from(problem.into(), method, Begin::At(theta), observer))
     }
 
     /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and `evaluate_every`; the limits may be others. They are those of both runs
@@ -238,58 +229,37 @@ impl Driver<'_> {
     ///
     /// # Errors
     /// If problem, method or settings are not those of the checkpoint.
-    pub fn resume<F, P, G, M>(
+    pub fn resume<'p, M: Method>(
         &self,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         method: &M,
         checkpoint: &Checkpoint,
         observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError>
-    where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
-        M: Method<F, P, G>,
-    {
-        self.run_from(problem, method, Begin::Resume(checkpoint), observer)
+    ) -> Result<Solution, CheckpointError> {
+        self.run_from(problem.into(), method, Begin::Resume(checkpoint), observer)
     }
 
     /// [`Self::run`] or [`Self::resume`].
-    pub(crate) fn run_from<F, P, G, M>(
+    pub(crate) fn run_from<M: Method>(
         &self,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         method: &M,
         begin: Begin<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError>
-    where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
-        M: Method<F, P, G>,
-    {
+    ) -> Result<Solution, CheckpointError> {
         self.run_on(problem, problem, Spent::default(), method, begin, observer)
     }
 
     /// [`Self::run_from`] with a method that works on another form of the problem, while the problem itself is evaluated.
-    pub(crate) fn run_on<F, P, G, M, F2, P2, G2>(
+    pub(crate) fn run_on<M: Method>(
         &self,
-        problem: &Problem<F, P, G>,
-        form: &Problem<F2, P2, G2>,
+        problem: Objective<'_>,
+        form: Objective<'_>,
         spent: Spent,
         method: &M,
         begin: Begin<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError>
-    where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
-        F2: Inner,
-        P2: Merit,
-        G2: Regularizer,
-        M: Method<F2, P2, G2>,
-    {
+    ) -> Result<Solution, CheckpointError> {
         Ok(Course::begin(self, problem, form, spent, method, begin, observer)?.run())
     }
 }

@@ -26,7 +26,7 @@ pub trait SharedForm: Inner {
 pub const MOST_PICKED: usize = 16;
 
 /// The shared form of f: its own, or all terms stacked, if they have as many samples each. None if `ell` is above [`MOST_PICKED`].
-pub fn shared_form<F: Inner>(f: &F) -> Option<Box<dyn SharedForm + '_>> {
+pub fn shared_form(f: &dyn Inner) -> Option<Box<dyn SharedForm + '_>> {
     if f.ell() > MOST_PICKED {
         return None;
     }
@@ -35,18 +35,17 @@ pub fn shared_form<F: Inner>(f: &F) -> Option<Box<dyn SharedForm + '_>> {
 
 /// `F_theta(y_j) = ( f_theta(x_i, y_ij) for all i )`: the form that any f has whose terms have equally many samples. A query of
 /// it counts as `n_X` calls.
-#[derive(Debug)]
-pub struct Stacked<'f, F: ?Sized>(&'f F);
+pub struct Stacked<'f>(&'f dyn Inner);
 
-impl<'f, F: Inner + ?Sized> Stacked<'f, F> {
+impl<'f> Stacked<'f> {
     /// None if the terms differ in their number of samples, or `ell` is above [`MOST_PICKED`].
-    pub fn new(f: &'f F) -> Option<Self> {
+    pub fn new(f: &'f dyn Inner) -> Option<Self> {
         let equal = (1..f.n_x()).all(|i| f.n_y(i) == f.n_y(0));
         (equal && f.ell() <= MOST_PICKED).then_some(Stacked(f))
     }
 }
 
-impl<F: Inner + ?Sized> Inner for Stacked<'_, F> {
+impl Inner for Stacked<'_> {
     fn d(&self) -> usize {
         self.0.d()
     }
@@ -119,7 +118,7 @@ impl<F: Inner + ?Sized> Inner for Stacked<'_, F> {
     }
 }
 
-impl<F: Inner + ?Sized> SharedForm for Stacked<'_, F> {
+impl SharedForm for Stacked<'_> {
     fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&u[i * out.len()..(i + 1) * out.len()]);
     }
@@ -141,20 +140,20 @@ impl<F: Inner + ?Sized> SharedForm for Stacked<'_, F> {
 /// ```
 ///
 /// The prox follows from `argmin over w of phi_i*(w) + |B_i' w - v|^2 / (2 alpha)`.
-pub struct Picked<'f, P> {
+pub struct Picked<'f> {
     form: &'f dyn SharedForm,
-    merit: &'f P,
+    merit: &'f dyn Merit,
     ell: usize,
     /// `max_i s_i`
     scale: f64,
 }
 
-impl<'f, P: Merit> Picked<'f, P> {
+impl<'f> Picked<'f> {
     /// `merit` is that of the given problem, whose averages lie in `R^ell`.
     ///
     /// # Panics
     /// If `ell` is above [`MOST_PICKED`].
-    pub fn new(form: &'f dyn SharedForm, merit: &'f P, ell: usize) -> Self {
+    pub fn new(form: &'f dyn SharedForm, merit: &'f dyn Merit, ell: usize) -> Self {
         assert!(ell <= MOST_PICKED, "a shared form has at most {MOST_PICKED} numbers for each term");
         let scale = (0..form.n_x()).map(|i| form.pick_scale(i)).fold(0.0, f64::max);
         Picked { form, merit, ell, scale }
@@ -177,7 +176,7 @@ impl<'f, P: Merit> Picked<'f, P> {
 /// Of `|v|^2`: what rounding may leave of `v - B_i' w`.
 const ROUNDING: f64 = 1e-24;
 
-impl<P: Merit> Merit for Picked<'_, P> {
+impl Merit for Picked<'_> {
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         self.merit.value(i, &self.picked(i, u)[..self.ell])
     }

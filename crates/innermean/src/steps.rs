@@ -4,12 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
-use crate::merit::Merit;
 use crate::methods::primal_dual::Settings;
 use crate::methods::reference::Reference;
 use crate::oracle::snapshot_calls;
-use crate::problem::{Constants, Problem};
-use crate::regularizer::Regularizer;
+use crate::problem::{Constants, Objective};
 use crate::setting::at_least_one;
 
 /// Where the step sizes come from.
@@ -54,12 +52,13 @@ impl Settings {
     ///
     /// # Errors
     /// If the rule is a theorem whose assumptions the problem does not meet, or a value is not above zero.
-    pub fn choose<F: Inner, P: Merit, G: Regularizer>(
+    pub fn choose<'p>(
         choice: &Choice,
-        problem: &Problem<F, P, G>,
+        problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Settings, ChoiceError> {
-        let f = &problem.inner;
+        let problem = problem.into();
+        let f = problem.inner;
         let n_x = f.n_x();
         let fixed = choice.alpha_theta.is_some()
             || choice.alpha_w.is_some()
@@ -115,7 +114,7 @@ impl Settings {
 
 /// What stands in the settings where steps are found at each snapshot and the first outer iteration begins with one. Data of such a size
 /// that there can be no steps are found here all the same: `alpha_theta` is then zero.
-fn not_used<F: Inner>(f: &F) -> Steps {
+fn not_used(f: &dyn Inner) -> Steps {
     let r = f.bounds().mean_jacobian.unwrap_or(1.0);
     Steps { alpha_theta: 1.0 / (r * r).max(f64::MIN_POSITIVE), alpha_w: 1.0, inner_iterations: 1 }
 }
@@ -128,19 +127,20 @@ fn not_used<F: Inner>(f: &F) -> Steps {
 /// Lipschitz phi with kinks it is some `B_w` over the typical average at the start or, if all are zero there, at equal
 /// weights 1/d; its duals are bounded, so that larger steps are stable. Where single samples f' scatter around their
 /// mean, their spread is added to `R^2`.
-pub fn scaled<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> Steps {
+pub fn scaled<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Steps {
+    let problem = problem.into();
     scaled_for_batches(problem, theta, 1, 1)
 }
 
 /// [`scaled`] for steps in batches. The average of `batch` samples scatters so many times less than one of them does. A step that changes
 /// `outer_batch` duals renews all of them in so many times fewer steps.
-pub(crate) fn scaled_for_batches<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+pub(crate) fn scaled_for_batches(
+    problem: Objective<'_>,
     theta: &[f64],
     batch: usize,
     outer_batch: usize,
 ) -> Steps {
-    let f = &problem.inner;
+    let f = problem.inner;
     let scatter = SPREAD / batch as f64;
     let mut steps =
         scaled_for_averages(problem, theta, scatter * jacobian_spread(f, &problem.allowed(theta)));
@@ -158,13 +158,8 @@ pub(crate) fn scaled_for_batches<F: Inner, P: Merit, G: Regularizer>(
 /// `alpha_theta`, or less where f' of an f that is not affine would outgrow it. While the duals are renewed once, in `n_X` steps, theta moves by
 /// about `n_X alpha_theta F'`: there, the Jacobians may not be much larger than at the start, and the step is made for the larger ones.
 /// Bounded links pass as they are; an exponential runs away otherwise before its duals notice.
-fn tamed<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    scatter: f64,
-    alpha_theta: f64,
-) -> f64 {
-    let f = &problem.inner;
+fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) -> f64 {
+    let f = problem.inner;
     let start = problem.allowed(theta);
     let size = |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + scatter * jacobian_spread(f, theta);
     let first = size(&start);
@@ -194,12 +189,8 @@ const MARGIN: f64 = 0.5;
 const MOST_HALVINGS: usize = 20;
 
 /// [`scaled`] where the averages themselves are at hand: nothing scatters, up to what is given, and no snapshot is taken.
-pub(crate) fn scaled_for_averages<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    scatter: f64,
-) -> Steps {
-    let f = &problem.inner;
+pub(crate) fn scaled_for_averages(problem: Objective<'_>, theta: &[f64], scatter: f64) -> Steps {
+    let f = problem.inner;
     let n_x = f.n_x();
     let start = problem.allowed(theta);
     let r = mean_jacobian_norm(f, &start).max(f64::MIN_POSITIVE);
@@ -250,12 +241,9 @@ const KINK_EPOCH: usize = 8;
 /// Differs: the mu of g alone says nothing where P is strongly convex through phi, as without a ridge. So that a pass renews the duals,
 /// `sigma` is at least `1/gamma`: mu is taken as at least `R^2 / (n gamma)`. Of 0.1, 0.3, 1, 3 and 10 over gamma, 1 was the best or next to it
 /// on the paper's 18 portfolios and on 16 random ridge and logistic regressions with a small mu.
-pub fn accelerated<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    batch: usize,
-) -> (Steps, f64) {
-    let f = &problem.inner;
+pub fn accelerated<'p>(problem: impl Into<Objective<'p>>, theta: &[f64], batch: usize) -> (Steps, f64) {
+    let problem = problem.into();
+    let f = problem.inner;
     let n = f.n_x() as f64 / batch as f64;
     let start = problem.allowed(theta);
     let gamma = problem.gamma_at(&start);
@@ -341,7 +329,7 @@ pub fn theorem2(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
 ///
 /// # Errors
 /// If f is not affine, some `n_Y` is not 1, or mu, gamma or a bound is missing.
-pub fn theorem3<F: Inner>(constants: &Constants, f: &F) -> Result<Steps, Unmet> {
+pub fn theorem3(constants: &Constants, f: &dyn Inner) -> Result<Steps, Unmet> {
     let unmet = |missing: String| Unmet { theorem: "Theorem 3", missing };
     if !f.structure().affine {
         return Err(unmet("f is not affine; take Theorem 1 or 2 or give the steps".to_owned()));

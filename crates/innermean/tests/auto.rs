@@ -9,9 +9,9 @@ use innermean::methods::direct::Direct;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::problems::linear::{logistic_regression, ridge_regression};
 use innermean::{
-    Absolute, AnyMethod, Choice, Collapsed, Driver, FreeTail, Inner, Listed, Logistic, Merit, Observer,
-    Outcome, Portfolio, Problem, QuadraticForm, Record, Regularizer, Ridge, Solution, Square, Status, Stop,
-    Structure, Unregularized, Weighted,
+    Absolute, AnyMethod, Choice, Collapsed, Driver, FreeTail, Inner, Listed, Logistic, Objective, Observer,
+    Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution, Square, Status, Stop, Structure,
+    Unregularized, Weighted,
 };
 use support::chain::Chain;
 use support::dense::{Symmetric, dot};
@@ -59,8 +59,8 @@ fn driver(tolerance: f64) -> Driver<'static> {
 }
 
 /// By the normal equations, from a start of no merit.
-fn direct<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Solution {
-    let problem = &problem.erased();
+fn direct<'p>(problem: impl Into<Objective<'p>>) -> Solution {
+    let problem = problem.into();
     let start: Vec<f64> = (0..problem.inner.d()).map(|l| (l as f64).cos()).collect();
     let method = Direct::choose(&Choice::default(), problem, &start).unwrap();
     let solution = driver(1e-9).run(problem, &method, &start, &mut ());
@@ -170,7 +170,8 @@ fn flat_directions_stay_where_they_are() {
     assert!(outcome.solution.objective < 1e-12, "{}", outcome.solution.objective);
 }
 
-fn first<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> &'static str {
+fn first<'p>(problem: impl Into<Objective<'p>>) -> &'static str {
+    let problem = problem.into();
     let candidates = auto::choose(problem);
     assert!(candidates.iter().all(|c| !c.reason.is_empty() && !c.reason.ends_with('.')));
     candidates[0].method
@@ -223,7 +224,7 @@ fn what_stalls_is_made_good_by_the_next_in_one_run() {
     let (problem, exact) = Data::random(60, 4, 1.0, 2).logistic(0.1);
     let mut told = Told::default();
     let plan = after_a_crawl(&problem);
-    let outcome = plan.run(&driver(1e-10), &problem, &[0.0; 4], &mut told, AnyMethod::run_from);
+    let outcome = plan.run(&driver(1e-10), &problem, &[0.0; 4], &mut told);
     let Outcome { solution, method, fallbacks, .. } = outcome;
     assert_eq!(solution.status, Status::Solved);
     assert_close(&solution.theta, &exact, 1e-4);
@@ -243,7 +244,7 @@ fn what_stalls_is_made_good_by_the_next_in_one_run() {
     // The limits are those of the whole run.
     let stop = Stop { max_outer: Some(last.outer - 1), tolerance: Some(1e-10), ..Stop::default() };
     let short = Driver { stop, ..Driver::default() };
-    let cut = after_a_crawl(&problem).run(&short, &problem, &[0.0; 4], &mut (), AnyMethod::run_from).solution;
+    let cut = after_a_crawl(&problem).run(&short, &problem, &[0.0; 4], &mut ()).solution;
     assert_eq!((cut.status, cut.outer), (Status::MaxOuter, last.outer - 1));
 }
 

@@ -8,8 +8,8 @@ use std::ops::Range;
 use allocations::allocations;
 use innermean::inner::{Duals, block_of};
 use innermean::{
-    Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Merit, Method,
-    NegativeLog, Oracle, Problem, Reference, Regularizer, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
+    Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method, NegativeLog,
+    Objective, Oracle, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
 };
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 use support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
@@ -154,11 +154,8 @@ fn with_square<F: Inner>(inner: F) -> Problem<F, Square, Ridge> {
 
 /// The bits of theta and of the duals after two outer iterations, which allocate nothing in a step, and what they cost. With `cut`, the state
 /// is written and read back in the middle of the second.
-fn run<F: Inner, P: Merit, G: Regularizer, M: Method<F, P, G>>(
-    problem: &Problem<F, P, G>,
-    method: &M,
-    cut: bool,
-) -> (Vec<u64>, Calls, u64) {
+fn run<'p>(problem: impl Into<Objective<'p>>, method: &impl Method, cut: bool) -> (Vec<u64>, Calls, u64) {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     let (mut calls, mut rows) = (Calls::default(), 0);
@@ -184,7 +181,8 @@ fn given(batch: Option<usize>, outer_batch: Option<usize>, inner_iterations: usi
     Choice { inner_iterations: Some(inner_iterations), batch, outer_batch, ..steps }
 }
 
-fn check_state<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) {
+fn check_state<'p>(problem: impl Into<Objective<'p>>) {
+    let problem = problem.into();
     let start = vec![0.1; problem.inner.d()];
     for reference in [Reference::Last, Reference::Random, Reference::Average] {
         for warmup_epochs in [0, 1] {
@@ -215,7 +213,8 @@ fn steps_in_batches_allocate_nothing_and_resume() {
 /// With one sample for each term a block is that sample: steps in batches draw what the paper's do, and make the same bits of it.
 #[test]
 fn a_batch_of_one_is_the_papers_step() {
-    fn same<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) {
+    fn same<'p>(problem: impl Into<Objective<'p>>) {
+        let problem = problem.into();
         let start = vec![0.1; problem.inner.d()];
         let one = |batch| {
             run(problem, &Svrpda1::choose(&given(batch, Some(1), 50), problem, &start).unwrap(), false)

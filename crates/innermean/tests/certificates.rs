@@ -91,7 +91,7 @@ fn promise(phi: &str, g: &str) -> Promise {
 /// A point near `centre` that g allows.
 fn near(problem: &Random, centre: &[f64], spread: f64, stream: &mut Stream) -> Vec<f64> {
     let moved: Vec<f64> = centre.iter().map(|t| t + spread * symmetric(stream)).collect();
-    problem.allowed(&moved)
+    problem.erased().allowed(&moved)
 }
 
 /// The certificate of one point by itself.
@@ -107,7 +107,7 @@ fn gap(problem: &Random, theta: &[f64]) -> Option<(f64, f64)> {
 /// Checks points at all distances from the solution. `P_best >= P*` makes this a test of the bound whatever the solver missed.
 fn check(name: &str, problem: &Random, promise: Promise, stream: &mut Stream) {
     let d = problem.inner.d();
-    let best = optimum(problem, &problem.allowed(&vec![0.1; d])).expect("smooth phi");
+    let best = optimum(problem, &problem.erased().allowed(&vec![0.1; d])).expect("smooth phi");
     assert!(best.objective.is_finite(), "{name}: bounded below");
     for spread in [3.0, 0.3, 0.03, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8] {
         let theta = near(problem, &best.theta, spread, stream);
@@ -277,7 +277,7 @@ fn runs_end_at_their_tolerance_and_never_claim_too_much() {
                     None => continue,
                 };
                 let problem = Problem { inner, merit, regularizer: &regularizer };
-                let start = problem.allowed(&vec![0.3; d]);
+                let start = problem.erased().allowed(&vec![0.3; d]);
                 let Ok(method) = AnyMethod::named(name, &Choice::seeded(1), &problem, &start) else {
                     continue;
                 };

@@ -10,21 +10,21 @@ use innermean::draws::Stream;
 use innermean::optimum::optimum;
 use innermean::problems::bellman::Bellman;
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, Merit, Portfolio, Problem, Regularizer, Solution, Square, Status, Stop,
-    Unregularized,
+    AnyMethod, Choice, Driver, Objective, Portfolio, Problem, Solution, Square, Status, Stop, Unregularized,
 };
 use innermean_data::{MdpOptions, generate_mdp};
 use support::market::{Market, real_markets};
 use support::{geometric_mean, median};
 
 /// Runs until the objective is within `gap` of the optimum, looking `looks` times for each `n_X` steps.
-fn run<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+fn run<'p>(
+    problem: impl Into<Objective<'p>>,
     name: &str,
     choice: &Choice,
     start: &[f64],
     target: f64,
 ) -> Solution {
+    let problem = problem.into();
     let driver = Driver {
         stop: Stop {
             max_outer: None,

@@ -82,7 +82,7 @@ impl Case {
         let least = problem.objective(theta);
         // The library's own idea of the optimum agrees with the one from elsewhere.
         let own = optimum(&problem, &start).expect("an optimum");
-        let size = problem.objective(&problem.allowed(&start)) - least;
+        let size = problem.objective(&problem.erased().allowed(&start)) - least;
         assert!((own.objective - least).abs() <= 1e-3 * LINEAR * size, "{name}: {least}, {own:?}");
         Case { name, problem, start, least: least.min(own.objective), passes: Some(LINEAR_PASSES) }
     }
@@ -95,7 +95,7 @@ impl Case {
 
     /// `P(theta) - P*`, as a part of that at the start.
     fn gap(&self, objective: f64) -> f64 {
-        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        let first = self.problem.objective(&self.problem.erased().allowed(&self.start));
         (objective - self.least) / (first - self.least)
     }
 
@@ -106,7 +106,7 @@ impl Case {
 
     /// A linear rate ends at the optimum, within so many passes.
     fn judge_linear(&self, row: &MethodInfo, passes: u64) -> (bool, Solution) {
-        let first = self.problem.objective(&self.problem.allowed(&self.start));
+        let first = self.problem.objective(&self.problem.erased().allowed(&self.start));
         let more = if row.family == Family::Batch { BATCH } else { 1 };
         let stop = Stop {
             target_objective: Some(self.least + LINEAR * (first - self.least)),

@@ -5,10 +5,9 @@ mod curved;
 
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
-use innermean::merit::Borrowed;
 use innermean::{
     AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver, ElasticNet,
-    FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Poisson, Portfolio, Problem,
+    FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective, Poisson, Portfolio, Problem,
     Regularizer, Ridge, Ridged, Simplex, SmoothedHinge, Solution, Square, SquaredHinge, Stop, Structure,
     Tilted, Unregularized, Weighted,
 };
@@ -195,7 +194,7 @@ fn sparse_rows(n: usize, d: usize, seed: u64) -> Collapsed {
 #[test]
 fn a_gradient_in_one_pass_is_that_in_two() {
     fn check(f: &dyn Inner, merit: &dyn Merit) {
-        let problem = Problem { inner: f, merit: Borrowed(merit), regularizer: Unregularized };
+        let problem = Objective { inner: f, merit, regularizer: &Unregularized };
         let theta = numbers(f.d(), 3);
         let size = f.n_x() * f.ell();
         let run = || {
@@ -285,11 +284,8 @@ fn logistic_answer(rows: &[f64], d: usize, labels: &[f64], lambda: f64) -> Vec<f
     theta
 }
 
-fn run<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    tolerance: f64,
-    max_outer: u64,
-) -> Solution {
+fn run<'p>(problem: impl Into<Objective<'p>>, tolerance: f64, max_outer: u64) -> Solution {
+    let problem = problem.into();
     let start = vec![0.0; problem.inner.d()];
     let method = AnyMethod::named("newton", &Choice::default(), problem, &start).unwrap();
     let stop = Stop { max_outer: Some(max_outer), tolerance: Some(tolerance), ..Stop::default() };

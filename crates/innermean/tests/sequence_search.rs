@@ -2,8 +2,7 @@
 
 use innermean::problems::sequences::search::{Found, Origin, Search};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, LanguageModel, Merit, Problem, Regularizer, Ridge, Sequences, Solution,
-    Stop,
+    AnyMethod, Choice, Driver, Inner, LanguageModel, Objective, Problem, Ridge, Sequences, Solution, Stop,
 };
 use innermean_data::{LanguageOptions, generate_language};
 
@@ -18,12 +17,13 @@ fn generated(options: &LanguageOptions) -> (Sequences, Vec<u32>) {
     (f, spoken.labels)
 }
 
-fn descend<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+fn descend<'p>(
+    problem: impl Into<Objective<'p>>,
     start: &[f64],
     most: u64,
     tolerance: Option<f64>,
 ) -> Solution {
+    let problem = problem.into();
     let choice = Choice { alpha_theta: Some(0.5), ..Choice::default() };
     let method = AnyMethod::named("lbfgs", &choice, problem, start).unwrap();
     let stop = Stop { max_outer: Some(most), tolerance, ..Stop::default() };

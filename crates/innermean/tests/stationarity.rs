@@ -53,7 +53,7 @@ fn run<M: innermean::Merit>(
     start: &[f64],
     max_outer: u64,
 ) -> Solution {
-    let problem = &problem.erased();
+    let problem = problem.erased();
     let method = AnyMethod::named("gd", &Choice::seeded(0), problem, start).expect("it suits");
     let stop = Stop { max_outer: Some(max_outer), ..Stop::default() };
     method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ())
@@ -90,7 +90,7 @@ fn sequences(number: u64) -> Solution {
     let problem =
         sequences.problem(innermean::Ridge::from_weight(1e-4).expect("a weight")).expect("a problem");
     let start = vec![0.0; classes * (width + 1)];
-    let problem = &problem.erased();
+    let problem = problem.erased();
     let method = AnyMethod::named("newton", &Choice::seeded(0), problem, &start).expect("it suits");
     let stop = Stop { max_outer: Some(150), tolerance: Some(1e-6), ..Stop::default() };
     method.run(&Driver { stop, ..Driver::default() }, problem, &start, &mut ())

@@ -9,9 +9,9 @@ mod support;
 use innermean::methods::primal_dual::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
-    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Oracle, Portfolio,
-    Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1, Svrpda2,
-    Unregularized,
+    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective, Oracle,
+    Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1,
+    Svrpda2, Unregularized,
 };
 use support::dense::distance_squared;
 use support::market::Market;
@@ -258,7 +258,7 @@ where
     F: Inner,
     P: Merit,
     G: Regularizer,
-    M: Method<F, P, G, State = PrimalDual>,
+    M: Method<State = PrimalDual>,
 {
     let d = problem.inner.d();
     let mut oracle = Oracle::new(problem);
@@ -389,7 +389,8 @@ fn a_rule_brings_its_option_and_its_loop() {
 }
 
 /// The words of the refusal.
-fn refusal<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, rule: StepRule) -> String {
+fn refusal<'p>(problem: impl Into<Objective<'p>>, rule: StepRule) -> String {
+    let problem = problem.into();
     let start = vec![0.0; problem.inner.d()];
     let error = Settings::choose(&Choice { rule: Some(rule), ..Choice::default() }, problem, &start)
         .expect_err("an assumption is not met");

@@ -7,9 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use innermean::{
-    AnyMethod, Choice, Driver, Inner, Measure, Merit, Problem, Regularizer, Solution, Stop, auto,
-};
+use innermean::{AnyMethod, Choice, Driver, Measure, Objective, Solution, Stop, auto};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,24 +75,22 @@ pub struct Run {
 }
 
 /// Builds a problem by `build`, solves it from the origin and takes the time of both.
-pub(crate) fn solve<F: Inner, P: Merit, G: Regularizer>(
-    task: &Task,
-    rows: usize,
-    build: impl FnOnce() -> Problem<F, P, G>,
-) -> Run {
+pub(crate) fn solve<Q>(task: &Task, rows: usize, build: impl FnOnce() -> Q) -> Run
+where
+    for<'p> &'p Q: Into<Objective<'p>>,
+{
     solve_from(task, rows, || {
         let problem = build();
-        let start = vec![0.0; problem.inner.d()];
+        let start = vec![0.0; (&problem).into().inner.d()];
         (problem, start)
     })
 }
 
 /// [`solve`] from a start that is built with the problem.
-pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
-    task: &Task,
-    rows: usize,
-    build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
-) -> Run {
+pub(crate) fn solve_from<Q>(task: &Task, rows: usize, build: impl FnOnce() -> (Q, Vec<f64>)) -> Run
+where
+    for<'p> &'p Q: Into<Objective<'p>>,
+{
     // The driver counts the method's own seconds; this counts all.
     let too_late = AtomicBool::new(false);
     let limit = Duration::from_secs_f64(task.max_seconds);
@@ -112,12 +108,15 @@ pub(crate) fn solve_from<F: Inner, P: Merit, G: Regularizer>(
     })
 }
 
-fn solve_until<F: Inner, P: Merit, G: Regularizer>(
+fn solve_until<Q>(
     task: &Task,
     rows: usize,
-    build: impl FnOnce() -> (Problem<F, P, G>, Vec<f64>),
+    build: impl FnOnce() -> (Q, Vec<f64>),
     too_late: &AtomicBool,
-) -> Run {
+) -> Run
+where
+    for<'p> &'p Q: Into<Objective<'p>>,
+{
     let (cpu, begun) = (cpu_seconds(), Instant::now());
     let (problem, start) = build();
     let stop = Stop { max_outer: None, tolerance: Some(task.tolerance), ..Stop::default() };

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
 use innermean::methods::lbfgs::Lbfgs;
-use innermean::{Bags, Bernoulli, Choice, Driver, FreeTail, Listed, Method, Ridge, Solution, Stop, Svrpda1};
+use innermean::{Choice, Driver, Listed, Method, Solution, Stop, Svrpda1};
 use innermean_experiments::groups::{Proportions, Shape, draw};
 use innermean_experiments::timing::seconds;
 
@@ -96,10 +96,12 @@ fn measure([groups, rows, width]: [usize; 3], given: &[Choice]) -> String {
 }
 
 /// To the target, or to the last digits without one.
-fn run<M>(problem: &Proportions, start: &[f64], choice: &Choice, target: Option<f64>) -> Run
-where
-    M: Listed + Method<Bags, Bernoulli, FreeTail<Ridge>>,
-{
+fn run<M: Listed + Method>(
+    problem: &Proportions,
+    start: &[f64],
+    choice: &Choice,
+    target: Option<f64>,
+) -> Run {
     let (setup, method) = seconds(|| M::choose(choice, problem, start).expect("steps"));
     let stop = Stop {
         tolerance: target.is_none().then_some(1e-11),

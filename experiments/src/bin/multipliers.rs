@@ -8,11 +8,10 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use innermean::draws::Stream;
-use innermean::merit::Borrowed;
 use innermean::methods::AnyMethod;
 use innermean::methods::multipliers::Multipliers;
 use innermean::{
-    Absolute, Collapsed, Driver, Inner, L1, Merit, Portfolio, Problem, Regularizer, Ridge, Simplex, Stop,
+    Absolute, Collapsed, Driver, Inner, L1, Portfolio, Problem, Regularizer, Ridge, Simplex, Stop,
 };
 use innermean_data::generate_factor_model;
 
@@ -66,11 +65,7 @@ fn main() -> anyhow::Result<()> {
     let heads = GROWTHS.map(|growth| format!("times {growth}"));
     writeln!(text, "| problem | gap | {} |\n|---|---|{}", heads.join(" | "), "---|".repeat(GROWTHS.len()))?;
     for (name, problem) in cases()? {
-        let problem = Problem {
-            inner: &problem.inner,
-            merit: Borrowed(&problem.merit as &dyn Merit),
-            regularizer: &problem.regularizer,
-        };
+        let problem = problem.erased();
         let (start, rows) = (vec![0.0; problem.inner.d()], problem.inner.n_x() as f64);
         for gap in [1e-6, 1e-10] {
             let stop = Stop { tolerance: Some(gap), max_outer: Some(100), ..Stop::default() };

@@ -62,11 +62,7 @@ fn sparse(n: usize, d: usize, nonzeros: usize) -> Collapsed {
 
 type Loss<'p> = Problem<&'p Collapsed, Box<dyn Merit>, Ridge>;
 
-fn run<'p, M: Method<&'p Collapsed, Box<dyn Merit>, Ridge>>(
-    problem: &Loss<'p>,
-    method: &M,
-    target: f64,
-) -> Solution {
+fn run(problem: &Loss<'_>, method: &impl Method, target: f64) -> Solution {
     let stop =
         Stop { max_outer: Some(300), target_objective: Some(target), tolerance: None, ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };

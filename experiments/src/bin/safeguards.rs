@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
+use innermean::Objective;
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
-use innermean::problem::ErasedProblem;
 use innermean::{AnyMethod, Choice, Driver, METHODS, Mspbe, Status, Stop};
 use innermean_data::{Features, MdpOptions, generate_mdp};
 use innermean_experiments::cases;
@@ -21,13 +21,7 @@ const LINEAR: (f64, u64) = (1e-6, 2000);
 const SUBLINEAR: (f64, u64) = (1e-2, 1000);
 
 /// Calls to the target; none where it was not reached.
-fn calls(
-    method: &AnyMethod,
-    problem: &ErasedProblem<'_>,
-    start: &[f64],
-    target: f64,
-    most: u64,
-) -> Option<u64> {
+fn calls(method: &AnyMethod, problem: Objective<'_>, start: &[f64], target: f64, most: u64) -> Option<u64> {
     let stop = Stop {
         max_outer: None,
         max_calls: Some(most),
@@ -62,7 +56,7 @@ struct Ratio {
     given: Option<u64>,
 }
 
-fn compare(problem: &ErasedProblem<'_>, start: &[f64], seed: u64) -> Result<Vec<Ratio>> {
+fn compare(problem: Objective<'_>, start: &[f64], seed: u64) -> Result<Vec<Ratio>> {
     let optimum = innermean::optimum(problem, start).context("an optimum")?;
     let first = problem.objective(&problem.allowed(start));
     let pass = gradient_calls(&problem.inner).total();
@@ -92,7 +86,7 @@ fn main() -> Result<()> {
     let jobs: Vec<_> = tasks.iter().flat_map(|case| seeds.iter().map(move |seed| (case, *seed))).collect();
     let mut found: Vec<(String, Vec<Ratio>)> = jobs
         .par_iter()
-        .map(|(case, seed)| Ok((case.name.clone(), compare(&case.problem(), &case.start, *seed)?)))
+        .map(|(case, seed)| Ok((case.name.clone(), compare(case.problem(), &case.start, *seed)?)))
         .collect::<Result<_>>()?;
     for seed in 1..=if quick { 2 } else { 5 } {
         let features = [Features::MixedSign, Features::Uniform, Features::Gaussian][seed as usize % 3];
@@ -100,7 +94,7 @@ fn main() -> Result<()> {
         let walk = mdp.walk(500, seed);
         let f = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount)?;
         let problem = f.problem(0.0)?;
-        found.push((format!("walk {seed}"), compare(&problem.erased(), &vec![0.0; mdp.d], seed)?));
+        found.push((format!("walk {seed}"), compare(problem.erased(), &vec![0.0; mdp.d], seed)?));
     }
     if std::env::args().any(|arg| arg == "--all") {
         for (name, ratios) in &found {

@@ -1,11 +1,10 @@
 //! Random problems of every command, loss, penalty, constraint and conditioning. Problem K of seed S is the same whatever else is drawn.
 
 use anyhow::Result;
+use innermean::Objective;
 use innermean::Solution;
-use innermean::merit::Borrowed;
-use innermean::problem::ErasedProblem;
 use innermean::problems::scaling::Scaling;
-use innermean::{Inner, Merit, Problem, Regularizer};
+use innermean::{Inner, Merit, Regularizer};
 use serde::Serialize;
 
 use self::columns::{Conditioning, Dice};
@@ -114,8 +113,8 @@ impl Case {
     }
 
     /// The problem.
-    pub fn problem(&self) -> ErasedProblem<'_> {
-        Problem { inner: &*self.inner, merit: Borrowed(&*self.merit), regularizer: &*self.regularizer }
+    pub fn problem(&self) -> Objective<'_> {
+        Objective { inner: &*self.inner, merit: &*self.merit, regularizer: &*self.regularizer }
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Verdict {
     WrongSolved,
     /// Called solved, and there is no minimum.
     UnboundedSolved,
-    /// Said to have no minimum, and has one.
+    /// Said to have no minimum, and has one that doubles can tell.
     WrongUnbounded,
     /// It panicked.
     Panic,
@@ -275,7 +275,7 @@ impl Facts {
             }
         }
         let solved = answer.solved;
-        if answer.endless && !self.unbounded {
+        if answer.endless && !self.unbounded && self.near {
             found.push((Verdict::WrongUnbounded, relative(objective - self.best)));
         }
         if solved && self.unbounded {

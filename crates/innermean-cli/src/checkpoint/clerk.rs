@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
-use innermean::{Begin, Checkpoint, Inner, Merit, Observer, Problem, Record, Regularizer};
+use innermean::{Begin, Checkpoint, Objective, Observer, Record};
 use innermean_data::OutFile;
 
 use super::{Note, Resumed, refusal};
@@ -46,12 +46,7 @@ impl Keeping {
     ///
     /// # Errors
     /// If it does not, or the trace so far is another.
-    pub(crate) fn check<F, P, G>(&self, problem: &Problem<F, P, G>) -> Result<()>
-    where
-        F: Inner,
-        P: Merit,
-        G: Regularizer,
-    {
+    pub(crate) fn check(&self, problem: Objective<'_>) -> Result<()> {
         let Some(Resumed { path, checkpoint, .. }) = &self.resumed else { return Ok(()) };
         checkpoint.check_problem(problem).map_err(|error| refusal(path, &error))?;
         self.trace.as_ref().map_or(Ok(()), |(file, _)| file.check_begun(self.traced()))

@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
-use innermean::auto::{self, Runner};
+use innermean::auto;
 use innermean::optimum::{self, Optimum};
 use innermean::{
-    AnyMethod, Begin, Choice, Driver, Inner, METHODS, Merit, MethodInfo, Problem, Record, Regularizer,
-    Solution, Status, Stop, methods,
+    AnyMethod, Choice, Driver, METHODS, MethodInfo, Objective, Record, Solution, Status, Stop, methods,
 };
 use innermean_data::visible;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -54,10 +53,10 @@ pub(super) struct Named<'a> {
 }
 
 /// Everything decided but the runs.
-pub(super) struct Contest<'a, F, P, G> {
+pub(super) struct Contest<'a> {
     pub(super) flags: &'a CompareFlags,
     pub(super) named: &'a Named<'a>,
-    pub(super) problem: &'a Problem<F, P, G>,
+    pub(super) problem: Objective<'a>,
     pub(super) start: Vec<f64>,
     pub(super) at_start: f64,
     pub(super) optimum: Optimum,
@@ -67,7 +66,6 @@ pub(super) struct Contest<'a, F, P, G> {
     pub(super) unsuited: Vec<(&'static str, String)>,
     traces: Vec<Vec<TraceFile>>,
     pub(super) pictures: OutputFiles,
-    runner: Runner<F, P, G>,
     pool: ThreadPool,
 }
 
@@ -111,13 +109,12 @@ pub(super) struct Outcome<'a> {
     traces: &'a [Vec<TraceFile>],
 }
 
-impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
+impl<'a> Contest<'a> {
     /// Whatever can be wrong with the input is found here.
     pub(super) fn prepare(
         flags: &'a CompareFlags,
-        problem: &'a Problem<F, P, G>,
+        problem: Objective<'a>,
         named: &'a Named<'a>,
-        runner: Runner<F, P, G>,
     ) -> Result<Self> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(flags.threads)
@@ -169,7 +166,6 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
             unsuited,
             traces,
             pictures,
-            runner,
             pool,
         })
     }
@@ -270,10 +266,7 @@ impl<'a, F: Inner, P: Merit, G: Regularizer> Contest<'a, F, P, G> {
         let most_records = MOST_RECORDS;
         let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt), most_records };
         line.begin(method.info().name, self.optimum.objective);
-        let begin = Begin::At(&self.start);
-        self.pool
-            .install(|| (self.runner)(method, &driver, self.problem, begin, line))
-            .expect("only checkpoints are refused")
+        self.pool.install(|| method.run(&driver, self.problem, &self.start, line))
     }
 
     /// What a gap of 1 means.
@@ -322,10 +315,7 @@ impl Outcome<'_> {
 type Participants = (Vec<&'static MethodInfo>, Vec<(&'static str, String)>);
 
 /// The methods named, or all that suit.
-fn participants<F: Inner, P: Merit, G: Regularizer>(
-    names: &str,
-    problem: &Problem<F, P, G>,
-) -> Result<Participants> {
+fn participants(names: &str, problem: Objective<'_>) -> Result<Participants> {
     let (mut rows, mut unsuited): (Vec<&MethodInfo>, _) = (Vec::new(), Vec::new());
     if names.trim() == "all" {
         for row in METHODS {

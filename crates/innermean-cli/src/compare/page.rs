@@ -1,6 +1,6 @@
 //! The page of a comparison.
 
-use innermean::{Inner, Merit, Regularizer, Status};
+use innermean::Status;
 
 use super::GapKind;
 use super::contest::{Entry, Outcome};
@@ -11,7 +11,7 @@ use crate::report::{
     self, CALLS, Convergence, Course, EPOCHS, Kind, Panel, Quantity, SECONDS, Verdict, counts,
 };
 
-impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
+impl Report<'_> {
     /// All that there is to say.
     pub(super) fn page(&self) -> report::Report<'static> {
         let contest = self.contest;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use innermean::{AnyMethod, Choice, METHODS, Status};
+use innermean::{Choice, METHODS, Status};
 
 use super::CompareFlags;
 use super::contest::Named;
@@ -35,5 +35,5 @@ pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result
         inputs: flags.inputs(),
         paper: &|name| papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice),
     };
-    compare.run(&problem, &named, AnyMethod::run_from)
+    compare.run(problem, &named)
 }

@@ -1,7 +1,7 @@
 //! What is said about a comparison, to people and to programs.
 
 use anyhow::Result;
-use innermean::{Inner, Merit, Record, Regularizer, Status};
+use innermean::{Record, Status};
 use serde::Serialize;
 
 use super::contest::{Contest, Entry, Outcome, seeds};
@@ -11,8 +11,8 @@ use crate::human::{self, paragraph, rounded_count, significant};
 use crate::settings::Settings;
 
 /// All that the report draws on.
-pub(super) struct Report<'a, F, P, G> {
-    pub(super) contest: &'a Contest<'a, F, P, G>,
+pub(super) struct Report<'a> {
+    pub(super) contest: &'a Contest<'a>,
     pub(super) outcome: &'a Outcome<'a>,
 }
 
@@ -71,7 +71,7 @@ impl Spread {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Report<'_, F, P, G> {
+impl Report<'_> {
     /// The tables.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use innermean::{Inner, Merit, Regularizer, Solution};
+use innermean::Solution;
 
 use super::Origin;
 use super::contest::{Contest, Entrant, Limits};
@@ -15,8 +15,8 @@ use crate::tuning::{self, JUDGED_AT, OwnSteps, Score};
 const SHARE: f64 = 0.2;
 
 /// The entrant with the best steps of the grid, and a sentence about them. Trials use the first seed.
-pub(super) fn best<F: Inner, P: Merit, G: Regularizer>(
-    contest: &Contest<'_, F, P, G>,
+pub(super) fn best(
+    contest: &Contest<'_>,
     entrant: Entrant,
     interrupt: &AtomicBool,
     line: &mut Line,
@@ -43,7 +43,7 @@ pub(super) fn best<F: Inner, P: Merit, G: Regularizer>(
     Ok((Entrant { choice: found.choice, origin: Origin::Tuned, ..entrant }, Some(text)))
 }
 
-fn score<F: Inner, P: Merit, G: Regularizer>(contest: &Contest<'_, F, P, G>, run: &Solution) -> Score {
+fn score(contest: &Contest<'_>, run: &Solution) -> Score {
     let optimum = contest.optimum.objective;
     match contest.reached(run, optimum, JUDGED_AT) {
         Some(record) => Score { missed: false, cost: record.calls.total() as f64 },

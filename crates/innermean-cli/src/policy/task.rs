@@ -1,7 +1,6 @@
 //! What is known of a process made into a problem: states that end are set apart, features are found, f is built.
 
 use anyhow::{Result, anyhow, bail};
-use innermean::merit::Borrowed;
 use innermean::problems::transitions::END;
 use innermean::{
     AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Problem, QuadraticForm, Ridged, Square,
@@ -14,8 +13,7 @@ use super::known::{Known, KnownMoves, some_of};
 use crate::human::grouped;
 
 /// The problem, seen through pointers.
-pub(crate) type PolicyProblem<'a> =
-    Problem<&'a dyn Inner, Borrowed<'a, dyn Merit + 'a>, Ridged<AnyRegularizer>>;
+pub(crate) type PolicyProblem<'a> = innermean::Objective<'a>;
 
 /// A policy to be evaluated.
 pub(crate) struct Task {
@@ -123,7 +121,7 @@ impl Task {
             Model::Sparse(f, merit) => (&**f, merit),
             Model::Projected { f, form, .. } => (&**f, &**form),
         };
-        Problem { inner, merit: Borrowed(merit), regularizer: self.regularizer }
+        innermean::Objective { inner, merit, regularizer: &self.regularizer }
     }
 
     /// The f of the mean squared Bellman error with all pairs, for which the paper has settings.

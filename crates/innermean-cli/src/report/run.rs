@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use innermean::{Certificate, Inner, Measure, Problem, Solution, Status};
+use innermean::{Certificate, Inner, Measure, Objective, Solution, Status};
 use serde_json::Value;
 
 use super::{Convergence, Kind, Report, Verdict};
@@ -13,9 +13,9 @@ use crate::named_numbers::{Heading, NamedNumbers};
 use crate::plan::Plan;
 
 /// All that there is to say; `document` is what `--json` prints.
-pub(crate) fn report<'a, A: Application, F: Inner, P, G>(
+pub(crate) fn report<'a, A: Application>(
     application: &'a A,
-    problem: &Problem<F, P, G>,
+    problem: Objective<'_>,
     plan: &Plan,
     solution: &'a Solution,
     page: Page<'a>,
@@ -68,11 +68,7 @@ fn facts(facts: &Facts) -> Vec<(String, String)> {
 }
 
 /// Files with their sizes, and the sizes of the problem.
-pub(crate) fn data<F: Inner, P, G>(
-    problem: &Problem<F, P, G>,
-    inputs: &[&Path],
-    source: &str,
-) -> Vec<(String, String)> {
+pub(crate) fn data(problem: Objective<'_>, inputs: &[&Path], source: &str) -> Vec<(String, String)> {
     let f = &problem.inner;
     let mut data = vec![("source".to_owned(), source.to_owned())];
     for path in inputs {

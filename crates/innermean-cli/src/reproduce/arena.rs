@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
-use innermean::problem::ErasedProblem;
+use innermean::Objective;
 use innermean::{AnyMethod, Choice, Driver, Solution, Status, Stop, auto, methods};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub(super) const DECADES: std::ops::RangeInclusive<i32> = 1..=12;
 
 /// A problem, its start and its optimum.
 pub(super) struct Arena<'a> {
-    pub(super) problem: &'a ErasedProblem<'a>,
+    pub(super) problem: Objective<'a>,
     pub(super) start: Vec<f64>,
     pub(super) optimum: f64,
     /// What a gap of 1 means.

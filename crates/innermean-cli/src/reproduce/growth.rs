@@ -4,7 +4,7 @@ use innermean::elementary::Elementary;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
-use innermean::problem::ErasedProblem;
+use innermean::Objective;
 use innermean::{Choice, Constants, Moves, Mspbe, Problem, Ridge, Square, StateFeatures, StepRule, optimum};
 use innermean_data::{Features, MdpOptions, generate_mdp};
 use serde::{Deserialize, Serialize};
@@ -331,7 +331,7 @@ fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Res
                 merit: Square::new(0.5)?,
                 regularizer: Ridge::from_weight(1.0 / kappa)?,
             };
-            run(case, point, &problem.erased(), quick, interrupt)
+            run(case, point, problem.erased(), quick, interrupt)
         }
         Case::Shared => {
             let size = Size { d: D, ell: 2, n_x, n_y, shared: true };
@@ -340,7 +340,7 @@ fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Res
                 merit: Targets::random(n_x, 1),
                 regularizer: Ridge::from_weight(1.0 / kappa)?,
             };
-            run(case, point, &problem.erased(), quick, interrupt)
+            run(case, point, problem.erased(), quick, interrupt)
         }
         Case::Single => {
             let options =
@@ -354,7 +354,7 @@ fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Res
             let Constants { b_f, gamma, .. } = f.clone().problem(1.0)?.constants();
             let b_f = b_f.ok_or_else(|| anyhow!("B_f is not known"))?;
             let problem = f.problem(b_f * b_f / (gamma * kappa))?;
-            run(case, point, &problem.erased(), quick, interrupt)
+            run(case, point, problem.erased(), quick, interrupt)
         }
     }
 }
@@ -362,7 +362,7 @@ fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Res
 fn run(
     case: Case,
     point: Point,
-    problem: &ErasedProblem<'_>,
+    problem: Objective<'_>,
     quick: bool,
     interrupt: &AtomicBool,
 ) -> Result<Option<Measured>> {

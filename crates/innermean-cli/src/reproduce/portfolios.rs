@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow, bail};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, Portfolio, Problem, Square, Stop, Tilted, Unregularized, optimum,
+    AnyMethod, Choice, Driver, Inner, Objective, Portfolio, Problem, Square, Stop, Tilted, Unregularized,
+    optimum,
 };
 use innermean_data::{ReadOptions, Returns, generate_factor_model};
 use serde::{Deserialize, Serialize};
@@ -155,7 +156,7 @@ pub(super) fn tuned_courses(store: &Store, set: &DataSet) -> Result<Vec<Course>>
 
 fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result<Option<AsInThePaper>> {
     let problem = set.problem.erased();
-    let mut arena = arena(set, &problem, quick, interrupt)?;
+    let mut arena = arena(set, problem, quick, interrupt)?;
     let mut courses = Vec::new();
     for (method, name) in PAPER {
         let course = arena.run_seeds(method, &set.choice(method), SEEDS[usize::from(quick)])?;
@@ -179,7 +180,7 @@ fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result
 
 fn with_tuned_steps(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result<Option<Vec<Course>>> {
     let problem = set.problem.erased();
-    let arena = arena(set, &problem, quick, interrupt)?;
+    let arena = arena(set, problem, quick, interrupt)?;
     let mut courses = Vec::new();
     for (method, name) in PAPER.into_iter().chain(ADDED) {
         let base = if set.problem.inner.paper_choice(method).is_some() { "the paper's" } else { "its own" };
@@ -195,7 +196,7 @@ fn with_tuned_steps(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Resul
 
 fn arena<'a>(
     set: &DataSet,
-    problem: &'a innermean::problem::ErasedProblem<'a>,
+    problem: Objective<'a>,
     quick: bool,
     interrupt: &'a AtomicBool,
 ) -> Result<Arena<'a>> {

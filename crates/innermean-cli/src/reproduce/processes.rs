@@ -137,7 +137,7 @@ impl Kind {
             optimum(&problem, &start).ok_or_else(|| anyhow!("the process has no optimum"))?.objective;
         let at_start = problem.objective(&start) - optimum;
         let arena = Arena {
-            problem: &problem,
+            problem: problem,
             start,
             optimum,
             scale: 1.0,

@@ -1,8 +1,8 @@
 //! Table 2, measured: what SVRPDA-I and II keep beside the data.
 
 use anyhow::Result;
+use innermean::Objective;
 use innermean::methods::primal_dual::PrimalDual;
-use innermean::problem::ErasedProblem;
 use innermean::{Choice, Method, Oracle, Problem, Ridge, Settings, Square, Svrpda1, Svrpda2};
 use serde::{Deserialize, Serialize};
 
@@ -64,21 +64,13 @@ fn measure() -> Result<Vec<Held>> {
             let problem = problem.erased();
             let start = vec![0.0; d];
             let settings = Settings::choose(&Choice::default(), &problem, &start)?;
-            let items = [held(&problem, &Svrpda1(settings.clone())), held(&problem, &Svrpda2(settings))];
+            let items = [held(problem, &Svrpda1(settings.clone())), held(problem, &Svrpda2(settings))];
             Ok(Held { n_x, d, ell, items })
         })
         .collect()
 }
 
-fn held<'p, M>(problem: &ErasedProblem<'p>, method: &M) -> Vec<(String, usize)>
-where
-    M: Method<
-            &'p dyn innermean::Inner,
-            innermean::merit::Borrowed<'p, dyn innermean::Merit + 'p>,
-            &'p dyn innermean::Regularizer,
-            State = PrimalDual,
-        >,
-{
+fn held(problem: Objective<'_>, method: &impl Method<State = PrimalDual>) -> Vec<(String, usize)> {
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.0; problem.inner.d()]);
     method.outer(&mut oracle, &mut state);

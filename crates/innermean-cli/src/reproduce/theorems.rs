@@ -4,7 +4,7 @@ use innermean::elementary::Elementary;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
-use innermean::problem::ErasedProblem;
+use innermean::Objective;
 use innermean::steps::{Steps, theorem3};
 use innermean::{
     Choice, Constants, Logistic, Method, Oracle, Problem, Ridge, Settings, Square, StepRule, Svrpda1, optimum,
@@ -72,15 +72,15 @@ impl Example {
         let inner = Units::random(Size { d: 4, ell: 1, n_x, n_y, shared: false }, self.shape, 0.5, 4);
         if self.shape == Shape::Line {
             let (merit, regularizer) = (Square::new(0.5)?, Ridge::from_weight(0.1)?);
-            self.fall(&Problem { inner, merit, regularizer }.erased(), quick, interrupt)
+            self.fall(Problem { inner, merit, regularizer }.erased(), quick, interrupt)
         } else {
             // log(1 + e^u), which rises: then <f, w> is convex for all its duals.
             let (merit, regularizer) = (Logistic::new(vec![-1.0; n_x])?, Ridge::from_weight(0.1)?);
-            self.fall(&Problem { inner, merit, regularizer }.erased(), quick, interrupt)
+            self.fall(Problem { inner, merit, regularizer }.erased(), quick, interrupt)
         }
     }
 
-    fn fall(self, problem: &ErasedProblem<'_>, quick: bool, interrupt: &AtomicBool) -> Result<Option<Fall>> {
+    fn fall(self, problem: Objective<'_>, quick: bool, interrupt: &AtomicBool) -> Result<Option<Fall>> {
         let constants = problem.constants();
         let Constants { b_f, b_theta, b_w, gamma, mu } = constants;
         let (b_f, b_theta) = b_f.zip(b_theta).ok_or_else(|| anyhow!("the bounds are not known"))?;
@@ -146,7 +146,7 @@ struct Saddle {
 }
 
 impl Saddle {
-    fn of(problem: &ErasedProblem<'_>) -> Result<Self> {
+    fn of(problem: Objective<'_>) -> Result<Self> {
         let theta = optimum(problem, &vec![0.0; problem.inner.d()])
             .ok_or_else(|| anyhow!("the problem has no optimum"))?
             .theta;
@@ -160,7 +160,7 @@ impl Saddle {
     /// Adds `a |theta_s - theta*|^2 + b |w_s - w*|^2` at the head of each outer iteration; returns the steps of one.
     fn follow(
         &self,
-        problem: &ErasedProblem<'_>,
+        problem: Objective<'_>,
         choice: &Choice,
         (a, b): (f64, f64),
         sums: &mut [f64],

@@ -307,7 +307,7 @@ impl Application for SequencesApplication<'_> {
         f.means(&solution.theta, &mut averages);
         let merit = &self.problem.merit;
         let below = (0..f.n_x()).filter(|&i| !merit.is_exact_for(i, averages[i])).count();
-        let divergence = self.problem.loss(&averages);
+        let divergence = self.problem.erased().loss(&averages);
         let probabilities = f.probabilities(&solution.theta);
         let mut predicted_frequencies = vec![0.0; self.classes()];
         for t in 0..f.steps() {

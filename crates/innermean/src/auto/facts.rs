@@ -1,12 +1,11 @@
 //! What a choice rests on, looked up as it is needed: a small problem is solved in less time than all of it takes.
 
 use crate::inner::{Inner, mean_support, pieces};
-use crate::merit::Merit;
 use crate::methods::{self, newton};
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 
 /// Structure and sizes of a problem.
-pub(super) struct Facts<'p>(pub(super) &'p ErasedProblem<'p>);
+pub(super) struct Facts<'p>(pub(super) Objective<'p>);
 
 /// The share of the free memory that stored mean Jacobians may take,
 const MEMORY_SHARE: f64 = 0.25;

@@ -13,10 +13,8 @@
 //! What rounding leaves of `u_l + t` is repaired along the same column (`repair.rs`).
 
 use crate::blocks::Blocks;
-use crate::inner::{Inner, blocks};
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::inner::blocks;
+use crate::problem::Objective;
 use crate::vector::axpy;
 
 /// A free coordinate of an affine f, and what it does to the averages.
@@ -38,11 +36,8 @@ const VANISHING: f64 = 1e-300;
 
 impl Balance {
     /// Looks up column l.
-    pub(crate) fn new<F: Inner, P: Merit, G: Regularizer>(
-        problem: &Problem<F, P, G>,
-        (l, slope): (usize, f64),
-    ) -> Self {
-        let f = &problem.inner;
+    pub(crate) fn new(problem: Objective<'_>, (l, slope): (usize, f64)) -> Self {
+        let f = problem.inner;
         let (d, ell) = (f.d(), f.ell());
         let origin = vec![0.0; d];
         let mut column = vec![0.0; f.n_x() * ell];
@@ -71,13 +66,7 @@ impl Balance {
 
     /// Balances the duals of the averages `f_bar`; where phi has a kink, the duals in `w`.
     /// `steepness` is the last `h'` that was seen, 0 for none.
-    pub(crate) fn apply<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        problem: &Problem<F, P, G>,
-        f_bar: &[f64],
-        w: &mut [f64],
-        steepness: &mut f64,
-    ) {
+    pub(crate) fn apply(&self, problem: Objective<'_>, f_bar: &[f64], w: &mut [f64], steepness: &mut f64) {
         let given = problem.merit.has_kinks().then(|| w.to_vec());
         let mut at = |c: f64| self.at(problem, f_bar, given.as_deref(), c, w);
         let (mut c, (mut h, mut size)) = (0.0, at(0.0));
@@ -127,9 +116,9 @@ impl Balance {
     }
 
     /// `h(c)` and the size of its terms; leaves the duals in `w`.
-    fn at<F: Inner, P: Merit, G: Regularizer>(
+    fn at(
         &self,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         f_bar: &[f64],
         given: Option<&[f64]>,
         c: f64,

@@ -9,10 +9,7 @@
 //! (`bracket.rs`). Added up like this nothing is lost to the cancellation of P with D. Duals outside the domain of `phi_i*` make the first sum infinite.
 
 use crate::blocks::Blocks;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::{ErasedProblem, Problem};
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::dot;
 
 /// A point, as far as bounds ask for it.
@@ -28,8 +25,8 @@ pub(crate) struct Point<'t> {
 }
 
 /// `(1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ]` for many terms, and the size of what is added.
-pub(crate) fn mismatch(problem: &ErasedProblem<'_>, point: Point<'_>, w: &[f64]) -> (f64, f64) {
-    let Problem { inner: f, merit, .. } = problem;
+pub(crate) fn mismatch(problem: Objective<'_>, point: Point<'_>, w: &[f64]) -> (f64, f64) {
+    let Objective { inner: f, merit, .. } = problem;
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut sums = [0.0; 4];
     Blocks::new(n_x, 4 * ell).add(1.0 / n_x as f64, &mut sums, |range, sums| {
@@ -51,12 +48,12 @@ pub(crate) fn mismatch(problem: &ErasedProblem<'_>, point: Point<'_>, w: &[f64])
 
 /// The same, term by term: of all duals whose coordinates are within `margin(r)` of those in w, the most that it can be.
 pub(crate) fn mismatch_within(
-    problem: &ErasedProblem<'_>,
+    problem: Objective<'_>,
     f_bar: &[f64],
     w: &[f64],
     margin: &(dyn Fn(usize) -> f64 + Sync),
 ) -> (f64, f64) {
-    let Problem { inner: f, merit, .. } = problem;
+    let Objective { inner: f, merit, .. } = problem;
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut sums = [0.0; 2];
     Blocks::new(n_x, 4 * ell).add(1.0 / n_x as f64, &mut sums, |range, sums| {
@@ -96,8 +93,8 @@ pub(crate) fn mismatch_within(
 }
 
 /// `D(0) = (1/n) sum_i min phi_i + min g`, below P whatever f is; `-inf` where there is no such minimum.
-pub(crate) fn at_zero(problem: &ErasedProblem<'_>) -> f64 {
-    let Problem { inner: f, merit, regularizer: g } = problem;
+pub(crate) fn at_zero(problem: Objective<'_>) -> f64 {
+    let Objective { inner: f, merit, regularizer: g } = problem;
     let zero = vec![0.0; f.d()];
     let duals = vec![0.0; f.n_x() * f.ell()];
     let [sum, _] = merit.conjugates(0..f.n_x(), &duals);

@@ -6,14 +6,13 @@ use super::bracket;
 use super::definite::Definite;
 use super::dual::Point;
 use super::sizes::{Sizes, UNIT, mean_square};
-use crate::inner::{Inner, mean_jacobian_norm};
-use crate::merit::Merit;
-use crate::problem::ErasedProblem;
+use crate::inner::mean_jacobian_norm;
+use crate::problem::Objective;
 use crate::regularizer::Parts;
 
 /// What all proofs of a problem rest on.
 pub(crate) struct Ground<'p> {
-    pub(crate) problem: ErasedProblem<'p>,
+    pub(crate) problem: Objective<'p>,
     /// g along its coordinates; None for a g of one's own.
     pub(crate) parts: Option<Parts>,
     sizes: OnceCell<Sizes>,
@@ -22,19 +21,19 @@ pub(crate) struct Ground<'p> {
 }
 
 impl<'p> Ground<'p> {
-    pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
-        let parts = Parts::of(&problem.regularizer, problem.inner.d()).map(bounded_by_budget);
+    pub(crate) fn new(problem: Objective<'p>) -> Self {
+        let parts = Parts::of(problem.regularizer, problem.inner.d()).map(bounded_by_budget);
         Ground { problem, parts, sizes: OnceCell::new(), condition: OnceCell::new() }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
     pub(crate) fn know_variances(&self, variances: &[f64]) {
-        self.sizes.get_or_init(|| Sizes::new(&self.problem.inner, Some(variances)));
+        self.sizes.get_or_init(|| Sizes::new(self.problem.inner, Some(variances)));
     }
 
     pub(crate) fn sizes(&self) -> &Sizes {
         self.sizes.get_or_init(|| {
-            let f = &self.problem.inner;
+            let f = self.problem.inner;
             if f.structure().affine {
                 return Sizes::new(f, None);
             }
@@ -79,7 +78,7 @@ impl<'p> Ground<'p> {
 
     /// What averages that are off by delta, in root mean square, do to phi beyond its slope: `delta^2 / (2 gamma)`, and twice the largest slope at most.
     fn bent_error(&self, delta: f64) -> f64 {
-        let merit = &self.problem.merit;
+        let merit = self.problem.merit;
         if merit.quadratic_form().is_some() {
             return 0.0;
         }
@@ -139,7 +138,7 @@ impl<'p> Ground<'p> {
     /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l |z_l|` up to so many times the largest `S_l |theta_l|`,
     /// or what else tells how large a theta is that matters: the averages, what moves the loss by itself, or what a step along a slope does.
     pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
-        let (sizes, merit) = (self.sizes(), &self.problem.merit);
+        let (sizes, merit) = (self.sizes(), self.problem.merit);
         let omega = mean_square(w, self.n_x());
         let of_loss = if omega > 0.0 { (point.loss.abs() + point.g.abs()) / omega } else { 0.0 };
         let bend = 1.0 / merit.gamma();

@@ -11,8 +11,6 @@ use super::ground::Ground;
 use super::prover::Evidence;
 use crate::cholesky::Cholesky;
 use crate::gram;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::regularizer::{Coordinate, Parts};
 
 /// Of its diagonal: the ridge of a matrix that is not positive definite in double precision.
@@ -35,7 +33,7 @@ pub(super) fn moved(
     matrix: &[f64],
 ) -> Option<(Vec<f64>, Vec<f64>)> {
     let Evidence { point, w, u, .. } = evidence;
-    let (d, f) = (u.len(), &ground.problem.inner);
+    let (d, f) = (u.len(), ground.problem.inner);
     let tau = ground.multiplier(g, *point, w, u);
     let beyond = bracket::excess(g, u, &vec![0.0; d], tau);
     let (mut free, mut s) = (Vec::new(), Vec::new());
@@ -85,7 +83,7 @@ pub(super) fn moved(
 
 /// Moves duals to where they are in the domain of `phi*`, and returns the sum that belongs to them.
 pub(super) fn projected(ground: &Ground<'_>, point: Point<'_>, w: &mut [f64]) -> Vec<f64> {
-    let f = &ground.problem.inner;
+    let f = ground.problem.inner;
     ground.problem.merit.prox_conjugates(0..f.n_x(), VANISHING, w);
     let mut sum = vec![0.0; f.d()];
     f.add_weighted_jac_t(point.theta, w, &mut sum);

@@ -13,21 +13,21 @@ use super::prover::Evidence;
 use super::repair;
 use super::sizes::{UNIT, mean_square};
 use crate::gram;
-use crate::merit::{Merit, QuadraticForm};
+use crate::merit::QuadraticForm;
 use crate::precise::{self, Double, Factor, Form, Rows};
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 use crate::regularizer::{Coordinate, Parts};
 
 /// Steps, after each of which duals that left the domain of `phi*` stay where they were.
 const MOST_STEPS: usize = 5;
 
 /// `P(theta)`
-pub(super) fn objective(problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64]) -> f64 {
-    let rows = Rows::new(&problem.inner);
+pub(super) fn objective(problem: Objective<'_>, g: &Parts, theta: &[f64]) -> f64 {
+    let rows = Rows::new(problem.inner);
     let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
     let means = rows.means(&exact);
     let loss = match problem.merit.quadratic_form() {
-        Some(form) => Form::new(&problem.inner, form).value(&means),
+        Some(form) => Form::new(problem.inner, form).value(&means),
         None => Double::from(problem.loss(&means.iter().map(|f| f.value()).collect::<Vec<f64>>())),
     };
     with_regularizer(loss, g, &rows, theta)
@@ -51,12 +51,12 @@ pub(super) fn gap(
     evidence: &Evidence<'_>,
     times: f64,
 ) -> Option<(Bound, f64)> {
-    let problem = &ground.problem;
+    let problem = ground.problem;
     if let Some(form) = problem.merit.quadratic_form() {
         return gap_of_form(ground, g, evidence, (times, form));
     }
     let Point { theta, .. } = evidence.point;
-    let (rows, ell) = (Rows::new(&problem.inner), problem.inner.ell());
+    let (rows, ell) = (Rows::new(problem.inner), problem.inner.ell());
     let exact: Vec<Double> = theta.iter().map(|x| Double::from(*x)).collect();
     let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
     let mut w = evidence.w.to_vec();
@@ -163,7 +163,7 @@ fn newton_step(
 }
 
 /// Whether the duals of a term are inside of the domain of `phi_i*`, whatever is rounded off them.
-fn is_inside(problem: &ErasedProblem<'_>, i: usize, w: &[Double]) -> bool {
+fn is_inside(problem: Objective<'_>, i: usize, w: &[Double]) -> bool {
     let finite = |round: fn(f64) -> f64| {
         let rounded: Vec<f64> = w.iter().map(|w| if w.lo == 0.0 { w.hi } else { round(w.hi) }).collect();
         problem.merit.conjugate(i, &rounded).is_finite()
@@ -178,9 +178,9 @@ fn gap_of_form(
     evidence: &Evidence<'_>,
     (times, form): (f64, &QuadraticForm),
 ) -> Option<(Bound, f64)> {
-    let problem = &ground.problem;
+    let problem = ground.problem;
     let theta = evidence.point.theta;
-    let (rows, form) = (Rows::new(&problem.inner), Form::new(&problem.inner, form));
+    let (rows, form) = (Rows::new(problem.inner), Form::new(problem.inner, form));
     if !form.is_definite() {
         return None;
     }
@@ -256,7 +256,7 @@ fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], pro
     let omega = mean_square(&rounded, ground.n_x());
     let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);
     let error: Vec<f64> = sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
-    let (first, size) = mismatch_within(&ground.problem, f_bar, &rounded, &|_| 0.0);
+    let (first, size) = mismatch_within(ground.problem, f_bar, &rounded, &|_| 0.0);
     by_slopes(g, point, proof, &error, (first, (8.0 * UNIT + UNIT * rounded.len() as f64) * size))
 }
 

@@ -6,7 +6,7 @@
 
 use super::sizes::UNIT;
 use super::stationarity::{self, Asked, Slope, alone, newton_step};
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 use crate::regularizer::Parts;
 
 /// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along one direction must not hide what is a slope along another.
@@ -31,7 +31,7 @@ enum Promise {
 
 /// What the first of the steps gains that promises more than `enough` and is not seen to break it; 0 if all are. And by how much the objective has been seen to fall.
 pub(super) fn kept(
-    problem: &ErasedProblem<'_>,
+    problem: Objective<'_>,
     g: &Parts,
     at: Slope<'_>,
     diagonal: &[f64],
@@ -68,7 +68,7 @@ pub(super) fn kept(
 
 /// A point with its objective, and buffers for others.
 struct Beside<'a> {
-    problem: &'a ErasedProblem<'a>,
+    problem: Objective<'a>,
     at: Slope<'a>,
     objective: f64,
     visible: f64,
@@ -79,7 +79,7 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn new(problem: &'a ErasedProblem<'a>, at: Slope<'a>, scale: f64) -> Self {
+    fn new(problem: Objective<'a>, at: Slope<'a>, scale: f64) -> Self {
         let (loss, g) = (problem.loss(at.f_bar), problem.regularizer.value(at.theta));
         let (x, f_bar) = (at.theta.to_vec(), at.f_bar.to_vec());
         // What is small here may be a difference of what is large at the origin.
@@ -113,7 +113,7 @@ impl<'a> Beside<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Asked, Slope, kept};
-    use crate::problem::{ErasedProblem, Problem};
+    use crate::problem::Problem;
     use crate::problems::bags::{Bags, Groups, Link};
     use crate::regularizer::Parts;
     use crate::{Bernoulli, Unregularized};
@@ -123,11 +123,11 @@ mod tests {
         let groups = Groups::new(1, vec![1.0], vec![0, 1], false).expect("groups");
         let merit = Bernoulli::new(vec![0.5]).expect("a proportion");
         let problem = Problem { inner: Bags::new(groups, Link::Logistic), merit, regularizer: Unregularized };
-        let problem: &ErasedProblem<'_> = &problem.erased();
+        let problem = problem.erased();
         let (mut f_bar, mut w, mut gradient) = ([0.0], [0.0], [0.0]);
         problem.loss_and_gradient(&[theta], &mut f_bar, &mut w, &mut gradient);
         gradient[0] += off;
-        let g = Parts::of(&problem.regularizer, problem.inner.d()).expect("parts");
+        let g = Parts::of(problem.regularizer, problem.inner.d()).expect("parts");
         let at = Slope { theta: &[theta], f_bar: &f_bar, w: &w, gradient: &gradient };
         kept(problem, &g, at, &[0.25], |_| 0.0, Asked { enough, scale: 0.7 }).0
     }

@@ -21,10 +21,8 @@ use super::quadratic;
 use super::repair::{self, Repair};
 use super::sizes::{UNIT, mean_square};
 use super::{Bound, Measure, newton, precise_proof};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::precise;
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 use crate::regularizer::Parts;
 use crate::scalar::clamp;
 use crate::vector::dot;
@@ -109,11 +107,11 @@ impl Evidence<'_> {
 }
 
 impl<'p> Prover<'p> {
-    pub(crate) fn new(problem: ErasedProblem<'p>) -> Self {
+    pub(crate) fn new(problem: Objective<'p>) -> Self {
         let d = problem.inner.d();
         let free = problem.regularizer.free_coordinates(d);
         let ground = Ground::new(problem);
-        let (parts, problem) = (&ground.parts, &ground.problem);
+        let (parts, problem) = (&ground.parts, ground.problem);
         let hessian =
             if parts.is_some() && quadratic::is_at_hand(problem) { Lazy::Unmade } else { Lazy::Impossible };
         let is_small = parts.is_some() && precise::is_affordable(problem);
@@ -141,7 +139,7 @@ impl<'p> Prover<'p> {
 
     /// Balances the duals in `w`, which are those of the averages in `f_bar`, against an intercept, if that is what g leaves free.
     pub(crate) fn balance(&mut self, f_bar: &[f64], w: &mut [f64]) {
-        let problem = &self.ground.problem;
+        let problem = self.ground.problem;
         let balance = self.balance.get_or_insert_with(|| Balance::new(problem, self.free[0]));
         balance.apply(problem, f_bar, w, &mut self.steepness);
     }
@@ -226,7 +224,7 @@ impl<'p> Prover<'p> {
 
     /// By what no phi and no g can be below.
     fn by_lowest(&self, evidence: &Evidence<'_>) -> Bound {
-        let lowest = *self.lowest.get_or_init(|| dual::at_zero(&self.ground.problem));
+        let lowest = *self.lowest.get_or_init(|| dual::at_zero(self.ground.problem));
         let rounding = self.ground.objective_error(evidence.point, evidence.w);
         let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
         let gap = evidence.point.loss + evidence.point.g - lowest;
@@ -253,7 +251,7 @@ impl<'p> Prover<'p> {
 
     /// Of a Gram matrix.
     fn products(&self) -> f64 {
-        let f = &self.ground.problem.inner;
+        let f = self.ground.problem.inner;
         (f.n_x() * f.ell()) as f64 * (f.d() as f64).powi(2)
     }
 
@@ -267,7 +265,7 @@ impl<'p> Prover<'p> {
         let moved = bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
         let errors = ground.errors(w);
         let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
-        let bound = quadratic::gap(hessian, &ground.problem, g, *point, u, (&error, sizes.usual()));
+        let bound = quadratic::gap(hessian, ground.problem, g, *point, u, (&error, sizes.usual()));
         let rounding = bound.gap - bound.excess + ground.objective_error(*point, w);
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
@@ -334,10 +332,10 @@ impl<'p> Prover<'p> {
         let at_hand = matched && repair.is_none();
         let is_shrunk = matches!(w, Cow::Owned(_));
         let (first, size) = match repair {
-            Some(repair) => mismatch_within(&ground.problem, point.f_bar, &w, &|r| repair.of_dual(r)),
+            Some(repair) => mismatch_within(ground.problem, point.f_bar, &w, &|r| repair.of_dual(r)),
             None if at_hand => (0.0, 0.0),
-            None if is_shrunk => mismatch(&ground.problem, *point, &w),
-            None => *mismatched.get_or_init(|| mismatch(&ground.problem, *point, &w)),
+            None if is_shrunk => mismatch(ground.problem, *point, &w),
+            None => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
         };
         let rounding =
             rounding + ground.objective_error(*point, &w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
@@ -360,7 +358,7 @@ impl<'p> Prover<'p> {
     /// For a g of one's own, whose conjugate is believed.
     fn by_conjugate(&self, evidence: &Evidence<'_>) -> Bound {
         let Evidence { point, w, matched, u, .. } = evidence;
-        let problem = &self.ground.problem;
+        let problem = self.ground.problem;
         let v: Vec<f64> = u.iter().map(|u| -u).collect();
         let conjugate = problem.regularizer.conjugate(&v);
         let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
@@ -374,10 +372,10 @@ impl<'p> Prover<'p> {
     /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`; where that leaves the domain of `phi*`, duals near its edge stay.
     fn by_newton_step(&self, evidence: &Evidence<'_>) -> Bound {
         let ground = &self.ground;
-        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(&ground.problem.inner)) else {
+        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(ground.problem.inner)) else {
             return Bound::NONE;
         };
-        if let Some(bend) = repair::bend(&ground.problem, evidence.point.f_bar) {
+        if let Some(bend) = repair::bend(ground.problem, evidence.point.f_bar) {
             let bound = self.after_step(evidence, g, &bend);
             if bound.gap < f64::INFINITY {
                 return bound;
@@ -421,7 +419,7 @@ impl<'p> Prover<'p> {
         let g = self.ground.parts.as_ref()?;
         let rough = self.ground.objective_error(point, w) > bearable;
         (rough && self.is_small)
-            .then(|| precise_proof::objective(&self.ground.problem, g, point.theta))
+            .then(|| precise_proof::objective(self.ground.problem, g, point.theta))
             .filter(|exact| exact.is_finite())
     }
 

@@ -25,9 +25,8 @@ use super::sizes::UNIT;
 use crate::collapse::Collapsed;
 use crate::gram;
 use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::direct::quadratic::whitened;
-use crate::problem::{ErasedProblem, Problem};
+use crate::problem::Objective;
 use crate::regularizer::{Coordinate, Parts};
 use crate::scalar::clamp;
 
@@ -39,15 +38,15 @@ const MOST_PRODUCTS: f64 = 1e10;
 const MOST_NUMBERS: f64 = 4e7;
 
 /// Whether F is quadratic and its Hessian not too dear.
-pub(crate) fn is_at_hand(problem: &ErasedProblem<'_>) -> bool {
-    let (f, merit) = (&problem.inner, &problem.merit);
+pub(crate) fn is_at_hand(problem: Objective<'_>) -> bool {
+    let (f, merit) = (problem.inner, problem.merit);
     let form = merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
     let quadratic = form || (f.n_x() > 0 && merit.square_weight_of(0).is_some());
     quadratic && is_affordable(f)
 }
 
 /// Whether f is affine and a Gram matrix of its averages not too dear.
-pub(crate) fn is_affordable<F: Inner + ?Sized>(f: &F) -> bool {
+pub(crate) fn is_affordable(f: &dyn Inner) -> bool {
     let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
     let products = rows * (d * d) as f64;
     f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
@@ -55,7 +54,7 @@ pub(crate) fn is_affordable<F: Inner + ?Sized>(f: &F) -> bool {
 
 /// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is known, as [`Inner::gram`] or the Gram matrix of the averages made it.
 pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Definite> {
-    let Problem { inner: f, merit, .. } = &ground.problem;
+    let Objective { inner: f, merit, .. } = ground.problem;
     let (d, n_x) = (f.d(), f.n_x() as f64);
     let averages = || Collapsed::new(f, &vec![0.0; d]);
     let weight = |r: usize| 2.0 / n_x * merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
@@ -87,7 +86,7 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
 /// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`, of which a part is usual.
 pub(crate) fn gap(
     hessian: &Definite,
-    problem: &ErasedProblem<'_>,
+    problem: Objective<'_>,
     g: &Parts,
     point: Point<'_>,
     u: &[f64],
@@ -135,7 +134,7 @@ struct Tangent {
 }
 
 impl Tangent {
-    fn new(hessian: &Definite, problem: &ErasedProblem<'_>, g: &Parts, theta: &[f64], u: &[f64]) -> Self {
+    fn new(hessian: &Definite, problem: Objective<'_>, g: &Parts, theta: &[f64], u: &[f64]) -> Self {
         let bends: Vec<f64> = hessian.roots.iter().map(|root| root * root).collect();
         let mut y = theta.to_vec();
         if g.budget {

@@ -16,9 +16,7 @@ use super::newton::VANISHING;
 use super::sizes::mean_square;
 use crate::collapse::Collapsed;
 use crate::gram;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 
 /// The change of duals that takes an excess away, as far as it must be known.
 pub(crate) struct Repair {
@@ -36,7 +34,7 @@ const ROOM: f64 = 1e-7;
 const CERTAIN: f64 = 0.1;
 
 /// `phi_r''`; None where phi has kinks or no second derivatives.
-pub(crate) fn bend(problem: &ErasedProblem<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn bend(problem: Objective<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
     let mut bend = vec![0.0; f_bar.len()];
     let known = !problem.merit.has_kinks() && problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut bend);
     // Not f64::max, which would drop a NaN.
@@ -47,9 +45,9 @@ pub(crate) fn bend(problem: &ErasedProblem<'_>, f_bar: &[f64]) -> Option<Vec<f64
 /// `W_r`: `phi_r''` or, where phi has kinks, 1; 0 for duals at an edge of the domain of `phi_r*`, which stay there. None where phi has no second
 /// derivatives.
 pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<Vec<f64>> {
-    let (merit, f) = (&ground.problem.merit, &ground.problem.inner);
+    let (merit, f) = (ground.problem.merit, ground.problem.inner);
     let (n_x, ell) = (f.n_x(), f.ell());
-    let mut weights = if merit.has_kinks() { vec![1.0; w.len()] } else { bend(&ground.problem, f_bar)? };
+    let mut weights = if merit.has_kinks() { vec![1.0; w.len()] } else { bend(ground.problem, f_bar)? };
     let omega = mean_square(w, n_x);
     for sign in [-1.0, 1.0] {
         let moved: Vec<f64> = w.iter().map(|w| w + sign * ROOM * (w.abs() + ROOM * omega)).collect();
@@ -71,7 +69,7 @@ pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<V
 
 /// `(1/n) A' W A`, d rows of length d.
 pub(crate) fn gram(ground: &Ground<'_>, weights: &[f64]) -> Vec<f64> {
-    let f = &ground.problem.inner;
+    let f = ground.problem.inner;
     let share = 1.0 / f.n_x() as f64;
     let weight = |r: usize| share * weights[r];
     f.gram(&weight).unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; f.d()]), weight))

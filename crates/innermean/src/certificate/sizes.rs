@@ -56,7 +56,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// From the variances of its columns, if these are known and it is of centred rows.
-    pub(crate) fn new<F: Inner + ?Sized>(f: &F, variances: Option<&[f64]>) -> Self {
+    pub(crate) fn new(f: &dyn Inner, variances: Option<&[f64]>) -> Self {
         let (d, n_x) = (f.d(), f.n_x());
         let block = n_x.div_ceil(MOST_BLOCKS).max(LEAST_WORK / d.max(1)).min(n_x);
         let added = (block * f.ell() + MOST_BLOCKS.min(n_x)) as f64;
@@ -161,7 +161,7 @@ fn sizes_of_centred(rows: &[f64], mean: &[f64]) -> Vec<f64> {
 }
 
 /// From the rows of all pairs or, of an f with very many, from its averages and some of the pairs.
-fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
+fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if let (1, Some(averages)) = (most, f.averages()) {
         return sizes_of_rows(averages);
@@ -203,7 +203,7 @@ fn sizes_of_pairs<F: Inner + ?Sized>(f: &F, most: usize) -> (Vec<f64>, f64) {
 }
 
 /// The mean sizes of the entries of the only term, and of its offsets.
-fn sizes_of_entries<F: Inner + ?Sized>(f: &F) -> Vec<f64> {
+fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
     let (d, ell, pairs) = (f.d(), f.ell(), f.n_y(0));
     let looked = pairs.min(MOST_NUMBERS / (ell * d).max(1)).max(1);
     let origin = vec![0.0; d];

@@ -14,10 +14,8 @@ use super::promise;
 use super::sizes::UNIT;
 use crate::bent::{self, Reach};
 use crate::hessian;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::program;
-use crate::problem::ErasedProblem;
+use crate::problem::Objective;
 use crate::regularizer::{Coordinate, Parts};
 use crate::vector::{dot, norm_squared};
 
@@ -85,17 +83,17 @@ impl Stationarity {
 
     /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no number: where slopes or bends are none, or have no end, as after
     /// iterates that blew up, nothing says that little is left.
-    pub(crate) fn gain(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
+    pub(crate) fn gain(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let gain = self.gain_of_numbers(problem, at, enough);
         if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
     }
 
-    fn gain_of_numbers(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, enough: f64) -> f64 {
-        let f = &problem.inner;
+    fn gain_of_numbers(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
+        let f = problem.inner;
         let mut seconds = vec![0.0; f.ell()];
         let known = problem.merit.quadratic_form().is_some()
             || f.n_x() > 0 && problem.merit.seconds(0..1, &at.f_bar[..f.ell()], &mut seconds);
-        let Some(g) = Parts::of(&problem.regularizer, f.d()).filter(|g| known && !g.budget) else {
+        let Some(g) = Parts::of(problem.regularizer, f.d()).filter(|g| known && !g.budget) else {
             return by_mapping(problem, at);
         };
         self.asked += 1;
@@ -128,9 +126,9 @@ impl Stationarity {
     }
 
     /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen to gain.
-    pub(crate) fn kept(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
+    pub(crate) fn kept(&mut self, problem: Objective<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
         let d = problem.inner.d();
-        let g = Parts::of(&problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
+        let g = Parts::of(problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
         self.look(problem, at);
         let known = self.is_finite() && are_finite(at.gradient);
         if !known {
@@ -156,7 +154,7 @@ impl Stationarity {
     }
 
     /// Makes both anew.
-    fn look(&mut self, problem: &ErasedProblem<'_>, at: Slope<'_>) {
+    fn look(&mut self, problem: Objective<'_>, at: Slope<'_>) {
         (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
         self.reach.resize(self.diagonal.len(), 0.0);
         for (most, bend) in self.reach.iter_mut().zip(&self.diagonal).filter(|(_, bend)| bend.is_finite()) {
@@ -165,7 +163,7 @@ impl Stationarity {
     }
 
     /// What a Newton step gains by the whole of `F''`, with what f bends by.
-    fn by_whole_hessian(&self, problem: &ErasedProblem<'_>, g: &Parts, at: Slope<'_>, asked: Asked) -> f64 {
+    fn by_whole_hessian(&self, problem: Objective<'_>, g: &Parts, at: Slope<'_>, asked: Asked) -> f64 {
         if at.theta.len() > bent::MOST {
             return f64::INFINITY;
         }
@@ -217,7 +215,7 @@ pub(super) fn alone(part: &Coordinate, x: f64, slope: f64, bend: f64) -> (f64, f
 }
 
 /// Gauss-Newton's matrix at a point.
-pub(super) fn matrix(problem: &ErasedProblem<'_>, at: Slope<'_>) -> Vec<f64> {
+pub(super) fn matrix(problem: Objective<'_>, at: Slope<'_>) -> Vec<f64> {
     let d = at.theta.len();
     let mut matrix = hessian::estimate(problem, at.theta, at.f_bar);
     for r in 0..d {
@@ -230,7 +228,7 @@ pub(super) fn matrix(problem: &ErasedProblem<'_>, at: Slope<'_>) -> Vec<f64> {
 
 /// Along all coordinates: where a Newton step ends, and what it gains, without end where none was found. To the diagonal of the matrix a ridge is added, and to each of its entries what makes it stiff.
 pub(super) fn newton_step(
-    problem: &ErasedProblem<'_>,
+    problem: Objective<'_>,
     g: &Parts,
     at: Slope<'_>,
     mut matrix: Vec<f64>,
@@ -255,8 +253,8 @@ pub(super) fn newton_step(
 }
 
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
-fn by_mapping(problem: &ErasedProblem<'_>, at: Slope<'_>) -> f64 {
-    let f = &problem.inner;
+fn by_mapping(problem: Objective<'_>, at: Slope<'_>) -> f64 {
+    let f = problem.inner;
     let bend = crate::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
     let alpha = if bend > 0.0 && bend.is_finite() { 1.0 / bend } else { 1.0 };
     0.5 * alpha * norm_squared(&problem.mapping(at.theta, at.gradient, alpha))

@@ -14,7 +14,7 @@ const MOST_COORDINATES: usize = 60;
 const ROUNDING: f64 = 1e-9;
 
 /// Whether the sizes make sense; nothing else is asked otherwise.
-pub(super) fn dimensions<F: Inner>(f: &F, options: &CheckOptions, report: &mut CheckReport) -> bool {
+pub(super) fn dimensions(f: &dyn Inner, options: &CheckOptions, report: &mut CheckReport) -> bool {
     let before = report.findings.len();
     for (call, size) in [("d", f.d()), ("ell", f.ell()), ("n_x", f.n_x())] {
         if size == 0 {
@@ -33,20 +33,20 @@ pub(super) fn dimensions<F: Inner>(f: &F, options: &CheckOptions, report: &mut C
 }
 
 /// What f says at a pair.
-fn value<F: Inner>(f: &F, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
+fn value(f: &dyn Inner, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
     let mut out = vec![0.0; f.ell()];
     f.value(theta, i, j, &mut out);
     out
 }
 
-fn product<F: Inner>(f: &F, theta: &[f64], (i, j): (usize, usize), w: &[f64], c: f64, out: f64) -> Vec<f64> {
+fn product(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), w: &[f64], c: f64, out: f64) -> Vec<f64> {
     let mut out = vec![out; f.d()];
     f.add_jac_t(theta, i, j, w, c, &mut out);
     out
 }
 
 /// All of f at some points.
-pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn check(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
     let (mut kinks, mut moves) = (0, 0);
     for (k, theta) in thetas.iter().enumerate() {
         let other = &thetas[(k + 1) % thetas.len()];
@@ -72,7 +72,7 @@ pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, r
 }
 
 /// Whether `value` writes all of its output, and the same again.
-fn values<F: Inner>(f: &F, theta: &[f64], (i, j): (usize, usize), report: &mut CheckReport) -> bool {
+fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut CheckReport) -> bool {
     report.comparisons += 1;
     let (clean, again, mut used) = (value(f, theta, i, j), value(f, theta, i, j), vec![1.0; f.ell()]);
     f.value(theta, i, j, &mut used);
@@ -106,8 +106,8 @@ fn values<F: Inner>(f: &F, theta: &[f64], (i, j): (usize, usize), report: &mut C
 }
 
 /// `add_jac_t` against central differences of value. Returns at how many coordinates there is a kink, and of how many.
-fn products<F: Inner>(
-    f: &F,
+fn products(
+    f: &dyn Inner,
     theta: &[f64],
     (i, j): (usize, usize),
     w: &[f64],
@@ -220,8 +220,8 @@ fn accumulation(
 }
 
 /// `difference`, `add_jac_t_difference` and `jacobian` at a pair, against their definitions.
-fn differences<F: Inner>(
-    f: &F,
+fn differences(
+    f: &dyn Inner,
     a: &[f64],
     b: &[f64],
     (i, j): (usize, usize),
@@ -261,7 +261,7 @@ fn differences<F: Inner>(
 }
 
 /// The averages, of one term and of all, against sums over pairs.
-fn means<F: Inner>(f: &F, theta: &[f64], points: &mut Points, report: &mut CheckReport) {
+fn means(f: &dyn Inner, theta: &[f64], points: &mut Points, report: &mut CheckReport) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     let terms: Vec<usize> =
         points.some(n_x).into_iter().filter(|&i| f.n_y(i) <= MOST_SAMPLES).take(6).collect();
@@ -306,8 +306,8 @@ fn means<F: Inner>(f: &F, theta: &[f64], points: &mut Points, report: &mut Check
 }
 
 /// `means`, `add_weighted_jac_t` and `snapshot`: the terms that were averaged have weights, the others none.
-fn passes<F: Inner>(
-    f: &F,
+fn passes(
+    f: &dyn Inner,
     theta: &[f64],
     w: &[f64],
     bars: &[(usize, Vec<f64>)],
@@ -363,7 +363,7 @@ fn passes<F: Inner>(
 }
 
 /// `mean_jacobians` at some terms, against `add_mean_jac_t`; not of so many numbers that they would fill the memory.
-fn jacobians<F: Inner>(f: &F, theta: &[f64], terms: &[usize], shared: bool, report: &mut CheckReport) {
+fn jacobians(f: &dyn Inner, theta: &[f64], terms: &[usize], shared: bool, report: &mut CheckReport) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if n_x.saturating_mul(ell * d) > 1 << 26 {
         return;

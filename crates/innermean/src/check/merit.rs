@@ -3,10 +3,8 @@
 use super::compare::{describe, equal, number};
 use super::points::Points;
 use super::{CheckReport, Part};
-use crate::inner::Inner;
 use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{distance_squared, dot, norm_squared};
 
 /// Steps of the dual prox.
@@ -15,13 +13,13 @@ const ALPHAS: [f64; 3] = [0.2, 1.0, 5.0];
 const SLACK: f64 = 1e-8;
 
 /// One phi at a few points of its domain.
-struct Phi<'p, P> {
-    merit: &'p P,
+struct Phi<'p> {
+    merit: &'p dyn Merit,
     i: usize,
     ell: usize,
 }
 
-impl<P: Merit> Phi<'_, P> {
+impl Phi<'_> {
     fn value(&self, u: &[f64]) -> f64 {
         self.merit.value(self.i, u)
     }
@@ -44,13 +42,13 @@ impl<P: Merit> Phi<'_, P> {
 }
 
 /// All phi at averages of f, points between them, and others where they are finite.
-pub(super) fn check<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
+pub(super) fn check(
+    problem: Objective<'_>,
     thetas: &[Vec<f64>],
     points: &mut Points,
     report: &mut CheckReport,
 ) {
-    let (f, merit) = (&problem.inner, &problem.merit);
+    let (f, merit) = (problem.inner, problem.merit);
     let (n_x, ell) = (f.n_x(), f.ell());
     let terms = points.some(n_x);
     let averages: Vec<Vec<f64>> = thetas
@@ -94,7 +92,7 @@ fn list(u: &[f64]) -> String {
 }
 
 /// Gradient, conjugate and prox at u.
-fn at_point<P: Merit>(phi: &Phi<'_, P>, u: &[f64], tolerance: f64, report: &mut CheckReport) {
+fn at_point(phi: &Phi<'_>, u: &[f64], tolerance: f64, report: &mut CheckReport) {
     let i = phi.i;
     let at = format!("at i = {i}, u = {}", list(u));
     let value = phi.value(u);
@@ -166,7 +164,7 @@ fn at_point<P: Merit>(phi: &Phi<'_, P>, u: &[f64], tolerance: f64, report: &mut 
 }
 
 /// Fenchel and Young with equality: `phi(u) + phi*(w) = <u, w>` for `w = phi'(u)`.
-fn conjugate_at<P: Merit>(phi: &Phi<'_, P>, u: &[f64], w: &[f64], report: &mut CheckReport) {
+fn conjugate_at(phi: &Phi<'_>, u: &[f64], w: &[f64], report: &mut CheckReport) {
     report.comparisons += 1;
     let (value, conjugate, product) = (phi.value(u), phi.conjugate(w), dot(u, w));
     let size = value.abs() + product.abs() + 1e-6;
@@ -194,7 +192,7 @@ fn conjugate_at<P: Merit>(phi: &Phi<'_, P>, u: &[f64], w: &[f64], report: &mut C
 }
 
 /// The slope `w = phi'(u)` is where `w + alpha u` comes back to, for every alpha.
-fn prox_at<P: Merit>(phi: &Phi<'_, P>, u: &[f64], w: &[f64], report: &mut CheckReport) {
+fn prox_at(phi: &Phi<'_>, u: &[f64], w: &[f64], report: &mut CheckReport) {
     for alpha in ALPHAS {
         report.comparisons += 1;
         let moved: Vec<f64> = w.iter().zip(u).map(|(w, u)| w + alpha * u).collect();
@@ -229,7 +227,7 @@ fn prox_at<P: Merit>(phi: &Phi<'_, P>, u: &[f64], w: &[f64], report: &mut CheckR
 }
 
 /// Convexity between two points, gamma, curvature, and the inequality of Fenchel and Young.
-fn between<P: Merit>(phi: &Phi<'_, P>, a: &[f64], b: &[f64], report: &mut CheckReport) {
+fn between(phi: &Phi<'_>, a: &[f64], b: &[f64], report: &mut CheckReport) {
     report.comparisons += 3;
     let at = format!("at i = {}, between u = {} and {}", phi.i, list(a), list(b));
     let middle: Vec<f64> = a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();

@@ -19,7 +19,7 @@ pub(super) struct Points {
 }
 
 impl Points {
-    pub(super) fn new<F: Inner>(f: &F, options: &CheckOptions) -> Self {
+    pub(super) fn new(f: &dyn Inner, options: &CheckOptions) -> Self {
         Points {
             stream: Stream::new(options.seed, STREAM),
             tolerance: options.tolerance,
@@ -55,7 +55,7 @@ impl Points {
     }
 
     /// Some pairs (i, j).
-    pub(super) fn pairs<F: Inner>(&mut self, f: &F) -> Vec<(usize, usize)> {
+    pub(super) fn pairs(&mut self, f: &dyn Inner) -> Vec<(usize, usize)> {
         let terms = self.some(f.n_x());
         terms.into_iter().map(|i| (i, self.stream.index(f.n_y(i)))).collect()
     }

@@ -22,19 +22,14 @@ struct Prox {
     s: Vec<f64>,
 }
 
-fn prox<G: Regularizer>(g: &G, alpha: f64, v: &[f64]) -> Prox {
+fn prox(g: &dyn Regularizer, alpha: f64, v: &[f64]) -> Prox {
     let mut p = v.to_vec();
     g.prox(alpha, &mut p);
     let s = v.iter().zip(&p).map(|(v, p)| (v - p) / alpha).collect();
     Prox { alpha, v: v.to_vec(), p, s }
 }
 
-pub(super) fn check<G: Regularizer>(
-    g: &G,
-    thetas: &[Vec<f64>],
-    points: &mut Points,
-    report: &mut CheckReport,
-) {
+pub(super) fn check(g: &dyn Regularizer, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
     let mut all = Vec::new();
     for theta in thetas {
         for alpha in ALPHAS {
@@ -61,7 +56,7 @@ pub(super) fn check<G: Regularizer>(
 }
 
 /// `g(z) >= g(p) + <s, z - p> + (mu/2) |z - p|^2` for all z, and `g(p) + g*(s) = <p, s>`.
-fn optimality<G: Regularizer>(g: &G, one: &Prox, all: &[Prox], k: usize, report: &mut CheckReport) {
+fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &mut CheckReport) {
     let Prox { alpha, v, p, s } = one;
     let value = g.value(p);
     let mu = g.mu();
@@ -131,7 +126,7 @@ fn optimality<G: Regularizer>(g: &G, one: &Prox, all: &[Prox], k: usize, report:
 }
 
 /// `step(alpha, direction)` is the prox of the point moved by it.
-fn step<G: Regularizer>(g: &G, one: &Prox, points: &mut Points, report: &mut CheckReport) {
+fn step(g: &dyn Regularizer, one: &Prox, points: &mut Points, report: &mut CheckReport) {
     report.comparisons += 1;
     let direction = points.vector(one.v.len());
     let (mut got, mut expected) = (one.v.clone(), one.v.clone());
@@ -145,7 +140,7 @@ fn step<G: Regularizer>(g: &G, one: &Prox, points: &mut Points, report: &mut Che
 }
 
 /// `coordinate(l)` takes the same steps as g does, coordinate by coordinate; for every l or for none.
-fn coordinates<G: Regularizer>(g: &G, all: &[Prox], points: &mut Points, report: &mut CheckReport) {
+fn coordinates(g: &dyn Regularizer, all: &[Prox], points: &mut Points, report: &mut CheckReport) {
     let d = all[0].v.len();
     let told = (0..d).filter(|&l| g.coordinate(l).is_some()).count();
     if told == 0 {
@@ -177,7 +172,7 @@ fn coordinates<G: Regularizer>(g: &G, all: &[Prox], points: &mut Points, report:
 }
 
 /// `g(theta) - (lambda/2) |theta|^2 - <tilt, theta>` is a constant.
-fn quadratic<G: Regularizer>(g: &G, lambda: f64, tilt: &[f64], all: &[Prox], report: &mut CheckReport) {
+fn quadratic(g: &dyn Regularizer, lambda: f64, tilt: &[f64], all: &[Prox], report: &mut CheckReport) {
     let rest = |x: &[f64]| g.value(x) - 0.5 * lambda * norm_squared(x) - dot(tilt, x);
     let first = rest(&all[0].v);
     for one in all {

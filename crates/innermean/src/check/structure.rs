@@ -9,13 +9,13 @@ use crate::vector::{distance_squared, norm_squared};
 /// Beyond rounding.
 const CLEARLY: f64 = 1e-7;
 
-fn value<F: Inner>(f: &F, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
+fn value(f: &dyn Inner, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
     let mut out = vec![0.0; f.ell()];
     f.value(theta, i, j, &mut out);
     out
 }
 
-fn product<F: Inner>(f: &F, theta: &[f64], i: usize, j: usize, w: &[f64]) -> Vec<f64> {
+fn product(f: &dyn Inner, theta: &[f64], i: usize, j: usize, w: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; f.d()];
     f.add_jac_t(theta, i, j, w, 1.0, &mut out);
     out
@@ -30,7 +30,7 @@ fn differs(a: &[f64], b: &[f64], size: f64) -> Option<usize> {
     (0..a.len()).find(|&c| (a[c] - b[c]).abs() > CLEARLY * size)
 }
 
-pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn check(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
     let structure = f.structure();
     let mut bent = false;
     for (k, a) in thetas.iter().enumerate() {
@@ -50,8 +50,8 @@ pub(super) fn check<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, r
 }
 
 /// Whether f bends between two points; a finding if it says that it does not.
-fn affine<F: Inner>(
-    f: &F,
+fn affine(
+    f: &dyn Inner,
     [a, b]: [&[f64]; 2],
     (i, j): (usize, usize),
     w: &[f64],
@@ -91,13 +91,7 @@ fn affine<F: Inner>(
 }
 
 /// f and f' w look at no coordinate outside the support: methods would not bring it up to date.
-fn support<F: Inner>(
-    f: &F,
-    [a, b]: [&[f64]; 2],
-    (i, j): (usize, usize),
-    w: &[f64],
-    report: &mut CheckReport,
-) {
+fn support(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64], report: &mut CheckReport) {
     report.comparisons += 3;
     let Some(support) = f.support(i) else {
         if let Some(other) = (0..f.n_x()).find(|&other| f.support(other).is_some()) {
@@ -139,7 +133,7 @@ fn support<F: Inner>(
 }
 
 /// What f promises about the size of f' holds at least here.
-fn bounds<F: Inner>(f: &F, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64], report: &mut CheckReport) {
+fn bounds(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64], report: &mut CheckReport) {
     let Bounds { b_f, b_theta, mean_jacobian } = f.bounds();
     let mut exceeded = |what: &str, bound: Option<f64>, size: f64| {
         report.comparisons += 1;
@@ -166,7 +160,7 @@ fn bounds<F: Inner>(f: &F, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64
 }
 
 /// Whether samples that are said to be shared, or separable, are: averages that rest on it would be wrong otherwise.
-pub(super) fn samples<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn samples(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
     let sample = f.structure().sample;
     if sample != Sample::Own {
         for theta in thetas {
@@ -175,7 +169,7 @@ pub(super) fn samples<F: Inner>(f: &F, thetas: &[Vec<f64>], points: &mut Points,
     }
 }
 
-fn related<F: Inner>(f: &F, theta: &[f64], sample: Sample, points: &mut Points, report: &mut CheckReport) {
+fn related(f: &dyn Inner, theta: &[f64], sample: Sample, points: &mut Points, report: &mut CheckReport) {
     let n_y = f.n_y(0);
     if let Some(i) = (1..f.n_x()).find(|&i| f.n_y(i) != n_y) {
         let message = format!(

@@ -8,9 +8,7 @@
 use super::hash::Hash;
 use crate::draws::Stream;
 use crate::inner::{Inner, Sample, blocks};
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// The seed of the points at which is asked, far from those of anybody else.
 const SEED: u64 = 0x0ddb_a11c_0ffe_e000;
@@ -21,11 +19,11 @@ fn ordinary(stream: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| 0.25 + 0.5 * draws.unit()).collect()
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
+impl Objective<'_> {
     /// A hash of the data, of phi and of g: problems that differ have another one. It does not
     /// depend on the number of threads.
     pub fn fingerprint(&self) -> u128 {
-        let Problem { inner: f, merit, regularizer: g } = self;
+        let Objective { inner: f, merit, regularizer: g } = *self;
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
         let mut hash = Hash::default();
         for size in [d, ell, n_x] {
@@ -53,7 +51,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
 }
 
 /// A hash for each term: of those of its samples that no other term has.
-fn terms<F: Inner>(f: &F, theta: &[f64]) -> Vec<f64> {
+fn terms(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
     let (ell, sample) = (f.ell(), f.structure().sample);
     let w = ordinary(1, ell);
     let mut hashes = vec![0.0; f.n_x()];

@@ -74,14 +74,14 @@ impl SparseRows {
     }
 
     /// The mean Jacobians at theta of an f that knows its supports; None if it does not.
-    pub fn mean_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Option<Self> {
+    pub fn mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Option<Self> {
         let mut rows = Self::zeros(f)?;
         rows.linearise(f, theta);
         Some(rows)
     }
 
     /// Zeros at the supports of f; None if it does not know them.
-    pub(super) fn zeros<F: Inner + ?Sized>(f: &F) -> Option<Self> {
+    pub(super) fn zeros(f: &dyn Inner) -> Option<Self> {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
         let mut rows = SparseRows { d, ell, starts: vec![0], columns: Vec::new(), values: Vec::new() };
         for i in 0..n_x {
@@ -93,7 +93,7 @@ impl SparseRows {
     }
 
     /// Takes the mean Jacobians at another point; the columns stay.
-    pub(super) fn linearise<F: Inner + ?Sized>(&mut self, f: &F, theta: &[f64]) {
+    pub(super) fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
         let mut whole = vec![0.0; self.d];
         let mut unit = vec![0.0; self.ell];
         for i in 0..self.terms() {

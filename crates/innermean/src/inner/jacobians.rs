@@ -5,8 +5,8 @@ use crate::blocks::Blocks;
 use crate::vector::{axpy, distance_squared, norm_squared};
 
 /// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of them, or its support.
-pub(crate) struct Jacobians<'f, F: ?Sized> {
-    f: &'f F,
+pub(crate) struct Jacobians<'f> {
+    f: &'f dyn Inner,
     theta: &'f [f64],
     unit: Vec<f64>,
     /// All zeros between two calls.
@@ -14,8 +14,8 @@ pub(crate) struct Jacobians<'f, F: ?Sized> {
     rows: Vec<f64>,
 }
 
-impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
-    pub(crate) fn new(f: &'f F, theta: &'f [f64]) -> Self {
+impl<'f> Jacobians<'f> {
+    pub(crate) fn new(f: &'f dyn Inner, theta: &'f [f64]) -> Self {
         Jacobians { f, theta, unit: vec![0.0; f.ell()], whole: vec![0.0; f.d()], rows: Vec::new() }
     }
 
@@ -50,14 +50,14 @@ impl<'f, F: Inner + ?Sized> Jacobians<'f, F> {
 }
 
 /// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one, otherwise by one pass at theta.
-pub fn mean_jacobian_norm<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+pub fn mean_jacobian_norm(f: &dyn Inner, theta: &[f64]) -> f64 {
     f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
         blocks(f).max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
     })
 }
 
 /// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer terms, evenly spread.
-pub fn typical_mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+pub fn typical_mean_jacobian(f: &dyn Inner, theta: &[f64]) -> f64 {
     let n = f.n_x();
     let count = n.min(MANY);
     let mut jacobians = Jacobians::new(f, theta);
@@ -67,7 +67,7 @@ pub fn typical_mean_jacobian<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
 
 /// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
 /// 64 outer terms and as many samples of each, evenly spread.
-pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
+pub fn jacobian_spread(f: &dyn Inner, theta: &[f64]) -> f64 {
     let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
     let mut jacobians = Jacobians::new(f, theta);
     let mut most = 0.0_f64;
@@ -88,7 +88,7 @@ pub fn jacobian_spread<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> f64 {
 }
 
 /// `mean_i c_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured likewise.
-pub(crate) fn jacobian_scatter<F: Inner + ?Sized>(f: &F, theta: &[f64], c: impl Fn(usize) -> f64) -> f64 {
+pub(crate) fn jacobian_scatter(f: &dyn Inner, theta: &[f64], c: impl Fn(usize) -> f64) -> f64 {
     let terms = f.n_x().min(PROBES);
     let mut jacobians = Jacobians::new(f, theta);
     let mut sum = 0.0;
@@ -112,7 +112,7 @@ const MANY: usize = 1024;
 
 /// What [`Inner::some_mean_jacobians`] may return: terms that are spread evenly, each averaged over all samples if they are few, otherwise over blocks
 /// that are spread evenly.
-pub(crate) fn sampled_mean_jacobians<F: Inner + ?Sized>(f: &F, theta: &[f64]) -> Vec<f64> {
+pub(crate) fn sampled_mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     let terms = (MOST_NUMBERS / (ell * d)).clamp(1, MANY).min(n_x);
     let mut out = vec![0.0; terms * ell * d];

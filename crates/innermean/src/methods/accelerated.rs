@@ -15,11 +15,8 @@ use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::positive;
 use crate::vector::{dot_of_differences, update_with_both};
 
@@ -119,20 +116,16 @@ impl Listed for Accelerated {
     const INFO: MethodInfo = INFO;
 
     /// `alpha = 1/L`.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(Accelerated { alpha_theta: positive("alpha_theta", alpha_theta)? })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Accelerated {
+impl Method for Accelerated {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let size = oracle.n_x() * oracle.ell();
         State {
             momentum: Momentum::new(theta),
@@ -144,7 +137,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Accelerated {
         }
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.loss = oracle.gradient(&s.momentum.y, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
 
@@ -152,7 +145,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Accelerated {
         1
     }
 
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
         if !oracle.affine() && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss) {
             s.momentum.step_back();

@@ -12,10 +12,7 @@ use super::decay::Decay;
 use super::estimates::{Batches, Estimates};
 use super::{Family, Form, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Knob, Mirror};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 
 mod settings;
 
@@ -75,10 +72,10 @@ pub struct State {
     u: Vec<f64>,
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
+impl Method for Alexr {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let mut at = Estimates::new(theta, oracle.ell(), self.seed);
         let zeros = vec![0.0; oracle.n_x() * oracle.ell()];
         match self.mirror {
@@ -91,14 +88,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
         }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let ell = oracle.ell();
         let decay = self.decay.at(s.at.k);
         let alpha_w = decay.sqrt() * self.alpha_w;
@@ -151,7 +148,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Alexr {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         // Steps fall on from where they were.
         let k = s.at.k;
         *s = self.init(oracle, theta);

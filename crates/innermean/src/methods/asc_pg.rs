@@ -12,11 +12,8 @@ use super::composition::smoothness;
 use super::tracking::{Tracking, step_and_weight};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::update_with;
 
 /// The table's row.
@@ -55,25 +52,21 @@ const WEIGHT: f64 = 0.3;
 impl Listed for AscPg {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
         Ok(AscPg { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for AscPg {
+impl Method for AscPg {
     type State = Tracking;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Tracking {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Tracking {
         Tracking::new(oracle, theta, self.seed)
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Tracking) {
         if s.at_start() {
             // Differs: y starts at its first sample instead of zero.
             let j = s.draw_other(oracle);
@@ -86,7 +79,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for AscPg {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Tracking) {
         // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p, as in SCGD.
         let passes = s.passes();
         let a = self.alpha_theta * passes.to_power(-5.0 / 9.0);
@@ -114,7 +107,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for AscPg {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut Tracking, theta: &[f64]) {
         s.restart(oracle, theta);
     }
 

@@ -18,11 +18,8 @@ use serde::Serialize;
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 
 /// The table's row.
@@ -59,11 +56,7 @@ pub struct Ascvrg {
 impl Listed for Ascvrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
         let longest = choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(SHORTEST));
@@ -87,14 +80,14 @@ const FIRST: f64 = 5.0;
 /// `k_{s+1} / k_s`
 const GROWTH: f64 = 1.5;
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
+impl Method for Ascvrg {
     type State = Composition;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Composition {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Composition {
         Composition::new(oracle, theta, self.seed, Keeps { jacobians: true, average: true })
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         // k_s = k_0 (3/2)^s
         let steps =
             (FIRST * GROWTH.to_power(s.outer as f64)).min(self.inner_iterations as f64).ceil() as usize;
@@ -107,7 +100,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Ascvrg {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         let planned = (s.before + s.steps) as f64;
         let count = (s.before + s.k) as f64;
         let alpha = self.alpha_theta * (planned / (2.0 * planned - count)).sqrt();

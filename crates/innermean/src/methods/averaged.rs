@@ -7,11 +7,8 @@ use super::Tempo;
 use super::decay::Decay;
 use super::estimates::{Batches, Estimates, averaging, sampled_curvature};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::positive;
 
 /// What can be said about them.
@@ -59,14 +56,14 @@ const POWER: f64 = 0.75;
 
 impl Averaged {
     /// The first step on theta is `primal` over the curvature of a sampled term.
-    pub(super) fn choose<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn choose(
         choice: &Choice,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         theta: &[f64],
         primal: impl Fn(Batches) -> f64,
     ) -> Result<Self, ChoiceError> {
         let batches = Batches::choose(choice)?;
-        let pass = batches.pass(&problem.inner);
+        let pass = batches.pass(problem.inner);
         let first = || primal(batches) / sampled_curvature(problem, &problem.allowed(theta));
         let alpha = positive("alpha_theta", choice.alpha_theta.unwrap_or_else(first))?;
         let weight = averaging(choice.averaging.unwrap_or(AVERAGING))?;
@@ -93,23 +90,14 @@ impl Averaged {
     }
 
     /// Goes on from theta; steps fall on from where they were.
-    pub(super) fn restart<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        s: &mut State,
-        theta: &[f64],
-    ) {
+    pub(super) fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         let k = s.at.k;
         *s = self.init(oracle, theta);
         s.at.k = k;
     }
 
     /// Theta at the start, and `u_i = fhat_i(theta)` for all i.
-    pub(super) fn init<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        theta: &[f64],
-    ) -> State {
+    pub(super) fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let mut at = Estimates::new(theta, oracle.ell(), self.seed);
         let mut u = vec![0.0; oracle.n_x() * oracle.ell()];
         at.estimate_all(oracle, self.batches.batch, &mut u);
@@ -119,9 +107,9 @@ impl Averaged {
     /// One step, in which `update(beta, u_i, fhat_i(theta), fhat_i(theta_before))` gives the new `u_i`, for each of its coordinates; the
     /// last is there if asked for by `both`.
     #[inline(always)]
-    pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn step(
         &self,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'_>,
         s: &mut State,
         both: bool,
         update: impl Fn(f64, f64, f64, f64) -> f64,

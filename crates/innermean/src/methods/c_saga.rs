@@ -13,10 +13,7 @@ use super::saga_table::Table;
 use super::{Ask, Family, Form, Method, MethodInfo, Rate, Tempo};
 use crate::choice::Knob;
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::add_weighted_rows;
 
 mod settings;
@@ -70,10 +67,10 @@ pub struct State {
     j: Stream,
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
+impl Method for CSaga {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, ell, n_x, n_y) = (oracle.d(), oracle.ell(), oracle.n_x(), oracle.n_y(0));
         State {
             theta: theta.to_vec(),
@@ -92,7 +89,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
     }
 
     /// Fills the tables at the start; later it only takes their means afresh, from which rounding has led away.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, values, jacobians, slopes, y, z, work, .. } = s;
         if !s.filled {
             s.filled = true;
@@ -117,7 +114,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CSaga {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, values, jacobians, slopes, y, z, w, work, direction, .. } = s;
         // y = Y + mean_S( f_theta(y_j) - f_aj(y_j) ),  z = Z + mean_S( f'_theta(y_j) - f'_aj(y_j) )
         for t in 0..self.batch {

@@ -11,11 +11,8 @@ use serde::Serialize;
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 
 /// The table's row.
@@ -51,11 +48,7 @@ impl Listed for CompSvrg1 {
     const INFO: MethodInfo = INFO;
 
     /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the smoothness, for an f' from a single sample.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(6))?;
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, 1));
         let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
@@ -69,14 +62,14 @@ impl Listed for CompSvrg1 {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
+impl Method for CompSvrg1 {
     type State = Composition;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Composition {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Composition {
         Composition::new(oracle, theta, self.seed, Keeps { jacobians: false, average: false })
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         // theta_ref, the last iterate; fbar_i(theta_ref), h~
         s.snapshot(oracle, self.inner_iterations);
     }
@@ -86,7 +79,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for CompSvrg1 {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         s.begin_step();
         let i = s.draw_term(oracle);
         // fhat_i = fbar_i(theta_ref) + mean_A( f_theta - f_theta_ref )

@@ -3,11 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// Room for the averages and duals of one component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,12 +22,7 @@ impl Component {
 
     /// `w = phi_i'(fbar_i(theta))`, so that `F_i'(theta) = fbar_i'(theta) w`.
     #[inline(always)]
-    pub(super) fn dual<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        theta: &[f64],
-        i: usize,
-    ) -> &[f64] {
+    pub(super) fn dual(&mut self, oracle: &mut Oracle<'_>, theta: &[f64], i: usize) -> &[f64] {
         oracle.mean(theta, i, &mut self.work, &mut self.f_bar);
         oracle.merit_gradient(i, &self.f_bar, &mut self.w);
         &self.w
@@ -38,9 +30,9 @@ impl Component {
 
     /// `w - old`: for affine f, `fbar_i'` times it is the change of `F_i'`.
     #[inline(always)]
-    pub(super) fn dual_change<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn dual_change(
         &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'_>,
         theta: &[f64],
         i: usize,
         old: &[f64],
@@ -61,7 +53,7 @@ pub(super) const AHEAD: usize = 4;
 ///
 /// Defazio et al. have the largest `L_i` for L, with which the paper's 18 portfolios take four times as many passes; there,
 /// steps twice as long are slower, and about three times as long diverge on some.
-pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, theta: &[f64]) -> f64 {
+pub(super) fn step(problem: Objective<'_>, theta: &[f64]) -> f64 {
     let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
     let curvature = curvature::of_draws(problem, theta);
 

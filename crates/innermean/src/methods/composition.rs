@@ -19,11 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::curvature;
 use crate::draws::Stream;
-use crate::inner::{Inner, Sample, jacobian_spread};
-use crate::merit::Merit;
+use crate::inner::{Sample, jacobian_spread};
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{Aligned, axpy, update, update_with};
 
 /// The steps of a loop where there are only a few outer terms: a loop that is worth its snapshot.
@@ -87,12 +85,7 @@ pub(super) struct Keeps {
 
 impl Composition {
     /// Everything allocated, nothing asked.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &Oracle<'_, F, P, G>,
-        theta: &[f64],
-        seed: u64,
-        keeps: Keeps,
-    ) -> Self {
+    pub(super) fn new(oracle: &Oracle<'_>, theta: &[f64], seed: u64, keeps: Keeps) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let terms = if oracle.sample() == Sample::Shared { 1 } else { n_x };
         Composition {
@@ -123,11 +116,7 @@ impl Composition {
     }
 
     /// The head of a loop of `steps` steps: `theta_ref`, `fbar_i(theta_ref)`, `h~` and, where they are stored, `fbar_i'(theta_ref)`.
-    pub(super) fn snapshot<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        steps: usize,
-    ) {
+    pub(super) fn snapshot(&mut self, oracle: &mut Oracle<'_>, steps: usize) {
         let next = if self.average.is_empty() { &self.theta } else { &self.average };
         self.theta_ref.copy_from_slice(next);
         self.average.fill(0.0);
@@ -154,21 +143,13 @@ impl Composition {
 
     /// Draws i.
     #[inline(always)]
-    pub(super) fn draw_term<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> usize {
+    pub(super) fn draw_term(&mut self, oracle: &Oracle<'_>) -> usize {
         self.draws.i.index(oracle.n_x())
     }
 
     /// Draws A samples of i: `fhat_i`, then `phi_i'(fhat_i)` and `phi_i'(fbar_i(theta_ref))`.
     #[inline(always)]
-    pub(super) fn estimate_average<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        samples: usize,
-    ) {
+    pub(super) fn estimate_average(&mut self, oracle: &mut Oracle<'_>, i: usize, samples: usize) {
         let (ell, n_y) = (oracle.ell(), oracle.n_y(i));
         let f_bar = &self.f_bar[i * ell..(i + 1) * ell];
         self.f_hat.copy_from_slice(f_bar);
@@ -187,12 +168,7 @@ impl Composition {
     /// Draws a sample of i:
     /// `h += c [ f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij) phi_i'(fbar_i(theta_ref)) ]`.
     #[inline(always)]
-    pub(super) fn add_by_sample<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        c: f64,
-    ) {
+    pub(super) fn add_by_sample(&mut self, oracle: &mut Oracle<'_>, i: usize, c: f64) {
         let j = self.draws.jacobian_j.index(oracle.n_y(i));
         if oracle.affine() {
             // One f' for both.
@@ -206,13 +182,7 @@ impl Composition {
     /// Draws B samples of i: `Jhat = fbar_i'(theta_ref) + mean_B( f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij) )` and
     /// `h += c [ Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) ]`.
     #[inline(always)]
-    pub(super) fn add_by_mean<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        samples: usize,
-        c: f64,
-    ) {
+    pub(super) fn add_by_mean(&mut self, oracle: &mut Oracle<'_>, i: usize, samples: usize, c: f64) {
         let (d, ell) = (oracle.d(), oracle.ell());
         let own = if oracle.sample() == Sample::Shared { 0 } else { i * ell * d };
         let rows = self.jac_bar[own..own + ell * d].chunks_exact(d);
@@ -235,11 +205,7 @@ impl Composition {
 
     /// `theta <- prox_{alpha g}(theta - alpha h)`
     #[inline(always)]
-    pub(super) fn step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        alpha: f64,
-    ) {
+    pub(super) fn step(&mut self, oracle: &Oracle<'_>, alpha: f64) {
         oracle.primal_step(alpha, &self.direction, &mut self.theta);
         self.k += 1;
         if !self.average.is_empty() {
@@ -260,14 +226,9 @@ impl Composition {
 
 /// What a step of the four methods must not exceed the inverse of, up to a constant: the curvature of the mean, and what terms and
 /// samples that are drawn add to it, less the more are drawn. SCGD and ASC-PG, which draw one of each, begin with such a step too.
-pub(super) fn smoothness<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    terms: usize,
-    samples: usize,
-) -> f64 {
+pub(super) fn smoothness(problem: Objective<'_>, theta: &[f64], terms: usize, samples: usize) -> f64 {
     let start = problem.allowed(theta);
-    let spread = jacobian_spread(&problem.inner, &start) / problem.gamma_at(&start);
+    let spread = jacobian_spread(problem.inner, &start) / problem.gamma_at(&start);
     let by_terms = curvature::of_terms(problem, &start) + SPREAD * spread / samples as f64;
     curvature::of_mean(problem, &start) + by_terms / terms as f64
 }

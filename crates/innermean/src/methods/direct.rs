@@ -16,11 +16,9 @@ use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::choice::{Choice, ChoiceError};
 use crate::collapse::Collapsed;
 use crate::evaluate::Gradient;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 use crate::vector::{axpy, norm_squared};
 
 pub(crate) mod quadratic;
@@ -70,7 +68,7 @@ pub struct State {
 
 impl State {
     /// `F'(theta)`
-    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+    fn look(&mut self, oracle: &mut Oracle<'_>) {
         let State { theta, gradient, f_bar, w, model, .. } = self;
         match model {
             Some(model) => oracle.gradient_of_model(model, theta, f_bar, w, gradient),
@@ -104,26 +102,22 @@ impl State {
 }
 
 /// g along its coordinates.
-fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
+fn parts(oracle: &Oracle<'_>) -> Parts {
     oracle.parts().expect("the method has been chosen for this problem")
 }
 
 impl Listed for Direct {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        _: &Choice,
-        _: &Problem<F, P, G>,
-        _: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Direct)
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
+impl Method for Direct {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (factor, gram, model) = Factor::new(oracle, &parts(oracle), theta);
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
@@ -144,14 +138,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Direct {
     }
 
     /// What a step needs is at hand.
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
     }
 
     /// To the minimum, but for rounding.
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if let Factor::Program { matrix, .. } = &s.factor {
             let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.primal_step(alpha, v, x);

@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
 use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, pieces, typical_mean_jacobian};
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::InvalidSetting;
 use crate::vector::{Aligned, axpy, update_with};
 
@@ -36,7 +34,7 @@ impl Batches {
     }
 
     /// Steps in which as many terms are drawn as there are and as many samples as a pass over the data has.
-    pub(super) fn pass<F: Inner>(&self, f: &F) -> usize {
+    pub(super) fn pass(&self, f: &dyn Inner) -> usize {
         f.n_x().max(pieces(f).div_ceil(self.batch)).div_ceil(self.outer_batch)
     }
 }
@@ -52,11 +50,8 @@ pub(super) fn averaging(weight: f64) -> Result<f64, InvalidSetting> {
 
 /// The curvature of a term as single samples show it: what the first steps on theta are measured by. `(R^2 + spread of f') / gamma` with `R^2`
 /// the largest `|fbar_i'|` times the typical one, as in [`crate::steps::accelerated`].
-pub(super) fn sampled_curvature<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-) -> f64 {
-    let f = &problem.inner;
+pub(super) fn sampled_curvature(problem: Objective<'_>, theta: &[f64]) -> f64 {
+    let f = problem.inner;
     let r_squared = mean_jacobian_norm(f, theta) * typical_mean_jacobian(f, theta);
     ((r_squared + jacobian_spread(f, theta)) / problem.gamma_at(theta)).max(f64::MIN_POSITIVE)
 }
@@ -108,13 +103,7 @@ impl Estimates {
 
     /// `f_hat = (1/b) sum_j f_theta(x_i, y_ij)` over drawn j: b calls; if `both`, also `f_hat_before` at the point before: 2 b calls.
     #[inline(always)]
-    pub(super) fn estimate<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        batch: usize,
-        both: bool,
-    ) {
+    pub(super) fn estimate(&mut self, oracle: &mut Oracle<'_>, i: usize, batch: usize, both: bool) {
         let share = 1.0 / batch as f64;
         self.f_hat.fill(0.0);
         self.f_hat_before.fill(0.0);
@@ -133,12 +122,7 @@ impl Estimates {
     }
 
     /// `u_i = fhat_i(theta)` for all i: `n_X b` calls.
-    pub(super) fn estimate_all<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        batch: usize,
-        u: &mut [f64],
-    ) {
+    pub(super) fn estimate_all(&mut self, oracle: &mut Oracle<'_>, batch: usize, u: &mut [f64]) {
         for (i, u_i) in u.chunks_exact_mut(oracle.ell()).enumerate() {
             self.estimate(oracle, i, batch, false);
             u_i.copy_from_slice(&self.f_hat);
@@ -148,12 +132,7 @@ impl Estimates {
     /// `gradient += (1/(B b)) sum_j f'_theta(x_i, y_ij) w` over j drawn anew, for w in [`Self::w`]: b calls. Differs: SOX and MSVR
     /// take the samples of the value again, which biases the product.
     #[inline(always)]
-    pub(super) fn add_gradient<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        batches: Batches,
-    ) {
+    pub(super) fn add_gradient(&mut self, oracle: &mut Oracle<'_>, i: usize, batches: Batches) {
         let share = 1.0 / (batches.outer_batch as f64 * batches.batch as f64);
         for k in 0..batches.batch {
             if oracle.patience.ends_at(k) {
@@ -166,12 +145,7 @@ impl Estimates {
 
     /// `v <- (1 - momentum) v + momentum gradient`, `theta <- prox_{alpha g}(theta - alpha v)`; ends the step.
     #[inline(always)]
-    pub(super) fn descend<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        alpha: f64,
-        momentum: f64,
-    ) {
+    pub(super) fn descend(&mut self, oracle: &Oracle<'_>, alpha: f64, momentum: f64) {
         update_with(&mut self.direction, &self.gradient, |v, new| v + momentum * (new - v));
         self.gradient.fill(0.0);
         self.theta_before.copy_from_slice(&self.theta);

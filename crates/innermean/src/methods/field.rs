@@ -9,11 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::Tempo;
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
-use crate::inner::{Inner, jacobian_spread};
-use crate::merit::Merit;
+use crate::inner::jacobian_spread;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::positive;
 use crate::vector::{Aligned, axpy};
 
@@ -45,9 +43,9 @@ impl FieldSteps {
     /// by powers of the condition number of C.
     ///
     /// Along single samples, [`DUAL`] for 1, [`COUPLING`] for 1, the largest `|c_t|^2` for `lambda_max(C)` and the mean of `|A_t|^2` for `|A|^2`.
-    pub(super) fn choose<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn choose(
         choice: &Choice,
-        problem: &Problem<F, P, G>,
+        problem: Objective<'_>,
         theta: &[f64],
         follows: Follows,
     ) -> Result<Self, ChoiceError> {
@@ -57,7 +55,7 @@ impl FieldSteps {
         let (dual, coupling, a_squared) = match follows {
             Follows::All => (1.0 / form.eigenvalues().1, 1.0, mean),
             Follows::Single => {
-                let single = mean + jacobian_spread(&problem.inner, theta);
+                let single = mean + jacobian_spread(problem.inner, theta);
                 (DUAL / form.largest_sample(), COUPLING, single)
             }
         };
@@ -113,53 +111,34 @@ impl Saddle {
 
     /// `theta <- prox_{alpha_theta g}(theta - alpha_theta descent)`
     #[inline(always)]
-    pub(super) fn descend<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        alpha_theta: f64,
-    ) {
+    pub(super) fn descend(&mut self, oracle: &Oracle<'_>, alpha_theta: f64) {
         oracle.primal_step(alpha_theta, &self.descent, &mut self.theta);
     }
 
     /// `ascent = f_t(theta) - c_t c_t' w`: one call.
     #[inline(always)]
-    pub(super) fn sample_ascent<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        t: usize,
-    ) {
+    pub(super) fn sample_ascent(&mut self, oracle: &mut Oracle<'_>, t: usize) {
         oracle.value(&self.theta, 0, t, &mut self.ascent);
         oracle.add_form_sample(t, &self.w, -1.0, &mut self.ascent);
     }
 
     /// `descent = f_t' w`: one call.
     #[inline(always)]
-    pub(super) fn sample_descent<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        t: usize,
-    ) {
+    pub(super) fn sample_descent(&mut self, oracle: &mut Oracle<'_>, t: usize) {
         self.descent.fill(0.0);
         oracle.add_jac_t(&self.theta, 0, t, &self.w, 1.0, &mut self.descent);
     }
 
     /// `ascent = fbar(theta) - C w`: T calls.
     #[inline(always)]
-    pub(super) fn mean_ascent<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        work: &mut [f64],
-    ) {
+    pub(super) fn mean_ascent(&mut self, oracle: &mut Oracle<'_>, work: &mut [f64]) {
         oracle.mean(&self.theta, 0, work, &mut self.ascent);
         oracle.add_form_product(&self.w, -1.0, &mut self.ascent);
     }
 
     /// `descent = fbar' w`: T calls.
     #[inline(always)]
-    pub(super) fn mean_descent<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-    ) {
+    pub(super) fn mean_descent(&mut self, oracle: &mut Oracle<'_>) {
         self.descent.fill(0.0);
         oracle.add_mean_jac_t(&self.theta, 0, &self.w, 1.0, &mut self.descent);
     }

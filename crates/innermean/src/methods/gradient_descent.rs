@@ -10,11 +10,8 @@ use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::positive;
 
 /// The table's row.
@@ -53,20 +50,16 @@ impl Listed for GradientDescent {
     const INFO: MethodInfo = INFO;
 
     /// `alpha = 1/L`.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(GradientDescent { alpha_theta: positive("alpha_theta", alpha_theta)? })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
+impl Method for GradientDescent {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let size = oracle.n_x() * oracle.ell();
         State {
             theta: theta.to_vec(),
@@ -78,7 +71,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
         }
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.loss = oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
 
@@ -86,7 +79,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for GradientDescent {
         1
     }
 
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if !oracle.affine() {
             // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
             s.step.accepts(&mut s.theta, &mut s.gradient, &mut s.loss);

@@ -13,11 +13,8 @@ use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -67,11 +64,7 @@ const POWER: f64 = 0.75;
 impl Listed for Gtd2 {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         let period = PASSES * problem.inner.n_y(0) as f64;
         Ok(Gtd2 {
@@ -85,21 +78,21 @@ impl Listed for Gtd2 {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Gtd2 {
+impl Method for Gtd2 {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         State { at: Saddle::new(theta, oracle.ell()), k: 0, draws: Stream::new(self.seed, 0) }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let t = s.draws.index(oracle.n_y(0));
         // Both along the field at the old point: a w that had seen sample t would bias the other half.
         s.at.sample_ascent(oracle, t);
@@ -123,7 +116,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Gtd2 {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         // Steps fall on from where they were.
         *s = State { k: s.k, ..self.init(oracle, theta) };
     }

@@ -3,10 +3,9 @@
 use super::direct::quadratic;
 use super::{METHODS, newton};
 use crate::choice::{ChoiceError, Knob};
-use crate::inner::{Inner, Sample};
-use crate::merit::{Merit, QuadraticForm};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::inner::Sample;
+use crate::merit::QuadraticForm;
+use crate::problem::Objective;
 use crate::setting::InvalidSetting;
 use crate::shared::{MOST_PICKED, shared_form};
 
@@ -127,8 +126,8 @@ impl Ask {
     }
 
     /// What is not so, if the problem is not what is asked for.
-    fn missing<F: Inner, P: Merit, G: Regularizer>(self, problem: &Problem<F, P, G>) -> Option<&'static str> {
-        let f = &problem.inner;
+    fn missing(self, problem: Objective<'_>) -> Option<&'static str> {
+        let f = problem.inner;
         match self {
             Ask::SmoothMerit => problem.merit.has_kinks().then_some("phi has a kink"),
             Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
@@ -148,11 +147,9 @@ impl Ask {
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
             }
-            Ask::Small => {
-                (!crate::precise::is_affordable(&problem.erased())).then_some("there are more, or it is not")
-            }
+            Ask::Small => (!crate::precise::is_affordable(problem)).then_some("there are more, or it is not"),
             Ask::Parts => {
-                let g = &problem.regularizer;
+                let g = problem.regularizer;
                 if f.d() == 0 || g.coordinate(0).is_some() {
                     None
                 } else if g.coordinate_of_budget(0).is_none() {
@@ -181,17 +178,16 @@ impl Ask {
 
 impl MethodInfo {
     /// What the method asks for and the problem is not, in words.
-    pub fn missing<F: Inner, P: Merit, G: Regularizer>(&self, problem: &Problem<F, P, G>) -> Option<String> {
+    pub fn missing<'p>(&self, problem: impl Into<Objective<'p>>) -> Option<String> {
+        let problem = problem.into();
         let missing = |ask: &Ask| ask.missing(problem).map(|missing| (ask.words(), missing));
         self.asks.iter().find_map(missing).map(|(asked, missing)| format!("it needs {asked}, and {missing}"))
     }
 
     /// # Errors
     /// If the problem is not what the method asks for; the error names the methods that suit.
-    pub fn suits<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        problem: &Problem<F, P, G>,
-    ) -> Result<(), ChoiceError> {
+    pub fn suits<'p>(&self, problem: impl Into<Objective<'p>>) -> Result<(), ChoiceError> {
+        let problem = problem.into();
         let Some(missing) = self.missing(problem) else { return Ok(()) };
         let suited: Vec<&str> =
             METHODS.iter().filter(|row| row.missing(problem).is_none()).map(|row| row.name).collect();

@@ -11,10 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 
 /// The clock of a theta that lags, or of one that does not.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,10 +26,7 @@ pub(super) struct Lagged {
 
 impl Lagged {
     /// The clock for a problem on which `wanted` steps may lag.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &Oracle<'_, F, P, G>,
-        wanted: bool,
-    ) -> Self {
+    pub(super) fn new(oracle: &Oracle<'_>, wanted: bool) -> Self {
         let d = if wanted && oracle.lags() { oracle.d() } else { 0 };
         Lagged { now: 0, made: vec![0; d], shown: (None, vec![0.0; d]) }
     }
@@ -40,15 +34,15 @@ impl Lagged {
     /// Whether coordinates lag. The second condition follows from the first; where f is known never to tell its supports, it lets the
     /// compiler leave out what lags: a call that is never made costs a step of 25 numbers a third of its time.
     #[inline(always)]
-    pub(super) fn is_on<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) -> bool {
+    pub(super) fn is_on(&self, oracle: &Oracle<'_>) -> bool {
         !self.made.is_empty() && oracle.support(0).is_some()
     }
 
     /// Brings some coordinates of theta up to date.
     #[inline(always)]
-    pub(super) fn catch_up<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn catch_up(
         &mut self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         support: &[u32],
         alpha: f64,
         direction: &[f64],
@@ -78,9 +72,9 @@ impl Lagged {
 
     /// Makes the coming step at once on some coordinates, which are up to date, in a direction of their own. The direction is zero after it.
     #[inline(always)]
-    pub(super) fn step_ahead<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn step_ahead(
         &mut self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         support: &[u32],
         alpha: f64,
         direction: &mut [f64],
@@ -102,9 +96,9 @@ impl Lagged {
     }
 
     /// Brings all of theta up to date.
-    pub(super) fn catch_up_all<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn catch_up_all(
         &mut self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         alpha: f64,
         direction: &[f64],
         theta: &mut [f64],
@@ -116,13 +110,7 @@ impl Lagged {
     }
 
     /// Makes a copy of theta that is up to date, for [`Self::shown`].
-    pub(super) fn show<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        alpha: f64,
-        direction: &[f64],
-        theta: &[f64],
-    ) {
+    pub(super) fn show(&mut self, oracle: &Oracle<'_>, alpha: f64, direction: &[f64], theta: &[f64]) {
         let (when, shown) = &mut self.shown;
         *when = Some(self.now);
         for (l, shown) in shown.iter_mut().enumerate() {

@@ -18,11 +18,8 @@ use self::point::Point;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 
 pub(super) mod pairs;
@@ -67,11 +64,7 @@ pub struct Lbfgs {
 impl Listed for Lbfgs {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| GAMMA * curvature::step(problem, theta));
         Ok(Lbfgs {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
@@ -80,10 +73,10 @@ impl Listed for Lbfgs {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Lbfgs {
+impl Method for Lbfgs {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         State {
             here: Point::new(theta),
@@ -103,7 +96,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Lbfgs {
     }
 
     /// F and F' at the trial point.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { trial, f_bar, w, .. } = s;
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
     }
@@ -113,7 +106,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Lbfgs {
     }
 
     /// Accepts the trial point or not, and takes the next.
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.trial.forward_backward(oracle, s.gamma);
         let first = s.here.loss == f64::INFINITY;
         if first || s.falls() && s.gamma_holds(oracle) {

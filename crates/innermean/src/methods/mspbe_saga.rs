@@ -11,11 +11,8 @@ use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{Aligned, axpy, axpy_of_difference, update_with_both};
 
 /// The table's row.
@@ -81,20 +78,16 @@ impl Table {
 impl Listed for MspbeSaga {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSaga { steps, seed: choice.seed })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSaga {
+impl Method for MspbeSaga {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (samples, ell) = (oracle.n_y(0), oracle.ell());
         let mut s = State {
             at: Saddle::new(theta, ell),
@@ -111,7 +104,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSaga {
         s
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, s: &State) -> usize {
         s.ascents.rows.len() / s.at.w.len()
@@ -119,7 +112,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSaga {
 
     /// Differs: theta follows the new w, as in `pdbg.rs`.
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let t = s.draws.index(oracle.n_y(0));
         s.at.sample_ascent(oracle, t);
         s.ascents.correct(t, &mut s.at.ascent);

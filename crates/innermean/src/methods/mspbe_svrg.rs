@@ -11,11 +11,8 @@ use super::field::{FieldSteps, Follows, Saddle};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::InvalidSetting;
 use crate::vector::{Aligned, axpy, update_with_both};
 
@@ -62,11 +59,7 @@ const EPOCH: usize = 2;
 impl Listed for MspbeSvrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_y(0));
         if inner_iterations == 0 {
             return Err(InvalidSetting::new("inner_iterations", "0", "a whole number above 0").into());
@@ -76,10 +69,10 @@ impl Listed for MspbeSvrg {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSvrg {
+impl Method for MspbeSvrg {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let ell = oracle.ell();
         State {
             at: Saddle::new(theta, ell),
@@ -90,7 +83,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSvrg {
         }
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.reference.theta.copy_from_slice(&s.at.theta);
         s.reference.w.copy_from_slice(&s.at.w);
         s.reference.mean_ascent(oracle, &mut s.work);
@@ -103,7 +96,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for MspbeSvrg {
 
     /// Differs: theta follows the new w, as in `pdbg.rs`.
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let t = s.draws.index(oracle.n_y(0));
         // f_t(theta) - f_t(theta_ref) - c_t c_t' (w - w_ref) + fbar(theta_ref) - C w_ref
         oracle.difference(&s.at.theta, &s.reference.theta, 0, t, &mut s.work, &mut s.at.ascent);

@@ -12,11 +12,8 @@ use super::averaged::{Averaged, SETTINGS, State};
 use super::estimates::Batches;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::InvalidSetting;
 
 /// The table's row.
@@ -45,11 +42,7 @@ const PRIMAL: f64 = 2.0;
 impl Listed for Msvr {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let n_x = problem.inner.n_x() as f64;
         let primal = |batches: Batches| PRIMAL * (batches.outer_batch as f64 / n_x).min(1.0);
         if choice.averaging == Some(1.0) {
@@ -60,14 +53,14 @@ impl Listed for Msvr {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Msvr {
+impl Method for Msvr {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         self.0.init(oracle, theta)
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.0.inner_iterations
@@ -76,7 +69,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Msvr {
     /// `u_i <- (1 - beta) u_i + beta fhat_i(theta) + carry (fhat_i(theta) - fhat_i(theta_before))` with
     /// `carry = (n_X - B) / (B (1 - beta)) + 1 - beta`. For `B = n_X` that is the estimator of STORM.
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let (n_x, drawn) = (oracle.n_x() as f64, self.0.batches.outer_batch as f64);
         let others = (n_x - drawn).max(0.0) / drawn;
         self.0.step(
@@ -99,7 +92,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Msvr {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         self.0.restart(oracle, s, theta);
     }
 

@@ -27,11 +27,9 @@ use crate::choice::{Choice, ChoiceError};
 use crate::collapse::Collapsed;
 use crate::evaluate::Gradient;
 use crate::gram;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 /// The table's row.
@@ -102,20 +100,16 @@ pub struct State {
 impl Listed for Multipliers {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        _: &Choice,
-        _: &Problem<F, P, G>,
-        _: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Multipliers { growth: GROWTH })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
+impl Method for Multipliers {
     type State = State;
 
     /// The duals start at 0, or next to it, and sigma so that envelopes are as wide as the averages vary.
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
             theta: theta.to_vec(),
@@ -139,14 +133,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
     }
 
     /// What a step needs is at hand.
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
     }
 
     /// The minimum of the envelopes, the duals there, and another sigma.
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let solved = s.minimise(oracle);
         std::mem::swap(&mut s.w, &mut s.next);
         let largest = LARGEST * steepness(oracle) / size(&s.f_bar);
@@ -168,15 +162,12 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Multipliers {
 }
 
 /// So that envelopes are as wide as the averages vary.
-pub(super) fn first_penalty<F: Inner, P: Merit, G: Regularizer>(
-    oracle: &Oracle<'_, F, P, G>,
-    f_bar: &[f64],
-) -> f64 {
+pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
     steepness(oracle) / deviation(f_bar).unwrap_or(1.0)
 }
 
 /// About the size of phi'.
-fn steepness<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> f64 {
+fn steepness(oracle: &Oracle<'_>) -> f64 {
     let lipschitz = oracle.merit_lipschitz();
     if lipschitz > 0.0 && lipschitz.is_finite() { lipschitz } else { 1.0 }
 }
@@ -195,7 +186,7 @@ fn deviation(x: &[f64]) -> Option<f64> {
 
 impl State {
     /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and what belongs to them in `u`. False if it is not reached.
-    fn minimise<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) -> bool {
+    fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {
         let g = oracle.parts().expect("the method has been chosen for this problem");
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
         self.look(oracle);
@@ -248,7 +239,7 @@ impl State {
     }
 
     /// The duals to come at theta, and their sum.
-    fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+    fn look(&mut self, oracle: &mut Oracle<'_>) {
         let State { theta, w, sigma, f_bar, u, next, .. } = self;
         oracle.envelope(*sigma, w, f_bar, next);
         u.fill(0.0);
@@ -262,12 +253,7 @@ impl State {
     }
 
     /// Where the parabolas and g are least, and `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
-    fn aim<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        g: &Parts,
-        ridge: f64,
-    ) -> (Vec<f64>, f64) {
+    fn aim(&self, oracle: &mut Oracle<'_>, g: &Parts, ridge: f64) -> (Vec<f64>, f64) {
         let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
         let weight = |r: usize| share * self.slopes[r];
         let mut matrix = match &self.model {
@@ -284,13 +270,7 @@ impl State {
     }
 
     /// How much of a step to take: where the slope of the envelopes and g along it, which rises from `first`, is about 0.
-    fn length<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        g: &Parts,
-        direction: &[f64],
-        first: f64,
-    ) -> f64 {
+    fn length(&mut self, oracle: &Oracle<'_>, g: &Parts, direction: &[f64], first: f64) -> f64 {
         let State { theta, w, sigma, f_bar, next, moved, .. } = self;
         let mut slope_at = |tau: f64| {
             oracle.envelope_along(*sigma, w, (f_bar, moved, tau), next) + g.slope_along(theta, direction, tau)

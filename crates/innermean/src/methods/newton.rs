@@ -34,11 +34,9 @@ use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::bent::{self, Reach};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::evaluate::Gradient;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 use crate::setting::at_least_one;
 
 mod model;
@@ -106,11 +104,7 @@ pub struct Newton {
 impl Listed for Newton {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        _: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         let memory = at_least_one("memory", choice.memory.unwrap_or(MEMORY))?;
         let (d, n_x) = (problem.inner.d().max(1), problem.inner.n_x());
         // For half a pass.
@@ -119,10 +113,10 @@ impl Listed for Newton {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
+impl Method for Newton {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         let mut start = Point::new(theta);
         let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
@@ -157,7 +151,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
     }
 
     /// F and F' at the trial point.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if s.trying == Trying::Nothing {
             self.begin(oracle, s);
         }
@@ -168,7 +162,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
         s.moved = false;
     }
 
-    fn fits(&self, oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
+    fn fits(&self, oracle: &Oracle<'_>, s: &State) -> bool {
         s.model.fits(oracle.d(), parts(oracle).are_smooth()) && [0, oracle.d()].contains(&s.reach.len())
     }
 
@@ -177,7 +171,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
     }
 
     /// Accepts the trial point or not, and takes the next.
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if std::mem::replace(&mut s.trying, Trying::Step) == Trying::Jump {
             // What suits a part of the data may not suit all: from the start, then.
@@ -219,12 +213,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Newton {
 
 impl Newton {
     /// To the trial point, with a better model and a new aim.
-    fn move_on<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        g: &Parts,
-        s: &mut State,
-    ) {
+    fn move_on(&self, oracle: &mut Oracle<'_>, g: &Parts, s: &mut State) {
         if !s.exact {
             s.learn(g);
         }
@@ -247,13 +236,13 @@ impl Newton {
     }
 
     /// Whether so many steps have been made that the whole of `F''` is worth its differences.
-    fn may_bend<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, s: &State) -> bool {
+    fn may_bend(oracle: &Oracle<'_>, s: &State) -> bool {
         let d = oracle.d();
         !oracle.affine() && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
-    fn begin<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn begin(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if let Some(Start { x, model, terms }) = self.start_on_a_part(oracle, &g, &s.here.x) {
             (s.trial.x, s.model, s.terms) = (x, model, terms);
@@ -267,24 +256,19 @@ impl Newton {
     }
 
     /// Terms whose Hessian costs about as much as a whole pass over the data.
-    fn terms_of_a_pass<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> usize {
+    fn terms_of_a_pass(oracle: &Oracle<'_>) -> usize {
         PASS * oracle.samples() / oracle.d().max(1)
     }
 
     /// Terms for the first Hessian, unless they cost too many passes.
-    fn first_terms<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) -> usize {
+    fn first_terms(&self, oracle: &Oracle<'_>) -> usize {
         let (d, n_x) = (oracle.d(), oracle.n_x());
         let rows = (self.rows * d).min(AT_FIRST * Self::terms_of_a_pass(oracle)).max(2 * d);
         rows.div_ceil(oracle.ell()).min(n_x)
     }
 
     /// The Hessian at the point whose averages are at hand.
-    fn make_model<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        g: &Parts,
-        s: &mut State,
-    ) {
+    fn make_model(&self, oracle: &mut Oracle<'_>, g: &Parts, s: &mut State) {
         let (d, n_x) = (oracle.d(), oracle.n_x());
         s.pairs.clear();
         s.slow = 0;
@@ -325,7 +309,7 @@ impl Newton {
 }
 
 /// Whether there is a matrix.
-fn has_matrix<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>, g: &Parts) -> bool {
+fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
     g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
 }
 
@@ -337,6 +321,6 @@ pub(crate) fn is_moderate(d: usize, rows: usize, support: Option<f64>) -> bool {
 }
 
 /// g along its coordinates.
-fn parts<F: Inner, P: Merit, G: Regularizer>(oracle: &Oracle<'_, F, P, G>) -> Parts {
+fn parts(oracle: &Oracle<'_>) -> Parts {
     oracle.parts().expect("the method has been chosen for this problem")
 }

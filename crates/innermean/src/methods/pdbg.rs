@@ -10,11 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::Aligned;
 
 /// The table's row.
@@ -45,23 +42,19 @@ pub struct State {
 impl Listed for Pdbg {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Pdbg(FieldSteps::choose(choice, problem, theta, Follows::All)?))
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Pdbg {
+impl Method for Pdbg {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         State { at: Saddle::new(theta, oracle.ell()), work: Aligned::zeros(oracle.ell()) }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         1
@@ -70,7 +63,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Pdbg {
     /// Differs: theta follows the new w, where the paper moves both at once. That makes steps stable that are larger by the
     /// condition number of C.
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         // w <- w + alpha_w (fbar(theta) - C w)
         s.at.mean_ascent(oracle, &mut s.work);
         s.at.ascend(self.0.alpha_w);

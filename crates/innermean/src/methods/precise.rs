@@ -26,12 +26,10 @@ use self::kinks::Kinks;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
 use crate::gram;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
 use crate::precise::{Double, Factor, Rows};
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 
 mod kinks;
 
@@ -92,19 +90,15 @@ pub struct State {
 impl Listed for Precise {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        _: &Choice,
-        _: &Problem<F, P, G>,
-        _: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Precise)
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
+impl Method for Precise {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let rows = oracle.precise_rows();
         let mut allowed = theta.to_vec();
         oracle.allow(&mut allowed);
@@ -125,7 +119,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
     }
 
     /// One step, or as many as it takes to the next duals.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = oracle.parts().expect("the method has been chosen for this problem");
         for _ in 0..if s.kinks.are_none() { 1 } else { MOST_STEPS } {
             let settled = s.step(oracle, &g);
@@ -144,7 +138,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Precise {
     }
 
     /// Shows what the steps have found.
-    fn inner(&self, _: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, _: &mut Oracle<'_>, s: &mut State) {
         s.rounded.copy_from_slice(&s.shown);
     }
 
@@ -168,11 +162,7 @@ fn rounded(x: &[Double]) -> Vec<f64> {
 
 impl State {
     /// A Newton step. Whether it has found the minimum, and the duals are new ones.
-    fn step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        g: &Parts,
-    ) -> bool {
+    fn step(&mut self, oracle: &mut Oracle<'_>, g: &Parts) -> bool {
         let (w, seconds) = self.kinks.merits(oracle, &rounded(&self.f_bar));
         let exact: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
         let gradient: Vec<Double> =
@@ -264,9 +254,9 @@ impl State {
     }
 
     /// `H^-1 P'(theta)`, within the budget where there is one; or, where P has a slope along what H takes to zero, that. Whether it is the latter.
-    fn direction<F: Inner, P: Merit, G: Regularizer>(
+    fn direction(
         &self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         g: &Parts,
         seconds: &[f64],
         gradient: Vec<Double>,
@@ -314,9 +304,9 @@ impl State {
     }
 
     /// t at which the slope of `P(theta - t delta)` vanishes.
-    fn length<F: Inner, P: Merit, G: Regularizer>(
+    fn length(
         &self,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'_>,
         g: &Parts,
         delta: &[Double],
         along: &[Double],

@@ -14,10 +14,7 @@ use super::{Method, Noise, Tempo};
 use crate::choice::Knob;
 use crate::collapse::SparseRows;
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, at_least_one, positive};
 use crate::vector::Aligned;
 
@@ -127,19 +124,13 @@ pub trait UpdateU: Debug {
     fn with(settings: Settings) -> Self;
 
     /// Updates U after `change` has been added to `w_i`. Where it asks for samples, it takes `batch` at once.
-    fn update_u<F: Inner, P: Merit, G: Regularizer>(
-        state: &mut PrimalDual,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        batch: usize,
-        change: &[f64],
-    );
+    fn update_u(state: &mut PrimalDual, oracle: &mut Oracle<'_>, i: usize, batch: usize, change: &[f64]);
 
     /// [`Self::update_u`] for one sample, and the primal step of this k after it.
     #[inline(always)]
-    fn update_u_and_theta<F: Inner, P: Merit, G: Regularizer>(
+    fn update_u_and_theta(
         state: &mut PrimalDual,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'_>,
         pace: &Pace,
         i: usize,
         change: &[f64],
@@ -150,19 +141,19 @@ pub trait UpdateU: Debug {
 }
 
 /// Algorithms 1 and 2, box and all.
-impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
+impl<V: UpdateU> Method for V {
     type State = PrimalDual;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> PrimalDual {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> PrimalDual {
         PrimalDual::new(oracle, self.settings(), theta, V::STORES_JACOBIANS)
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut PrimalDual) {
         // theta_ref; U_0, fbar_i(theta_ref), fbar_i'(theta_ref)
         s.begin_outer(oracle, self.settings());
     }
 
-    fn fits(&self, oracle: &Oracle<'_, F, P, G>, s: &PrimalDual) -> bool {
+    fn fits(&self, oracle: &Oracle<'_>, s: &PrimalDual) -> bool {
         s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(oracle.d(), oracle.calls.total()))
     }
 
@@ -171,27 +162,27 @@ impl<F: Inner, P: Merit, G: Regularizer, V: UpdateU> Method<F, P, G> for V {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut PrimalDual) {
         self.inner_steps(oracle, s, 1);
     }
 
     #[inline(always)]
-    fn inner_steps(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut PrimalDual, count: usize) {
+    fn inner_steps(&self, oracle: &mut Oracle<'_>, s: &mut PrimalDual, count: usize) {
         let pace = &{ s.pace };
         if pace.is_batched() || pace.warming_up || s.lagged.is_on(oracle) {
-            s.other_steps::<F, P, G, V>(oracle, pace, count);
+            s.other_steps::<V>(oracle, pace, count);
         } else if s.next_reference.is_last() {
             for _ in 0..count {
-                s.step::<F, P, G, V, true>(oracle, pace);
+                s.step::<V, true>(oracle, pace);
             }
         } else {
             for _ in 0..count {
-                s.step::<F, P, G, V, false>(oracle, pace);
+                s.step::<V, false>(oracle, pace);
             }
         }
     }
 
-    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut PrimalDual) {
+    fn show(&self, oracle: &Oracle<'_>, s: &mut PrimalDual) {
         s.lagged.show(oracle, s.pace.alpha_theta, &s.u, &s.theta);
     }
 
@@ -308,12 +299,7 @@ pub struct PrimalDual {
 
 impl PrimalDual {
     /// Everything allocated, nothing queried; duals at zero.
-    fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &Oracle<'_, F, P, G>,
-        settings: &Settings,
-        theta: &[f64],
-        stores_jacobians: bool,
-    ) -> Self {
+    fn new(oracle: &Oracle<'_>, settings: &Settings, theta: &[f64], stores_jacobians: bool) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         assert_eq!(theta.len(), d, "the start has the problem's dimension");
         let sparse = oracle.affine() && oracle.support(0).is_some();
@@ -348,11 +334,7 @@ impl PrimalDual {
 
     /// The head of the outer loop: choose `theta_ref` and compute `U_0`, `fbar_i(theta_ref)` and, where they are stored,
     /// `fbar_i'(theta_ref)`.
-    fn begin_outer<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
-    ) {
+    fn begin_outer(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
         if let Some(theta) = self.next_reference.theta().filter(|_| self.outer > settings.warmup_epochs) {
             self.theta.copy_from_slice(theta);
         }
@@ -380,11 +362,7 @@ impl PrimalDual {
     }
 
     /// `U_0`, `fbar_i(theta_ref)` and, where they are stored, `fbar_i'(theta_ref)`; duals start anew if asked for.
-    fn snapshot<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        starting: bool,
-    ) {
+    fn snapshot(&mut self, oracle: &mut Oracle<'_>, starting: bool) {
         let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
         if !jac_bar.is_empty() && !oracle.affine() {
             oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);

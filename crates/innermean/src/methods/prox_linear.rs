@@ -15,11 +15,8 @@ use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::collapse::Collapsed;
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 use crate::vector::update_with_both;
 
@@ -59,12 +56,8 @@ impl Listed for ProxLinear {
     const INFO: MethodInfo = INFO;
 
     /// So many inner steps that they cost about what the linearisation does.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
-        let f = &problem.inner;
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+        let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
         let inner_iterations = choice.inner_iterations.unwrap_or((2 * samples).clamp(INNER.0, INNER.1));
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
@@ -75,10 +68,10 @@ impl Listed for ProxLinear {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
+impl Method for ProxLinear {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         State {
             theta: theta.to_vec(),
@@ -95,7 +88,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
         }
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if s.objective == f64::INFINITY {
             s.objective = s.linearise(oracle);
         } else if !oracle.affine() {
@@ -117,7 +110,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for ProxLinear {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if !oracle.affine() && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
             s.inner.step_back();
         }

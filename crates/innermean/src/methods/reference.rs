@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::{Aligned, axpy, update_with};
 
 /// Which inner iterate becomes the next reference point.
@@ -87,9 +84,9 @@ impl NextReference {
 
     /// After the step that was the k-th of `steps`. After the last, averaged duals take the place of the last ones.
     #[inline(always)]
-    pub(super) fn after_step<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn after_step(
         &mut self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         k: usize,
         steps: usize,
         theta: &[f64],

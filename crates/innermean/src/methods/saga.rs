@@ -14,11 +14,8 @@ use super::lagged::Lagged;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 use crate::vector::{Aligned, axpy, prefetch, update_with};
 
@@ -71,11 +68,7 @@ pub struct State {
 impl Listed for Saga {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Saga {
             alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
             inner_iterations: at_least_one(
@@ -88,10 +81,10 @@ impl Listed for Saga {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
+impl Method for Saga {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         State {
             theta: theta.into(),
@@ -107,7 +100,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
 
     /// The first fills the table with the gradients at the start. Now and then the mean is taken anew: what rounding has added to it
     /// would stay for ever.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, table, mean, outer, component, lagged, .. } = s;
         lagged.catch_up_all(oracle, self.alpha_theta, mean, theta);
         *outer += 1;
@@ -140,7 +133,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, table, mean, i, component, delta, lagged, .. } = s;
         let width = table.len() / oracle.n_x();
         let ahead = i.ahead(AHEAD, oracle.n_x());
@@ -181,7 +174,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Saga {
         oracle.primal_step(self.alpha_theta, delta, theta);
     }
 
-    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+    fn show(&self, oracle: &Oracle<'_>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.mean, &s.theta);
     }
 

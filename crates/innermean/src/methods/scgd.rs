@@ -12,11 +12,8 @@ use super::composition::smoothness;
 use super::tracking::{Tracking, step_and_weight};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -54,32 +51,28 @@ const WEIGHT: f64 = 0.1;
 impl Listed for Scgd {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
         Ok(Scgd { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Scgd {
+impl Method for Scgd {
     type State = Tracking;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Tracking {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Tracking {
         Tracking::new(oracle, theta, self.seed)
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut Tracking) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut Tracking) {}
 
     fn inner_iterations(&self, s: &Tracking) -> usize {
         s.pass
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Tracking) {
         // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p: an alpha large enough for later
         // would be far too large at k = 1. y starts at its first sample instead of zero.
         let passes = s.passes();
@@ -105,7 +98,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Scgd {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Tracking, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut Tracking, theta: &[f64]) {
         s.restart(oracle, theta);
     }
 

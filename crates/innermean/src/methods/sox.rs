@@ -11,11 +11,8 @@ use serde::Serialize;
 use super::averaged::{Averaged, SETTINGS, State};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {
@@ -42,23 +39,19 @@ const PRIMAL: f64 = 0.125;
 impl Listed for Sox {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Sox(Averaged::choose(choice, problem, theta, |_| PRIMAL)?))
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Sox {
+impl Method for Sox {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         self.0.init(oracle, theta)
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.0.inner_iterations
@@ -66,7 +59,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Sox {
 
     /// `u_i <- (1 - beta) u_i + beta fhat_i(theta)`
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         self.0.step(
             oracle,
             s,
@@ -84,7 +77,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Sox {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         self.0.restart(oracle, s, theta);
     }
 

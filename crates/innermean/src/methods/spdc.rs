@@ -14,11 +14,8 @@ use super::reference::{NextReference, Reference};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{InvalidSetting, non_negative, positive};
 use crate::steps::{Steps, accelerated, scaled_for_averages};
 use crate::vector::{Aligned, axpy, update_with_both};
@@ -66,11 +63,7 @@ impl Listed for Spdc {
     const INFO: MethodInfo = INFO;
 
     /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its averages.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let n = problem.inner.n_x();
         let batch = choice.batch.unwrap_or(1);
         if batch == 0 || batch > n {
@@ -98,10 +91,10 @@ impl Listed for Spdc {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
+impl Method for Spdc {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let averaged = if self.reference == Reference::Average { d } else { 0 };
         State {
@@ -122,7 +115,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
         }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, _: &mut Oracle<'_>, s: &mut State) {
         if let Some(theta) = s.next_reference.theta() {
             for copy in [&mut s.theta, &mut s.theta_before, &mut s.theta_bar] {
                 copy.copy_from_slice(theta);
@@ -138,7 +131,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if s.lagged.is_on(oracle) {
             return s.lagged_step(oracle, self);
         }
@@ -163,7 +156,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdc {
         }
     }
 
-    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+    fn show(&self, oracle: &Oracle<'_>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.u, &s.theta);
     }
 

@@ -11,11 +11,9 @@ use super::decay::Decay;
 use super::{Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, pieces};
-use crate::merit::Merit;
+use crate::inner::{jacobian_spread, mean_jacobian_norm, pieces};
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::positive;
 use crate::steps::scaled;
 use crate::vector::Aligned;
@@ -69,17 +67,13 @@ impl Listed for Spdg {
 
     /// The first `alpha_w` is `DUAL` times that of the scaled rule for SVRPDA, and
     /// `alpha_theta alpha_w (R^2 + SPREAD times the spread of f')` is `COUPLING`, with R the largest `|fbar_i'|`.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
-        let pass = pieces(&problem.inner);
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+        let pass = pieces(problem.inner);
         let steps = scaled(problem, theta);
         let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
         let here = problem.allowed(theta);
-        let size_squared = mean_jacobian_norm(&problem.inner, &here).powi(2)
-            + SPREAD * jacobian_spread(&problem.inner, &here);
+        let size_squared =
+            mean_jacobian_norm(problem.inner, &here).powi(2) + SPREAD * jacobian_spread(problem.inner, &here);
         let alpha_theta = choice.alpha_theta.unwrap_or(COUPLING / (DUAL * steps.alpha_w * size_squared));
         Ok(Spdg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
@@ -104,10 +98,10 @@ const PASSES: f64 = 32.0;
 /// Of the decay of both steps.
 const POWER: f64 = 1.0;
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
+impl Method for Spdg {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         State {
             theta: theta.into(),
             w: vec![0.0; oracle.n_x() * oracle.ell()],
@@ -118,14 +112,14 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
         }
     }
 
-    fn outer(&self, _: &mut Oracle<'_, F, P, G>, _: &mut State) {}
+    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let (n_x, ell) = (oracle.n_x(), oracle.ell());
         let decay = self.decay.at(s.k);
         let (alpha_theta, alpha_w) = (decay * self.alpha_theta, decay * self.alpha_w);
@@ -160,7 +154,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Spdg {
         Noise::Stays
     }
 
-    fn restart(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State, theta: &[f64]) {
+    fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
         // Steps fall on from where they were.
         *s = State { k: s.k, ..self.init(oracle, theta) };
     }

@@ -13,11 +13,8 @@ use super::lagged::Lagged;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 use crate::vector::{Aligned, prefetch};
 
@@ -70,11 +67,7 @@ pub struct State {
 impl Listed for Svrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_x());
         Ok(Svrg {
             alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
@@ -85,10 +78,10 @@ impl Listed for Svrg {
     }
 }
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
+impl Method for Svrg {
     type State = State;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> State {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         State {
             theta: theta.into(),
@@ -104,7 +97,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
     }
 
     /// Differs: the reference point is the last inner iterate, not their average, as nearly everywhere in practice.
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.lagged.catch_up_all(oracle, self.alpha_theta, &s.gradient, &mut s.theta);
         s.theta_ref.copy_from_slice(&s.theta);
         oracle.gradient(&s.theta_ref, &mut s.f_bar, &mut s.w, &mut s.gradient);
@@ -115,7 +108,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut State) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, theta_ref, w, gradient, i, component, delta, lagged, .. } = s;
         let ell = oracle.ell();
         let ahead = i.ahead(AHEAD, oracle.n_x());
@@ -149,7 +142,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for Svrg {
         oracle.primal_step(self.alpha_theta, delta, theta);
     }
 
-    fn show(&self, oracle: &Oracle<'_, F, P, G>, s: &mut State) {
+    fn show(&self, oracle: &Oracle<'_>, s: &mut State) {
         s.lagged.show(oracle, self.alpha_theta, &s.gradient, &s.theta);
     }
 

@@ -12,11 +12,8 @@ use serde::Serialize;
 use super::primal_dual::{Pace, PrimalDual, SETTINGS, Settings, UpdateU};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{axpy, sparse_axpy};
 
 /// The table's row.
@@ -40,11 +37,7 @@ pub struct Svrpda1(pub Settings);
 impl Listed for Svrpda1 {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Svrpda1(Settings::choose(choice, problem, theta)?))
     }
 }
@@ -62,13 +55,7 @@ impl UpdateU for Svrpda1 {
 
     /// `U_k = U_{k-1} + (1/n_X) fbar'_{i_k}(theta_ref) (w_{i_k}^(k) - w_{i_k}^(k-1))`
     #[inline(always)]
-    fn update_u<F: Inner, P: Merit, G: Regularizer>(
-        s: &mut PrimalDual,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        _: usize,
-        change: &[f64],
-    ) {
+    fn update_u(s: &mut PrimalDual, oracle: &mut Oracle<'_>, i: usize, _: usize, change: &[f64]) {
         let d = oracle.d();
         if s.jac_bar.is_empty() && oracle.support(i).is_some() {
             return Self::update_u_sparsely(s, oracle, i, change);
@@ -81,9 +68,9 @@ impl UpdateU for Svrpda1 {
 
     /// Of an affine f, `delta^theta_k = U_k`: both in one sweep.
     #[inline(always)]
-    fn update_u_and_theta<F: Inner, P: Merit, G: Regularizer>(
+    fn update_u_and_theta(
         s: &mut PrimalDual,
-        oracle: &mut Oracle<'_, F, P, G>,
+        oracle: &mut Oracle<'_>,
         pace: &Pace,
         i: usize,
         change: &[f64],
@@ -101,12 +88,7 @@ impl UpdateU for Svrpda1 {
 impl Svrpda1 {
     /// The same with Jacobians that are not zero at the support of term i alone: those of f itself where they are no averages.
     #[inline(always)]
-    fn update_u_sparsely<F: Inner, P: Merit, G: Regularizer>(
-        s: &mut PrimalDual,
-        oracle: &Oracle<'_, F, P, G>,
-        i: usize,
-        change: &[f64],
-    ) {
+    fn update_u_sparsely(s: &mut PrimalDual, oracle: &Oracle<'_>, i: usize, change: &[f64]) {
         let share = oracle.one_over_n_x();
         let PrimalDual { sparse_jac_bar, theta_ref, u, .. } = s;
         let Some(jac_bar) = sparse_jac_bar else {

@@ -13,11 +13,9 @@ use serde::Serialize;
 use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU, drifting_epoch};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::{Inner, block_of};
-use crate::merit::Merit;
+use crate::inner::block_of;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::steps::StepRule;
 
 /// The table's row.
@@ -41,11 +39,7 @@ pub struct Svrpda2(pub Settings);
 impl Listed for Svrpda2 {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let mut settings = Settings::choose(choice, problem, theta)?;
         let scaled = matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
         if choice.inner_iterations.is_none() && scaled && !settings.automatic {
@@ -68,13 +62,7 @@ impl UpdateU for Svrpda2 {
 
     /// `U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_{i_k}, y_{i_k j''_k}) (w_{i_k}^(k) - w_{i_k}^(k-1))`
     #[inline(always)]
-    fn update_u<F: Inner, P: Merit, G: Regularizer>(
-        s: &mut PrimalDual,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        batch: usize,
-        change: &[f64],
-    ) {
+    fn update_u(s: &mut PrimalDual, oracle: &mut Oracle<'_>, i: usize, batch: usize, change: &[f64]) {
         let j = s.draws.u_j.index(oracle.n_y(i));
         if batch > 1 {
             let js = block_of(j, oracle.n_y(i), batch);

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, ChoiceError};
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::setting::{InvalidSetting, positive};
 use crate::vector::{Aligned, update_with};
 
@@ -36,11 +33,7 @@ pub struct Tracking {
 
 impl Tracking {
     /// Everything allocated, nothing asked.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &Oracle<'_, F, P, G>,
-        theta: &[f64],
-        seed: u64,
-    ) -> Self {
+    pub(super) fn new(oracle: &Oracle<'_>, theta: &[f64], seed: u64) -> Self {
         let (d, ell) = (oracle.d(), oracle.ell());
         Tracking {
             theta: theta.into(),
@@ -58,11 +51,7 @@ impl Tracking {
     }
 
     /// Goes on from theta; steps and weights fall on from where they were. By now a weight is so small that y must begin at the average itself: `n_Y` calls.
-    pub(super) fn restart<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        theta: &[f64],
-    ) {
+    pub(super) fn restart(&mut self, oracle: &mut Oracle<'_>, theta: &[f64]) {
         self.theta.copy_from_slice(theta);
         self.z.copy_from_slice(theta);
         oracle.mean(theta, 0, &mut self.value, &mut self.y);
@@ -82,43 +71,26 @@ impl Tracking {
 
     /// Draws i and j.
     #[inline(always)]
-    pub(super) fn draw<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> (usize, usize) {
+    pub(super) fn draw(&mut self, oracle: &Oracle<'_>) -> (usize, usize) {
         (self.i.index(oracle.n_x()), self.j.index(oracle.n_y(0)))
     }
 
     /// Draws a j of its own.
     #[inline(always)]
-    pub(super) fn draw_other<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> usize {
+    pub(super) fn draw_other(&mut self, oracle: &Oracle<'_>) -> usize {
         self.other_j.index(oracle.n_y(0))
     }
 
     /// `y <- (1 - b) y + b f_z(y_j)`
     #[inline(always)]
-    pub(super) fn follow<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        j: usize,
-        b: f64,
-    ) {
+    pub(super) fn follow(&mut self, oracle: &mut Oracle<'_>, j: usize, b: f64) {
         oracle.value(&self.z, 0, j, &mut self.value);
         update_with(&mut self.y, &self.value, |y, value| (1.0 - b) * y + b * value);
     }
 
     /// `theta <- prox_{a g}(theta - a f'_theta(y_j) phi_i'(y))`
     #[inline(always)]
-    pub(super) fn descend<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        i: usize,
-        j: usize,
-        a: f64,
-    ) {
+    pub(super) fn descend(&mut self, oracle: &mut Oracle<'_>, i: usize, j: usize, a: f64) {
         oracle.merit_gradient(i, &self.y, &mut self.slope);
         self.direction.fill(0.0);
         oracle.add_jac_t(&self.theta, 0, j, &self.slope, 1.0, &mut self.direction);

@@ -18,11 +18,8 @@ use serde::Serialize;
 use super::composition::{Composition, Keeps, STEP, smoothness};
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
 use crate::choice::{Choice, ChoiceError, Knob};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::{Oracle, gradient_calls};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{at_least_one, positive};
 
 /// The table's row.
@@ -62,12 +59,8 @@ impl Listed for VrscPg {
     const INFO: MethodInfo = INFO;
 
     /// `m = n^(1/3)` and `A b = n^(2/3)`, n being the number of outer terms or of pieces of f, whichever is larger.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
-        let pieces = gradient_calls(&problem.inner).f;
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+        let pieces = gradient_calls(problem.inner).f;
         let n = problem.inner.n_x().max(pieces as usize) as f64;
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
         let terms =
@@ -91,14 +84,14 @@ impl Listed for VrscPg {
 /// A and B.
 const SAMPLES: usize = 5;
 
-impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
+impl Method for VrscPg {
     type State = Composition;
 
-    fn init(&self, oracle: &mut Oracle<'_, F, P, G>, theta: &[f64]) -> Composition {
+    fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Composition {
         Composition::new(oracle, theta, self.seed, Keeps { jacobians: true, average: true })
     }
 
-    fn outer(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
         s.snapshot(oracle, self.inner_iterations);
     }
@@ -108,7 +101,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Method<F, P, G> for VrscPg {
     }
 
     #[inline(always)]
-    fn inner(&self, oracle: &mut Oracle<'_, F, P, G>, s: &mut Composition) {
+    fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         s.begin_step();
         for k in 0..self.outer_batch {
             if oracle.patience.ends_at(k) {

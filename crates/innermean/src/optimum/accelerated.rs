@@ -3,10 +3,7 @@
 
 use super::{MOST_ITERATIONS, Progress, Reached};
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::{distance_squared, dot_of_differences};
 
 /// What F may rise above its quadratic model by rounding alone, relative to F.
@@ -15,10 +12,7 @@ const SLACK: f64 = 1e-13;
 const PATIENCE: usize = 1000;
 
 /// The point with the smallest prox-gradient mapping of a run from `theta`.
-pub(super) fn run<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-) -> (Vec<f64>, Reached) {
+pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) {
     let d = problem.inner.d();
     let mut x = problem.allowed(theta);
     let mut smoothness = curvature::of_mean(problem, &x);

@@ -8,12 +8,8 @@
 //! ```
 
 use super::{MOST_ITERATIONS, Progress, Reached};
-use crate::collapse::Collapsed;
 use crate::curvature;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::steps;
 use crate::vector::{axpy, distance_squared};
 
@@ -51,17 +47,17 @@ impl Pair {
 }
 
 /// One problem, and room for a step on it.
-struct Stepper<'p, P, G> {
-    problem: &'p Problem<Collapsed, P, G>,
+struct Stepper<'p> {
+    problem: Objective<'p>,
     u: Vec<f64>,
     ahead: Vec<f64>,
     f_bar: Vec<f64>,
 }
 
-impl<P: Merit, G: Regularizer> Stepper<'_, P, G> {
+impl Stepper<'_> {
     /// The step from z to `to`. Returns its length, the root of `|dtheta|^2/tau + |dw|^2/(n sigma)`: zero at a saddle point alone.
     fn step(&mut self, z: &Pair, to: &mut Pair, tau: f64, sigma: f64) -> f64 {
-        let Problem { inner: f, merit, regularizer } = self.problem;
+        let Objective { inner: f, merit, regularizer } = self.problem;
         self.u.fill(0.0);
         f.add_weighted_jac_t(&z.theta, &z.w, &mut self.u);
         to.theta.copy_from_slice(&z.theta);
@@ -81,11 +77,8 @@ impl<P: Merit, G: Regularizer> Stepper<'_, P, G> {
 }
 
 /// The point with the smallest step of a run from `theta`.
-pub(super) fn run<P: Merit, G: Regularizer>(
-    problem: &Problem<Collapsed, P, G>,
-    theta: &[f64],
-) -> (Vec<f64>, Reached) {
-    let f = &problem.inner;
+pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) {
+    let f = problem.inner;
     let (d, size) = (f.d(), f.n_x() * f.ell());
     let mut z = Pair { theta: problem.allowed(theta), w: vec![0.0; size] };
     let mut stepper = Stepper { problem, u: vec![0.0; d], ahead: vec![0.0; d], f_bar: vec![0.0; size] };

@@ -3,11 +3,8 @@
 use std::ops::Range;
 
 use super::Oracle;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::regularizer::Regularizer;
 
-impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+impl Oracle<'_> {
     /// Counts the rows of a block for values.
     #[inline(always)]
     fn read_block(&mut self, i: usize, js: &Range<usize>) {

@@ -2,12 +2,9 @@
 
 use super::Oracle;
 use crate::blocks::{Blocks, MERIT};
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::regularizer::Regularizer;
 use crate::vector::{dot, update_with, update_with_both};
 
-impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+impl Oracle<'_> {
     /// `out_i = prox_{sigma phi_i*}(w_i + sigma f_bar_i)`: the derivative of the envelope.
     pub(crate) fn envelope(&self, sigma: f64, w: &[f64], f_bar: &[f64], out: &mut [f64]) {
         let ell = self.ell;

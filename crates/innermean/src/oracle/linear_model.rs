@@ -3,28 +3,26 @@
 use super::Oracle;
 use crate::collapse::Collapsed;
 use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::precise::{Form, Rows};
-use crate::regularizer::Regularizer;
 use crate::shared::MOST_PICKED;
 use crate::vector::norm_squared;
 
-impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+impl Oracle<'_> {
     /// The linear model at another point, in place: a snapshot's calls.
     pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
-        model.linearise(&self.problem.inner, theta);
+        model.linearise(self.problem.inner, theta);
     }
 
     /// The rows of an affine f in twice the precision, those of a quadratic form as rows of squares: a snapshot's calls.
     pub(crate) fn precise_rows(&mut self) -> Rows {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
-        let rows = Rows::new(&self.problem.inner);
+        let rows = Rows::new(self.problem.inner);
         match self.quadratic_form() {
             None => rows,
-            Some(form) => rows.whitened(&Form::new(&self.problem.inner, form)),
+            Some(form) => rows.whitened(&Form::new(self.problem.inner, form)),
         }
     }
 
@@ -55,7 +53,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
     ) -> f64 {
         self.calls.merit += self.n_x as u64;
         self.rows += self.n_x as u64;
-        let merit = &self.problem.merit;
+        let merit = self.problem.merit;
         let mut loss = 0.0;
         let mut small = [0.0; MOST_PICKED];
         let mut large = if self.ell > MOST_PICKED { vec![0.0; self.ell] } else { Vec::new() };

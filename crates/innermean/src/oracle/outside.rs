@@ -1,11 +1,9 @@
 //! What stands outside of the average: phi, of which every value and gradient is counted, and g, which is free.
 
 use super::Oracle;
-use crate::inner::Inner;
-use crate::merit::{Merit, QuadraticForm};
-use crate::regularizer::Regularizer;
+use crate::merit::QuadraticForm;
 
-impl<'p, F: Inner, P: Merit, G: Regularizer> Oracle<'p, F, P, G> {
+impl<'p> Oracle<'p> {
     /// `out = phi_i'(u)`: one call.
     #[inline(always)]
     pub fn merit_gradient(&mut self, i: usize, u: &[f64], out: &mut [f64]) {

@@ -2,12 +2,9 @@
 
 use super::Oracle;
 use crate::blocks::Blocks;
-use crate::inner::Inner;
-use crate::merit::Merit;
-use crate::regularizer::Regularizer;
 use crate::vector::add_weighted_rows;
 
-impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+impl Oracle<'_> {
     /// A snapshot that keeps the mean Jacobians of an f that is not affine: `f_bar_i = fbar_i(theta)` and `jacobians_i = fbar_i'(theta)` for all i, and
     /// `u = (1/n_X) sum_i fbar_i'(theta) w_i` from these. `w_i` is as it is or, if duals are to start, `phi_i'(fbar_i(theta))`, for `n_X` calls
     /// more.

@@ -2,16 +2,14 @@
 //! free.
 
 use super::Oracle;
-use crate::inner::{Inner, Jacobians};
-use crate::merit::Merit;
-use crate::regularizer::Regularizer;
+use crate::inner::Jacobians;
 use crate::steps::{Steps, scaled_for_batches};
 use crate::vector::{axpy, dot, sparse_dot};
 
 /// Terms, and samples of each, at which [`Oracle::scatter_along`] looks.
 const PROBES: usize = 48;
 
-impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
+impl Oracle<'_> {
     /// `P(theta_ref)` from its averages, and the size of its two parts.
     pub(crate) fn objective_at(&self, theta_ref: &[f64], f_bar: &[f64]) -> (f64, f64) {
         let (loss, g) = (self.problem.loss(f_bar), self.problem.regularizer.value(theta_ref));
@@ -47,7 +45,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
 
     /// `out = ` the diagonal of `phi_i''(f_bar_i)` for all i, or a bound on its eigenvalues.
     pub(crate) fn curvatures(&self, f_bar: &[f64], out: &mut [f64]) {
-        let merit = &self.problem.merit;
+        let merit = self.problem.merit;
         let bound = 1.0 / merit.gamma();
         if merit.seconds(0..self.n_x, f_bar, out) {
             // Where no phi bends, as smoothed hinges at the origin, they will further on.
@@ -64,7 +62,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
     /// Adds to `gradient = F'(theta)` what g has to say: its gradient where it is quadratic, and otherwise what makes the prox-gradient mapping with step
     /// alpha of it. Returns how strongly convex g is.
     pub(crate) fn add_slope(&self, theta: &[f64], alpha: f64, gradient: &mut [f64]) -> f64 {
-        let g = &self.problem.regularizer;
+        let g = self.problem.regularizer;
         if let Some((lambda, tilt)) = g.quadratic(self.d) {
             axpy(lambda, theta, gradient);
             axpy(1.0, &tilt, gradient);
@@ -77,13 +75,13 @@ impl<F: Inner, P: Merit, G: Regularizer> Oracle<'_, F, P, G> {
 
     /// `fbar_i'(theta)` of some terms, one after the other: ell rows of all coordinates or of the term's support.
     pub(crate) fn jacobians_of(&self, theta: &[f64], terms: impl Iterator<Item = usize>) -> Vec<f64> {
-        let mut jacobians = Jacobians::new(&self.problem.inner, theta);
+        let mut jacobians = Jacobians::new(self.problem.inner, theta);
         terms.flat_map(|i| jacobians.mean(i).to_vec()).collect()
     }
 
     /// `mean_i sum_c c_i,c mean_j <f'_ij,c - fbar_i,c', x>^2`, measured on at most 48 terms and as many samples of each.
     pub(crate) fn scatter_along(&self, theta: &[f64], x: &[f64], c: &[f64]) -> f64 {
-        let f = &self.problem.inner;
+        let f = self.problem.inner;
         let terms = self.n_x.min(PROBES);
         let mut jacobians = Jacobians::new(f, theta);
         let mut along = |i: usize, j: Option<usize>| -> Vec<f64> {

@@ -56,7 +56,7 @@ pub(crate) fn sizes_of_products(given: &ProjectedRows<'_>) -> Vec<f64> {
 
 impl Form {
     /// Of an f with one term and its phi.
-    pub(crate) fn new<F: Inner + ?Sized>(f: &F, form: &QuadraticForm) -> Self {
+    pub(crate) fn new(f: &dyn Inner, form: &QuadraticForm) -> Self {
         let ell = form.ell();
         let mut matrix = vec![Double::ZERO; ell * ell];
         let mut add = |share: Double, row: &[f64]| {

@@ -20,7 +20,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Averages the rows of all pairs of an affine f, each taken as f computes it.
-    pub(crate) fn new<F: Inner + ?Sized>(f: &F) -> Self {
+    pub(crate) fn new(f: &dyn Inner) -> Self {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
         let mut rows = Rows {
             d,

@@ -14,7 +14,7 @@ const MOST_PRODUCTS: f64 = 2e8;
 const MOST_COLUMNS: usize = 1000;
 
 /// The coordinates of an affine f whose columns are 0 or, to about five digits, combinations of those before them. None where that is too dear to find out, or f is not affine.
-pub fn dependent<F: Inner + ?Sized>(f: &F) -> Option<Vec<usize>> {
+pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     let (d, rows) = (f.d(), (f.n_x() * f.ell()) as f64);
     if !f.structure().affine || d > MOST_COLUMNS || rows * (d * d) as f64 > MOST_PRODUCTS {
         return None;

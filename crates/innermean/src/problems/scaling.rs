@@ -9,10 +9,8 @@
 //! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
 //! the problem in z holds for that of the file.
 
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::precise::Double;
-use crate::problem::Problem;
+use crate::problem::Objective;
 use crate::regularizer::{Regularizer, Separable};
 use crate::run::Solution;
 use crate::scalar::power_of_two_near;
@@ -132,12 +130,8 @@ impl Scaling {
 
     /// Brings the answer of a run back to the columns as they are. An intercept next to centers that are far away is rounded: objective, gap and status are
     /// those of the theta that is left, for a run that asked for that tolerance.
-    pub fn restate<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        problem: &Problem<F, P, G>,
-        tolerance: f64,
-        solution: &mut Solution,
-    ) {
+    pub fn restate<'p>(&self, problem: impl Into<Objective<'p>>, tolerance: f64, solution: &mut Solution) {
+        let problem = problem.into();
         let z = solution.theta.clone();
         self.unscale(&mut solution.theta);
         let there = self.scaled(&solution.theta);

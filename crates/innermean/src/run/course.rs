@@ -12,12 +12,9 @@ use super::judge::{self, Judge};
 use super::{Begin, Driver, Observer, Solution, Spent};
 use crate::checkpoint::shape::Shape;
 use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::Method;
 use crate::oracle::Patience;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::status::Status;
 
 /// What goes into a checkpoint.
@@ -48,12 +45,12 @@ impl Wall {
 }
 
 /// A run between two pieces of its work.
-pub(super) struct Course<'r, F, P, G, F2, P2, G2, M: Method<F2, P2, G2>> {
+pub(super) struct Course<'r, M: Method> {
     driver: &'r Driver<'r>,
-    problem: &'r Problem<F, P, G>,
+    problem: Objective<'r>,
     method: &'r M,
     start: Vec<f64>,
-    engine: Engine<'r, F2, P2, G2, M>,
+    engine: Engine<'r, M>,
     judge: Judge<'r, 'r>,
     wall: Wall,
     deadline: Option<Instant>,
@@ -63,21 +60,12 @@ pub(super) struct Course<'r, F, P, G, F2, P2, G2, M: Method<F2, P2, G2>> {
     fingerprint: Option<u128>,
 }
 
-impl<'r, F, P, G, F2, P2, G2, M> Course<'r, F, P, G, F2, P2, G2, M>
-where
-    F: Inner,
-    P: Merit,
-    G: Regularizer,
-    F2: Inner,
-    P2: Merit,
-    G2: Regularizer,
-    M: Method<F2, P2, G2>,
-{
+impl<'r, M: Method> Course<'r, M> {
     /// Up to the first edge.
     pub(super) fn begin(
         driver: &'r Driver<'r>,
-        problem: &'r Problem<F, P, G>,
-        form: &'r Problem<F2, P2, G2>,
+        problem: Objective<'r>,
+        form: Objective<'r>,
         spent: Spent,
         method: &'r M,
         begin: Begin<'_>,
@@ -250,12 +238,7 @@ where
 }
 
 /// Of the checkpoints of such a run.
-fn header<F, P, G, M: Method<F, P, G>>(
-    driver: &Driver<'_>,
-    method: &M,
-    problem: u128,
-    start: &[f64],
-) -> Header {
+fn header<M: Method>(driver: &Driver<'_>, method: &M, problem: u128, start: &[f64]) -> Header {
     let mut settings = Hash::default();
     // Numbers are shown with all their digits.
     settings.bytes(format!("{method:?}").as_bytes());

@@ -6,13 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Spent;
 use crate::evaluate::Known;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::methods::{Method, Tempo};
 use crate::oracle::{self, Calls, Oracle, Patience};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::vector::dispatch;
 
 /// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost nothing.
@@ -70,11 +67,11 @@ struct Horizon {
 }
 
 /// A method, its state, and what it has used up.
-pub(super) struct Engine<'p, F, P, G, M: Method<F, P, G>> {
+pub(super) struct Engine<'p, M: Method> {
     method: &'p M,
     /// The same at the tempo of its safeguard, if it has one.
     guarded: Option<(M, Safeguard)>,
-    oracle: Oracle<'p, F, P, G>,
+    oracle: Oracle<'p>,
     state: M::State,
     /// Runs only while the method does.
     clock: Duration,
@@ -90,15 +87,9 @@ pub(super) struct Engine<'p, F, P, G, M: Method<F, P, G>> {
     probed: bool,
 }
 
-impl<'p, F, P, G, M> Engine<'p, F, P, G, M>
-where
-    F: Inner,
-    P: Merit,
-    G: Regularizer,
-    M: Method<F, P, G>,
-{
+impl<'p, M: Method> Engine<'p, M> {
     pub(super) fn start(
-        problem: &'p Problem<F, P, G>,
+        problem: Objective<'p>,
         spent: Spent,
         patience: Patience<'p>,
         method: &'p M,
@@ -128,7 +119,7 @@ where
 
     /// Goes on from where [`Self::memory`] was asked for; None if the memory is not of this method.
     pub(super) fn resume(
-        problem: &'p Problem<F, P, G>,
+        problem: Objective<'p>,
         patience: Patience<'p>,
         method: &'p M,
         memory: Memory<M::State>,

@@ -7,11 +7,8 @@ use super::trace::Thinned;
 use super::{Observer, Record, Solution, Stop};
 use crate::certificate::{Certificate, Measure};
 use crate::evaluate::{self, Evaluation, Evaluator, Known};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Calls;
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::status::{Divergence, Status};
 
 /// The judge of one run, with what it has seen.
@@ -70,8 +67,8 @@ impl Judged {
 }
 
 impl<'p, 'o> Judge<'p, 'o> {
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        problem: &'p Problem<F, P, G>,
+    pub(super) fn new(
+        problem: Objective<'p>,
         stop: &'o Stop,
         most: usize,
         recovers: bool,

@@ -3,8 +3,8 @@
 use crate::support::dense::Symmetric;
 use crate::support::newton::{correlation, logistic_regression};
 use innermean::{
-    AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog, Poisson,
-    Problem, Regularizer, Ridge, SoftmaxBags, Solution, Square, Stop,
+    AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog, Objective,
+    Poisson, Problem, Ridge, SoftmaxBags, Solution, Square, Stop,
 };
 use innermean_data::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 
@@ -148,12 +148,8 @@ fn rows_in_any_order_are_gathered() {
     assert!(refused(Groups::gather(2, &rows, &[0, 1], 2, true)).contains("one for each of 4 rows"));
 }
 
-fn solve<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    name: &str,
-    start: &[f64],
-    tolerance: f64,
-) -> Solution {
+fn solve<'p>(problem: impl Into<Objective<'p>>, name: &str, start: &[f64], tolerance: f64) -> Solution {
+    let problem = problem.into();
     let method = AnyMethod::named(name, &Choice::default(), problem, start).expect("it suits");
     let stop = Stop { tolerance: Some(tolerance), max_outer: Some(3000), ..Stop::default() };
     method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ())

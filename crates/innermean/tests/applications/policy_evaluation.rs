@@ -15,7 +15,7 @@ use innermean::{
 
 type Task = Problem<Mspbe, QuadraticForm, Ridge>;
 
-fn solve<M: Method<Mspbe, QuadraticForm, Ridge>>(task: &Task, method: &M, passes: u64) -> Solution {
+fn solve<M: Method>(task: &Task, method: &M, passes: u64) -> Solution {
     let stop = Stop { max_outer: Some(passes), tolerance: Some(1e-26), ..Stop::default() };
     Driver { stop, ..Driver::default() }.run(task, method, &vec![0.0; task.inner.d()], &mut ())
 }

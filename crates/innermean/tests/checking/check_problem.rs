@@ -1,11 +1,10 @@
 //! `check_problem` passes everything that is right, and says of everything that is wrong what it is.
 
 use innermean::check::Part;
-use innermean::merit::Borrowed;
 use innermean::*;
 use innermean_data::{GroupOptions, RowLabels, generate_factor_model, generate_groups};
 
-fn passes<F: Inner, P: Merit, G: Regularizer>(what: &str, problem: &Problem<F, P, G>) {
+fn passes<'p>(what: &str, problem: impl Into<Objective<'p>>) {
     let report = check_problem(problem, &CheckOptions::default());
     assert!(report.is_ok(), "{what}: {report}");
     assert!(report.comparisons > 100, "{what}: {report}");
@@ -29,7 +28,7 @@ fn shipped_merits_and_regularizers_pass() {
         ("picked", Box::new(AnyMerit::from(Square::new(3.0).unwrap()))),
     ];
     for (name, merit) in &merits {
-        passes(name, &Problem { inner: &f, merit: Borrowed(&**merit), regularizer: Unregularized });
+        passes(name, Objective { inner: &f, merit: &**merit, regularizer: &Unregularized });
     }
     let square = Square::new(1.0).unwrap();
     let tilt = vec![0.3, -0.2, 0.5, 0.0];

@@ -138,7 +138,7 @@ fn several_attempts_go_on_bit_for_bit() {
         let stop = Stop { tolerance: Some(1e-10), ..Stop::default() };
         let driver = Driver { stop, evaluate_every, ..Driver::default() };
         let run = |begin: Begin<'_>, witness: &mut Witness| {
-            plan().run_from(&driver, &problem, begin, witness, AnyMethod::run_from).expect("its own")
+            plan().run_from(&driver, &problem, begin, witness).expect("its own")
         };
         let mut patient = Witness::patient();
         let whole = run(Begin::At(&[0.0; 4]), &mut patient);

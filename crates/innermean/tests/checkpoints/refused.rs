@@ -68,8 +68,7 @@ fn other_data_methods_and_settings_are_told_apart() {
     assert!(matches!(why(&problem, &own, &often, &checkpoint), CheckpointError::Settings(_)));
     let plan = auto::first(&problem, &[0.0; 4], 0).expect("a method");
     let begin = Begin::Resume(&checkpoint);
-    let other =
-        plan.run_from(&driver(), &problem, begin, &mut (), AnyMethod::run_from).expect_err("not auto");
+    let other = plan.run_from(&driver(), &problem, begin, &mut ()).expect_err("not auto");
     assert!(other.to_string().contains("this run is by auto"), "{other}");
     // Limits may change, and threads.
     let longer =

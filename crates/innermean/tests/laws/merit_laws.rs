@@ -146,7 +146,7 @@ proptest! {
         }
         check(&phi, alpha, &w, &again);
         check(&Weighted::new(phi, vec![weight; 2]).unwrap(), alpha, &w, &again);
-        check(&innermean::merit::Borrowed(&phi as &dyn Merit), alpha, &w, &again);
+        check(&(Box::new(phi) as Box<dyn Merit>), alpha, &w, &again);
     }
 
     #[test]

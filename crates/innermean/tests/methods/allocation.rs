@@ -2,17 +2,16 @@
 //! the paper's Table 2 says.
 
 use crate::allocations::{allocations, bytes};
-use crate::support::checks::Erased;
+
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, Inner, L1, Merit, Oracle,
-    Portfolio, Problem, Reference, Regularizer, Ridge, Ridged, Settings, Simplex, Square, Svrpda1, Svrpda2,
-    Unregularized,
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, L1, Method, Objective, Oracle,
+    Portfolio, Problem, Reference, Ridge, Ridged, Settings, Simplex, Square, Svrpda1, Svrpda2, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
-    let problem = &problem.erased();
+fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..3 {
@@ -27,7 +26,8 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Pr
     }
 }
 
-fn check_both<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
+fn check_both<'p>(name: &str, problem: impl Into<Objective<'p>>) {
+    let problem = problem.into();
     for (reference, single_loop) in [
         (Reference::Last, false),
         (Reference::Random, false),
@@ -89,11 +89,8 @@ fn no_inner_step_allocates() {
 }
 
 /// Numbers (of eight bytes) that a method's state takes beside the draws, whose blocks have a fixed size.
-fn numbers_held<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
-    method: &M,
-) -> usize {
-    let problem = &problem.erased();
+fn numbers_held<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M) -> usize {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let start = vec![0.1; problem.inner.d()];
     let before = bytes();

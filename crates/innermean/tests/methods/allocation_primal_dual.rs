@@ -2,7 +2,7 @@
 
 use crate::allocations::allocations;
 use crate::support::chain::Chain;
-use crate::support::checks::Erased;
+
 use crate::support::sparse::SparseData;
 use crate::support::toy::Affine;
 use innermean::choice::Mirror;
@@ -17,12 +17,12 @@ use innermean::methods::sox::Sox;
 use innermean::methods::spdc::Spdc;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Choice, Collapsed, ElasticNet, FreeTail, Inner, Listed, Merit, Oracle, Problem, Reference, Regularizer,
-    Ridge, Square, Svrpda1,
+    Choice, Collapsed, ElasticNet, FreeTail, Listed, Method, Objective, Oracle, Problem, Reference, Ridge,
+    Square, Svrpda1,
 };
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
-    let problem = &problem.erased();
+fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..3 {
@@ -36,7 +36,8 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Pr
     }
 }
 
-fn chosen<F: Inner, P: Merit, G: Regularizer, M: Listed>(problem: &Problem<F, P, G>, choice: Choice) -> M {
+fn chosen<'p, M: Listed>(problem: impl Into<Objective<'p>>, choice: Choice) -> M {
+    let problem = problem.into();
     M::choose(&choice, problem, &vec![0.1; problem.inner.d()]).unwrap()
 }
 
@@ -50,12 +51,12 @@ fn no_inner_step_allocates() {
         let regularizer = Ridge::from_weight(0.1).unwrap();
         let rows = Problem { inner: Collapsed::new(&inner, &[0.0; 4]), merit, regularizer };
         let problem = Problem { inner, merit, regularizer };
-        check("spdg", &problem, &chosen::<_, _, _, Spdg>(&problem, plain));
-        check("sox", &problem, &chosen::<_, _, _, Sox>(&problem, batches));
-        check("msvr", &problem, &chosen::<_, _, _, Msvr>(&problem, batches));
+        check("spdg", &problem, &chosen::<Spdg>(&problem, plain));
+        check("sox", &problem, &chosen::<Sox>(&problem, batches));
+        check("msvr", &problem, &chosen::<Msvr>(&problem, batches));
         for mirror in [Mirror::Euclidean, Mirror::Conjugate] {
             let choice = Choice { mirror: Some(mirror), ..batches };
-            check("alexr", &problem, &chosen::<_, _, _, Alexr>(&problem, choice));
+            check("alexr", &problem, &chosen::<Alexr>(&problem, choice));
         }
         let spdc: Spdc = chosen(&rows, Choice { batch: Some(3), ..plain });
         check("spdc", &rows, &spdc);
@@ -65,13 +66,13 @@ fn no_inner_step_allocates() {
     let regularizer = FreeTail::new(ElasticNet::from_weights(1e-3, 1e-2).unwrap(), 899);
     let lagging = Problem { inner: data.sparse(), merit: Square::new(0.5).unwrap(), regularizer };
     let warm = Choice { warmup_epochs: Some(1), reference: Some(Reference::Random), ..plain };
-    check("svrpda1, lagging", &lagging, &chosen::<_, _, _, Svrpda1>(&lagging, warm));
-    check("spdc, lagging", &lagging, &chosen::<_, _, _, Spdc>(&lagging, Choice { batch: Some(3), ..plain }));
-    check("saga, lagging", &lagging, &chosen::<_, _, _, Saga>(&lagging, plain));
+    check("svrpda1, lagging", &lagging, &chosen::<Svrpda1>(&lagging, warm));
+    check("spdc, lagging", &lagging, &chosen::<Spdc>(&lagging, Choice { batch: Some(3), ..plain }));
+    check("saga, lagging", &lagging, &chosen::<Saga>(&lagging, plain));
     let task = Chain::random(5, 100, 1.0, 1.0, 1).mspbe().problem(0.1).unwrap();
-    check("pdbg", &task, &chosen::<_, _, _, Pdbg>(&task, plain));
-    check("mspbe-svrg", &task, &chosen::<_, _, _, MspbeSvrg>(&task, plain));
-    check("mspbe-saga", &task, &chosen::<_, _, _, MspbeSaga>(&task, plain));
-    check("gtd2", &task, &chosen::<_, _, _, Gtd2>(&task, plain));
-    check("svrpda1, by the prox of a form", &task, &chosen::<_, _, _, Svrpda1>(&task, plain));
+    check("pdbg", &task, &chosen::<Pdbg>(&task, plain));
+    check("mspbe-svrg", &task, &chosen::<MspbeSvrg>(&task, plain));
+    check("mspbe-saga", &task, &chosen::<MspbeSaga>(&task, plain));
+    check("gtd2", &task, &chosen::<Gtd2>(&task, plain));
+    check("svrpda1, by the prox of a form", &task, &chosen::<Svrpda1>(&task, plain));
 }

@@ -4,8 +4,8 @@ use crate::support::dense::distance_squared;
 use crate::support::market::real_markets;
 use crate::support::median;
 use crate::support::process::{normal_equations, problem};
+use innermean::Objective;
 use innermean::draws::Stream;
-use innermean::problem::ErasedProblem;
 use innermean::problems::linear;
 use innermean::{
     Absolute, AnyMethod, Bags, Choice, Driver, Groups, Link, Listed, Logistic, Method, Oracle, Poisson,
@@ -17,7 +17,7 @@ use innermean_data::{
 };
 
 /// A run with no settings to a part of the start's gap.
-fn run(problem: &ErasedProblem<'_>, name: &str, start: &[f64], gap: f64, seed: u64) -> Solution {
+fn run(problem: Objective<'_>, name: &str, start: &[f64], gap: f64, seed: u64) -> Solution {
     let least = optimum(problem, start).expect("phi is smooth").objective;
     let target = least + gap * (problem.objective(start) - least);
     let driver = Driver {
@@ -34,7 +34,7 @@ fn run(problem: &ErasedProblem<'_>, name: &str, start: &[f64], gap: f64, seed: u
 }
 
 /// The median calls of five runs of SVRPDA-I to a relative gap of 1e-6.
-fn calls(problem: &ErasedProblem<'_>, start: &[f64]) -> f64 {
+fn calls(problem: Objective<'_>, start: &[f64]) -> f64 {
     let run = |seed| {
         let solution = run(problem, "svrpda1", start, 1e-6, seed);
         assert_eq!(solution.status, Status::TargetReached);
@@ -59,7 +59,7 @@ fn processes_take_at_most_twice_the_calls_of_the_best_setting() {
         (Features::MixedSign, 100, 5, 9, 75_100.0),
     ] {
         let problem = problem(&process(features, states, d, seed));
-        let ratio = calls(&problem.erased(), &vec![0.0; d]) / best;
+        let ratio = calls(problem.erased(), &vec![0.0; d]) / best;
         println!("{features:?}, {states} states: {ratio:.2}");
         assert!(ratio <= 2.0, "{features:?}, {states} states: {ratio:.2}");
     }
@@ -74,7 +74,7 @@ fn a_logistic_regression_takes_at_most_twice_the_calls_of_the_best_setting() {
             merit: Logistic::new(data.targets).unwrap(),
             regularizer: Ridge::from_weight(lambda).unwrap(),
         };
-        let ratio = calls(&problem.erased(), &[0.0; 10]) / best;
+        let ratio = calls(problem.erased(), &[0.0; 10]) / best;
         println!("ridge {lambda}: {ratio:.2}");
         assert!(ratio <= 2.0, "ridge {lambda}: {ratio:.2}");
     }
@@ -87,7 +87,7 @@ fn real_portfolios_take_less_than_40_passes() {
         let mut uniform = Stream::new(k as u64, 1000);
         let start: Vec<f64> = (0..market.d).map(|_| uniform.unit()).collect();
         let problem = market.portfolio().problem(Square::new(1.0).unwrap(), Unregularized).unwrap();
-        let passes = calls(&problem.erased(), &start) / (3 * market.n()) as f64;
+        let passes = calls(problem.erased(), &start) / (3 * market.n()) as f64;
         println!("{}: {passes:.1} passes", market.name);
         assert!(passes < 40.0, "{}: {passes}", market.name);
     }
@@ -119,7 +119,7 @@ fn groups_are_solved_with_either_link() {
     };
     for name in ["svrpda1", "svrpda2"] {
         for (what, problem) in [("logistic", squares.erased()), ("exponential", counts.erased())] {
-            let solution = run(&problem, name, &[0.0; 5], 1e-8, 1);
+            let solution = run(problem, name, &[0.0; 5], 1e-8, 1);
             println!("{name}, {what}: {} outer iterations", solution.outer);
             assert_eq!(solution.status, Status::TargetReached, "{name}, {what}");
             assert!(solution.outer < 300, "{name}, {what}: {} outer iterations", solution.outer);
@@ -134,7 +134,7 @@ fn units_change_nothing() {
     let counted = |unit: f64| {
         let scaled = Mdp { features: mdp.features.iter().map(|x| unit * x).collect(), ..mdp.clone() };
         let problem = problem(&scaled);
-        let solution = run(&problem.erased(), "svrpda1", &[0.0; 5], 1e-10, 1);
+        let solution = run(problem.erased(), "svrpda1", &[0.0; 5], 1e-10, 1);
         assert_eq!(solution.status, Status::TargetReached);
         (solution.calls, solution.theta.iter().map(|t| t * unit).collect::<Vec<_>>())
     };
@@ -155,7 +155,7 @@ fn a_run_recovers_from_steps_that_are_a_million_times_off() {
     let problem = problem(&mdp);
     let expected = normal_equations(&mdp);
     let start = [0.0; 5];
-    let method = Svrpda1::choose(&Choice::seeded(1), &problem.erased(), &start).unwrap();
+    let method = Svrpda1::choose(&Choice::seeded(1), problem.erased(), &start).unwrap();
     for factor in [1e-6, 30.0, 1e3, 1e6, 1e200] {
         let erased = problem.erased();
         let mut oracle = Oracle::new(&erased);

@@ -2,7 +2,7 @@
 //! continue bit for bit.
 
 use crate::allocations::allocations;
-use crate::support::checks::Erased;
+
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::methods::accelerated::Accelerated;
 use innermean::methods::gradient_descent::GradientDescent;
@@ -11,18 +11,14 @@ use innermean::methods::prox_linear::ProxLinear;
 use innermean::methods::saga::Saga;
 use innermean::methods::svrg::Svrg;
 use innermean::{
-    AnyMethod, AnyRegularizer, BoxConstraint, Calls, Choice, Collapsed, Driver, Inner, L1, Listed, Merit,
-    Oracle, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, Square, Stop, Unregularized,
+    AnyMethod, AnyRegularizer, BoxConstraint, Calls, Choice, Collapsed, Driver, L1, Listed, Method,
+    Objective, Oracle, Portfolio, Problem, Ridge, Ridged, Simplex, Square, Stop, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
 /// The calls of each outer iteration: (before the steps, in the steps).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
-    method: &M,
-    outers: usize,
-) -> Vec<(Calls, Calls)> {
-    let problem = &problem.erased();
+fn calls<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M, outers: usize) -> Vec<(Calls, Calls)> {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");
@@ -66,17 +62,19 @@ fn softplus() -> Problem<SoftplusUnits, Square, Ridge> {
     Problem { inner: SoftplusUnits::random(3, 4, |_| 6, 1), merit: square(), regularizer: ridge() }
 }
 
-fn chosen<M: Listed, F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> M {
+fn chosen<'p, M: Listed>(problem: impl Into<Objective<'p>>) -> M {
+    let problem = problem.into();
     M::choose(&Choice::seeded(3), problem, &vec![0.1; problem.inner.d()]).expect("default settings")
 }
 
 #[test]
 fn one_gradient_for_each_point() {
-    fn check<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, gradient: Calls) {
+    fn check<'p>(problem: impl Into<Objective<'p>>, gradient: Calls) {
+        let problem = problem.into();
         let each = vec![(gradient, Calls::default()); 4];
-        assert_eq!(calls(problem, &chosen::<GradientDescent, _, _, _>(problem), 4), each);
-        assert_eq!(calls(problem, &chosen::<Accelerated, _, _, _>(problem), 4), each);
-        assert_eq!(calls(problem, &chosen::<Lbfgs, _, _, _>(problem), 4), each);
+        assert_eq!(calls(problem, &chosen::<GradientDescent>(problem), 4), each);
+        assert_eq!(calls(problem, &chosen::<Accelerated>(problem), 4), each);
+        assert_eq!(calls(problem, &chosen::<Lbfgs>(problem), 4), each);
     }
     check(&affine(), counted(15, 15, 5));
     check(&softplus(), counted(24, 24, 4));
@@ -146,8 +144,8 @@ fn collapsing_is_counted_before_the_first_step() {
 }
 
 /// No allocation in a step, and a state that went through a file between any two calls continues bit for bit.
-fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
-    let problem = &problem.erased();
+fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
+    let problem = problem.into();
     let run = |through_files: bool| {
         let mut oracle = Oracle::new(problem);
         let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
@@ -176,14 +174,15 @@ fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Pr
     assert_eq!((bits(&resumed), counts_resumed), (bits(&theta), counts), "{name}: resumed");
 }
 
-fn check_all<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
-    check(&format!("gd, {name}"), problem, &chosen::<GradientDescent, _, _, _>(problem));
-    check(&format!("apg, {name}"), problem, &chosen::<Accelerated, _, _, _>(problem));
+fn check_all<'p>(name: &str, problem: impl Into<Objective<'p>>) {
+    let problem = problem.into();
+    check(&format!("gd, {name}"), problem, &chosen::<GradientDescent>(problem));
+    check(&format!("apg, {name}"), problem, &chosen::<Accelerated>(problem));
     // So few pairs that the ring goes round.
-    check(&format!("lbfgs, {name}"), problem, &Lbfgs { memory: 3, ..chosen::<Lbfgs, _, _, _>(problem) });
-    check(&format!("prox-linear, {name}"), problem, &chosen::<ProxLinear, _, _, _>(problem));
-    check(&format!("saga, {name}"), problem, &chosen::<Saga, _, _, _>(problem));
-    check(&format!("svrg, {name}"), problem, &chosen::<Svrg, _, _, _>(problem));
+    check(&format!("lbfgs, {name}"), problem, &Lbfgs { memory: 3, ..chosen::<Lbfgs>(problem) });
+    check(&format!("prox-linear, {name}"), problem, &chosen::<ProxLinear>(problem));
+    check(&format!("saga, {name}"), problem, &chosen::<Saga>(problem));
+    check(&format!("svrg, {name}"), problem, &chosen::<Svrg>(problem));
 }
 
 #[test]

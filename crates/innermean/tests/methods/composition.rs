@@ -1,7 +1,6 @@
 //! The methods that step along gradients of the composition: their estimators against the gradient itself, and their answers against
 //! closed forms, an interior-point solver and the paper's figures.
 
-use crate::support::checks::Erased;
 use crate::support::dense::{Symmetric, distance_squared, dot};
 use crate::support::market::{Limits, Market, Risk, Task};
 use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
@@ -10,8 +9,8 @@ use innermean::methods::{ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, Merit, Oracle, Problem, Regularizer, Solution, Square, Status, Stop,
-    Structure, Unregularized,
+    AnyMethod, Choice, Driver, Inner, Merit, Method, Objective, Oracle, Problem, Regularizer, Solution,
+    Square, Status, Stop, Structure, Unregularized,
 };
 use std::num::NonZeroU64;
 
@@ -36,13 +35,13 @@ fn run(problem: &Boxed, name: &str, choice: &Choice, start: &[f64], stop: Stop) 
 }
 
 /// `theta` after `steps` steps from `start`, before the driver would take an average.
-fn after<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
+fn after<'p, M: Method>(
+    problem: impl Into<Objective<'p>>,
     method: &M,
     start: &[f64],
     steps: usize,
 ) -> Vec<f64> {
-    let problem = &problem.erased();
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, start);
     method.outer(&mut oracle, &mut state);

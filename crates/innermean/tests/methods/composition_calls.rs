@@ -1,13 +1,11 @@
 //! The oracle calls of the methods that step along gradients of the composition, to the exact count of `docs/oracle-calls.md`.
 
-use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
-use innermean::merit::Borrowed;
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Calls, Choice, Driver, Inner, Merit, Oracle, Portfolio, Problem, Regularizer, Ridge, Sample,
+    AnyMethod, Calls, Choice, Driver, Inner, Method, Objective, Oracle, Portfolio, Problem, Ridge, Sample,
     Square, Stop, Structure, Unregularized,
 };
 use innermean_data::generate_factor_model;
@@ -17,11 +15,8 @@ fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
 }
 
 /// The calls of two outer iterations: (head, inner steps, their number).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
-    method: &M,
-) -> [(Calls, Calls, usize); 2] {
-    let problem = &problem.erased();
+fn calls<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M) -> [(Calls, Calls, usize); 2] {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");
@@ -116,7 +111,7 @@ fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
     };
     let driver =
         Driver { stop: Stop { tolerance: None, max_outer: Some(7), ..Stop::default() }, ..Driver::default() };
-    let solution = driver.run(&problem.erased(), &method, &[0.1; 3], &mut ());
+    let solution = driver.run(problem.erased(), &method, &[0.1; 3], &mut ());
     let steps: Vec<u64> = solution.trace.windows(2).map(|pair| pair[1].inner - pair[0].inner).collect();
     // 5 (3/2)^s, rounded up
     assert_eq!(steps, [5, 8, 12, 17, 20, 20, 20]);
@@ -125,14 +120,8 @@ fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
 }
 
 /// The calls of three outer iterations of a method of the table, by the driver, after the first.
-fn rest<F: Inner, P: Merit, G: Regularizer>(
-    Problem { inner, merit, regularizer }: &Problem<F, P, G>,
-    name: &str,
-    choice: &Choice,
-) -> (Calls, Calls, u64) {
-    // One type for all problems: the table's methods are compiled once.
-    let problem: &Problem<&dyn Inner, Box<dyn Merit + '_>, &dyn Regularizer> =
-        &Problem { inner, merit: Box::new(Borrowed(merit)), regularizer };
+fn rest<'p>(problem: impl Into<Objective<'p>>, name: &str, choice: &Choice) -> (Calls, Calls, u64) {
+    let problem = problem.into();
     let start = vec![0.1; problem.inner.d()];
     // A step by hand: no safeguard looks.
     let choice = &Choice { alpha_theta: Some(1e-3), ..*choice };

@@ -2,27 +2,26 @@
 //! continues bit for bit.
 
 use crate::allocations::allocations;
-use crate::support::checks::Erased;
+
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyRegularizer, Inner, L1, Oracle, Portfolio, Problem, Ridged, Simplex, Square, Unregularized,
+    AnyRegularizer, L1, Method, Objective, Oracle, Portfolio, Problem, Ridged, Simplex, Square, Unregularized,
 };
-use innermean::{Merit, Regularizer};
 use innermean_data::generate_factor_model;
 
 const OUTER: usize = 4;
 
 /// Four outer iterations without an allocation in a step, the state written and read back before the steps in `cuts`; what comes out.
-fn run<F: Inner, P: Merit, G: Regularizer, M: Erased>(
+fn run<'p, M: Method>(
     name: &str,
-    problem: &Problem<F, P, G>,
+    problem: impl Into<Objective<'p>>,
     method: &M,
     cuts: &[(usize, usize)],
 ) -> Vec<u64> {
-    let problem = &problem.erased();
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     for outer in 0..OUTER {
@@ -40,14 +39,15 @@ fn run<F: Inner, P: Merit, G: Regularizer, M: Erased>(
     bits.chain([oracle.calls.total(), oracle.rows]).collect()
 }
 
-fn check<F: Inner, P: Merit, G: Regularizer, M: Erased>(name: &str, problem: &Problem<F, P, G>, method: &M) {
-    let problem = &problem.erased();
+fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
+    let problem = problem.into();
     let whole = run(name, problem, method, &[]);
     assert!(f64::from_bits(whole[0]) != 0.1, "{name}: theta has moved");
     assert_eq!(run(name, problem, method, &[(0, 0), (1, 3), (2, 0), (3, 2)]), whole, "{name}");
 }
 
-fn check_all<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F, P, G>) {
+fn check_all<'p>(name: &str, problem: impl Into<Objective<'p>>) {
+    let problem = problem.into();
     let alpha_theta = 1e-4;
     let seed = 3;
     check(name, problem, &CompSvrg1 { alpha_theta, inner_iterations: 60, batch: 6, guarded: false, seed });
@@ -72,12 +72,9 @@ fn check_all<F: Inner, P: Merit, G: Regularizer>(name: &str, problem: &Problem<F
         seed,
     };
     check(name, problem, &vrsc);
-    let form = shared_form(&problem.inner).expect("equally many samples");
-    let shared = Problem {
-        inner: &*form,
-        merit: Picked::new(&*form, &problem.merit, problem.inner.ell()),
-        regularizer: &problem.regularizer,
-    };
+    let form = shared_form(problem.inner).expect("equally many samples");
+    let merit = Picked::new(&*form, problem.merit, problem.inner.ell());
+    let shared = Objective { inner: &form, merit: &merit, ..problem };
     check(name, &shared, &Scgd { alpha_theta, averaging: 0.5, guarded: false, seed });
     check(name, &shared, &AscPg { alpha_theta, averaging: 0.5, guarded: false, seed });
     for outer_batch in [None, Some(3)] {

@@ -25,7 +25,7 @@ fn settings(problem: &Market) -> Settings {
 }
 
 fn solve(problem: &Market, driver: &Driver<'_>, observer: &mut dyn Observer) -> Solution {
-    driver.run(&problem.erased(), &Svrpda1(settings(problem)), &[0.0; 8], observer)
+    driver.run(problem.erased(), &Svrpda1(settings(problem)), &[0.0; 8], observer)
 }
 
 fn until(stop: Stop) -> Driver<'static> {
@@ -96,7 +96,7 @@ fn divergence_is_caught_while_numbers_are_finite_and_the_best_point_is_returned(
     // Caught long before overflow when the blow-up is slow.
     let mut settings = settings(&problem);
     settings.alpha_theta *= 30.0;
-    let solution = Driver::default().run(&problem.erased(), &Svrpda1(settings), &[0.1; 8], &mut ());
+    let solution = Driver::default().run(problem.erased(), &Svrpda1(settings), &[0.1; 8], &mut ());
     assert!(solution.trace.iter().all(|record| record.objective < 1e100));
 }
 
@@ -171,8 +171,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
         pool.install(|| {
             let settings = Settings { seed, ..settings(&problem) };
             let driver = until(Stop { max_outer: Some(3), ..never() });
-            let one = driver.run(&problem.erased(), &Svrpda1(settings.clone()), &[0.0; 8], &mut ());
-            let two = driver.run(&problem.erased(), &Svrpda2(settings), &[0.0; 8], &mut ());
+            let one = driver.run(problem.erased(), &Svrpda1(settings.clone()), &[0.0; 8], &mut ());
+            let two = driver.run(problem.erased(), &Svrpda2(settings), &[0.0; 8], &mut ());
             let bits = |s: &Solution| s.theta.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
             (bits(&one), bits(&two))
         })
@@ -203,7 +203,7 @@ fn a_state_that_went_through_a_file_continues_bit_for_bit() {
                     method.inner(&mut oracle, &mut state);
                 }
             }
-            let theta = Method::<Portfolio, Square, Tilted<Unregularized>>::theta(&method, &state).to_vec();
+            let theta = method.theta(&state).to_vec();
             (theta, state.w)
         };
         let whole = run(None);
@@ -220,7 +220,7 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
         .expect("a portfolio");
     let settings = Settings::choose(&Choice::seeded(1), &problem, &[0.0; 4]).expect("the default steps");
     let stop = Stop { max_outer: Some(0), ..Stop::default() };
-    let solution = until(stop).run(&problem.erased(), &Svrpda1(settings), &[0.0; 4], &mut ());
+    let solution = until(stop).run(problem.erased(), &Svrpda1(settings), &[0.0; 4], &mut ());
     assert_eq!(solution.theta, [0.25; 4]);
 }
 
@@ -243,7 +243,7 @@ fn averages_are_those_of_the_iterates() {
         theta.iter_mut().zip(&*plain.theta).for_each(|(sum, t)| *sum += t / m as f64);
         w.iter_mut().zip(&plain.w).for_each(|(sum, w)| *sum += w / m as f64);
     }
-    let output = Method::<Portfolio, Square, Tilted<Unregularized>>::theta(&averaging, &state);
+    let output = averaging.theta(&state);
     assert!(output.iter().zip(&theta).all(|(a, b)| (a - b).abs() < 1e-12));
     assert!(state.w.iter().zip(&w).all(|(a, b)| (a - b).abs() < 1e-12));
     assert!(plain.w.iter().zip(&w).any(|(a, b)| (a - b).abs() > 1e-6), "the last duals are others");
@@ -256,7 +256,7 @@ fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
         let settings = Settings { seed, ..settings(&problem) };
         let stop = Stop { max_calls: Some(40_000), ..Stop::default() };
         let driver = Driver { stop, evaluate_every: NonZeroU64::new(20), ..Driver::default() };
-        let solution = driver.run(&problem.erased(), &Svrpda1(settings), &[0.0; 8], &mut ());
+        let solution = driver.run(problem.erased(), &Svrpda1(settings), &[0.0; 8], &mut ());
         assert!(
             matches!(solution.status, Status::Solved | Status::MaxCalls),
             "seed {seed}: {}",
@@ -270,7 +270,7 @@ fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
 fn a_start_that_is_not_a_number_is_called_so() {
     let problem = market(50, 8);
     let solution =
-        Driver::default().run(&problem.erased(), &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
+        Driver::default().run(problem.erased(), &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
     assert_eq!(solution.status, Status::StartNotFinite);
     assert_eq!(solution.calls.total(), 0);
 }

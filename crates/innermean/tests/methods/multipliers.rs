@@ -2,7 +2,7 @@
 
 use innermean::draws::Stream;
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, FreeTail, Inner, L1, Merit,
+    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, FreeTail, L1, Merit, Objective,
     Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Weighted, auto,
 };
 
@@ -102,11 +102,8 @@ fn regression(n: usize, d: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
     (rows, response)
 }
 
-fn run<F: Inner, P: Merit, G: Regularizer>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    tolerance: f64,
-) -> Solution {
+fn run<'p>(name: &str, problem: impl Into<Objective<'p>>, tolerance: f64) -> Solution {
+    let problem = problem.into();
     let start = vec![0.0; problem.inner.d()];
     let method = AnyMethod::named("multipliers", &Choice::default(), problem, &start).unwrap();
     let solution = method.run(&driver(tolerance), problem, &start, &mut ());
@@ -175,11 +172,8 @@ fn every_kind_of_kink_and_of_g() {
     for (phi, merit) in &merits {
         for (g, regularizer) in &regularizers {
             let offsets = if *phi == "hinge" { vec![0.0; n] } else { offsets.clone() };
-            let problem = Problem {
-                inner: Collapsed::from_rows(d, rows.clone(), offsets),
-                merit: innermean::merit::Borrowed(&**merit),
-                regularizer,
-            };
+            let inner = Collapsed::from_rows(d, rows.clone(), offsets);
+            let problem = Objective { inner: &inner, merit: &**merit, regularizer };
             let found = run(&format!("{phi}, {g}"), &problem, 1e-9);
             assert!(found.certificate.gap.is_some(), "{phi}, {g}: {:?}", found.certificate);
         }

@@ -6,10 +6,11 @@ use crate::support::process;
 use crate::support::regression::Data;
 use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::optimum::{Source, optimum};
-use innermean::{Absolute, Inner, Merit, Optimum, Problem, Regularizer, Unregularized};
+use innermean::{Absolute, Objective, Optimum, Problem, Unregularized};
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
-fn of<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Optimum {
+fn of<'p>(problem: impl Into<Objective<'p>>) -> Optimum {
+    let problem = problem.into();
     let found = optimum(problem, &vec![0.0; problem.inner.d()]).expect("an optimum");
     assert_eq!(found.objective, problem.objective(&found.theta));
     found
@@ -17,12 +18,8 @@ fn of<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Optimum
 
 /// The objective is nowhere above that of `theta`, an answer from elsewhere, and below it by no more than that answer's error; the points
 /// agree to `tolerance`.
-fn check<F: Inner, P: Merit, G: Regularizer>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    theta: &[f64],
-    tolerance: f64,
-) -> Source {
+fn check<'p>(name: &str, problem: impl Into<Objective<'p>>, theta: &[f64], tolerance: f64) -> Source {
+    let problem = problem.into();
     let found = of(problem);
     let expected = problem.objective(theta);
     let below = (expected - found.objective) / expected.abs();

@@ -1,9 +1,8 @@
 //! The table of `docs/oracle-calls.md`, to the exact count.
 
-use crate::support::checks::Erased;
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Calls, Inner, Merit, Oracle, Portfolio, Problem, Reference, Regularizer, Ridge, Sample, Settings, Square,
+    Calls, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample, Settings, Square,
     Structure, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
@@ -60,11 +59,8 @@ fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) ->
 }
 
 /// The calls of each of three outer iterations: (snapshot, inner steps).
-fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
-    method: &M,
-) -> Vec<(Calls, Calls)> {
-    let problem = &problem.erased();
+fn calls<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M) -> Vec<(Calls, Calls)> {
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     assert_eq!(oracle.calls, Calls::default(), "the start is free");

@@ -3,8 +3,8 @@
 use innermean::problems::linear::predictors;
 use innermean::regularizer::{Coordinate, Separable};
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Driver, Huber, Inner, L1, Merit, Mspbe, Portfolio,
-    Problem, Regularizer, Solution, Status, Stop, Unregularized, auto,
+    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Driver, Huber, L1, Merit, Mspbe, Objective,
+    Portfolio, Problem, Regularizer, Solution, Status, Stop, Unregularized, auto,
 };
 
 use super::support::market::Market;
@@ -13,7 +13,8 @@ fn driver() -> Driver<'static> {
     Driver { stop: Stop { tolerance: Some(1e-6), ..Stop::default() }, ..Driver::default() }
 }
 
-fn precise<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>) -> Solution {
+fn precise<'p>(problem: impl Into<Objective<'p>>) -> Solution {
+    let problem = problem.into();
     let start = vec![0.0; problem.inner.d()];
     let method = AnyMethod::named("precise", &Choice::default(), problem, &start).unwrap();
     method.run(&driver(), problem, &start, &mut ())
@@ -99,7 +100,8 @@ fn a_norm_that_is_too_small_does_not_make_a_minimum() {
     assert_eq!(with(10.0).1.status, Status::Solved);
 }
 
-fn falls_for_ever<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, solution: &Solution) {
+fn falls_for_ever<'p>(problem: impl Into<Objective<'p>>, solution: &Solution) {
+    let problem = problem.into();
     let direction = solution.endless.as_ref().expect("a direction");
     let size: f64 = direction.iter().map(|p| p.abs()).sum();
     let start = problem.allowed(&vec![0.0; direction.len()]);

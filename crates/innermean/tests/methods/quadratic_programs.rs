@@ -2,10 +2,9 @@
 //! where Clarabel ends.
 
 use innermean::draws::Stream;
-use innermean::merit::Borrowed;
 use innermean::regularizer::{Coordinate, Parts, Separable};
 use innermean::{
-    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, Inner, L1, Merit, Problem, Regularizer,
+    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, L1, Merit, Objective, Problem, Regularizer,
     Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
 };
 
@@ -15,15 +14,15 @@ fn driver(tolerance: f64) -> Driver<'static> {
     Driver { stop: Stop { tolerance: Some(tolerance), ..Stop::default() }, ..Driver::default() }
 }
 
-fn run(method: &str, problem: &Problem<Collapsed, Borrowed<'_, dyn Merit>, &dyn Regularizer>) -> Solution {
+fn run(method: &str, problem: Objective<'_>) -> Solution {
     let start: Vec<f64> = (0..problem.inner.d()).map(|l| (3.0 * l as f64).cos()).collect();
     let method = AnyMethod::named(method, &Choice::default(), problem, &start).unwrap();
     method.run(&driver(1e-10), problem, &start, &mut ())
 }
 
 /// By how much the conditions are missed: with `v = F'(theta)` there must be a lambda, 0 without a budget, in all `v_l + dg_l(theta_l)`.
-fn missed(problem: &Problem<Collapsed, Borrowed<'_, dyn Merit>, &dyn Regularizer>, theta: &[f64]) -> f64 {
-    let Parts { parts, budget } = Parts::of(&problem.regularizer, theta.len()).unwrap();
+fn missed(problem: Objective<'_>, theta: &[f64]) -> f64 {
+    let Parts { parts, budget } = Parts::of(problem.regularizer, theta.len()).unwrap();
     let mut v = vec![0.0; theta.len()];
     problem.gradient(theta, &mut v);
     let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -85,19 +84,16 @@ fn random_programs_are_solved_where_the_conditions_hold() {
             6 => Box::new(Budget::new(d, bounds.with_l1(0.2).unwrap()).unwrap()),
             _ => Box::new(Tilted::new(Ridged::new(Simplex, 0.3).unwrap(), numbers(d)).unwrap()),
         };
-        let problem = Problem {
-            inner: Collapsed::from_rows(d, rows, offsets),
-            merit: Borrowed(merit),
-            regularizer: &*g,
-        };
-        let direct = run("direct", &problem);
+        let inner = Collapsed::from_rows(d, rows, offsets);
+        let problem = Objective { inner: &inner, merit, regularizer: &*g };
+        let direct = run("direct", problem);
         let name = format!("round {round}, {n} x {d}");
         assert_eq!(direct.status, Status::Solved, "{name}: {:?} after {}", direct.certificate, direct.outer);
         assert!(direct.outer <= 4, "{name}: {} steps", direct.outer);
         assert!(direct.certificate.gap.is_some(), "{name}: {:?}", direct.certificate);
-        let missed = missed(&problem, &direct.theta);
+        let missed = missed(problem, &direct.theta);
         assert!(missed <= 1e-7, "{name}: {missed:e}");
-        let newton = run("newton", &problem);
+        let newton = run("newton", problem);
         let apart = direct.objective - newton.objective;
         assert!(apart <= 1e-9 * (1.0 + newton.objective.abs()), "{name}: {apart:e} above newton");
     }
@@ -158,13 +154,10 @@ fn lasso_with_more_columns_than_rows() {
     let offsets: Vec<f64> = rows.chunks_exact(d).map(|row| row[5] - 2.0 * row[50]).collect();
     let square = Square::new(0.5).unwrap();
     let g = L1::new(0.05).unwrap();
-    let problem = Problem {
-        inner: Collapsed::from_rows(d, rows, offsets),
-        merit: Borrowed(&square as &dyn Merit),
-        regularizer: &g as &dyn Regularizer,
-    };
-    let found = run("direct", &problem);
+    let inner = Collapsed::from_rows(d, rows, offsets);
+    let problem = Objective { inner: &inner, merit: &square, regularizer: &g };
+    let found = run("direct", problem);
     assert!(found.status.is_solved(), "{:?}", found.certificate);
     assert!(found.theta.iter().filter(|t| **t != 0.0).count() <= n);
-    assert!(missed(&problem, &found.theta) < 1e-8);
+    assert!(missed(problem, &found.theta) < 1e-8);
 }

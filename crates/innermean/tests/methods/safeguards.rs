@@ -47,7 +47,7 @@ impl Case {
     fn run(&self, row: &MethodInfo) -> Result<String, String> {
         let Case { problem, start, .. } = self;
         let least = optimum(problem, start).expect("an optimum").objective;
-        let first = problem.objective(&problem.allowed(start));
+        let first = problem.objective(&problem.erased().allowed(start));
         let linear = row.rate == Rate::Linear;
         let (gap, passes) = if linear { (self.reached.0, PASSES.0) } else { (self.reached.1, PASSES.1) };
         // Of a shared form of rows a query counts as all of them.

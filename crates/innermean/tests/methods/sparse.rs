@@ -10,17 +10,18 @@ use innermean::methods::spdc::Spdc;
 use innermean::methods::svrg::Svrg;
 use innermean::regularizer::Coordinate;
 use innermean::{
-    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed, Merit,
-    Method, Oracle, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1, Svrpda2,
+    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed, Method,
+    Objective, Oracle, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1, Svrpda2,
     Tilted, Unregularized, optimum,
 };
 
 /// The objective along the run, and theta at its end.
-fn run<F: Inner, P: Merit, G: Regularizer, M: Listed + Method<F, P, G>>(
-    problem: &Problem<F, P, G>,
+fn run<'p, M: Listed + Method>(
+    problem: impl Into<Objective<'p>>,
     choice: &Choice,
     every: Option<u64>,
 ) -> (Vec<(u64, f64)>, Vec<f64>) {
+    let problem = problem.into();
     let start = vec![0.1; problem.inner.d()];
     let method = M::choose(choice, problem, &start).unwrap();
     let driver = Driver {
@@ -66,7 +67,7 @@ fn regularizers(d: usize) -> Vec<(&'static str, Box<dyn Regularizer>)> {
 fn sparse_equals_dense<M>(name: &str, choice: &Choice, every: Option<u64>)
 where
     M: Listed,
-    for<'g> M: Method<Collapsed, Huber, &'g dyn Regularizer>,
+    for<'g> M: Method,
 {
     let d = 900;
     for intercept in [false, true] {
@@ -78,11 +79,7 @@ where
                 [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
             assert!(Oracle::new(&sparse).lags() && !Oracle::new(&dense).lags());
             let what = format!("{name}, {g}, intercept {intercept}");
-            assert_same(
-                &run::<_, _, _, M>(&sparse, choice, every),
-                &run::<_, _, _, M>(&dense, choice, every),
-                &what,
-            );
+            assert_same(&run::<M>(&sparse, choice, every), &run::<M>(&dense, choice, every), &what);
         }
     }
 }
@@ -132,11 +129,7 @@ fn a_single_loop_lags_to_the_same_answer() {
     let (merit, regularizer) = (Square::new(0.5).unwrap(), Ridged::new(L1::new(1e-3).unwrap(), 0.1).unwrap());
     let [sparse, dense] = [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
     let choice = Choice { rule: Some(StepRule::Theorem3), ..Choice::seeded(3) };
-    assert_same(
-        &run::<_, _, _, Svrpda1>(&sparse, &choice, None),
-        &run::<_, _, _, Svrpda1>(&dense, &choice, None),
-        "",
-    );
+    assert_same(&run::<Svrpda1>(&sparse, &choice, None), &run::<Svrpda1>(&dense, &choice, None), "");
 }
 
 /// Averages of several samples, ell = 2: the sparse averages that SVRPDA-I keeps, and those of the collapsed rows.
@@ -157,7 +150,7 @@ fn averages_at_supports_equal_whole_ones() {
         (Square::new(1.0).unwrap(), Ridged::new(L1::new(1e-3).unwrap(), 1e-2).unwrap());
     let [told, plain] = [told, plain].map(|inner| Problem { inner, merit, regularizer });
     for problem in [&told, &plain] {
-        let start = problem.allowed(&theta);
+        let start = problem.erased().allowed(&theta);
         let constants = [
             curvature::of_draws(problem, &start),
             curvature::of_mean(problem, &start),
@@ -174,13 +167,13 @@ fn averages_at_supports_equal_whole_ones() {
     }
     let choice = scaled(5);
     assert_same(
-        &run::<_, _, _, Svrpda1>(&told, &choice, Some(97)),
-        &run::<_, _, _, Svrpda1>(&plain, &choice, Some(97)),
+        &run::<Svrpda1>(&told, &choice, Some(97)),
+        &run::<Svrpda1>(&plain, &choice, Some(97)),
         "svrpda1",
     );
     assert_same(
-        &run::<_, _, _, Svrpda2>(&told, &choice, Some(97)),
-        &run::<_, _, _, Svrpda2>(&plain, &choice, Some(97)),
+        &run::<Svrpda2>(&told, &choice, Some(97)),
+        &run::<Svrpda2>(&plain, &choice, Some(97)),
         "svrpda2",
     );
 }
@@ -204,9 +197,9 @@ fn looking_changes_no_bit() {
     let problem = Problem { inner: data.sparse(), merit: Square::new(0.5).unwrap(), regularizer };
     let choice = Choice::seeded(3);
     let last = |trace: Vec<(u64, f64)>| trace.last().copied();
-    let svrpda1 = |every| last(run::<_, _, _, Svrpda1>(&problem, &choice, every).0);
+    let svrpda1 = |every| last(run::<Svrpda1>(&problem, &choice, every).0);
     assert_eq!(svrpda1(None), svrpda1(Some(13)));
-    let spdc = |every| last(run::<_, _, _, Spdc>(&problem, &choice, every).0);
+    let spdc = |every| last(run::<Spdc>(&problem, &choice, every).0);
     assert_eq!(spdc(None), spdc(Some(13)));
 }
 
@@ -251,7 +244,7 @@ impl<G: Regularizer> Regularizer for Counted<G> {
 /// The coordinates that 1000 steps of a method look at, on rows of eight numbers.
 fn coordinates_of_steps<M>(d: usize) -> usize
 where
-    M: Listed + Method<Collapsed, Square, Counted<Ridged<L1>>>,
+    M: Listed + Method,
 {
     let data = SparseData::random(2000, d, 8, false, 7);
     let g = Ridged::new(L1::new(1e-4).unwrap(), 1e-3).unwrap();
@@ -273,7 +266,7 @@ where
 /// costs no more.
 #[test]
 fn the_work_of_a_step_does_not_grow_with_d() {
-    fn check<M: Listed + Method<Collapsed, Square, Counted<Ridged<L1>>>>(name: &str) {
+    fn check<M: Listed + Method>(name: &str) {
         for d in [1000, 100_000] {
             // Eight numbers a step are brought up to date, unless they are, and may be stepped on.
             let coordinates = coordinates_of_steps::<M>(d);

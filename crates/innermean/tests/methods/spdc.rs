@@ -95,9 +95,9 @@ fn theta_and_duals_reach_the_saddle_point() {
     for _ in 0..150 * 30 {
         method.inner(&mut oracle, &mut state);
     }
-    let theta = Method::<Collapsed, Square, Ridge>::theta(&method, &state);
+    let theta = method.theta(&state);
     assert!(distance_squared(theta, &saddle.theta).sqrt() < 1e-12);
-    let w = Method::<Collapsed, Square, Ridge>::duals(&method, &state).unwrap();
+    let w = method.duals(&state).unwrap();
     assert!(distance_squared(w, &saddle.w).sqrt() < 1e-11);
 }
 
@@ -116,7 +116,7 @@ fn the_rate_is_the_theorems_or_better() {
         let outer = 60;
         let stop = Stop { max_outer: Some(outer), tolerance: None, ..Stop::default() };
         let solution =
-            Driver { stop, ..Driver::default() }.run(&problem.erased(), &method, &[1.0; 6], &mut ());
+            Driver { stop, ..Driver::default() }.run(problem.erased(), &method, &[1.0; 6], &mut ());
         let optimum = problem.objective(&saddle.theta);
         let gap = |objective: f64| (objective - optimum).max(1e-15);
         let first = gap(solution.trace[0].objective);
@@ -143,12 +143,12 @@ fn ridge_and_logistic_regression_reach_rounding() {
         let method = Spdc::choose(&Choice::seeded(1), &ridge, &[0.0; 8]).unwrap();
         let stop = Stop { max_outer: Some(150), tolerance: Some(1e-20), ..Stop::default() };
         let driver = Driver { stop, ..Driver::default() };
-        let solution = driver.run(&ridge.erased(), &method, &[0.0; 8], &mut ());
+        let solution = driver.run(ridge.erased(), &method, &[0.0; 8], &mut ());
         assert!(solution.status.is_solved(), "{}", solution.status);
         assert!(distance_squared(&solution.theta, &saddle.theta).sqrt() < 1e-8);
         let logistic = rows(&f, Softplus, lambda);
         let method = Spdc::choose(&Choice::seeded(1), &logistic, &[0.0; 8]).unwrap();
-        let solution = driver.run(&logistic.erased(), &method, &[0.0; 8], &mut ());
+        let solution = driver.run(logistic.erased(), &method, &[0.0; 8], &mut ());
         assert!(solution.status.is_solved(), "{}: {:?}", solution.status, solution.certificate);
     }
 }

@@ -8,7 +8,7 @@ use innermean::draws::Stream;
 use innermean::problems::linear::predictors;
 use innermean::problems::transitions::END;
 use innermean::{
-    Bellman, Choice, Driver, Inner, Merit, Moves, Portfolio, Problem, Regularizer, Sample, Settings, Square,
+    Bellman, Choice, Driver, Inner, Moves, Objective, Portfolio, Problem, Sample, Settings, Square,
     StateFeatures, Stop, Structure, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
@@ -272,7 +272,8 @@ fn bounds_hold_at_random_points() {
     });
 }
 
-fn ten_epochs<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, method: &str) -> Vec<f64> {
+fn ten_epochs<'p>(problem: impl Into<Objective<'p>>, method: &str) -> Vec<f64> {
+    let problem = problem.into();
     let d = problem.inner.d();
     let driver = Driver {
         stop: Stop { max_outer: Some(10), tolerance: None, ..Stop::default() },
@@ -290,9 +291,9 @@ fn ten_epochs<F: Inner, P: Merit, G: Regularizer>(problem: &Problem<F, P, G>, me
     let settings =
         Settings::choose(&Choice { seed: 5, ..choice }, problem, &start).expect("steps above zero");
     if method == "svrpda1" {
-        driver.run(&problem.erased(), &Svrpda1(settings), &start, &mut ()).theta
+        driver.run(problem, &Svrpda1(settings), &start, &mut ()).theta
     } else {
-        driver.run(&problem.erased(), &Svrpda2(settings), &start, &mut ()).theta
+        driver.run(problem, &Svrpda2(settings), &start, &mut ()).theta
     }
 }
 

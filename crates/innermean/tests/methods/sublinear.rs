@@ -1,6 +1,6 @@
 //! SPDG, ALEXR, SOX and MSVR: exact counts, resumed runs, and gaps that fall like a power of the steps.
 
-use crate::support::checks::{Erased, calls, counted, resumes};
+use crate::support::checks::{calls, counted, resumes};
 use crate::support::market::Market;
 use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::choice::Mirror;
@@ -9,8 +9,8 @@ use innermean::methods::msvr::Msvr;
 use innermean::methods::sox::Sox;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Absolute, Calls, Choice, Driver, Inner, Listed, Merit, Portfolio, Problem, Regularizer, Ridge, Square,
-    Stop, Tilted, Unregularized,
+    Absolute, Calls, Choice, Driver, Listed, Method, Objective, Portfolio, Problem, Ridge, Square, Stop,
+    Tilted, Unregularized,
 };
 
 fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
@@ -18,14 +18,15 @@ fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
 }
 
 /// The mean gap over a stretch of passes and five seeds, relative to that at the start, for each stretch.
-fn gaps<F: Inner, P: Merit, G: Regularizer, M: Erased + Listed>(
-    problem: &Problem<F, P, G>,
+fn gaps<'p, M: Method + Listed>(
+    problem: impl Into<Objective<'p>>,
     start: &[f64],
     optimum: f64,
     choice: Choice,
 ) -> [f64; 3] {
+    let problem = problem.into();
     const STRETCHES: [std::ops::Range<usize>; 3] = [6..10, 48..80, 384..400];
-    let problem = &problem.erased();
+    let problem = problem;
     let first = problem.objective(start) - optimum;
     let mut means = [0.0; 3];
     for seed in 0..5 {
@@ -51,20 +52,20 @@ fn gaps_fall_by_a_power() {
     let (problem, saddle) = least_squares(Affine::random(4, 1, 100, |i| 2 + i % 5, 1), 1.0, 0.1);
     let (start, optimum) = ([1.0; 4], problem.objective(&saddle.theta));
     let choice = Choice::default();
-    check("spdg, least squares", gaps::<_, _, _, Spdg>(&problem, &start, optimum, choice));
-    check("sox, least squares", gaps::<_, _, _, Sox>(&problem, &start, optimum, choice));
-    check("msvr, least squares", gaps::<_, _, _, Msvr>(&problem, &start, optimum, choice));
+    check("spdg, least squares", gaps::<Spdg>(&problem, &start, optimum, choice));
+    check("sox, least squares", gaps::<Sox>(&problem, &start, optimum, choice));
+    check("msvr, least squares", gaps::<Msvr>(&problem, &start, optimum, choice));
     for mirror in [Mirror::Euclidean, Mirror::Conjugate] {
-        let found = gaps::<_, _, _, Alexr>(&problem, &start, optimum, with_mirror(mirror, 0));
+        let found = gaps::<Alexr>(&problem, &start, optimum, with_mirror(mirror, 0));
         check(&format!("alexr, least squares, {mirror:?}"), found);
     }
     let (problem, saddle) = softplus_of_softplus(SoftplusUnits::random(4, 100, |_| 5, 1), 0.05);
     let (start, optimum) = ([3.0; 4], problem.objective(&saddle.theta));
-    check("spdg, softplus", gaps::<_, _, _, Spdg>(&problem, &start, optimum, choice));
-    check("sox, softplus", gaps::<_, _, _, Sox>(&problem, &start, optimum, choice));
-    check("msvr, softplus", gaps::<_, _, _, Msvr>(&problem, &start, optimum, choice));
+    check("spdg, softplus", gaps::<Spdg>(&problem, &start, optimum, choice));
+    check("sox, softplus", gaps::<Sox>(&problem, &start, optimum, choice));
+    check("msvr, softplus", gaps::<Msvr>(&problem, &start, optimum, choice));
     for mirror in [Mirror::Euclidean, Mirror::Conjugate] {
-        let found = gaps::<_, _, _, Alexr>(&problem, &start, optimum, with_mirror(mirror, 0));
+        let found = gaps::<Alexr>(&problem, &start, optimum, with_mirror(mirror, 0));
         check(&format!("alexr, softplus, {mirror:?}"), found);
     }
 }
@@ -77,10 +78,10 @@ fn a_market_is_approached() {
     let optimum = problem.objective(&market.closed_form(1.0, 0.0));
     let start = [0.5; 8];
     let choice = Choice { outer_batch: Some(4), batch: Some(4), ..Choice::default() };
-    let [_, _, spdg] = gaps::<_, _, _, Spdg>(&problem, &start, optimum, Choice::default());
-    let [_, _, sox] = gaps::<_, _, _, Sox>(&problem, &start, optimum, choice);
-    let [_, _, msvr] = gaps::<_, _, _, Msvr>(&problem, &start, optimum, choice);
-    let [_, _, alexr] = gaps::<_, _, _, Alexr>(&problem, &start, optimum, choice);
+    let [_, _, spdg] = gaps::<Spdg>(&problem, &start, optimum, Choice::default());
+    let [_, _, sox] = gaps::<Sox>(&problem, &start, optimum, choice);
+    let [_, _, msvr] = gaps::<Msvr>(&problem, &start, optimum, choice);
+    let [_, _, alexr] = gaps::<Alexr>(&problem, &start, optimum, choice);
     for (name, gap) in [("spdg", spdg), ("sox", sox), ("msvr", msvr), ("alexr", alexr)] {
         assert!(gap < 2e-3, "{name}: {gap:e}");
     }
@@ -167,8 +168,8 @@ fn the_mirrors_agree_on_a_square() {
     let optimum = 0.0;
     let choice =
         |mirror, alpha_w| Choice { alpha_w: Some(alpha_w), mirror: Some(mirror), ..Choice::seeded(2) };
-    let euclidean = gaps::<_, _, _, Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Euclidean, 0.5));
-    let conjugate = gaps::<_, _, _, Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Conjugate, 0.25));
+    let euclidean = gaps::<Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Euclidean, 0.5));
+    let conjugate = gaps::<Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Conjugate, 0.25));
     // They start from other duals, and forget them.
     for (a, b) in euclidean.iter().zip(&conjugate).skip(1) {
         assert!((a / b - 1.0).abs() < 1e-2, "{euclidean:?} {conjugate:?}");

@@ -1,6 +1,5 @@
 //! Newton's method where f is not affine: Gauss-Newton's matrix, and a start on a part of the terms or of their samples.
 
-use innermean::problem::ErasedProblem;
 use innermean::{
     AnyMethod, Bags, Bernoulli, BoxConstraint, Choice, Driver, FreeTail, Groups, Inner, LanguageModel, Link,
     Merit, NegativeLog, Poisson, Problem, Regularizer, Ridge, Sequences, SoftmaxBags, Solution, Square, Stop,
@@ -38,7 +37,7 @@ impl Curved {
     }
 
     fn run(&self, name: &str, seed: u64, tolerance: f64) -> Solution {
-        let problem: &ErasedProblem<'_> = &self.problem.erased();
+        let problem = self.problem.erased();
         let choice = Choice::seeded(seed);
         let method = AnyMethod::named(name, &choice, problem, &self.start).expect("it suits");
         let stop = Stop { tolerance: Some(tolerance), max_outer: Some(3000), ..Stop::default() };

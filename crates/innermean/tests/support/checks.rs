@@ -1,22 +1,13 @@
 //! What every method must do, whatever it is.
 
-use innermean::merit::Borrowed;
-use innermean::{Calls, Inner, Merit, Method, Oracle, Problem, Regularizer};
-
-/// A method that takes a problem with its types forgotten: compiled once, not for every problem.
-pub(crate) trait Erased:
-    for<'p> Method<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer>
-{
-}
-
-impl<M> Erased for M where M: for<'p> Method<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer> {}
+use innermean::{Calls, Method, Objective, Oracle};
 
 /// The calls of the start, and of each of three outer iterations: (at its head, in its steps).
-pub(crate) fn calls<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    problem: &Problem<F, P, G>,
+pub(crate) fn calls<'p, M: Method>(
+    problem: impl Into<Objective<'p>>,
     method: &M,
 ) -> (Calls, Vec<(Calls, Calls)>) {
-    let problem = &problem.erased();
+    let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
     let start = oracle.calls;
@@ -39,12 +30,8 @@ pub(crate) fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
 }
 
 /// Runs three outer iterations, whole and with the state written and read between two steps, and compares bit for bit.
-pub(crate) fn resumes<F: Inner, P: Merit, G: Regularizer, M: Erased>(
-    name: &str,
-    problem: &Problem<F, P, G>,
-    method: &M,
-) {
-    let problem = &problem.erased();
+pub(crate) fn resumes<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
+    let problem = problem.into();
     let run = |cut: Option<usize>| {
         let mut oracle = Oracle::new(problem);
         let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);

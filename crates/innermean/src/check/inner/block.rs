@@ -10,8 +10,8 @@ use crate::vector::axpy;
 const BLOCK: usize = 11;
 
 /// `block_mean`, `block_mean_and_jacobian`, `block_difference`, `add_block_jac_t` and `add_block_jac_t_difference` for the block in which a pair stands.
-pub(super) fn check<F: Inner>(
-    f: &F,
+pub(super) fn check(
+    f: &dyn Inner,
     a: &[f64],
     b: &[f64],
     (i, j): (usize, usize),

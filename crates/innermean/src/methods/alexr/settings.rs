@@ -2,13 +2,10 @@
 
 use super::{Alexr, INFO};
 use crate::choice::{Choice, ChoiceError, Mirror};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::decay::Decay;
 use crate::methods::estimates::{Batches, sampled_curvature};
 use crate::methods::{Listed, MethodInfo};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{InvalidSetting, non_negative, positive};
 use crate::steps::scaled;
 
@@ -24,13 +21,9 @@ const POWER: f64 = 0.75;
 impl Listed for Alexr {
     const INFO: MethodInfo = INFO;
 
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let batches = Batches::choose(choice)?;
-        let pass = batches.pass(&problem.inner);
+        let pass = batches.pass(problem.inner);
         let mirror = choice.mirror.unwrap_or_default();
         let gamma = problem.gamma_at(&problem.allowed(theta));
         if mirror == Mirror::Conjugate && gamma <= 0.0 {

@@ -4,10 +4,8 @@ use super::{CSaga, INFO};
 use crate::choice::{Choice, ChoiceError};
 use crate::curvature;
 use crate::inner::{Inner, Sample, jacobian_spread};
-use crate::merit::Merit;
 use crate::methods::{Listed, MethodInfo};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::problem::Objective;
 use crate::setting::{InvalidSetting, at_least_one, positive};
 use crate::shared::shared_form;
 
@@ -19,11 +17,8 @@ const SPREAD: f64 = 2.0;
 
 /// Differs: the paper's outer function is a single one, of which all terms are asked for in each step. Where they would cost more than a
 /// hundred times what f does (the portfolio: thousands against one call), a tenth of that is drawn.
-fn terms_to_draw<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-    batch: usize,
-) -> Option<usize> {
-    let f = &problem.inner;
+fn terms_to_draw(problem: Objective<'_>, batch: usize) -> Option<usize> {
+    let f = problem.inner;
     let per_query = match f.structure().sample {
         Sample::Shared => f.calls_per_query(),
         _ => shared_form(f).map_or(1, |form| form.calls_per_query()),
@@ -39,11 +34,7 @@ impl Listed for CSaga {
     const INFO: MethodInfo = INFO;
 
     /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they are drawn, the curvature of the terms.
-    fn settings<F: Inner, P: Merit, G: Regularizer>(
-        choice: &Choice,
-        problem: &Problem<F, P, G>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(1))?;
         let outer_batch = match choice.outer_batch {
             Some(terms) => Some(at_least_one("outer_batch", terms)?),
@@ -58,7 +49,7 @@ impl Listed for CSaga {
         }
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
             let start = problem.allowed(theta);
-            let spread = jacobian_spread(&problem.inner, &start) / problem.gamma_at(&start);
+            let spread = jacobian_spread(problem.inner, &start) / problem.gamma_at(&start);
             let terms = outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
             STEP / (curvature::of_mean(problem, &start) + SPREAD * spread / batch as f64 + terms)
         });

@@ -6,10 +6,10 @@ use crate::cholesky::Cholesky;
 use crate::collapse::{Collapsed, Row};
 use crate::gram;
 use crate::inner::Inner;
-use crate::merit::{Merit, QuadraticForm};
+use crate::merit::QuadraticForm;
 use crate::oracle::Oracle;
-use crate::problem::Problem;
-use crate::regularizer::{Parts, Regularizer};
+use crate::problem::Objective;
+use crate::regularizer::Parts;
 use crate::vector::axpy;
 
 /// A matrix of more rows does not fit into the memory of an ordinary machine together with its factor.
@@ -18,17 +18,15 @@ pub(crate) const MOST_ROWS: usize = 10_000;
 pub(crate) const MOST_VARIABLES: usize = 2000;
 
 /// What of the problem is not so.
-pub(crate) fn missing<F: Inner, P: Merit, G: Regularizer>(
-    problem: &Problem<F, P, G>,
-) -> Option<&'static str> {
-    let f = &problem.inner;
+pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
+    let f = problem.inner;
     let form = problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
     if !f.structure().affine {
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
     } else {
-        match Parts::of(&problem.regularizer, f.d()) {
+        match Parts::of(problem.regularizer, f.d()) {
             None => Some("g is none"),
             Some(parts) if parts.are_smooth() => {
                 let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };
@@ -84,8 +82,8 @@ fn by_rows(rows: usize, d: usize) -> bool {
 
 impl Factor {
     /// Also returns `F''`, if it was made, and the averages, if f has none at hand and they had to be made. `theta` is any point.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &mut Oracle<'_, F, P, G>,
+    pub(super) fn new(
+        oracle: &mut Oracle<'_>,
         g: &Parts,
         theta: &[f64],
     ) -> (Self, Option<Vec<f64>>, Option<Collapsed>) {

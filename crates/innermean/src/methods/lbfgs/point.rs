@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::{dot, norm_squared, update_with_both};
 
 /// A point with its prox-gradient step.
@@ -42,11 +39,7 @@ impl Point {
     }
 
     /// The prox-gradient step, from `F(x)` and `F'(x)`.
-    pub(super) fn forward_backward<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        gamma: f64,
-    ) {
+    pub(super) fn forward_backward(&mut self, oracle: &Oracle<'_>, gamma: f64) {
         self.x_bar.copy_from_slice(&self.x);
         oracle.primal_step(gamma, &self.gradient, &mut self.x_bar);
         update_with_both(&mut self.residual, &self.x, &self.x_bar, |_, x, x_bar| (x - x_bar) / gamma);

@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::Pairs;
 use super::point::Point;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::backtracking::{SLACK, is_below_parabola};
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::{distance_squared, norm_squared, update_with_both};
 
 /// The part of `gamma |r|^2 / 2` by which the envelope must fall; below `1 - gamma L`.
@@ -41,10 +38,7 @@ pub struct State {
 
 impl State {
     /// Whether gamma has proved short enough between the two points. For affine f it is by choice.
-    pub(super) fn gamma_holds<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> bool {
+    pub(super) fn gamma_holds(&mut self, oracle: &Oracle<'_>) -> bool {
         let State { here, trial, gamma, work, .. } = self;
         oracle.affine()
             || is_below_parabola((&here.x, here.loss, &here.gradient), (&trial.x, trial.loss), *gamma, work)
@@ -77,11 +71,7 @@ impl State {
     }
 
     /// Another gamma, for which the residuals are others.
-    pub(super) fn set_gamma<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        gamma: f64,
-    ) {
+    pub(super) fn set_gamma(&mut self, oracle: &Oracle<'_>, gamma: f64) {
         self.gamma = gamma;
         self.here.forward_backward(oracle, gamma);
         self.pairs.clear();
@@ -91,7 +81,7 @@ impl State {
 
     /// Differs: where f is not affine and F has been far flatter than gamma supposes for a while, gamma grows; the residual of a tiny
     /// gamma is lost in rounding. As this may be a mistake, every time takes twice the patience of the last.
-    pub(super) fn grow<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) {
+    pub(super) fn grow(&mut self, oracle: &Oracle<'_>) {
         let State { here, trial, .. } = self;
         // After the move, the trial point is the last one.
         let change = distance_squared(&here.gradient, &trial.gradient) / distance_squared(&here.x, &trial.x);

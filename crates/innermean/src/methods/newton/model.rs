@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cholesky::Cholesky;
 use crate::gram;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::program::solve;
 use crate::oracle::Oracle;
-use crate::regularizer::{Parts, Regularizer};
+use crate::regularizer::Parts;
 use crate::vector::{axpy, dot, norm_squared, update_with};
 
 /// Of the diagonal: the first ridge by which a matrix without full rank is made positive definite.
@@ -111,13 +109,7 @@ impl Model {
     }
 
     /// Moves x to the minimiser of `<F'(x), . - x> + (. - x)' B (. - x) / 2 + g(.)`.
-    pub(super) fn minimise<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &Oracle<'_, F, P, G>,
-        g: &Parts,
-        gradient: &[f64],
-        x: &mut [f64],
-    ) {
+    pub(super) fn minimise(&self, oracle: &Oracle<'_>, g: &Parts, gradient: &[f64], x: &mut [f64]) {
         match self {
             Model::Matrix(matrix) => {
                 solve(matrix, gradient, g, |alpha, v, x| oracle.primal_step(alpha, v, x), x);

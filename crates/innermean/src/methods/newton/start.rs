@@ -6,10 +6,9 @@
 //! of them.
 
 use super::{Method, Model, Newton, has_matrix};
-use crate::inner::{Inner, Sample};
-use crate::merit::Merit;
+use crate::inner::Sample;
 use crate::oracle::Oracle;
-use crate::regularizer::{Parts, Regularizer};
+use crate::regularizer::Parts;
 use crate::sample::spread;
 
 /// Steps on a part, at most, and the part of P that is not worth another.
@@ -41,12 +40,7 @@ struct Part {
 impl Newton {
     /// Solves the problems of parts of the data, roughly, each from the solution of the one before. None where the data are so few that it does not
     /// pay.
-    pub(super) fn start_on_a_part<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        g: &Parts,
-        start: &[f64],
-    ) -> Option<Start> {
+    pub(super) fn start_on_a_part(&self, oracle: &mut Oracle<'_>, g: &Parts, start: &[f64]) -> Option<Start> {
         if self.whole || !has_matrix(oracle, g) || oracle.quadratic() {
             return None;
         }
@@ -76,10 +70,7 @@ impl Newton {
     }
 
     /// The parts, from the smallest on.
-    fn parts_of_the_data<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> Vec<Part> {
+    fn parts_of_the_data(&self, oracle: &Oracle<'_>) -> Vec<Part> {
         let (n_x, mut parts) = (oracle.n_x(), Vec::new());
         if oracle.affine() {
             let part = Part { terms: self.first_terms(oracle), samples: usize::MAX };

@@ -4,12 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use super::orthant;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::backtracking::SLACK;
 use crate::methods::lbfgs::pairs::Pairs;
 use crate::oracle::Oracle;
-use crate::regularizer::{Parts, Regularizer};
+use crate::regularizer::Parts;
 use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 /// The part of the slope by which P must fall.
@@ -183,11 +181,7 @@ impl State {
     }
 
     /// The direction to where the model is least.
-    pub(super) fn aim<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        g: &Parts,
-    ) {
+    pub(super) fn aim(&mut self, oracle: &Oracle<'_>, g: &Parts) {
         let State { here, target, direction, model, pairs, .. } = self;
         self.tau = 1.0;
         target.copy_from_slice(&here.x);
@@ -214,18 +208,14 @@ impl State {
     }
 
     /// The direction and the slope from here to the target.
-    fn head_for_target<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) {
+    fn head_for_target(&mut self, oracle: &Oracle<'_>) {
         let State { here, target, direction, .. } = self;
         update_with_both(direction, target, &here.x, |_, target, x| target - x);
         self.slope = dot(&here.gradient, direction) + oracle.regularizer_value(target) - here.g;
     }
 
     /// To the prox step by the model alone, which always leads downwards.
-    pub(super) fn fall_back<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        g: &Parts,
-    ) {
+    pub(super) fn fall_back(&mut self, oracle: &Oracle<'_>, g: &Parts) {
         self.pairs.clear();
         self.tau = 1.0;
         self.target.copy_from_slice(&self.here.x);

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::multipliers;
 use crate::oracle::Oracle;
 use crate::precise::{Double, Factor};
-use crate::regularizer::{Coordinate, Parts, Regularizer};
+use crate::regularizer::{Coordinate, Parts};
 
 /// By which penalties grow when duals are renewed, and how often they do at most.
 const GROWTH: f64 = 10.0;
@@ -30,11 +28,7 @@ pub(super) struct Kinks {
 
 impl Kinks {
     /// At averages, with the Gram matrix of the rows.
-    pub(super) fn new<F: Inner, P: Merit, G: Regularizer>(
-        oracle: &mut Oracle<'_, F, P, G>,
-        f_bar: &[f64],
-        gram: &[Double],
-    ) -> Self {
+    pub(super) fn new(oracle: &mut Oracle<'_>, f_bar: &[f64], gram: &[Double]) -> Self {
         let g = oracle.parts().expect("the method has been chosen for this problem");
         let d = g.parts.len();
         let mut kinks = Kinks {
@@ -82,11 +76,7 @@ impl Kinks {
     }
 
     /// The most that phi bends, as it is smoothed; of these second derivatives, where that has no bound.
-    pub(super) fn bend<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &Oracle<'_, F, P, G>,
-        seconds: &[f64],
-    ) -> f64 {
+    pub(super) fn bend(&self, oracle: &Oracle<'_>, seconds: &[f64]) -> f64 {
         let gamma = oracle.merit_gamma();
         if !self.w.is_empty() {
             self.sigma
@@ -100,11 +90,7 @@ impl Kinks {
     }
 
     /// `phi_i'` and `phi_i''` at averages, of phi as it is smoothed.
-    pub(super) fn merits<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        f_bar: &[f64],
-    ) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn merits(&self, oracle: &mut Oracle<'_>, f_bar: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut first, mut second) = (vec![0.0; f_bar.len()], vec![0.0; f_bar.len()]);
         if self.w.is_empty() {
             oracle.merits(f_bar, &mut first, &mut second);
@@ -175,11 +161,7 @@ impl Kinks {
     }
 
     /// Finds those that come next.
-    pub(super) fn look<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        f_bar: &[f64],
-    ) {
+    pub(super) fn look(&mut self, oracle: &Oracle<'_>, f_bar: &[f64]) {
         if !self.w.is_empty() {
             oracle.envelope(self.sigma, &self.w, f_bar, &mut self.next);
         }

@@ -11,12 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::forecast::{Experience, Forecast, View};
 use super::{Pace, PrimalDual, Settings, drifting_epoch};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::Noise;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::spectrum::{Mode, Spectrum};
 use crate::steps::Steps;
 use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
@@ -101,11 +98,7 @@ impl Automatic {
 
 impl PrimalDual {
     /// Takes a snapshot at theta or, if that has failed, at the best reference point, and finds the steps that follow.
-    pub(super) fn begin_automatic<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Settings,
-    ) {
+    pub(super) fn begin_automatic(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
         let mut automatic = self.automatic.take().expect("the settings say so");
         if self.outer > settings.warmup_epochs + PATIENCE && automatic.plain.is_none() {
             // Forecasts have gone wrong, as they may where phi is flat in parts.
@@ -142,13 +135,7 @@ impl PrimalDual {
 
     /// Takes a snapshot at theta and goes on with the scaled steps at the tempo of their safeguard, which are made for duals that go on; at the best reference point where these have
     /// failed.
-    fn begin_plain<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        steps: Steps,
-        guard: &mut Safeguard,
-        batch: usize,
-    ) {
+    fn begin_plain(&mut self, oracle: &mut Oracle<'_>, steps: Steps, guard: &mut Safeguard, batch: usize) {
         let mut seen = Seen::NOTHING;
         if self.theta.iter().all(|t| t.is_finite()) {
             let first = guard.best().is_empty();
@@ -176,9 +163,9 @@ impl PrimalDual {
     }
 
     /// The steps of the coming outer iteration, and the samples that a step takes at once.
-    fn automatic_steps<F: Inner, P: Merit, G: Regularizer>(
+    fn automatic_steps(
         &self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         settings: &Settings,
         automatic: &mut Automatic,
     ) -> (Steps, usize) {
@@ -250,7 +237,7 @@ impl PrimalDual {
     }
 
     /// Oracle calls of an inner step with one sample.
-    fn calls_per_sample<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) -> usize {
+    fn calls_per_sample(&self, oracle: &Oracle<'_>) -> usize {
         2 + if oracle.affine() { 0 } else { 2 } + usize::from(self.drifts)
     }
 }
@@ -269,11 +256,7 @@ struct Terms<'s> {
 }
 
 impl<'s> Terms<'s> {
-    fn new<F: Inner, P: Merit, G: Regularizer>(
-        state: &'s PrimalDual,
-        oracle: &'s Oracle<'_, F, P, G>,
-        jacobians: &'s mut Vec<f64>,
-    ) -> Self {
+    fn new(state: &'s PrimalDual, oracle: &'s Oracle<'_>, jacobians: &'s mut Vec<f64>) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let sparse = oracle.support(0).is_some();
         // With fewer terms than coordinates H would have eigenvalues of zero that are not there.

@@ -7,10 +7,8 @@
 
 use super::{Pace, PrimalDual, UpdateU};
 use crate::draws::Stream;
-use crate::inner::{Inner, block_of};
-use crate::merit::Merit;
+use crate::inner::block_of;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 
 impl Pace {
     /// Whether a step is not the paper's.
@@ -23,11 +21,7 @@ impl Pace {
 impl PrimalDual {
     /// A step of either kind.
     #[inline(always)]
-    pub(super) fn batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    pub(super) fn batch_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if pace.warming_up {
             return self.plain_batch_step(oracle, pace);
         }
@@ -36,7 +30,7 @@ impl PrimalDual {
             if oracle.patience.ends_at(k) {
                 break;
             }
-            self.dual_batch_step::<F, P, G, V>(oracle, pace);
+            self.dual_batch_step::<V>(oracle, pace);
         }
         self.primal_batch_step(oracle, pace);
         self.k += 1;
@@ -45,11 +39,7 @@ impl PrimalDual {
 
     /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged over the block.
     #[inline(always)]
-    fn dual_batch_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    fn dual_batch_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         self.prefetch(oracle);
         self.prefetch_primal(oracle, pace.batch);
         let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
@@ -77,11 +67,7 @@ impl PrimalDual {
 
     /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged over these.
     #[inline(always)]
-    fn primal_batch_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    fn primal_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if oracle.affine() {
             return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
         }
@@ -103,11 +89,7 @@ impl PrimalDual {
 
     /// Brings near where the block of the coming primal step begins.
     #[inline(always)]
-    fn prefetch_primal<F: Inner, P: Merit, G: Regularizer>(
-        &self,
-        oracle: &Oracle<'_, F, P, G>,
-        batch: usize,
-    ) {
+    fn prefetch_primal(&self, oracle: &Oracle<'_>, batch: usize) {
         if !oracle.affine() {
             let i = self.draws.primal_i.ahead(1, oracle.n_x());
             let j = self.draws.primal_j.ahead(1, oracle.n_y(i));
@@ -117,11 +99,7 @@ impl PrimalDual {
 
     /// A warm-up step in batches: like `plain_step`, with the same blocks for duals and theta.
     #[inline(always)]
-    fn plain_batch_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    fn plain_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let ell = oracle.ell();
         let share = 1.0 / pace.outer_batch as f64;
         self.delta_theta.fill(0.0);
@@ -150,11 +128,7 @@ impl PrimalDual {
 
 /// A term and a sample of it.
 #[inline(always)]
-fn draw<F: Inner, P: Merit, G: Regularizer>(
-    terms: &mut Stream,
-    samples: &mut Stream,
-    oracle: &Oracle<'_, F, P, G>,
-) -> (usize, usize) {
+fn draw(terms: &mut Stream, samples: &mut Stream, oracle: &Oracle<'_>) -> (usize, usize) {
     let i = terms.index(oracle.n_x());
     (i, samples.index(oracle.n_y(i)))
 }

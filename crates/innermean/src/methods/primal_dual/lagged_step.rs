@@ -1,20 +1,13 @@
 //! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see [`super::Lagged`].
 
 use super::{Pace, PrimalDual, UpdateU};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 
 impl PrimalDual {
     /// A step of either kind that looks at the coordinates of its term alone. Along the others the direction does not change: U, and zero
     /// while there is no U. They are brought up to date at the end of an outer iteration, and when Option II remembers the point.
     #[inline(never)]
-    pub(super) fn lagged_step<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    pub(super) fn lagged_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let alpha = pace.alpha_theta;
         let (i, j) = self.draw_dual(oracle);
         let support = oracle.support(i).unwrap_or_default();

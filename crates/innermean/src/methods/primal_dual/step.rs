@@ -3,10 +3,7 @@
 use std::mem;
 
 use super::{Pace, PrimalDual, UpdateU};
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::{dispatch, prefetch};
 
 /// How many steps ahead rows are prefetched: the time of a few steps covers a wait for memory.
@@ -15,11 +12,7 @@ const AHEAD: usize = 4;
 impl PrimalDual {
     /// Step k of the box. With Option I (`LAST`) the reference point asks for nothing.
     #[inline(always)]
-    pub(super) fn step<F: Inner, P: Merit, G: Regularizer, V: UpdateU, const LAST: bool>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    pub(super) fn step<V: UpdateU, const LAST: bool>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if !LAST {
             self.next_reference.before_step(self.k, &self.theta);
         }
@@ -48,21 +41,16 @@ impl PrimalDual {
     /// Steps that are not the paper's, or lag behind, or warm up: out of the way of the others, which would be slower with these inlined beside
     /// them.
     #[inline(never)]
-    pub(super) fn other_steps<F: Inner, P: Merit, G: Regularizer, V: UpdateU>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-        count: usize,
-    ) {
+    pub(super) fn other_steps<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, count: usize) {
         let lags = self.lagged.is_on(oracle);
         dispatch(
             #[inline(always)]
             || {
                 for _ in 0..count {
                     if lags {
-                        self.lagged_step::<F, P, G, V>(oracle, pace);
+                        self.lagged_step::<V>(oracle, pace);
                     } else if pace.is_batched() {
-                        self.batch_step::<F, P, G, V>(oracle, pace);
+                        self.batch_step::<V>(oracle, pace);
                     } else {
                         self.plain_step(oracle, pace);
                     }
@@ -73,10 +61,7 @@ impl PrimalDual {
 
     /// Draws `i_k` and `j_k`.
     #[inline(always)]
-    pub(super) fn draw_dual<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-    ) -> (usize, usize) {
+    pub(super) fn draw_dual(&mut self, oracle: &Oracle<'_>) -> (usize, usize) {
         self.prefetch(oracle);
         let i = self.draws.dual_i.index(oracle.n_x());
         (i, self.draws.dual_j.index(oracle.n_y(i)))
@@ -86,13 +71,13 @@ impl PrimalDual {
     /// `w_i <- argmin -<delta^w_k, w> + phi_i*(w) + |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w delta^w_k)`.
     /// What follows is told what has been added to `w_i`.
     #[inline(always)]
-    pub(super) fn dual_step<'p, F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn dual_step<'p>(
         &mut self,
-        oracle: &mut Oracle<'p, F, P, G>,
+        oracle: &mut Oracle<'p>,
         pace: &Pace,
         i: usize,
         j: usize,
-        then: impl FnOnce(&mut Self, &mut Oracle<'p, F, P, G>, &[f64]),
+        then: impl FnOnce(&mut Self, &mut Oracle<'p>, &[f64]),
     ) {
         self.with_scratch(
             oracle.ell(),
@@ -116,7 +101,7 @@ impl PrimalDual {
 
     /// Brings near what the dual step will touch a few steps from now: random rows would each cost a wait.
     #[inline(always)]
-    pub(super) fn prefetch<F: Inner, P: Merit, G: Regularizer>(&self, oracle: &Oracle<'_, F, P, G>) {
+    pub(super) fn prefetch(&self, oracle: &Oracle<'_>) {
         let ell = oracle.ell();
         let i = self.draws.dual_i.ahead(AHEAD, oracle.n_x());
         let j = self.draws.dual_j.ahead(AHEAD, oracle.n_y(i));
@@ -145,9 +130,9 @@ impl PrimalDual {
     /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w (delta_w + change))`, where `delta_w` has been waited for and `change` was at hand; after it, `change` is what
     /// is added to `w_i`.
     #[inline(always)]
-    pub(super) fn ascend<F: Inner, P: Merit, G: Regularizer>(
+    pub(super) fn ascend(
         &mut self,
-        oracle: &Oracle<'_, F, P, G>,
+        oracle: &Oracle<'_>,
         alpha_w: f64,
         i: usize,
         delta_w: &mut [f64],
@@ -168,11 +153,7 @@ impl PrimalDual {
     /// `delta^theta_k = f'_theta(x_i', y_i'j') w_i' - f'_theta_ref(x_i', y_i'j') w_i' + U_k`, and updates
     /// `theta <- prox_{alpha_theta g}(theta - alpha_theta delta^theta_k)`.
     #[inline(always)]
-    pub(in crate::methods) fn primal_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    pub(in crate::methods) fn primal_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if oracle.affine() {
             // The first two terms cancel: nothing is drawn and nothing is asked.
             return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
@@ -190,11 +171,7 @@ impl PrimalDual {
     /// `theta <- prox(theta - alpha_theta f'_theta(x_i, y_ij) w_i)`. With one sample for both, the noise in `w_i` pulls
     /// theta towards zero as a ridge would; two independent samples took 4 % more calls on the paper's portfolios.
     #[inline(always)]
-    pub(super) fn plain_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-    ) {
+    pub(super) fn plain_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let ell = oracle.ell();
         let (i, j) = self.draw_dual(oracle);
         self.plain_dual_step(oracle, pace, i, j);
@@ -207,13 +184,7 @@ impl PrimalDual {
 
     /// The dual half of a warm-up step.
     #[inline(always)]
-    pub(super) fn plain_dual_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        pace: &Pace,
-        i: usize,
-        j: usize,
-    ) {
+    pub(super) fn plain_dual_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, i: usize, j: usize) {
         self.with_scratch(
             oracle.ell(),
             #[inline(always)]

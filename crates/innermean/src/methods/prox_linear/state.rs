@@ -3,12 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collapse::Collapsed;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::accelerated::Momentum;
 use crate::methods::backtracking::{Backtracking, SLACK};
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::distance_squared;
 
 /// A candidate is accepted if P falls by this part of what the model said.
@@ -42,15 +39,12 @@ pub struct State {
 impl State {
     /// The model's loss and gradient at y, the point from which the next inner step starts.
     #[inline(always)]
-    pub(super) fn look<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &mut Oracle<'_, F, P, G>) {
+    pub(super) fn look(&mut self, oracle: &mut Oracle<'_>) {
         self.loss = oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
     }
 
     /// Linearises at the point where the inner steps are, which then rest. Returns P there, where the model is exact.
-    pub(super) fn linearise<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-    ) -> f64 {
+    pub(super) fn linearise(&mut self, oracle: &mut Oracle<'_>) -> f64 {
         oracle.linearise(&self.inner.theta, &mut self.model);
         self.inner.rest();
         self.step.forget();

@@ -4,12 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Spdc;
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::Merit;
 use crate::methods::lagged::Lagged;
 use crate::methods::reference::NextReference;
 use crate::oracle::Oracle;
-use crate::regularizer::Regularizer;
 use crate::vector::{Aligned, axpy};
 
 /// Theta, the duals, and u.
@@ -42,11 +39,7 @@ impl State {
     /// Draws k and updates `w_k <- prox_{sigma phi_k*}(w_k + sigma fbar_k(theta-bar))`, u and the direction. Differs: the m draws of
     /// a batch are independent, so that one dual may move twice.
     #[inline(always)]
-    pub(super) fn dual_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Spdc,
-    ) {
+    pub(super) fn dual_step(&mut self, oracle: &mut Oracle<'_>, settings: &Spdc) {
         let i = self.draw(oracle);
         self.ascend(oracle, settings.alpha_w, i);
         let change = &self.scratch[oracle.ell()..];
@@ -58,19 +51,14 @@ impl State {
     }
 
     #[inline(always)]
-    fn draw<F: Inner, P: Merit, G: Regularizer>(&mut self, oracle: &Oracle<'_, F, P, G>) -> usize {
+    fn draw(&mut self, oracle: &Oracle<'_>) -> usize {
         oracle.prefetch(self.draws.ahead(AHEAD, oracle.n_x()), 0);
         self.draws.index(oracle.n_x())
     }
 
     /// `w_i <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta-bar))`; what is added to it stands in the second half of the scratch.
     #[inline(always)]
-    fn ascend<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        alpha_w: f64,
-        i: usize,
-    ) {
+    fn ascend(&mut self, oracle: &mut Oracle<'_>, alpha_w: f64, i: usize) {
         let ell = oracle.ell();
         let w_i = &mut self.w[i * ell..(i + 1) * ell];
         let (new, change) = self.scratch.split_at_mut(ell);
@@ -88,11 +76,7 @@ impl State {
 
     /// A whole step that looks at the coordinates of its terms alone. Along the others the direction is u, which does not change there.
     #[inline(never)]
-    pub(super) fn lagged_step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &mut Oracle<'_, F, P, G>,
-        settings: &Spdc,
-    ) {
+    pub(super) fn lagged_step(&mut self, oracle: &mut Oracle<'_>, settings: &Spdc) {
         for t in 0..settings.batch {
             let i = self.draw(oracle);
             self.drawn[t] = i;
@@ -125,12 +109,7 @@ impl State {
 
     /// Makes the steps that coordinate l has missed, the last of them with theta-before and theta-bar.
     #[inline(always)]
-    fn catch_up<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        settings: &Spdc,
-        l: usize,
-    ) {
+    fn catch_up(&mut self, oracle: &Oracle<'_>, settings: &Spdc, l: usize) {
         let missed = self.lagged.missed(l);
         if missed > 1 {
             self.theta[l] =
@@ -143,13 +122,7 @@ impl State {
 
     /// One primal step on coordinate l.
     #[inline(always)]
-    fn step<F: Inner, P: Merit, G: Regularizer>(
-        &mut self,
-        oracle: &Oracle<'_, F, P, G>,
-        settings: &Spdc,
-        l: usize,
-        direction: f64,
-    ) {
+    fn step(&mut self, oracle: &Oracle<'_>, settings: &Spdc, l: usize, direction: f64) {
         let before = self.theta[l];
         let new = oracle.repeated_step(l, 1, settings.alpha_theta, direction, before);
         self.theta_before[l] = before;
