@@ -12,8 +12,8 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::vector::{Aligned, LANES, axpy, bare_multiply_adds, dispatch, dot, update_with};
 use innermean::{
-    Choice, Collapsed, Inner, Method, Oracle, Portfolio, Regularizer, Settings, Simplex, Square, Svrpda1,
-    Svrpda2, Unregularized, gram, product,
+    Choice, Collapsed, Inner, Method, Objective, Oracle, Portfolio, Problem, Regularizer, Ridge, Settings,
+    Simplex, Square, Svrpda1, Svrpda2, Unregularized, gram, product,
 };
 use innermean_data::generate_factor_model;
 use rayon::prelude::*;
@@ -244,7 +244,8 @@ fn run_steps<M: Method>(method: &M, oracle: &mut Oracle<'_>, state: &mut M::Stat
     );
 }
 
-fn steps<G: Regularizer + Clone>(
+/// A portfolio with such a g.
+fn portfolio_steps<G: Regularizer + Clone>(
     d: usize,
     n: usize,
     g: &G,
@@ -255,16 +256,29 @@ fn steps<G: Regularizer + Clone>(
     let problem = Portfolio::new(d, returns(n, d))
         .and_then(|p| p.problem(Square::new(1.0)?, g.clone()))
         .expect("generated returns make a problem");
+    steps((&problem).into(), problem.inner.returns(), name, most, table);
+}
+
+/// Least squares with a ridge.
+fn linear_steps(d: usize, n: usize, most: Option<f64>, table: &mut Vec<Row>) {
+    let rows = returns(n, d);
+    let inner = Collapsed::from_rows(d, rows.clone(), returns(n, 1));
+    let regularizer = Ridge::from_weight(1e-3).expect("a weight");
+    let problem = Problem { inner, merit: Square::new(0.5).expect("a weight"), regularizer };
+    steps((&problem).into(), &rows, ", linear", most, table);
+}
+
+fn steps(problem: Objective<'_>, rows: &[f64], name: &str, most: Option<f64>, table: &mut Vec<Row>) {
+    let (d, n) = (problem.inner.d(), problem.inner.n_x());
     let start = vec![1.0 / d as f64; d];
-    let settings = Settings::choose(&Choice::seeded(1), &problem, &start).expect("the default steps");
+    let settings = Settings::choose(&Choice::seeded(1), problem, &start).expect("the default steps");
     let steps = n.min(20_000);
     let (one, two) = (Svrpda1(settings.clone()), Svrpda2(settings));
-    let (mut oracle1, mut oracle2) = (Oracle::new(&problem), Oracle::new(&problem));
+    let (mut oracle1, mut oracle2) = (Oracle::new(problem), Oracle::new(problem));
     let mut state1 = Method::init(&one, &mut oracle1, &start);
     let mut state2 = Method::init(&two, &mut oracle2, &start);
     Method::outer(&one, &mut oracle1, &mut state1);
     Method::outer(&two, &mut oracle2, &mut state2);
-    let rows = problem.inner.returns().to_vec();
     let mut u = Aligned::from(vec![1e-3; d]);
     let mut theta = u.clone();
     let (mut u_random, mut theta_random) = (u.clone(), theta.clone());
@@ -273,8 +287,8 @@ fn steps<G: Regularizer + Clone>(
     let [bare, bare_random, svrpda1, svrpda2] = best_times(
         100,
         [
-            &mut || bare_chain(&rows, d, 0..steps, &mut u, &mut theta),
-            &mut || bare_chain(&rows, d, order.iter().copied(), &mut u_random, &mut theta_random),
+            &mut || bare_chain(rows, d, 0..steps, &mut u, &mut theta),
+            &mut || bare_chain(rows, d, order.iter().copied(), &mut u_random, &mut theta_random),
             &mut || run_steps(&one, &mut oracle1, &mut state1, steps),
             &mut || run_steps(&two, &mut oracle2, &mut state2, steps),
         ],
@@ -291,10 +305,11 @@ fn steps<G: Regularizer + Clone>(
 }
 
 fn all_steps(table: &mut Vec<Row>) {
-    steps(25, 7240, &Unregularized, "", Some(1.6), table);
-    steps(25, 1_000_000, &Unregularized, "", None, table);
-    steps(25, 7240, &Simplex, ", long only", None, table);
-    steps(200, 2000, &Unregularized, "", None, table);
+    portfolio_steps(25, 7240, &Unregularized, "", Some(1.6), table);
+    linear_steps(25, 7240, Some(1.6), table);
+    portfolio_steps(25, 1_000_000, &Unregularized, "", None, table);
+    portfolio_steps(25, 7240, &Simplex, ", long only", None, table);
+    portfolio_steps(200, 2000, &Unregularized, "", None, table);
 }
 
 /// A part of the table, and what adds its rows.

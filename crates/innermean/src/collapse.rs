@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use self::matrix::{Matrix, Shape};
 use crate::blocks::Blocks;
-use crate::inner::{Bounds, Duals, Inner, Structure};
+use crate::inner::{Bounds, Duals, Inner, PairRows, Structure};
 use crate::vector::{axpy, update};
 
 mod matrix;
@@ -199,6 +199,10 @@ impl Inner for Collapsed {
             Matrix::Dense(_) => None,
             Matrix::Sparse(rows) => Some(rows.columns(i)),
         }
+    }
+
+    fn pair_rows(&self) -> Option<PairRows<'_>> {
+        self.dense().filter(|_| self.shape.ell == 1).map(PairRows::Own)
     }
 
     #[inline(always)]

@@ -87,6 +87,15 @@ pub struct ProjectedRows<'a> {
     pub discount: f64,
 }
 
+/// The pairs of an affine f with one number each, as rows in memory: steps on them ask nobody.
+#[derive(Debug, Clone, Copy)]
+pub enum PairRows<'a> {
+    /// `f_theta(x_i, y_i1) = <row i, theta>` and a constant, with one sample for each term.
+    Own(&'a [f64]),
+    /// `f_theta(x_i, y_j) = <row i - row j, theta>`, with the mean of all rows
+    Differences(&'a [f64], &'a [f64]),
+}
+
 /// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for some terms, whose averages and duals are
 /// given, and returns `sum_i phi_i(f_bar_i)` over them. Called for a few dozen terms at a time, or more, it costs nothing to
 /// go through a pointer.
@@ -219,6 +228,11 @@ pub trait Inner: Sync {
 
     /// The averages of an affine f as linear predictors, where it keeps them: then nobody needs to collapse it.
     fn averages(&self) -> Option<&Collapsed> {
+        None
+    }
+
+    /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory, each of length d.
+    fn pair_rows(&self) -> Option<PairRows<'_>> {
         None
     }
 

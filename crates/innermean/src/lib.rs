@@ -77,8 +77,8 @@ pub use merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
     QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
-pub use methods::primal_dual::Settings;
 pub use methods::reference::Reference;
+pub use methods::svrpda::Settings;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};

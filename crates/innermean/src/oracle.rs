@@ -4,11 +4,13 @@
 //! prox of the conjugate, g and its prox, and values that a method has stored are free. `docs/oracle-calls.md` has
 //! the convention in full and the count of every method.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::collapse::{Collapsed, SparseRows};
 use crate::hessian;
-use crate::inner::{Inner, Rows, Sample, mean_support};
+use crate::inner::{Inner, PairRows, Rows, Sample, mean_support};
 use crate::problem::Objective;
 use crate::regularizer::Parts;
 use crate::sample::{PartOf, TermsOf};
@@ -57,6 +59,9 @@ pub struct Oracle<'p> {
     rows_of: Rows,
     affine: bool,
     lags: bool,
+    pair_rows: Option<PairRows<'p>>,
+    /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`.
+    quadratic_g: Option<(f64, Arc<[f64]>)>,
     sample: Sample,
     d: usize,
     ell: usize,
@@ -89,6 +94,8 @@ impl<'p> Oracle<'p> {
             rows_of: f.rows(),
             affine: f.structure().affine,
             lags: lags(problem),
+            pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.structure().affine),
+            quadratic_g: problem.regularizer.quadratic(f.d()).map(|(lambda, tilt)| (lambda, tilt.into())),
             sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
@@ -170,6 +177,26 @@ impl<'p> Oracle<'p> {
     /// Calls of a snapshot that renews the duals.
     pub(crate) fn snapshot_cost(&self) -> u64 {
         self.snapshot.total() + self.n_x as u64
+    }
+
+    /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory. Whoever reads them counts what he asks for.
+    #[inline(always)]
+    pub(crate) fn pair_rows(&self) -> Option<PairRows<'p>> {
+        self.pair_rows
+    }
+
+    /// Counts [`Self::difference`] of a pair that was found in [`Self::pair_rows`].
+    #[inline(always)]
+    pub(crate) fn count_difference(&mut self, i: usize, j: usize) {
+        self.calls.f += 2 * self.weight;
+        self.read(i, j);
+    }
+
+    /// Counts [`Self::add_jac_t`] likewise.
+    #[inline(always)]
+    pub(crate) fn count_product(&mut self, i: usize, j: usize) {
+        self.calls.jacobian += self.weight;
+        self.read_again(i, j);
     }
 
     /// Counts the rows of a pair for a value.

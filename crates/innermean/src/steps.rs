@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{Choice, ChoiceError};
 use crate::inner::{Inner, jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
-use crate::methods::primal_dual::Settings;
 use crate::methods::reference::Reference;
+use crate::methods::svrpda::Settings;
 use crate::oracle::snapshot_calls;
 use crate::problem::{Constants, Objective};
 use crate::setting::at_least_one;

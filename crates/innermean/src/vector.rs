@@ -62,6 +62,20 @@ pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     plain::dot_of_differences(a, b, p, q)
 }
 
+/// `<a, p - q>`: the same for one row.
+///
+/// # Panics
+/// If p or q is shorter than a.
+#[inline(always)]
+pub fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
+    let (p, q) = (&p[..a.len()], &q[..a.len()]);
+    #[cfg(target_arch = "x86_64")]
+    if avx2::available() {
+        return avx2::dot_with_difference(a, p, q);
+    }
+    plain::dot_with_difference(a, p, q)
+}
+
 /// `sum_l a_l`
 #[inline(always)]
 pub fn sum(a: &[f64]) -> f64 {
@@ -141,6 +155,14 @@ pub fn distance_squared(a: &[f64], b: &[f64]) -> f64 {
 /// unrolls such a loop so far that a vector of 25 falls through to its scalar end.
 #[inline(always)]
 fn update_from<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(f64, [f64; K]) -> f64) {
+    dispatch(
+        #[inline(always)]
+        || update_all(y, streams, map),
+    );
+}
+
+#[inline(always)]
+fn update_all<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(f64, [f64; K]) -> f64) {
     let n = y.len();
     for stream in streams {
         assert!(stream.len() >= n, "a vector is shorter than the one it is added to");
@@ -272,6 +294,65 @@ pub fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
     plain::axpy_axpy(c, x, y, b, z);
 }
 
+/// `(y_l, z_l) <- map(y_l, z_l, [x_0[l], x_1[l], ...])` for all l, in one sweep, block by block as [`update`].
+///
+/// # Panics
+/// If z or a stream is shorter than y.
+#[inline(always)]
+pub fn update_two<const K: usize>(
+    y: &mut [f64],
+    z: &mut [f64],
+    streams: [&[f64]; K],
+    map: impl Fn(f64, f64, [f64; K]) -> (f64, f64),
+) {
+    dispatch(
+        #[inline(always)]
+        || {
+            let n = y.len();
+            let z = &mut z[..n];
+            let streams = streams.map(|stream| &stream[..n]);
+            let whole = n - n % LANES;
+            let mut l = 0;
+            while l < whole {
+                update_two_blocks::<8, K>(y, z, streams, l, &map);
+                l += LANES;
+            }
+            if n & 4 != 0 {
+                update_two_blocks::<4, K>(y, z, streams, l, &map);
+                l += 4;
+            }
+            if n & 2 != 0 {
+                update_two_blocks::<2, K>(y, z, streams, l, &map);
+                l += 2;
+            }
+            if n & 1 != 0 {
+                update_two_blocks::<1, K>(y, z, streams, l, &map);
+            }
+        },
+    );
+}
+
+/// The N numbers from l on, read before any is written, as in [`update_block`].
+#[inline(always)]
+fn update_two_blocks<const N: usize, const K: usize>(
+    y: &mut [f64],
+    z: &mut [f64],
+    streams: [&[f64]; K],
+    l: usize,
+    map: &impl Fn(f64, f64, [f64; K]) -> (f64, f64),
+) {
+    let block = l..l + N;
+    let (mut new_y, mut new_z) = ([0.0; N], [0.0; N]);
+    new_y.copy_from_slice(&y[block.clone()]);
+    new_z.copy_from_slice(&z[block.clone()]);
+    for lane in 0..N {
+        let at_lane = streams.map(|stream| stream[l + lane]);
+        (new_y[lane], new_z[lane]) = map(new_y[lane], new_z[lane], at_lane);
+    }
+    y[block.clone()].copy_from_slice(&new_y);
+    z[block].copy_from_slice(&new_z);
+}
+
 /// `<a, x>` for a sparse row a: its columns, and the values at these.
 ///
 /// # Panics
@@ -373,6 +454,7 @@ mod tests {
                 same(dot(a, b), &|l| (a[l], b[l]), "dot");
                 same(sum(a), &|l| (1.0, a[l]), "sum");
                 same(dot_of_differences(a, b, p, q), &|l| (a[l] - b[l], p[l] - q[l]), "differences");
+                same(dot_with_difference(a, p, q), &|l| (a[l], p[l] - q[l]), "one difference");
                 same(distance_squared(a, b), &|l| (a[l] - b[l], a[l] - b[l]), "distance");
             }
         });
@@ -389,10 +471,17 @@ mod tests {
                 axpy_of_difference(-0.7, a, b, &mut two);
                 let (mut first, mut second) = (y.to_vec(), b.to_vec());
                 axpy_axpy(0.3, a, &mut first, -0.2, &mut second);
+                let (mut third, mut fourth) = (y.to_vec(), b.to_vec());
+                update_two(&mut third, &mut fourth, [a, b], |y, z, [a, b]| {
+                    (a.mul_add(0.3, y), a.mul_add(-0.2, y * z + b))
+                });
                 for l in 0..n {
                     assert_eq!(first[l].to_bits(), one[l].to_bits(), "n = {n}");
                     assert_eq!(second[l].to_bits(), one[l].mul_add(-0.2, b[l]).to_bits(), "n = {n}");
                     assert_eq!(one[l].to_bits(), a[l].mul_add(0.3, y[l]).to_bits(), "n = {n}");
+                    assert_eq!(third[l].to_bits(), one[l].to_bits(), "n = {n}");
+                    let swept = a[l].mul_add(-0.2, y[l] * b[l] + b[l]);
+                    assert_eq!(fourth[l].to_bits(), swept.to_bits(), "n = {n}");
                     assert_eq!(two[l].to_bits(), (a[l] - b[l]).mul_add(-0.7, y[l]).to_bits(), "n = {n}");
                 }
             }

@@ -6,7 +6,7 @@
 
 mod support;
 
-use innermean::methods::primal_dual::PrimalDual;
+use innermean::methods::svrpda::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
     Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective, Oracle,

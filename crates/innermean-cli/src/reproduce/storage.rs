@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use innermean::Objective;
-use innermean::methods::primal_dual::PrimalDual;
+use innermean::methods::svrpda::PrimalDual;
 use innermean::{Choice, Method, Oracle, Problem, Ridge, Settings, Square, Svrpda1, Svrpda2};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bounds, Duals, Inner, ProjectedRows, Rows, Structure};
+use super::{Bounds, Duals, Inner, PairRows, ProjectedRows, Rows, Structure};
 use crate::checkpoint::Hash;
 use crate::collapse::Collapsed;
 use crate::shared::SharedForm;
@@ -43,6 +43,7 @@ pass_on! {
     fn shared_form() -> Option<Box<dyn SharedForm + '_>>;
     fn is_mirrored() -> bool;
     fn averages() -> Option<&Collapsed>;
+    fn pair_rows() -> Option<PairRows<'_>>;
     fn centred_rows() -> Option<(&[f64], &[f64])>;
     fn projected_rows() -> Option<ProjectedRows<'_>>;
     fn gram(weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>>;

@@ -142,7 +142,7 @@ impl Method for Saga {
         let i = i.index(oracle.n_x());
         let old = &mut table[i * width..(i + 1) * width];
         let share = oracle.one_over_n_x();
-        if lagged.is_on(oracle) {
+        if lagged.is_on() {
             // The same at the coordinates of term i; along the others the direction is the mean, which does not change there.
             let support = oracle.support(i).unwrap_or_default();
             lagged.catch_up(oracle, support, self.alpha_theta, mean, theta);

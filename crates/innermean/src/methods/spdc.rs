@@ -132,7 +132,7 @@ impl Method for Spdc {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if s.lagged.is_on(oracle) {
+        if s.lagged.is_on() {
             return s.lagged_step(oracle, self);
         }
         s.direction.copy_from_slice(&s.u);

@@ -116,7 +116,7 @@ impl Method for Svrg {
         prefetch(w, ahead * ell, ell);
         let i = i.index(oracle.n_x());
         let w_ref = &w[i * ell..(i + 1) * ell];
-        if lagged.is_on(oracle) {
+        if lagged.is_on() {
             // The same at the coordinates of term i; along the others the direction is F'(theta_ref).
             let support = oracle.support(i).unwrap_or_default();
             lagged.catch_up(oracle, support, self.alpha_theta, gradient, theta);

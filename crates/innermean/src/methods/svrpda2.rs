@@ -1,6 +1,6 @@
 //! SVRPDA-II: Algorithm 2 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms for Empirical
 //! Composition Optimization", NIPS 2019: SVRPDA-I with the mean Jacobian replaced by that of one more random sample. The box is
-//! in `primal_dual.rs`; here stands its line for U.
+//! in `svrpda.rs`; here is its row in the table.
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice. Its U drifts from
 //! the batch gradient between snapshots, so it needs smaller steps or shorter epochs than SVRPDA-I.
@@ -10,11 +10,9 @@
 
 use serde::Serialize;
 
-use super::primal_dual::{PrimalDual, SETTINGS, Settings, UpdateU, drifting_epoch};
+use super::svrpda::{SETTINGS, Settings, Variant, drifting_epoch};
 use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::choice::{Choice, ChoiceError};
-use crate::inner::block_of;
-use crate::oracle::Oracle;
 use crate::problem::Objective;
 use crate::steps::StepRule;
 
@@ -49,7 +47,7 @@ impl Listed for Svrpda2 {
     }
 }
 
-impl UpdateU for Svrpda2 {
+impl Variant for Svrpda2 {
     const STORES_JACOBIANS: bool = false;
 
     fn settings(&self) -> &Settings {
@@ -58,16 +56,5 @@ impl UpdateU for Svrpda2 {
 
     fn with(settings: Settings) -> Self {
         Svrpda2(settings)
-    }
-
-    /// `U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_{i_k}, y_{i_k j''_k}) (w_{i_k}^(k) - w_{i_k}^(k-1))`
-    #[inline(always)]
-    fn update_u(s: &mut PrimalDual, oracle: &mut Oracle<'_>, i: usize, batch: usize, change: &[f64]) {
-        let j = s.draws.u_j.index(oracle.n_y(i));
-        if batch > 1 {
-            let js = block_of(j, oracle.n_y(i), batch);
-            return oracle.add_block_jac_t(&s.theta_ref, i, js, change, oracle.one_over_n_x(), &mut s.u);
-        }
-        oracle.add_jac_t(&s.theta_ref, i, j, change, oracle.one_over_n_x(), &mut s.u);
     }
 }

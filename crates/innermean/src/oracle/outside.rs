@@ -1,5 +1,7 @@
 //! What stands outside of the average: phi, of which every value and gradient is counted, and g, which is free.
 
+use std::sync::Arc;
+
 use super::Oracle;
 use crate::merit::QuadraticForm;
 
@@ -89,6 +91,11 @@ impl<'p> Oracle<'p> {
     #[inline(always)]
     pub fn primal_step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
         self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
+    }
+
+    /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`, to be held while the oracle counts: free.
+    pub(crate) fn quadratic_g(&self) -> Option<(f64, Arc<[f64]>)> {
+        self.quadratic_g.clone()
     }
 
     /// `theta_l` after so many primal steps in a constant direction: free.

@@ -19,7 +19,7 @@ use crate::blocks::Blocks;
 use crate::checkpoint::Hash;
 use crate::choice::Choice;
 use crate::gram;
-use crate::inner::{Bounds, Duals, Inner, Rows, Sample, Structure};
+use crate::inner::{Bounds, Duals, Inner, PairRows, Rows, Sample, Structure};
 use crate::problem::Problem;
 use crate::regularizer::Tilted;
 use crate::setting::InvalidSetting;
@@ -194,6 +194,10 @@ impl Inner for Portfolio {
     fn bounds(&self) -> Bounds {
         let reach = self.reach();
         Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn pair_rows(&self) -> Option<PairRows<'_>> {
+        Some(PairRows::Differences(&self.returns, &self.mean))
     }
 
     fn centred_rows(&self) -> Option<(&[f64], &[f64])> {

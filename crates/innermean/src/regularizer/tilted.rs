@@ -73,6 +73,16 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         self.g.prox(alpha, theta);
     }
 
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        let tilt = self.tilt_of(theta.len());
+        vector::update_two(u, theta, [x, tilt], |u, theta, [x, t]| {
+            let u = x.mul_add(c, u);
+            (u, u.mul_add(-alpha, t.mul_add(-alpha, theta)))
+        });
+        self.g.prox(alpha, theta);
+    }
+
     fn conjugate(&self, v: &[f64]) -> f64 {
         let shifted: Vec<f64> = v.iter().zip(self.tilt_of(v.len())).map(|(v, t)| v - t).collect();
         self.g.conjugate(&shifted)

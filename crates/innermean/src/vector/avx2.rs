@@ -121,6 +121,20 @@ pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> 
 }
 
 #[inline(always)]
+pub(super) fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn compiled(n: usize, streams: [*const f64; 3]) -> f64 {
+        // SAFETY: as below.
+        unsafe { lane_sum(n, streams, |[a, p, q], sum| _mm256_fmadd_pd(a, _mm256_sub_pd(p, q), sum)) }
+    }
+    let n = a.len();
+    assert!(p.len() >= n && q.len() >= n);
+    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    unsafe { compiled(n, [a.as_ptr(), p.as_ptr(), q.as_ptr()]) }
+}
+
+#[inline(always)]
 pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
     #[target_feature(enable = "avx2,fma")]
     fn compiled(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {

@@ -25,6 +25,10 @@ kernels! {
         lane_sum([a, b, p, q], |[a, b, p, q], sum| (a - b).mul_add(p - q, sum))
     }
 
+    fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
+        lane_sum([a, p, q], |[a, p, q], sum| a.mul_add(p - q, sum))
+    }
+
     fn sum(a: &[f64]) -> f64 {
         lane_sum([a], |[a], sum| sum + a)
     }

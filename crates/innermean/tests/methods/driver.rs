@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use innermean::methods::primal_dual::PrimalDual;
+use innermean::methods::svrpda::PrimalDual;
 use innermean::{
     AnyMethod, Choice, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record, Reference,
     Settings, Solution, Square, Status, StepRule, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,

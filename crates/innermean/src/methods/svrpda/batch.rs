@@ -5,14 +5,13 @@
 //! blocks have the same expectations; of samples in random order, their variance is 1/b of that of one sample. Duals of one step
 //! see the same theta; a term that is drawn twice is changed twice.
 
-use super::{Pace, PrimalDual, UpdateU};
+use super::{Pace, PrimalDual, Variant};
 use crate::draws::Stream;
 use crate::inner::block_of;
 use crate::oracle::Oracle;
 
 impl Pace {
     /// Whether a step is not the paper's.
-    #[inline(always)]
     pub(super) fn is_batched(&self) -> bool {
         self.batch > 1 || self.outer_batch > 1
     }
@@ -20,8 +19,7 @@ impl Pace {
 
 impl PrimalDual {
     /// A step of either kind.
-    #[inline(always)]
-    pub(super) fn batch_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
+    pub(super) fn batch_step<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if pace.warming_up {
             return self.plain_batch_step(oracle, pace);
         }
@@ -38,35 +36,38 @@ impl PrimalDual {
     }
 
     /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged over the block.
-    #[inline(always)]
-    fn dual_batch_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
+    fn dual_batch_step<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         self.prefetch(oracle);
         self.prefetch_primal(oracle, pace.batch);
         let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
-        self.with_scratch(
-            oracle.ell(),
-            #[inline(always)]
-            |s, [delta_w, work, change]| {
-                let js = block_of(j, oracle.n_y(i), pace.batch);
-                if pace.single_loop {
-                    // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
-                    oracle.block_mean(&s.theta, i, js, work, delta_w);
-                    change.fill(0.0);
-                } else {
-                    oracle.block_difference(&s.theta, &s.theta_ref, i, js, work, delta_w);
-                    for (known, f_bar) in change.iter_mut().zip(&s.f_bar[i * delta_w.len()..]) {
-                        *known = *f_bar;
-                    }
-                }
-                s.ascend(oracle, pace.alpha_w, i, delta_w, change);
-                s.next_reference.dual_changed(s.k, i, change);
-                V::update_u(s, oracle, i, pace.batch, change);
-            },
-        );
+        let js = block_of(j, oracle.n_y(i), pace.batch);
+        let PrimalDual { theta, theta_ref, f_bar, delta_w, work, .. } = self;
+        if pace.single_loop {
+            // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
+            oracle.block_mean(theta, i, js, work, delta_w);
+        } else {
+            oracle.block_difference(theta, theta_ref, i, js, work, delta_w);
+            for (delta_w, f_bar) in delta_w.iter_mut().zip(&f_bar[i * work.len()..]) {
+                *delta_w += f_bar;
+            }
+        }
+        self.ascend(oracle, pace.alpha_w, i);
+        self.next_reference.dual_changed(self.k, i, &self.change);
+        self.update_u_by_block::<V>(oracle, i, pace.batch);
+    }
+
+    /// The update of U, in SVRPDA-II by a block of samples.
+    fn update_u_by_block<V: Variant>(&mut self, oracle: &mut Oracle<'_>, i: usize, batch: usize) {
+        let share = oracle.one_over_n_x();
+        if V::STORES_JACOBIANS {
+            return self.add_mean_jacobian(oracle, i, share);
+        }
+        let j = self.draws.u_j.index(oracle.n_y(i));
+        let js = block_of(j, oracle.n_y(i), batch);
+        oracle.add_block_jac_t(&self.theta_ref, i, js, &self.change, share, &mut self.u);
     }
 
     /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged over these.
-    #[inline(always)]
     fn primal_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if oracle.affine() {
             return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
@@ -88,7 +89,6 @@ impl PrimalDual {
     }
 
     /// Brings near where the block of the coming primal step begins.
-    #[inline(always)]
     fn prefetch_primal(&self, oracle: &Oracle<'_>, batch: usize) {
         if !oracle.affine() {
             let i = self.draws.primal_i.ahead(1, oracle.n_x());
@@ -98,7 +98,6 @@ impl PrimalDual {
     }
 
     /// A warm-up step in batches: like `plain_step`, with the same blocks for duals and theta.
-    #[inline(always)]
     fn plain_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let ell = oracle.ell();
         let share = 1.0 / pace.outer_batch as f64;
@@ -109,15 +108,8 @@ impl PrimalDual {
             }
             let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
             let js = block_of(j, oracle.n_y(i), pace.batch);
-            self.with_scratch(
-                ell,
-                #[inline(always)]
-                |s, [value, work, change]| {
-                    oracle.block_mean(&s.theta, i, js.clone(), work, value);
-                    change.fill(0.0);
-                    s.ascend(oracle, pace.alpha_w, i, value, change);
-                },
-            );
+            oracle.block_mean(&self.theta, i, js.clone(), &mut self.work, &mut self.delta_w);
+            self.ascend(oracle, pace.alpha_w, i);
             let PrimalDual { theta, w, delta_theta, .. } = self;
             oracle.add_block_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
         }

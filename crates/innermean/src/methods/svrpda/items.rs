@@ -15,8 +15,8 @@ impl PrimalDual {
             ("theta_ref", self.theta_ref.len()),
             ("w", self.w.len()),
             ("delta_theta", self.delta_theta.len()),
-            // Three vectors of length ell: the change, and what it is worked out in.
-            ("delta_w", self.scratch.len()),
+            // With the change of w_i, and what it is worked out in.
+            ("delta_w", self.delta_w.len() + self.change.len() + self.work.len()),
         ]
     }
 }

@@ -10,7 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::forecast::{Experience, Forecast, View};
-use super::{Pace, PrimalDual, Settings, drifting_epoch};
+use super::settings::drifting_epoch;
+use super::{Pace, PrimalDual, Settings};
 use crate::methods::Noise;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::oracle::Oracle;

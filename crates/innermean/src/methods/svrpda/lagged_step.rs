@@ -1,15 +1,14 @@
 //! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see [`super::Lagged`].
 
-use super::{Pace, PrimalDual, UpdateU};
+use super::{Pace, PrimalDual, Variant};
 use crate::oracle::Oracle;
 
 impl PrimalDual {
     /// A step of either kind that looks at the coordinates of its term alone. Along the others the direction does not change: U, and zero
     /// while there is no U. They are brought up to date at the end of an outer iteration, and when Option II remembers the point.
-    #[inline(never)]
-    pub(super) fn lagged_step<V: UpdateU>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
+    pub(super) fn lagged_step<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let alpha = pace.alpha_theta;
-        let (i, j) = self.draw_dual(oracle);
+        let (i, j) = self.sample(oracle);
         let support = oracle.support(i).unwrap_or_default();
         self.lagged.catch_up(oracle, support, alpha, &self.u, &mut self.theta);
         if pace.warming_up {
@@ -22,17 +21,9 @@ impl PrimalDual {
                 self.lagged.catch_up_all(oracle, alpha, &self.u, &mut self.theta);
                 self.next_reference.before_step(self.k, &self.theta);
             }
-            self.dual_step(
-                oracle,
-                pace,
-                i,
-                j,
-                #[inline(always)]
-                |s, oracle, change| {
-                    s.next_reference.dual_changed(s.k, i, change);
-                    V::update_u(s, oracle, i, 1, change);
-                },
-            );
+            self.dual_step(oracle, pace, i, j);
+            self.next_reference.dual_changed(self.k, i, &self.change);
+            self.update_u::<V>(oracle, i);
         }
         // The primal step, which is made on a coordinate when somebody looks at it.
         self.lagged.tick();

@@ -1,0 +1,151 @@
+//! The state of SVRPDA-I and II.
+
+use serde::{Deserialize, Serialize};
+
+use super::automatic::Automatic;
+use super::settings::{Pace, Settings};
+use crate::collapse::SparseRows;
+use crate::draws::Stream;
+use crate::methods::lagged::Lagged;
+use crate::methods::reference::{NextReference, Reference};
+use crate::oracle::Oracle;
+use crate::vector::Aligned;
+
+/// One stream for each random variable of the boxes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Draws {
+    /// `i_k`
+    pub(super) dual_i: Stream,
+    /// `j_k`
+    pub(super) dual_j: Stream,
+    /// `i'_k`
+    pub(super) primal_i: Stream,
+    /// `j'_k`
+    pub(super) primal_j: Stream,
+    /// `j''_k`
+    pub(super) u_j: Stream,
+    /// t of Option II
+    pub(super) reference: Stream,
+}
+
+impl Draws {
+    fn new(seed: u64) -> Self {
+        let stream = |number| Stream::new(seed, number);
+        Draws {
+            dual_i: stream(0),
+            dual_j: stream(1),
+            primal_i: stream(2),
+            primal_j: stream(3),
+            u_j: stream(4),
+            reference: stream(5),
+        }
+    }
+}
+
+/// The state of SVRPDA-I and II.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PrimalDual {
+    /// `theta^(k)`
+    pub theta: Aligned,
+    /// `w^(k)`, flat: i owns `[i * ell..(i + 1) * ell]`
+    pub w: Vec<f64>,
+    /// The reference point
+    pub theta_ref: Aligned,
+    /// `fbar_i(theta_ref)`, flat
+    pub f_bar: Vec<f64>,
+    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its supports
+    pub jac_bar: Vec<f64>,
+    /// The same at the supports of f, if it tells them and some `n_Yi` is above 1
+    pub(super) sparse_jac_bar: Option<SparseRows>,
+    /// `U_k`
+    pub u: Aligned,
+    /// k, counted from 0 at each snapshot
+    pub k: usize,
+    /// Outer iterations begun
+    pub outer: usize,
+    /// What the steps of this outer iteration are made with
+    pub pace: Pace,
+    /// What finds it, where steps are automatic
+    pub(super) automatic: Option<Automatic>,
+    /// Whether U adds up Jacobians of single samples, as in SVRPDA-II
+    pub(super) drifts: bool,
+    pub(super) next_reference: NextReference,
+    /// Whether the Jacobians are those of an affine f, good for ever
+    pub(super) jac_bar_known: bool,
+    /// Which coordinates of theta are behind, if f and g allow it
+    pub(super) lagged: Lagged,
+    /// `delta^w_k`, of length ell
+    pub(super) delta_w: Vec<f64>,
+    /// `w_i^(k) - w_i^(k-1)`
+    pub(super) change: Vec<f64>,
+    /// Scratch of the same length
+    pub(super) work: Vec<f64>,
+    /// `delta^theta_k`
+    pub(super) delta_theta: Aligned,
+    pub(super) draws: Draws,
+}
+
+impl PrimalDual {
+    /// Everything allocated, nothing queried; duals at zero.
+    pub(super) fn new(
+        oracle: &Oracle<'_>,
+        settings: &Settings,
+        theta: &[f64],
+        stores_jacobians: bool,
+    ) -> Self {
+        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
+        assert_eq!(theta.len(), d, "the start has the problem's dimension");
+        let sparse = oracle.affine() && oracle.support(0).is_some();
+        let jacobians = if stores_jacobians && !sparse { n_x * d * ell } else { 0 };
+        let averaged = (0..n_x).any(|i| oracle.n_y(i) > 1);
+        PrimalDual {
+            theta: theta.into(),
+            w: vec![0.0; n_x * ell],
+            theta_ref: theta.into(),
+            f_bar: vec![0.0; n_x * ell],
+            jac_bar: vec![0.0; jacobians],
+            sparse_jac_bar: (stores_jacobians && sparse && averaged)
+                .then(|| oracle.sparse_mean_jacobians(theta))
+                .flatten(),
+            u: Aligned::zeros(d),
+            k: 0,
+            outer: 0,
+            pace: Pace::new(settings),
+            automatic: settings.automatic.then(Automatic::new),
+            drifts: !stores_jacobians,
+            next_reference: NextReference::new(settings.reference, theta, n_x * ell),
+            jac_bar_known: false,
+            lagged: Lagged::new(
+                oracle,
+                settings.reference != Reference::Average && !Pace::new(settings).is_batched(),
+            ),
+            delta_w: vec![0.0; ell],
+            change: vec![0.0; ell],
+            work: vec![0.0; ell],
+            delta_theta: Aligned::zeros(d),
+            draws: Draws::new(settings.seed),
+        }
+    }
+
+    /// `U_0`, `fbar_i(theta_ref)` and, where they are stored, `fbar_i'(theta_ref)`; duals start anew if asked for.
+    pub(super) fn snapshot(&mut self, oracle: &mut Oracle<'_>, starting: bool) {
+        let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
+        if !jac_bar.is_empty() && !oracle.affine() {
+            oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
+        } else if starting {
+            oracle.snapshot_with_duals(theta_ref, w, f_bar, u);
+        } else {
+            oracle.snapshot(theta_ref, w, f_bar, u);
+        }
+        if !self.jac_bar.is_empty() && oracle.affine() && !self.jac_bar_known {
+            oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
+            self.jac_bar_known = true;
+        }
+    }
+
+    /// The current iterate or, at the end of an outer iteration, the next reference point.
+    pub(super) fn output(&self) -> &[f64] {
+        let ended = self.k == self.pace.inner_iterations && !self.pace.warming_up;
+        self.next_reference.theta().filter(|_| ended).unwrap_or_else(|| self.lagged.shown(&self.theta))
+    }
+}
