@@ -67,7 +67,13 @@ impl Report {
 
     /// Why the library does not pass; empty if it does. Of the bounded problems, such a part may be left unsolved.
     pub fn failures(&self, may_be_unsolved: f64) -> Vec<String> {
-        let none = [Verdict::FalseClaim, Verdict::WrongSolved, Verdict::UnboundedSolved, Verdict::Panic];
+        let none = [
+            Verdict::FalseClaim,
+            Verdict::WrongSolved,
+            Verdict::UnboundedSolved,
+            Verdict::Panic,
+            Verdict::WrongObjective,
+        ];
         let mut failures: Vec<String> = none
             .into_iter()
             .filter(|verdict| self.count(*verdict) > 0)
