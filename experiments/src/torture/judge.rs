@@ -238,8 +238,9 @@ impl Facts {
             verdicts: Vec::new(),
         };
         match &run.outcome {
-            // A problem that can be drawn has an answer.
-            Ok(None) if run.is_default && !self.unbounded && self.near => {
+            // A problem that can be drawn has an answer. The command refuses by rules of its own, such
+            // as that on columns that never change.
+            Ok(None) if run.method == "auto" && !self.unbounded && self.near => {
                 "refused".clone_into(&mut judged.status);
                 judged.verdicts.push((Verdict::NotSolved, f64::INFINITY));
             }
