@@ -3,7 +3,6 @@
 //!
 //! They are made here and not kept in files: a checkpoint belongs to its release.
 
-use innermean::checkpoint::Hash;
 use innermean::collapse::SparseRows;
 use innermean::{
     Absolute, AnyMethod, Begin, Checkpoint, CheckpointError, Choice, Collapsed, Driver, ElasticNet, Inner,
@@ -12,7 +11,10 @@ use innermean::{
 };
 use innermean_data::generate_factor_model;
 
-use crate::mutate::Dice;
+pub use self::forge::case;
+use self::forge::{nearest, repaired};
+
+pub(crate) mod forge;
 
 type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
 
@@ -143,75 +145,6 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
     RUNS.with(|all| all.runs.iter().map(|run| (run.name.clone(), run.bytes.clone())).collect())
 }
 
-const HASH: usize = 16;
-/// What is hashed begins with its length.
-const HASHED: usize = Checkpoint::BEGINNING.len() + 4 + HASH;
-const CONTENT: usize = HASHED + 8;
-
-/// Gives a damaged file the length and the hash of what it holds.
-fn repaired(data: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = data.to_vec();
-    let length = bytes.len().checked_sub(CONTENT)? as u64;
-    bytes[HASHED..CONTENT].copy_from_slice(&length.to_le_bytes());
-    let hash = Hash::of_bytes(&bytes[HASHED..]).to_le_bytes();
-    bytes[HASHED - HASH..HASHED].copy_from_slice(&hash);
-    Some(bytes)
-}
-
-/// Damages what stands in a real file: lists that are longer or shorter, counters and numbers at the edge of what there is.
-pub fn case(seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
-    let mut dice = Dice::new(seed, number);
-    let mut data = seeds[dice.below(seeds.len())].to_vec();
-    // Mostly the state, which stands behind the header.
-    let from = if dice.below(20) == 0 { CONTENT } else { (CONTENT + 60).min(data.len() - 1) };
-    for _ in 0..=dice.below(2) {
-        let at = from + dice.below(data.len().saturating_sub(from));
-        change(&mut dice, &mut data, at);
-    }
-    data
-}
-
-fn change(dice: &mut Dice, data: &mut Vec<u8>, at: usize) {
-    const NUMBERS: [f64; 8] = [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e308, -1e308, 5e-324, 1e18];
-    /// 2^64 - 1, 2^63, 2^32, 300 and 0 as whole numbers are written: seven bits a byte.
-    const WHOLE: [&[u8]; 5] = [
-        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-        b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
-        b"\x80\x80\x80\x80\x10",
-        b"\xac\x02",
-        b"\x00",
-    ];
-    if at >= data.len() {
-        return;
-    }
-    match dice.below(6) {
-        0 => data[at] = dice.below(256) as u8,
-        1 => data[at] ^= 1 << dice.below(8),
-        2 if at + 8 <= data.len() => {
-            data[at..at + 8].copy_from_slice(&NUMBERS[dice.below(NUMBERS.len())].to_le_bytes());
-        }
-        3 => drop(data.splice(at..=at, WHOLE[dice.below(WHOLE.len())].iter().copied())),
-        4 => data[at] = data[at].wrapping_add(dice.below(5) as u8).wrapping_sub(2),
-        _ => {
-            // What may be the length of a list of numbers, and one number more or less.
-            let is_length = |k: &usize| {
-                let numbers = usize::from(data[*k]);
-                (1..128).contains(&numbers) && k + 1 + 8 * numbers <= data.len()
-            };
-            let Some(length) = (at..data.len()).find(is_length) else { return };
-            if dice.below(2) == 0 {
-                data[length] -= 1;
-                data.drain(length + 1..length + 9);
-            } else if data[length] < 127 {
-                data[length] += 1;
-                let after = length + 1;
-                let copy: Vec<u8> = data[after..after + 8].to_vec();
-                data.splice(after..after, copy);
-            }
-        }
-    }
-}
-
 /// Reads the bytes as they are, which are refused, and with a hash that is right, and goes on from what is read by the run that would have written it.
 ///
 /// # Panics
@@ -232,12 +165,7 @@ fn outcome(data: &[u8]) -> Option<Result<(), CheckpointError>> {
     read(data);
     let checkpoint = repaired(data).and_then(|bytes| read(&bytes))?;
     RUNS.with(|Runs { problems, runs }| {
-        // The one that begins with as many of the same bytes: the header names method and problem.
-        let same = |run: &&Run| {
-            let both = run.bytes[CONTENT..].iter().zip(&data[CONTENT..]);
-            both.take_while(|(a, b)| a == b).count()
-        };
-        let run = runs.iter().max_by_key(same).expect("there are some");
+        let run = &runs[nearest(runs.iter().map(|run| &*run.bytes), data)];
         let resume = Begin::Resume(&checkpoint);
         let found = go(&problems[run.problem], run.method.as_ref(), resume, &mut ());
         if let Err(error) = &found {

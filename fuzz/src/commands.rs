@@ -1,9 +1,13 @@
-//! The command line as a target: flags, and traces for `innermean report`. Each case is a run of the program in a folder of its own.
+//! The command line as a target: flags, traces for `innermean report`, and checkpoints. Each case is a run of the program in a folder of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use innermean_data::visible;
+
+use crate::checkpoints::forge::{nearest, repaired};
 
 /// A run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,10 +28,7 @@ pub fn flags(program: &Path, data: &[u8]) {
     // No file outside the folder is written, and none that the system has.
     let harmless = |word: &&str| !word.contains(['\0', '/', '\\']) && !word.contains("..");
     let words: Vec<&str> = text.lines().filter(harmless).take(40).collect();
-    let folder = Folder::new();
-    for (name, text) in INPUTS {
-        fs::write(folder.0.path().join(name), text).expect("an input");
-    }
+    let folder = Folder::with_inputs();
     judge(&run(program, &words, folder.0.path()), &folder, INPUTS.len());
 }
 
@@ -45,11 +46,88 @@ pub fn traces(program: &Path, data: &[u8]) {
     );
 }
 
+/// Runs that leave a checkpoint, of every kind of command.
+const RUNS: [&str; 5] = [
+    "portfolio returns.csv --method svrpda1 --trace run.jsonl",
+    "portfolio returns.csv --constraint long-only --risk absolute",
+    "linear rows.csv --target y --except group,label --loss huber --method saga",
+    "bags rows.csv --l2 0.1 --method lbfgs",
+    "policy log.csv --discount 0.9 --method svrpda2",
+];
+
+/// What such a run has left.
+struct Left {
+    words: Vec<&'static str>,
+    checkpoint: Vec<u8>,
+    trace: Option<Vec<u8>>,
+}
+
+/// `--resume` with checkpoints that were changed, behind a hash that is right.
+pub struct Resumes<'a> {
+    program: &'a Path,
+    runs: Vec<Left>,
+}
+
+impl<'a> Resumes<'a> {
+    /// Lets the program write some.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn new(program: &'a Path) -> Self {
+        let left = |run: &&'static str| {
+            let folder = Folder::with_inputs();
+            let words: Vec<&str> = run.split(' ').collect();
+            let ends = ["--tolerance", "1e-300", "--max-outer", "3", "--checkpoint", "run.bin"];
+            let output = self::run(program, &[&words[..], &ends].concat(), folder.0.path());
+            judge(&output, &folder, usize::MAX);
+            let read = |name: &str| fs::read(folder.0.path().join(name));
+            Left { words, checkpoint: read("run.bin").expect("a checkpoint"), trace: read("run.jsonl").ok() }
+        };
+        Resumes { program, runs: RUNS.iter().map(left).collect() }
+    }
+
+    /// The files, by the runs that have written them.
+    pub fn corpus(&self) -> Vec<(String, Vec<u8>)> {
+        self.runs.iter().map(|left| (left.words.join(" "), left.checkpoint.clone())).collect()
+    }
+
+    /// Goes on from a file, by the run that would have written it.
+    ///
+    /// # Panics
+    /// As [`flags`], or if a refusal is not one line that a terminal shows as it is.
+    pub fn run(&self, data: &[u8]) {
+        let Some(forged) = repaired(data) else { return };
+        let Left { words, trace, .. } =
+            &self.runs[nearest(self.runs.iter().map(|left| &*left.checkpoint), data)];
+        let folder = Folder::with_inputs();
+        fs::write(folder.0.path().join("run.bin"), forged).expect("a checkpoint");
+        if let Some(trace) = trace {
+            fs::write(folder.0.path().join("run.jsonl"), trace).expect("a trace");
+        }
+        let ends = ["--tolerance", "1e-300", "--max-outer", "5", "--max-seconds", "5", "--resume", "run.bin"];
+        let output = run(self.program, &[&words[..], &ends].concat(), folder.0.path());
+        judge(&output, &folder, INPUTS.len() + 1 + usize::from(trace.is_some()));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        if output.status.code() == Some(2) {
+            let sentence = errors.trim_end_matches('\n');
+            assert_eq!(visible(sentence), sentence, "not a sentence");
+        }
+    }
+}
+
 struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
         Folder(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn with_inputs() -> Self {
+        let folder = Folder::new();
+        for (name, text) in INPUTS {
+            fs::write(folder.0.path().join(name), text).expect("an input");
+        }
+        folder
     }
 
     fn files(&self) -> Vec<PathBuf> {

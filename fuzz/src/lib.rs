@@ -48,12 +48,16 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mat", run: readers::frame },
 ];
 
-/// The target whose corpus is made, and not kept.
+/// The targets whose corpus is made, and not kept: the library's checkpoints, and those of the command
+/// line, which makes them ([`commands::Resumes`]).
 const CHECKPOINTS: &str = "checkpoints";
+/// See above.
+pub const RESUMES: &str = "resumes";
 
 /// Case `number` of `seed` of a target, from its corpus.
 pub fn case(target: &str, seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
-    let make = if target == CHECKPOINTS { checkpoints::case } else { mutate::case };
+    let forged = [CHECKPOINTS, RESUMES].contains(&target);
+    let make = if forged { checkpoints::case } else { mutate::case };
     make(seeds, seed, number)
 }
 
@@ -115,13 +119,23 @@ pub fn fuzz(target: &Target, seed: u64, cases: u64) -> Result<Vec<Finding>> {
 /// # Errors
 /// If there is no corpus.
 pub fn fuzz_with(name: &str, run: &dyn Fn(&[u8]), seed: u64, cases: u64) -> Result<Vec<Finding>> {
-    let corpus = corpus(name)?;
+    Ok(fuzz_from(name, &corpus(name)?, run, seed, cases))
+}
+
+/// [`fuzz_with`] from files to begin with, by their names.
+pub fn fuzz_from(
+    name: &str,
+    corpus: &[(String, Vec<u8>)],
+    run: &dyn Fn(&[u8]),
+    seed: u64,
+    cases: u64,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut note = |case: String, what: Option<String>| {
         findings.extend(what.map(|what| Finding { target: name.to_owned(), case, what }));
         findings.len() >= MOST_FINDINGS
     };
-    for (file, bytes) in &corpus {
+    for (file, bytes) in corpus {
         note(file.clone(), run_case(run, bytes, u64::MAX));
     }
     let seeds: Vec<&[u8]> = corpus.iter().map(|(_, bytes)| &**bytes).collect();
@@ -131,7 +145,7 @@ pub fn fuzz_with(name: &str, run: &dyn Fn(&[u8]), seed: u64, cases: u64) -> Resu
             break;
         }
     }
-    Ok(findings)
+    findings
 }
 
 /// After so many there is enough to do.

@@ -1,11 +1,11 @@
 //! Damaged input for a reader, as many cases as one likes: `-- TARGET --cases N --seed S`. `--case K` shows one of them again, `--write FILE` keeps its
-//! input; `--program PATH` is the command line, for the targets `flags` and `traces`. Exits with 1 if there is a finding.
+//! input; `--program PATH` is the command line, for the targets `flags`, `traces` and `resumes`. Exits with 1 if there is a finding.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use innermean_fuzz::{TARGETS, case, commands, corpus, fuzz_with, memory, run_case};
+use innermean_fuzz::{RESUMES, TARGETS, case, commands, corpus, fuzz_from, memory, run_case};
 
 #[global_allocator]
 static ALLOCATOR: memory::Watching = memory::Watching;
@@ -20,7 +20,7 @@ struct Flags {
 }
 
 fn names() -> String {
-    let names = TARGETS.iter().map(|target| target.name).chain(["flags", "traces"]);
+    let names = TARGETS.iter().map(|target| target.name).chain(["flags", "traces", RESUMES]);
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -53,24 +53,32 @@ fn flags() -> Result<Flags> {
 
 /// What runs a target.
 type Runner<'a> = Box<dyn Fn(&[u8]) + 'a>;
+/// Files, by their names.
+type Corpus = Vec<(String, Vec<u8>)>;
 
-fn runner<'a>(name: &str, program: &'a Path) -> Result<Runner<'a>> {
+/// What runs a target, and the files to begin with.
+fn runner<'a>(name: &str, program: &'a Path) -> Result<(Runner<'a>, Corpus)> {
     if let Some(target) = TARGETS.iter().find(|target| target.name == name) {
-        return Ok(Box::new(target.run));
+        return Ok((Box::new(target.run), corpus(name)?));
     }
-    Ok(match name {
+    let run: Runner<'a> = match name {
         "flags" => Box::new(move |data| commands::flags(program, data)),
         "traces" => Box::new(move |data| commands::traces(program, data)),
+        RESUMES => {
+            let resumes = commands::Resumes::new(program);
+            let corpus = resumes.corpus();
+            return Ok((Box::new(move |data| resumes.run(data)), corpus));
+        }
         _ => bail!("{name}: expected one of {}", names()),
-    })
+    };
+    Ok((run, corpus(name)?))
 }
 
 fn main() -> Result<ExitCode> {
     let Flags { target, cases, seed, case: one, write, program } = flags()?;
     let program = std::path::absolute(program)?;
-    let run = runner(&target, &program)?;
+    let (run, corpus) = runner(&target, &program)?;
     if let Some(number) = one {
-        let corpus = corpus(&target)?;
         let seeds: Vec<&[u8]> = corpus.iter().map(|(_, bytes)| &**bytes).collect();
         let data = case(&target, &seeds, seed, number);
         if let Some(path) = write {
@@ -83,7 +91,7 @@ fn main() -> Result<ExitCode> {
     }
     // What panics is a finding, not news.
     std::panic::set_hook(Box::new(|_| {}));
-    let findings = fuzz_with(&target, &run, seed, cases)?;
+    let findings = fuzz_from(&target, &corpus, &run, seed, cases);
     for finding in &findings {
         println!("{} --seed {seed} --case {}: {}", finding.target, finding.case, finding.what);
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use innermean::{Checkpoint, CheckpointError};
+use innermean_data::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -127,12 +128,17 @@ impl Resumed {
         let path = self.path.display();
         let Note { command, settings, .. } = &self.note;
         if *command != here.command {
-            bail!("--resume {path}: was written by innermean {command}; expected one of {}", here.command);
+            bail!(
+                "--resume {path}: was written by innermean {}; expected one of {}",
+                visible(command),
+                here.command
+            );
         }
         for (name, value) in &here.settings {
             let before = settings.iter().find(|(other, _)| other == name).map(|(_, value)| value);
             if before != Some(value) {
-                let before = before.map_or("none", String::as_str);
+                // Anyone can write a file with a hash that is right.
+                let (before, value) = (visible(before.map_or("none", String::as_str)), visible(value));
                 bail!(
                     "--resume {path}: was written with {name} {before}, and this run has {name} {value}; expected \
                      the same, for it changes the way a run takes"

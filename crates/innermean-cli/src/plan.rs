@@ -70,14 +70,12 @@ impl Plan {
             .num_threads(flags.threads)
             .build()
             .with_context(|| format!("--threads {}: cannot be started", flags.threads))?;
-        let start = problem.allowed(start);
-        let objective = pool.install(|| problem.objective(&start));
+        let begin = problem.allowed(start);
+        let objective = pool.install(|| problem.objective(&begin));
         if !objective.is_finite() {
-            return Err(anyhow!(
-                "--start {}: the objective there is {objective}; expected numbers of a smaller size",
-                flags.start
-            ));
+            return Err(flags.start.refusal(objective, begin != start));
         }
+        let start = begin;
         let choice = flags.choice();
         let pairs = choice.memory.unwrap_or(0);
         fits_into_memory(&format!("--memory {pairs}"), &[2, pairs, start.len()])?;

@@ -94,6 +94,16 @@ impl PenaltyFlags {
         })
     }
 
+    /// A warning where classes are parted, every row strictly on its own side, and no norm holds the
+    /// coefficients: a loss that falls for ever along them, as those of probabilities do, then has no
+    /// minimum at finite ones.
+    pub(crate) fn warning_if_parted(self, parted: bool) -> Option<&'static str> {
+        (parted && self.l1 == 0.0 && self.l2 == 0.0).then_some(
+            "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
+             the loss is still smaller. Give --l2.",
+        )
+    }
+
     /// The terms that it adds to an objective in words, where they are not zero; `theta` is the word for what is penalised.
     pub(crate) fn terms(self, theta: &str) -> Vec<String> {
         let mut terms = Vec::new();

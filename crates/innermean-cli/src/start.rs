@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use innermean::draws::Stream;
 use innermean_data::ReadError;
 
@@ -75,6 +75,17 @@ impl Start {
                 read => Ok(read?),
             },
         }
+    }
+
+    /// Why nothing begins there: the objective is not finite, be it that of the point that the
+    /// constraint allows next to it.
+    pub(crate) fn refusal(&self, objective: f64, is_moved: bool) -> anyhow::Error {
+        let (place, expected) = if is_moved {
+            ("at the point next to it that --constraint allows", "bounds")
+        } else {
+            ("there", "numbers")
+        };
+        anyhow!("--start {self}: the objective {place} is {objective}; expected {expected} of a smaller size")
     }
 
     /// The file it comes from.

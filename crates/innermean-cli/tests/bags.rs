@@ -5,6 +5,7 @@ use std::fs;
 
 use desk::{Desk, number, numbers};
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
+use serde_json::Value;
 
 #[allow(unused_imports, reason = "every test file uses a part of it")]
 #[path = "desk/mod.rs"]
@@ -74,7 +75,7 @@ fn labels_of_rows_change_scores_alone() {
     let right = desk.json("rows.csv --group bag --label share --row-label truth", 0);
     let wrong = desk.json("flipped.csv --group bag --label share --row-label truth", 0);
     assert_eq!(right["theta"], wrong["theta"]);
-    let auc = |answer: &serde_json::Value| number(&answer["row_scores"]["auc"]);
+    let auc = |answer: &Value| number(&answer["row_scores"]["auc"]);
     assert!((auc(&right) + auc(&wrong) - 1.0).abs() < 1e-12);
     let without = desk.json("rows.csv --group bag --label share --except truth", 0);
     assert_eq!(without["theta"], right["theta"]);
@@ -134,6 +135,30 @@ fn groups_of_one_row_and_proportions_of_zero_and_one() {
     let answer = desk.json("one.csv --l2 0.01", 0);
     assert!(number(&answer["group_fit"]["mean_absolute_error"]) < 1e-5);
     assert_eq!(number(&answer["settings"]["l2"]), 0.01);
+}
+
+/// Groups of one class each that a line parts: no finite coefficients are best, and the report says
+/// so, unless a norm holds them or the line cannot part the rows.
+#[test]
+fn classes_that_a_line_parts_are_named() {
+    let desk = Desk::at("bags");
+    let apart = "group,x,label\na,-2,0\na,-1,0\nb,1,1\nb,3,1\nc,2,1\n";
+    desk.file("apart.csv", apart);
+    desk.file("mixed.csv", &apart.replace("b,3,1", "b,-3,1"));
+    let warning = |args: &str| {
+        let answer = desk.command(&format!("{args} --json")).output().expect("it runs");
+        let answer: Value = serde_json::from_slice(&answer.stdout).expect("JSON");
+        answer["warning"].as_str().map(str::to_owned)
+    };
+    for args in ["apart.csv", "apart.csv --loss square --no-intercept"] {
+        let said = warning(args).unwrap_or_else(|| panic!("{args}: no warning"));
+        assert!(said.contains("nothing holds the coefficients") && said.contains("--l2"), "{said}");
+    }
+    let shown = desk.run("apart.csv");
+    assert!(shown.out.contains("Every row is classified correctly"), "{}", shown.out);
+    for args in ["apart.csv --l2 1e-4", "apart.csv --l1 1e-4", "mixed.csv"] {
+        assert_eq!(warning(args), None, "{args}");
+    }
 }
 
 #[test]
@@ -342,6 +367,6 @@ fn rows_without_labels_of_their_own_are_not_scored() {
     };
     let (all, some) = (fit("rows.csv"), fit("blanks.csv"));
     assert_eq!(all["theta"], some["theta"]);
-    let scored = |answer: &serde_json::Value| answer["row_scores"]["rows"].as_u64().expect("scores");
+    let scored = |answer: &Value| answer["row_scores"]["rows"].as_u64().expect("scores");
     assert_eq!(scored(&some), scored(&all) - scored(&all) / 3);
 }

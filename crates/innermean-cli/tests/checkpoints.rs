@@ -10,6 +10,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use desk::{Desk, csv, small};
+use innermean::Checkpoint;
+use innermean::checkpoint::Hash;
 use innermean::draws::Stream;
 use serde_json::Value;
 
@@ -204,6 +206,32 @@ fn what_does_not_fit_is_refused() {
         (format!("{run} --checkpoint small.csv"), ["--checkpoint small.csv", "is being read"]),
     ] {
         desk.assert_refused(&args, &words);
+    }
+}
+
+/// Whoever makes a file with a hash that is right does not write on the terminal by it.
+#[test]
+fn settings_from_a_file_are_shown_without_what_a_terminal_acts_upon() {
+    let desk = market();
+    desk.json("portfolio small.csv --method svrpda1 --max-outer 1 --checkpoint run.bin", 1);
+    let whole = fs::read(desk.path().join("run.bin")).expect("it was written");
+    // Version, hash and length stand between the beginning and what is hashed with its length.
+    let hashed = Checkpoint::BEGINNING.len() + 4 + 16;
+    for (text, other) in [("svrpda1", "\u{1b}[31m\u{7}\n"), ("portfolio", "\u{202e}\u{1b}c\r\n\n\n")] {
+        assert_eq!(text.len(), other.len());
+        let mut changed = whole.clone();
+        let at = whole.windows(text.len()).rposition(|window| window == text.as_bytes());
+        let at = at.expect("the note says it");
+        changed[at..at + other.len()].copy_from_slice(other.as_bytes());
+        let hash = Hash::of_bytes(&changed[hashed..]).to_le_bytes();
+        changed[hashed - hash.len()..hashed].copy_from_slice(&hash);
+        fs::write(desk.path().join("changed.bin"), &changed).expect("it is written");
+        let refused = desk.run("portfolio small.csv --method svrpda1 --resume changed.bin");
+        assert_eq!(refused.code, Some(2), "{}", refused.err);
+        let sentence = refused.err.trim_end_matches('\n');
+        assert!(sentence.contains("changed.bin: was written"), "{sentence:?}");
+        assert!(sentence.contains('\u{fffd}'), "{sentence:?}");
+        assert!(!sentence.contains(char::is_control) && !sentence.contains('\u{202e}'), "{sentence:?}");
     }
 }
 

@@ -106,13 +106,18 @@ impl Limits {
     /// What so many bytes of numbers would take, and what is there, if that is less; `held` of them have been taken already. For
     /// whoever makes numbers rather than reads them, too.
     pub fn lacking(&self, bytes: u64, held: u64) -> Option<(u64, u64)> {
-        if bytes <= SMALL {
+        if bytes <= self.unasked() {
             return None;
         }
         let needed = bytes.saturating_mul(COPIES);
         let told = || free_memory().map_or(UNTOLD, |free| free.saturating_add(held));
         let free = self.memory.unwrap_or_else(told);
         (needed > free).then_some((needed, free))
+    }
+
+    /// Bytes about which nobody asks, unless less is allowed.
+    fn unasked(&self) -> u64 {
+        self.memory.map_or(SMALL, |memory| SMALL.min(memory / COPIES))
     }
 }
 
@@ -157,7 +162,7 @@ impl Budget {
     ) -> Result<(), ReadError> {
         /// An estimate may be so far off.
         const SLACK: f64 = 1.25;
-        if held < self.next.max(SMALL) {
+        if held < self.next.max(limits.unasked()) {
             return Ok(());
         }
         self.next = held + held / 4;
@@ -205,6 +210,9 @@ mod tests {
                 "{error}"
             );
         }
+        let little = Limits { memory: Some(4 << 20), ..Limits::default() };
+        let check = |held: u64| Budget::default().check(held << 20, None, &little, "file");
+        assert!(check(1).is_ok() && check(3).is_err(), "what is asked for holds, however little");
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub(crate) fn read_table(
         after_blank = false;
         reader.read_row(line)?;
     }
+    // What came with the last piece has not been looked at.
+    Budget::default().check(reader.table.bytes(), None, &limits, &file)?;
     if let Some(number) = below {
         let mut further = false;
         while let Some(line) = text.next_line()? {

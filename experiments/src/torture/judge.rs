@@ -124,6 +124,8 @@ pub struct Facts {
     pub best: Dd,
     /// `|F| + |g|` at the origin.
     origin: Dd,
+    /// And at the point of the least objective.
+    lowest: Dd,
 }
 
 /// A run with what is wrong with it.
@@ -185,9 +187,10 @@ impl Facts {
             let ridged = affine.penalty.parts.iter().all(|part| part.l2 > 0.0);
             unbounded = !ridged && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
         }
-        let best = points.lowest().1;
+        let (point, best) = points.lowest();
+        let lowest = truth.magnitude(&point);
         let mut facts =
-            Facts { points: points.all, unbounded, near: true, behind, best, origin: origin_size };
+            Facts { points: points.all, unbounded, near: true, behind, best, origin: origin_size, lowest };
         if let Truth::Affine(affine) = truth {
             facts.near = facts.is_near(affine);
         }
@@ -216,6 +219,10 @@ impl Facts {
             sizes.fold(0.0, f64::max)
         };
         let most = times * reach(answer);
+        if most == 0.0 {
+            // Of zero, no multiple says anything.
+            return self.best;
+        }
         let within = |point: &&Point| reach(&point.theta) <= most;
         self.points.iter().filter(within).map(|point| point.objective).fold(Dd::from(f64::INFINITY), Dd::min)
     }
@@ -235,6 +242,12 @@ impl Facts {
             verdicts: Vec::new(),
         };
         match &run.outcome {
+            // A problem that can be drawn has an answer. The command refuses by rules of its own, such
+            // as that on columns that never change.
+            Ok(None) if run.method == "auto" && !self.unbounded && self.near => {
+                "refused".clone_into(&mut judged.status);
+                judged.verdicts.push((Verdict::NotSolved, f64::INFINITY));
+            }
             Ok(None) => return None,
             Err(panic) => {
                 judged.status.clone_from(panic);
@@ -248,13 +261,16 @@ impl Facts {
     fn judge_answer(&self, truth: &Truth, run: &Run, answer: &Answer, judged: &mut Judged) {
         let theta = dd(&answer.theta);
         let objective = truth.objective(&theta);
-        let scale = self.origin.max(truth.magnitude(&theta)).rounded();
-        let mut scale = scale.max(answer.objective.abs().min(f64::MAX));
+        // Of theta's objective, not of the printed one: nobody widens what is allowed by printing more.
+        let mut scale = self.origin.max(truth.magnitude(&theta)).rounded();
         if let (true, Truth::Affine(affine)) = (self.origin == Dd::ZERO, truth) {
             // What is nothing beside the objective where every column counts as 1 is nothing.
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
-            scale = scale.max(NOTHING * truth.magnitude(&there).rounded().min(f64::MAX));
+            let nothing = NOTHING * truth.magnitude(&there).rounded().min(f64::MAX);
+            // But for a minimum that is plainly below 0: columns and penalties may all be small.
+            let is_plain = -self.best > self.lowest * Dd::from(FALSE);
+            scale = scale.max(if is_plain { nothing.min(self.lowest.rounded()) } else { nothing });
         }
         let scale = scale.max(f64::MIN_POSITIVE);
         judged.status.clone_from(&answer.status);
@@ -267,7 +283,10 @@ impl Facts {
             judged.gap = Some(gap);
             let best = self.best_within(truth, answer.within, &theta);
             judged.best = best.rounded();
-            let above = relative(Dd::from(answer.objective) - Dd::from(gap) - best);
+            let mut above = relative(Dd::from(answer.objective) - Dd::from(gap) - best);
+            if self.unbounded && answer.within.is_none() || above.is_nan() {
+                above = f64::INFINITY;
+            }
             if above > FALSE {
                 found.push((Verdict::FalseClaim, above));
             } else if above > 0.0 {
@@ -282,6 +301,8 @@ impl Facts {
             found.push((Verdict::UnboundedSolved, f64::INFINITY));
         } else if solved {
             let (above, allowed) = match truth {
+                // A theta that is no number or lies outside the constraints solves nothing.
+                _ if truth.penalty().repaired(&theta).is_none() => (f64::INFINITY, run.tolerance),
                 // Beyond what numbers of the judge can hold, as where classes are separable.
                 Truth::Affine(_) if objective.rounded().is_nan() => (0.0, run.tolerance),
                 Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
@@ -290,6 +311,7 @@ impl Facts {
                     let best = self.best_within(truth, answer.within, &theta);
                     (relative(objective - best), run.tolerance.max(FALSE))
                 }
+                Truth::Curved(_) if !objective.is_finite() => (f64::INFINITY, STATIONARY),
                 Truth::Curved(curved) => (slope_left(curved, &answer.theta, scale), STATIONARY),
             };
             if above > allowed * 1.001 {

@@ -73,6 +73,7 @@ impl Report {
             Verdict::UnboundedSolved,
             Verdict::WrongUnbounded,
             Verdict::Panic,
+            Verdict::WrongObjective,
         ];
         let mut failures: Vec<String> = none
             .into_iter()

@@ -78,6 +78,19 @@ pub(super) fn of_groups(
     }
 }
 
+/// Whether every row is certain to lie strictly on its group's side: all labels are 0 or 1, and the
+/// average of each class that should be 1 so near to it that no row of the group can be at 1/2 or
+/// below. Then larger coefficients lower a loss of probabilities, for ever.
+pub(super) fn parted(link: LinkChoice, labels: &[f64], fitted: &[f64], sizes: &[f64]) -> bool {
+    let ell = labels.len() / sizes.len();
+    let sided = |k: usize| {
+        // Of m rows, one that misses by 1/2 makes their average miss by 1/(2m).
+        let near = 0.5 / sizes[k / ell];
+        (labels[k] == 1.0 && 1.0 - fitted[k] < near) || (labels[k] == 0.0 && fitted[k] < near)
+    };
+    matches!(link, LinkChoice::Logistic | LinkChoice::Softmax) && (0..labels.len()).all(sided)
+}
+
 /// The places of the groups that are missed most, the worst first, with the class where it is missed most.
 pub(super) fn worst(
     labels: &[f64],
@@ -170,6 +183,21 @@ mod tests {
         assert_eq!(area_under_curve(&[0.0, 1.0, 0.0, 1.0], &[0.1, 0.15, 0.2, 0.8]), Some(0.75));
         assert_eq!(area_under_curve(&[0.0, 1.0], &[0.5, 0.5]), Some(0.5));
         assert_eq!(area_under_curve(&[1.0, 1.0], &[0.1, 0.2]), None);
+    }
+
+    #[test]
+    fn groups_are_parted_if_no_row_can_lie_on_the_other_side() {
+        let of = |labels: &[f64], fitted: &[f64]| {
+            parted(LinkChoice::Logistic, labels, fitted, &vec![2.0; labels.len()])
+        };
+        assert!(of(&[1.0, 0.0], &[0.76, 0.24]));
+        // Rows of 1 and 0.5 have the average 0.75.
+        assert!(!of(&[1.0, 0.0], &[0.75, 0.24]));
+        assert!(!of(&[0.9, 0.0], &[0.99, 0.01]));
+        let (labels, fitted) = ([0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.1, 0.8, 0.1, 0.0, 0.1, 0.9]);
+        assert!(parted(LinkChoice::Softmax, &labels, &fitted, &[2.0, 1.0]));
+        assert!(!parted(LinkChoice::Softmax, &labels, &fitted, &[3.0, 1.0]));
+        assert!(!parted(LinkChoice::Exp, &[1.0, 0.0], &[1.0, 0.0], &[1.0, 1.0]));
     }
 
     #[test]

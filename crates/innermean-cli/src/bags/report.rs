@@ -42,6 +42,7 @@ pub(super) struct Answer<'a> {
     group_fit: GroupFit,
     worst_groups: Vec<WorstGroup<'a>>,
     row_scores: Option<RowScores>,
+    warning: Option<&'static str>,
     /// Of all rows, where they were asked for.
     #[serde(skip)]
     predictions: Vec<f64>,
@@ -158,6 +159,7 @@ impl Application for BagsApplication<'_> {
             fitted: fitted[i * ell + c] * if counts { sizes[i] } else { 1.0 },
             class: (ell > 1).then(|| data.label_names[c].as_str()),
         });
+        let parted = fit::parted(self.flags.link, &data.labels, &fitted, &sizes);
         let predictions =
             if self.features.is_empty() { Vec::new() } else { self.model.predictions(self.features, &z)? };
         Ok(Answer {
@@ -169,6 +171,7 @@ impl Application for BagsApplication<'_> {
                 .row_labels
                 .as_ref()
                 .map(|labels| fit::of_rows(self.flags.link, labels, &predictions)),
+            warning: self.flags.penalty.warning_if_parted(parted),
             predictions,
         })
     }
@@ -220,6 +223,9 @@ impl Application for BagsApplication<'_> {
             );
         }
         facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
+        if let Some(warning) = answer.warning {
+            facts.line("warning", warning);
+        }
     }
 
     fn predicts_texts(&self) -> Option<&str> {

@@ -120,13 +120,11 @@ impl<'a> Contest<'a> {
             .num_threads(flags.threads)
             .build()
             .with_context(|| format!("--threads {}: cannot be started", flags.threads))?;
-        let start = problem.allowed(&flags.start.point(named.coordinates, flags.seed, None)?);
+        let given = flags.start.point(named.coordinates, flags.seed, None)?;
+        let start = problem.allowed(&given);
         let at_start = pool.install(|| problem.objective(&start));
         if !at_start.is_finite() {
-            bail!(
-                "--start {}: the objective there is {at_start}; expected numbers of a smaller size",
-                flags.start
-            );
+            return Err(flags.start.refusal(at_start, start != given));
         }
         let (rows, unsuited) = participants(&flags.methods, problem)?;
         let entrants: Vec<Entrant> = rows

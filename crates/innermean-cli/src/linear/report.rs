@@ -94,12 +94,10 @@ impl LinearApplication<'_> {
     }
 
     /// Whether coefficients grow for ever.
-    fn warning(&self, fit: &Fit) -> Option<&'static str> {
-        let free = self.flags.penalty.l1 == 0.0 && self.flags.penalty.l2 == 0.0;
-        let separated = matches!(fit, Fit::Classes { accuracy, .. } if *accuracy >= 1.0);
-        (free && separated && self.loss == Loss::Logistic).then_some(
-            "Every row is classified correctly, and nothing holds the coefficients: with larger ones the loss is still smaller. Give --l2.",
-        )
+    fn warning(&self, scores: &[f64]) -> Option<&'static str> {
+        let Target::Classes(_, labels) = &self.data.target else { return None };
+        let parted = labels.iter().zip(scores).all(|(y, score)| y * score > 0.0);
+        self.flags.penalty.warning_if_parted(parted && self.loss == Loss::Logistic)
     }
 }
 
@@ -160,7 +158,7 @@ impl Application for LinearApplication<'_> {
         Ok(Answer {
             intercept: self.intercept().then(|| solution.theta[coefficients.len()]),
             zeros: coefficients.iter().filter(|c| **c == 0.0).count(),
-            warning: self.warning(&fit),
+            warning: self.warning(&scores),
             fit,
             classes: match &self.data.target {
                 Target::Numbers(_) => None,

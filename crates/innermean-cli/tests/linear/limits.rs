@@ -81,6 +81,13 @@ fn tables_that_do_not_fit_are_refused_before_they_are_read() {
     let svm = "1 1:0.5 2:0.25 3:1\n".repeat(4_000_000);
     desk.file("large.svm", &svm);
     desk.assert_too_large("large.svm --max-memory 64M", &["large.svm: would take about"]);
+    // What is asked for holds however little it is, and for the end of a file too.
+    desk.file("short.csv", "y,a,b\n1,2,3\n4,5,6\n7,8,10\n");
+    desk.assert_too_large(
+        "short.csv --target y --max-memory 100",
+        &["short.csv: would take about", "and 100 bytes are there for it"],
+    );
+    desk.json("short.csv --target y --l2 0.1 --max-memory 1M", 0);
 }
 
 #[test]

@@ -92,6 +92,15 @@ fn boxes_without_a_point() {
     let desk = Desk::new();
     desk.assert_refused("--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
     desk.assert_refused("--constraint box=nan,1", &["--constraint", "lo = NaN"]);
+    desk.assert_refused("--constraint box=inf,inf", &["box=inf,inf", "lo = inf, expected a number"]);
+    desk.assert_refused("--constraint box=-inf,-inf", &["box=-inf,-inf", "hi = -inf, expected a number"]);
+    desk.assert_refused("--constraint box=1e300,1e301", &["that --constraint allows is inf", "bounds"]);
+    // Each of 25 is allowed, and no 25 sum to 1.
+    desk.assert_refused("--constraint sum-to-one=1,2", &["lo = 1.0, expected at most 0.04", "25 numbers"]);
+    desk.assert_refused("--constraint sum-to-one=-inf,0.0399", &["hi = 0.0399, expected at least 0.04"]);
+    desk.assert_refused("--constraint sum-to-one=0.05,inf", &["lo = 0.05, expected at most 0.04"]);
+    desk.assert_refused("--constraint sum-to-one=nan,nan", &["sum-to-one=nan,nan", "lo = NaN"]);
+    desk.assert_refused("--constraint box=-1,1 --constraint sum-to-one", &["--constraint", "multiple times"]);
     for text in ["box", "box=", "box=1", "box=1,b", "box=1,2,3"] {
         desk.assert_refused(&format!("--constraint {text}"), &[text, "box=LO,HI with two numbers"]);
     }

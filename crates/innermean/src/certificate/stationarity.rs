@@ -101,7 +101,9 @@ impl Stationarity {
         if due {
             self.due = (2 * self.asked).max(AT_FIRST);
         }
-        if !due && self.is_finite() {
+        // A checkpoint may hold lists of nothing.
+        let made = [&self.diagonal, &self.sizes].iter().all(|x| x.len() == f.d());
+        if !due && made && self.is_finite() {
             let as_made = self.along_coordinates(&g, at);
             if as_made > enough {
                 return as_made;
