@@ -10,6 +10,7 @@ use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
 use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::problem::Objective;
+use crate::vector::norm_squared;
 
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
@@ -252,6 +253,10 @@ impl<'p> Evaluator<'p> {
                         let kept = memory.stationarity.kept(*problem, at, Asked { enough, scale });
                         let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
                         measure = gain.sqrt().min(MARGIN * gain);
+                    }
+                    // What has run away to where squares are not finite rests there by rounding alone.
+                    if !norm_squared(theta).is_finite() {
+                        measure = f64::INFINITY;
                     }
                     let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(measure.max(least));
