@@ -1,0 +1,155 @@
+//! The command line of innermean: parses, hands over to a command, and turns what comes back into an
+//! exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use innermean::Status;
+use innermean_data::visible;
+
+mod advice;
+mod application;
+mod bags;
+mod checkpoint;
+mod columns;
+mod compare;
+mod deadline;
+mod grid;
+mod human;
+mod input_flags;
+mod interrupt;
+mod json;
+mod linear;
+mod methods;
+mod named_numbers;
+mod number;
+mod output_flags;
+mod plan;
+mod plot;
+mod policy;
+mod portfolio;
+mod predictions;
+mod progress;
+mod regularizer_flags;
+mod report;
+mod reproduce;
+mod sequences;
+mod settings;
+mod shell;
+mod solver_flags;
+mod sparkline;
+mod start;
+mod stdout;
+mod trace;
+mod tuning;
+
+/// Minimise a loss of averages
+#[derive(Debug, Parser)]
+#[command(name = "innermean", version = env!("INNERMEAN_VERSION"), arg_required_else_help = true)]
+#[command(long_about = LONG_ABOUT, after_help = EXIT_CODES, override_usage = "innermean <COMMAND>")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    input: input_flags::InputFlags,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Portfolio(portfolio::PortfolioArgs),
+    Policy(policy::PolicyArgs),
+    Sequences(sequences::SequencesArgs),
+    Bags(bags::BagsArgs),
+    Linear(linear::LinearArgs),
+    Compare(compare::CompareArgs),
+    Methods(methods::MethodsArgs),
+    Report(report::command::ReportArgs),
+    Reproduce(reproduce::ReproduceArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+const LONG_ABOUT: &str = "\
+Minimise a loss of averages.
+
+  min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
+
+The average stands inside the loss, where ordinary stochastic gradients are biased. A command \
+builds such a problem from a file and solves it; compare runs several methods on one; methods lists them; report makes a page from stored traces.";
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
+
+/// Reads the command line, does what it asks for, and says how that ended.
+pub fn run() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(Cli { command, input }) => {
+            input.hold();
+            command
+        }
+        Err(error) => return not_a_command(&error),
+    };
+    let ended = match &command {
+        Command::Portfolio(args) => portfolio::run(args),
+        Command::Policy(args) => policy::run(args),
+        Command::Sequences(args) => sequences::run(args),
+        Command::Bags(args) => bags::run(args),
+        Command::Linear(args) => linear::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Methods(args) => methods::run(args),
+        Command::Report(args) => report::command::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
+    };
+    match ended {
+        Ok(status) => exit_code(status),
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn exit_code(status: Status) -> ExitCode {
+    if status.is_solved() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Help and version, which clap calls errors too, or bad usage.
+fn not_a_command(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    match error.kind() {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Nobody is left to tell if it cannot be printed.
+            let _ = error.print();
+        }
+        _ => {
+            let text = error.render().to_string();
+            // Of several lines.
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            let _ = writeln!(
+                std::io::stderr(),
+                "innermean: {}",
+                text.lines().map(visible).collect::<Vec<_>>().join("\n")
+            );
+        }
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// All that goes wrong is said in one form, on one line. `eprintln!` would panic where stderr is closed.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "innermean: {}", visible(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        super::Cli::command().debug_assert();
+    }
+}
