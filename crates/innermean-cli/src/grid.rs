@@ -39,6 +39,7 @@ impl Grid {
     }
 
     /// As Markdown.
+    #[cfg(feature = "reproduce")]
     pub(crate) fn markdown(&self) -> String {
         let row = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();

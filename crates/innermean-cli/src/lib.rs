@@ -4,10 +4,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(feature = "shell")]
+use clap::CommandFactory;
+use clap::{Parser, Subcommand};
 use innermean::Status;
 use innermean_data::visible;
 
+#[cfg(any(test, not(feature = "full")))]
+mod absent;
 mod advice;
 mod application;
 mod bags;
@@ -33,9 +37,11 @@ mod predictions;
 mod progress;
 mod regularizer_flags;
 mod report;
+#[cfg(feature = "reproduce")]
 mod reproduce;
 mod sequences;
 mod settings;
+#[cfg(feature = "shell")]
 mod shell;
 mod solver_flags;
 mod sparkline;
@@ -66,9 +72,21 @@ enum Command {
     Compare(compare::CompareArgs),
     Methods(methods::MethodsArgs),
     Report(report::command::ReportArgs),
+    #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArgs),
+    #[cfg(feature = "shell")]
     Completions(shell::CompletionsArgs),
+    #[cfg(feature = "shell")]
     Man(shell::ManArgs),
+    /// Redo the paper's figures, tables and theorems (if built with --features reproduce)
+    #[cfg(not(feature = "reproduce"))]
+    Reproduce(absent::Absent),
+    /// Print completions for a shell (if built with --features shell)
+    #[cfg(not(feature = "shell"))]
+    Completions(absent::Absent),
+    /// Print the manual page (if built with --features shell)
+    #[cfg(not(feature = "shell"))]
+    Man(absent::Absent),
 }
 
 const LONG_ABOUT: &str = "\
@@ -100,9 +118,18 @@ pub fn run() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Methods(args) => methods::run(args),
         Command::Report(args) => report::command::run(args),
+        #[cfg(feature = "reproduce")]
         Command::Reproduce(args) => reproduce::run(args),
+        #[cfg(feature = "shell")]
         Command::Completions(args) => shell::completions(args, Cli::command()),
+        #[cfg(feature = "shell")]
         Command::Man(args) => shell::man(args, Cli::command()),
+        #[cfg(not(feature = "reproduce"))]
+        Command::Reproduce(absent) => absent.refuse("reproduce", "reproduce"),
+        #[cfg(not(feature = "shell"))]
+        Command::Completions(absent) => absent.refuse("completions", "shell"),
+        #[cfg(not(feature = "shell"))]
+        Command::Man(absent) => absent.refuse("man", "shell"),
     };
     match ended {
         Ok(status) => exit_code(status),
