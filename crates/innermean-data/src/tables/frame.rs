@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use crate::arrays::{header_of, table_of};
-use crate::columns::{Chosen, Columns, Header, refuse_repeated};
 use crate::error::ReadError;
-use crate::frame_layout::detect;
-use crate::keys::{KeyColumn, Keys};
-use crate::layout::SAMPLE;
 use crate::limits::Limits;
-use crate::missing::{Dropped, Missing};
-use crate::row_lines::RowLines;
-use crate::rows::read_table;
 use crate::source::{Content, Source};
-use crate::table::{Role, Table};
+use crate::tables::arrays::{header_of, table_of};
+use crate::tables::columns::{Chosen, Columns, Header, refuse_repeated};
+use crate::tables::frame_layout::detect;
+use crate::tables::keys::{KeyColumn, Keys};
+use crate::tables::layout::SAMPLE;
+use crate::tables::missing::{Dropped, Missing};
+use crate::tables::row_lines::RowLines;
+use crate::tables::rows::read_table;
+use crate::tables::table::{Role, Table};
 use crate::text::Text;
 
 /// The columns of a file that were asked for. No key is missing, and every number is finite.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::error::{Place, ReadError};
 use crate::limits::{Budget, Limits, make_room};
-use crate::line::Line;
-use crate::number::plain_number;
-use crate::out_file::{OutFile, WriteError};
-use crate::out_table::push_number;
-use crate::row_lines::RowLines;
 use crate::source::Source;
+use crate::tables::row_lines::RowLines;
 use crate::text::Text;
+use crate::text::line::Line;
+use crate::text::number::plain_number;
+use crate::write::file::{OutFile, WriteError};
+use crate::write::table::push_number;
 
 /// Rows with a label each, of which only the entries that are written are kept.
 #[derive(Debug, Clone, Default, PartialEq)]

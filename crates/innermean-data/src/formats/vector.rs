@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cell::{Meaning, meaning};
 use crate::error::{Place, ReadError};
 use crate::limits::Limits;
-use crate::line::{Delimiter, Line, Lines};
 use crate::source::Source;
+use crate::text::cell::{Meaning, meaning};
+use crate::text::line::{Delimiter, Line, Lines};
 
 /// Reads one number per asset, in any of these forms:
 ///

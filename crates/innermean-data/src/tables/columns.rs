@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::ReadError;
-use crate::table::Role;
+use crate::tables::table::Role;
 
 /// The columns a command wants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

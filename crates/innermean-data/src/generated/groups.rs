@@ -14,7 +14,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::factor_model::normal;
+use crate::generated::factor_model::normal;
 
 /// What kind of labels rows have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

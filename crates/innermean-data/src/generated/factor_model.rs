@@ -17,8 +17,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::missing::Dropped;
-use crate::returns::Returns;
+use crate::tables::missing::Dropped;
+use crate::tables::returns::Returns;
 
 /// Standard deviations of the factors, in percent a day.
 const FACTOR_DEVIATION: [f64; 3] = [1.05, 0.55, 0.45];

@@ -16,11 +16,11 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
-use crate::arrays::ColumnSource;
 use crate::error::{Place, ReadError};
-use crate::keys::KeyColumn;
 use crate::limits::Limits;
-use crate::out_table::{OutColumn, OutTable, push_number};
+use crate::tables::arrays::ColumnSource;
+use crate::tables::keys::KeyColumn;
+use crate::write::table::{OutColumn, OutTable, push_number};
 
 /// Rows read at a time.
 const BATCH: usize = 1 << 13;

@@ -6,8 +6,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::factor_model::normal;
-use crate::process::{Log, Process, index};
+use crate::generated::factor_model::normal;
+use crate::generated::process::{Log, Process, index};
 
 /// What to draw. The default is the smaller of the paper's two: 10 states, 5 features, discount 0.9.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! Decision processes of the textbooks, whose values are known.
 
-use crate::process::{END, FeatureRows, Process};
+use crate::generated::process::{END, FeatureRows, Process};
 
 /// The random walk of Sutton and Barto's Example 6.2 with any number of states in a row: a step to the left or to the right, alike in
 /// probability, until one falls off an end. The reward is 1 on falling off the right one, otherwise 0. Without a discount the value of

@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::cell::{Manner, Meaning, is_date, meaning};
 use crate::error::ReadError;
-use crate::index::{are_ordered, has_index, is_index_name, is_numbered_header};
 use crate::limits::Limits;
-use crate::line::{Cell, DELIMITERS, Delimiter, Line};
+use crate::tables::index::{are_ordered, has_index, is_index_name, is_numbered_header};
+use crate::text::cell::{Manner, Meaning, is_date, meaning};
+use crate::text::line::{Cell, DELIMITERS, Delimiter, Line};
 
 /// What a table of returns must have.
 pub(crate) const TWO_ROWS: &str = "at least two rows of numbers";

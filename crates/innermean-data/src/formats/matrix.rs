@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::columns::{Columns, FeatureColumns};
 use crate::error::ReadError;
+use crate::formats::npy;
 use crate::limits::Limits;
-use crate::missing::Missing;
-use crate::npy;
-use crate::out_file::{OutFile, WriteError};
+use crate::tables::columns::{Columns, FeatureColumns};
+use crate::tables::missing::Missing;
+use crate::write::file::{OutFile, WriteError};
 
 /// Numbers in rows and columns, all finite.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! A table while it is read: its columns in their roles, and what is missing in them.
 
 use crate::error::Place;
-use crate::keys::KeyColumn;
-use crate::row_lines::RowLines;
+use crate::tables::keys::KeyColumn;
+use crate::tables::row_lines::RowLines;
 
 /// Bytes that a text of its own takes at least.
 const SMALLEST_TEXT: usize = 16;

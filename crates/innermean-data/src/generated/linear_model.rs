@@ -6,8 +6,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::factor_model::normal;
-use crate::libsvm::SparseTable;
+use crate::formats::libsvm::SparseTable;
+use crate::generated::factor_model::normal;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

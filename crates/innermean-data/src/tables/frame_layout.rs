@@ -4,12 +4,12 @@
 //! equally many cells and finds the names that are asked for. The first line is a header if it has one of these names, if
 //! it has text above a column of numbers, or if it is all text.
 
-use crate::cell::{Manner, Meaning, general_meaning};
-use crate::columns::Columns;
 use crate::error::ReadError;
-use crate::index::is_numbered_header;
-use crate::layout::Layout;
-use crate::line::{Cell, DELIMITERS, Delimiter, Line};
+use crate::tables::columns::Columns;
+use crate::tables::index::is_numbered_header;
+use crate::tables::layout::Layout;
+use crate::text::cell::{Manner, Meaning, general_meaning};
+use crate::text::line::{Cell, DELIMITERS, Delimiter, Line};
 
 /// A frame's layout: [`Layout::names`] has one name for every column.
 pub(crate) struct FrameLayout {

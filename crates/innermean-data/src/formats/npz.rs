@@ -9,8 +9,8 @@ use flate2::CrcReader;
 use flate2::read::DeflateDecoder;
 
 use crate::error::ReadError;
+use crate::formats::npy::{self, Array};
 use crate::limits::Limits;
-use crate::npy::{self, Array};
 use crate::source::{ReadSeek, unreadable};
 use crate::wording::shorten;
 

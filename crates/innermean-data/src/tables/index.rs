@@ -1,7 +1,7 @@
 //! Whether the first column labels the rows or holds returns.
 
-use crate::cell::{Meaning, is_date, is_year, meaning};
-use crate::line::Cell;
+use crate::text::cell::{Meaning, is_date, is_year, meaning};
+use crate::text::line::Cell;
 
 /// Whether the first column holds dates or other labels instead of returns.
 pub(crate) fn has_index(name: Option<&str>, labels: &[&str], notes: &mut Vec<String>) -> bool {

@@ -6,8 +6,8 @@
 use hdf5_pure::{AttrValue, DType, Dataset, Error, File};
 
 use crate::error::ReadError;
+use crate::formats::npy::{Array, scatter, zeros};
 use crate::limits::Limits;
-use crate::npy::{Array, scatter, zeros};
 use crate::wording::{enumerated, shorten};
 
 /// Numbers converted at a time.

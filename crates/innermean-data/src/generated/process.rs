@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::random_mdp::unit;
+use crate::generated::random_mdp::unit;
 
 /// What stands for the next state where an episode ends.
 pub const END: u32 = u32::MAX;

@@ -1,15 +1,17 @@
 //! The rows of a table: from text straight into vectors of numbers and texts.
 
-use crate::cell::{Manner, Meaning, general_meaning, is_date, is_missing_code, is_missing_key, meaning};
 use crate::error::{Place, ReadError};
-use crate::keys::KeyColumn;
-use crate::layout::Layout;
 use crate::limits::{Budget, Limits, make_room};
-use crate::line::{Cells, Delimiter, Line};
-use crate::number::plain_number;
-use crate::row_lines::RowLines;
-use crate::table::{Role, Table};
+use crate::tables::keys::KeyColumn;
+use crate::tables::layout::Layout;
+use crate::tables::row_lines::RowLines;
+use crate::tables::table::{Role, Table};
 use crate::text::Text;
+use crate::text::cell::{
+    Manner, Meaning, general_meaning, is_date, is_missing_code, is_missing_key, meaning,
+};
+use crate::text::line::{Cells, Delimiter, Line};
+use crate::text::number::plain_number;
 
 struct Reader<'a> {
     file: &'a str,

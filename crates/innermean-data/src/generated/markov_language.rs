@@ -7,7 +7,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::factor_model::normal;
+use crate::generated::factor_model::normal;
 
 /// What to draw. The default is 10 classes and 20 000 steps that a classifier with labels gets right nine times in ten.
 #[derive(Debug, Clone, Copy, PartialEq)]

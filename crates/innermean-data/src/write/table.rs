@@ -7,10 +7,10 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::cell::is_missing_key;
-use crate::line::begins_formula;
-use crate::npy;
-use crate::out_file::{OutFile, WriteError};
+use crate::formats::npy;
+use crate::text::cell::is_missing_key;
+use crate::text::line::begins_formula;
+use crate::write::file::{OutFile, WriteError};
 
 /// A table to be written: predictions, weights.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -121,7 +121,7 @@ impl OutTable {
             Format::Json => self.write_json(out),
             Format::Npy => self.write_npy(out),
             #[cfg(feature = "parquet")]
-            Format::Parquet => crate::parquet::write(self, rows, out),
+            Format::Parquet => crate::formats::parquet::write(self, rows, out),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
         })

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::error::ReadError;
-use crate::keys::KeyColumn;
 use crate::limits::{Budget, Limits};
 use crate::source::Source;
+use crate::tables::keys::KeyColumn;
 
 /// Sequences of tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use crate::arrays::{ColumnSource, header_of, table_of};
-use crate::columns::{Columns, FeatureColumns, refuse_repeated};
 use crate::error::ReadError;
-use crate::layout::{SAMPLE, TWO_ROWS, detect, numbered_assets};
 use crate::limits::Limits;
-use crate::missing::{Dropped, Missing};
-use crate::returns::Returns;
-use crate::rows::read_table;
 use crate::source::{Content, Source};
-use crate::table::{Role, Table};
+use crate::tables::arrays::{ColumnSource, header_of, table_of};
+use crate::tables::columns::{Columns, FeatureColumns, refuse_repeated};
+use crate::tables::layout::{SAMPLE, TWO_ROWS, detect, numbered_assets};
+use crate::tables::missing::{Dropped, Missing};
+use crate::tables::returns::Returns;
+use crate::tables::rows::read_table;
+use crate::tables::table::{Role, Table};
 use crate::text::Text;
 
 /// How to read a table of returns.

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::columns::{Chosen, Header};
 use crate::error::{Place, ReadError};
-use crate::keys::KeyColumn;
+use crate::formats::npy::{Array, zeros};
+use crate::formats::npz::Archive;
 use crate::limits::Limits;
-use crate::npy::{Array, zeros};
-use crate::npz::Archive;
-use crate::out_table::push_number;
-use crate::table::{Gaps, Role, Table};
+use crate::tables::columns::{Chosen, Header};
+use crate::tables::keys::KeyColumn;
+use crate::tables::table::{Gaps, Role, Table};
+use crate::write::table::push_number;
 
 /// The columns of a file, read one by one when they are asked for.
 pub(crate) trait ColumnSource {

@@ -1,6 +1,6 @@
 //! What one cell says: a number, a missing value, a date, or something else.
 
-use crate::number::plain_number;
+use crate::text::number::plain_number;
 
 /// The meaning of a cell in a column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]

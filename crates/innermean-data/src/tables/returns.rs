@@ -1,6 +1,6 @@
 //! The table of returns.
 
-use crate::missing::Dropped;
+use crate::tables::missing::Dropped;
 
 /// Returns of some assets over some periods, in the unit of the file (percent in Kenneth French's files).
 ///
