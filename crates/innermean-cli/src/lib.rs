@@ -10,45 +10,12 @@ use clap::{Parser, Subcommand};
 use innermean::Status;
 use innermean_data::visible;
 
-#[cfg(any(test, not(feature = "full")))]
-mod absent;
-mod advice;
-mod application;
-mod bags;
-mod checkpoint;
-mod columns;
-mod compare;
-mod deadline;
-mod grid;
-mod human;
-mod input_flags;
-mod interrupt;
-mod json;
-mod linear;
-mod methods;
-mod named_numbers;
-mod number;
-mod output_flags;
-mod plan;
+mod commands;
+mod flags;
+mod output;
 mod plot;
-mod policy;
-mod portfolio;
-mod predictions;
-mod progress;
-mod regularizer_flags;
 mod report;
-#[cfg(feature = "reproduce")]
-mod reproduce;
-mod sequences;
-mod settings;
-#[cfg(feature = "shell")]
-mod shell;
-mod solver_flags;
-mod sparkline;
-mod start;
-mod stdout;
-mod trace;
-mod tuning;
+mod run;
 
 /// Minimise a loss of averages
 #[derive(Debug, Parser)]
@@ -59,34 +26,34 @@ struct Cli {
     command: Command,
 
     #[command(flatten)]
-    input: input_flags::InputFlags,
+    input: flags::input::InputFlags,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Portfolio(portfolio::PortfolioArgs),
-    Policy(policy::PolicyArgs),
-    Sequences(sequences::SequencesArgs),
-    Bags(bags::BagsArgs),
-    Linear(linear::LinearArgs),
-    Compare(compare::CompareArgs),
-    Methods(methods::MethodsArgs),
-    Report(report::command::ReportArgs),
+    Portfolio(commands::portfolio::PortfolioArgs),
+    Policy(commands::policy::PolicyArgs),
+    Sequences(commands::sequences::SequencesArgs),
+    Bags(commands::bags::BagsArgs),
+    Linear(commands::linear::LinearArgs),
+    Compare(commands::compare::CompareArgs),
+    Methods(commands::methods::MethodsArgs),
+    Report(commands::report::ReportArgs),
     #[cfg(feature = "reproduce")]
-    Reproduce(reproduce::ReproduceArgs),
+    Reproduce(commands::reproduce::ReproduceArgs),
     #[cfg(feature = "shell")]
-    Completions(shell::CompletionsArgs),
+    Completions(commands::shell::CompletionsArgs),
     #[cfg(feature = "shell")]
-    Man(shell::ManArgs),
+    Man(commands::shell::ManArgs),
     /// Redo the paper's figures, tables and theorems (if built with --features reproduce)
     #[cfg(not(feature = "reproduce"))]
-    Reproduce(absent::Absent),
+    Reproduce(commands::absent::Absent),
     /// Print completions for a shell (if built with --features shell)
     #[cfg(not(feature = "shell"))]
-    Completions(absent::Absent),
+    Completions(commands::absent::Absent),
     /// Print the manual page (if built with --features shell)
     #[cfg(not(feature = "shell"))]
-    Man(absent::Absent),
+    Man(commands::absent::Absent),
 }
 
 const LONG_ABOUT: &str = "\
@@ -110,20 +77,20 @@ pub fn run() -> ExitCode {
         Err(error) => return not_a_command(&error),
     };
     let ended = match &command {
-        Command::Portfolio(args) => portfolio::run(args),
-        Command::Policy(args) => policy::run(args),
-        Command::Sequences(args) => sequences::run(args),
-        Command::Bags(args) => bags::run(args),
-        Command::Linear(args) => linear::run(args),
-        Command::Compare(args) => compare::run(args),
-        Command::Methods(args) => methods::run(args),
-        Command::Report(args) => report::command::run(args),
+        Command::Portfolio(args) => commands::portfolio::run(args),
+        Command::Policy(args) => commands::policy::run(args),
+        Command::Sequences(args) => commands::sequences::run(args),
+        Command::Bags(args) => commands::bags::run(args),
+        Command::Linear(args) => commands::linear::run(args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Methods(args) => commands::methods::run(args),
+        Command::Report(args) => commands::report::run(args),
         #[cfg(feature = "reproduce")]
-        Command::Reproduce(args) => reproduce::run(args),
+        Command::Reproduce(args) => commands::reproduce::run(args),
         #[cfg(feature = "shell")]
-        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Completions(args) => commands::shell::completions(args, Cli::command()),
         #[cfg(feature = "shell")]
-        Command::Man(args) => shell::man(args, Cli::command()),
+        Command::Man(args) => commands::shell::man(args, Cli::command()),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce(absent) => absent.refuse("reproduce", "reproduce"),
         #[cfg(not(feature = "shell"))]

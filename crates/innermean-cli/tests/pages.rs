@@ -233,3 +233,10 @@ fn the_book_has_every_page() {
         assert!(listed.contains(&name), "docs/SUMMARY.md does not list {name}");
     }
 }
+
+#[test]
+fn the_readme_counts_the_methods() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"));
+    let said = format!("{} methods", innermean::METHODS.len());
+    assert!(readme.expect("a page").contains(&said), "the README does not say '{said}'");
+}
