@@ -21,6 +21,7 @@
 //!
 //! The test `the_example_in_the_documentation` does that.
 
+#[cfg(feature = "png")]
 use std::io;
 
 use self::labels::{Rect, Wanted};
@@ -31,7 +32,10 @@ use self::style::{GREY, INK, Marker, Style};
 
 mod font;
 mod labels;
+#[cfg(feature = "png")]
+mod outlines;
 mod panel;
+#[cfg(feature = "png")]
 mod png;
 pub(crate) mod scale;
 mod scene;
@@ -72,6 +76,7 @@ pub(crate) struct Curve {
 }
 
 /// Pixels of a PNG for one of the picture: 288 for an inch.
+#[cfg(feature = "png")]
 const PNG_SCALE: f64 = 3.0;
 /// A panel alone: at the width of a column of a paper, 3.4 inches, its letters have 7.5 points.
 const ALONE: (f64, f64) = (360.0, 262.0);
@@ -102,6 +107,7 @@ impl Figure {
     }
 
     /// As PNG.
+    #[cfg(feature = "png")]
     pub(crate) fn png(&self) -> io::Result<Vec<u8>> {
         png::png(&self.scene(), PNG_SCALE)
     }

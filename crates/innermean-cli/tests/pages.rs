@@ -1,6 +1,6 @@
 //! The commands in the README and in docs/ work, and print what is shown.
 //!
-//! Every line `innermean ...` or `cargo run --release -- ...` of a block `sh` is run by a shell, in a folder of the page. If it is the one command of its
+//! Every line `innermean ...`, `cargo run --release -- ...` or the same with `--features ...` of a block `sh` is run by a shell, in a folder of the page. If it is the one command of its
 //! block and a block `text` follows, that is its output, or what it complains about where it fails; a line `...` stands for whatever is left out. A block such as
 //! `csv file=returns.csv` is a file in that folder. Lines about time are the machine's and not compared.
 //!
@@ -66,10 +66,12 @@ fn command(line: &str) -> Option<String> {
     if line.is_empty() || line == "./test" || NOT_RUN.iter().any(|other| line.starts_with(other)) {
         return None;
     }
-    Some(
-        line.strip_prefix("cargo run --release -- ")
-            .map_or(line.to_owned(), |args| format!("innermean {args}")),
-    )
+    // The program of the tests has all features.
+    let args = line.strip_prefix("cargo run --release ").and_then(|rest| match rest.strip_prefix("-- ") {
+        None => rest.strip_prefix("--features ")?.split_once(" -- ").map(|(_, args)| args),
+        args => args,
+    });
+    Some(args.map_or(line.to_owned(), |args| format!("innermean {args}")))
 }
 
 /// Runs a line in a shell that finds the program.
@@ -230,4 +232,11 @@ fn the_book_has_every_page() {
         let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
         assert!(listed.contains(&name), "docs/SUMMARY.md does not list {name}");
     }
+}
+
+#[test]
+fn the_readme_counts_the_methods() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"));
+    let said = format!("{} methods", innermean::METHODS.len());
+    assert!(readme.expect("a page").contains(&said), "the README does not say '{said}'");
 }

@@ -22,112 +22,51 @@
 //! # Ok::<(), innermean_data::ReadError>(())
 //! ```
 //!
-//! | room | what stands there |
+//! | room | what is in it |
 //! |---|---|
-//! | `frame` | [`Frame`], a table of any columns, and [`read_frame`] |
-//! | `columns` | [`Columns`]: which of them are wanted, and which those are in a file |
-//! | `keys` | [`Keys`]: a column of texts, each kept once |
-//! | `returns` | [`Returns`], the table of a portfolio's assets |
-//! | `read` | [`read_returns`] |
-//! | `missing` | [`Missing`]: what to do about missing values |
-//! | `error` | [`ReadError`]: what was wrong, where, and what to do about it |
-//! | `wording` | texts of any length in its sentences |
-//! | `source` | a file as it is opened: what it holds, unpacked |
-//! | `limits` | [`Limits`]: how large the parts of a file may be |
-//! | `memory` | [`free_memory`]: what memory there is |
-//! | `text` | its lines, read in pieces |
-//! | `line` | delimiters, cells, quotes |
-//! | `cell` | numbers, missing values and dates in one cell |
-//! | `number` | decimal numbers, exactly and quickly |
-//! | `frame_layout`, `layout` | delimiter, header and decimal mark of any table, and of returns with prose around them |
-//! | `index` | whether the first column labels the rows of returns |
-//! | `rows` | the rows of either table, read from text |
-//! | `table` | its columns in their roles, and what is missing in them |
-//! | `row_lines` | the line each row stands on |
-//! | `arrays` | columns that are numbers already, in the roles of a table |
-//! | `npy`, `npz` | arrays of numpy, one or several in a file |
-//! | `parquet` | tables in Parquet files (feature `parquet`) |
-//! | `mat` | variables of MATLAB 7.3 (feature `mat`) |
-//! | `matrix` | [`Matrix`], [`read_matrix`] and [`write_npy`] |
-//! | `libsvm` | [`SparseTable`]: sparse rows with labels, read and written |
-//! | `out_table` | [`OutTable`]: predictions and the like, written in the format the file's name says |
-//! | `out_file` | [`OutFile`]: a file that appears whole or not at all |
-//! | `vector` | [`read_vector`]: a start point |
-//! | `corpus` | [`read_corpus`]: sequences of tokens, and their n-grams |
-//! | `factor_model` | [`generate_factor_model`]: returns without a file |
-//! | `linear_model` | [`LinearModel`]: rows with targets without a file |
-//! | `process` | [`Process`]: a decision process as the transitions that it allows; [`Log`]s of walks through it |
-//! | `random_mdp` | [`generate_mdp`], [`generate_sparse_mdp`]: Markov decision processes without a file |
-//! | `textbook` | [`generate_walk`], [`generate_boyan`], [`generate_grid`]: those whose values are known |
-//! | `groups` | [`generate_groups`]: groups of rows with one label each without a file |
-//! | `markov_language` | [`generate_language`]: sequences in a random language without a file |
+//! | `source` | a file as it is opened: what it holds, unpacked; `limits` on its parts, and what `memory` there is |
+//! | `text` | lines read in pieces; delimiters, quotes, cells and numbers |
+//! | `tables` | [`Frame`] with its [`Columns`], and [`Returns`], from text or from arrays: layout, roles, missing values |
+//! | `formats` | numpy, Parquet, MATLAB, LIBSVM, start points, corpora |
+//! | `generated` | data without a file: markets, decision processes, groups, rows with targets, languages |
+//! | `write` | [`OutFile`], which appears whole or not at all, and [`OutTable`] in the format its name says |
+//! | `error` | [`ReadError`]: what was wrong, where, and what to do about it; `wording` has its texts of any length |
 //!
 //! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
 
-mod arrays;
-mod cell;
-mod columns;
-mod corpus;
 mod error;
-mod factor_model;
-mod frame;
-mod frame_layout;
-mod groups;
-mod index;
-mod keys;
-mod layout;
-mod libsvm;
+mod formats;
+mod generated;
 mod limits;
-mod line;
-mod linear_model;
-mod markov_language;
-#[cfg(feature = "mat")]
-mod mat;
-mod matrix;
 mod memory;
-mod missing;
-mod npy;
-mod npz;
-mod number;
-mod out_file;
-mod out_table;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod process;
-mod random_mdp;
-mod read;
-mod returns;
-mod row_lines;
-mod rows;
 mod source;
-mod table;
+mod tables;
 mod text;
-mod textbook;
-mod vector;
 mod wording;
+mod write;
 
-pub use columns::{Ask, Columns, FeatureColumns};
-pub use corpus::{Corpus, parse_corpus, read_corpus};
 pub use error::{Place, ReadError};
-pub use factor_model::generate_factor_model;
-pub use frame::{Frame, parse_frame, read_frame};
-pub use groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
-pub use keys::Keys;
-pub use libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
-pub use limits::Limits;
-pub use linear_model::{LinearModel, TargetedRows};
-pub use markov_language::{LanguageOptions, SpokenLanguage, generate_language};
-pub use matrix::{Matrix, read_matrix, write_npy};
-pub use memory::free_memory;
-pub use missing::{Dropped, Missing};
-pub use out_file::{OutFile, WriteError};
-pub use out_table::{OutColumn, OutTable};
-pub use process::{END, FeatureRows, Log, Process};
-pub use random_mdp::{
+pub use formats::corpus::{Corpus, parse_corpus, read_corpus};
+pub use formats::libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
+pub use formats::matrix::{Matrix, read_matrix, write_npy};
+pub use formats::vector::{parse_vector, read_vector};
+pub use generated::factor_model::generate_factor_model;
+pub use generated::groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};
+pub use generated::linear_model::{LinearModel, TargetedRows};
+pub use generated::markov_language::{LanguageOptions, SpokenLanguage, generate_language};
+pub use generated::process::{END, FeatureRows, Log, Process};
+pub use generated::random_mdp::{
     Features, Mdp, MdpOptions, Rewards, Walk, generate_mdp, generate_sparse_mdp, random_features,
 };
-pub use read::{ReadOptions, parse_returns, read_returns};
-pub use returns::Returns;
-pub use textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
-pub use vector::{parse_vector, read_vector};
+pub use generated::textbook::{GridPolicy, generate_boyan, generate_grid, generate_walk};
+pub use limits::Limits;
+pub use memory::free_memory;
+pub use tables::columns::{Ask, Columns, FeatureColumns};
+pub use tables::frame::{Frame, parse_frame, read_frame};
+pub use tables::keys::Keys;
+pub use tables::missing::{Dropped, Missing};
+pub use tables::read::{ReadOptions, parse_returns, read_returns};
+pub use tables::returns::Returns;
 pub use wording::visible;
+pub use write::file::{OutFile, WriteError};
+pub use write::table::{OutColumn, OutTable};

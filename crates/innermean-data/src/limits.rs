@@ -7,8 +7,8 @@ use std::rc::Rc;
 use memchr::memchr_iter;
 
 use crate::error::ReadError;
-use crate::line::Line;
 use crate::memory::{free_memory, in_words};
+use crate::text::line::Line;
 
 /// What readers refuse, in a sentence that names the limit's flag. The defaults are beyond every ordinary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::error::ReadError;
+use crate::formats::npy;
+use crate::formats::npz::Archive;
 use crate::limits::{Counted, Limits};
-use crate::npy;
-use crate::npz::Archive;
+use crate::tables::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::text::Text;
 
 /// Bytes in order, or from any place on.
@@ -164,7 +164,7 @@ impl<'a> Source<'a> {
 
     #[cfg(feature = "parquet")]
     fn parquet(self) -> Result<Content<'a>, ReadError> {
-        use crate::parquet::ParquetColumns;
+        use crate::formats::parquet::ParquetColumns;
         Ok(Content::Columns(match self.origin {
             Origin::Path(path) => {
                 let opened = File::open(path).map_err(|source| unreadable(&self.file, source))?;
@@ -188,8 +188,9 @@ impl<'a> Source<'a> {
             Origin::Path(path) => hdf5_pure::File::open_streaming(path),
             Origin::Bytes(bytes) => hdf5_pure::File::from_bytes(bytes.to_vec()),
         };
-        let opened = opened.map_err(|error| crate::mat::damaged(&self.file, &error))?;
-        let (name, array) = crate::mat::read(&opened, &self.file, self.member.as_deref(), &self.limits)?;
+        let opened = opened.map_err(|error| crate::formats::mat::damaged(&self.file, &error))?;
+        let (name, array) =
+            crate::formats::mat::read(&opened, &self.file, self.member.as_deref(), &self.limits)?;
         let file = format!("{}:{name}", self.file);
         Ok(Content::Columns(Box::new(MatrixColumns::new(array, &file, Some(&name), &self.limits)?)))
     }

@@ -9,8 +9,12 @@ use memchr::memchr;
 
 use crate::error::ReadError;
 use crate::limits::Limits;
-use crate::line::Line;
 use crate::source::{Unpacked, unreadable};
+use crate::text::line::Line;
+
+pub(crate) mod cell;
+pub(crate) mod line;
+pub(crate) mod number;
 
 /// Bytes asked for at a time: they stay in the processor's cache until their numbers have been read.
 const PIECE: usize = 1 << 17;

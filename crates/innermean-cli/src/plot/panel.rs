@@ -27,6 +27,8 @@ pub(super) struct Axes {
 pub(super) struct Drawn {
     /// In pieces: what is not finite or off the top is left out.
     pub(super) pieces: Vec<Vec<At>>,
+    /// Those of its places that are points of the data above the floor, where a mark may be.
+    points: Vec<At>,
     /// Places where the number is zero or less, and stands at the floor.
     pub(super) floored: Vec<At>,
 }
@@ -88,7 +90,7 @@ impl Axes {
     pub(super) fn trace(&self, points: &[(f64, f64)]) -> Drawn {
         let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
         let strips = (2.0 * (self.area.right - self.area.left)).max(1.0) as usize;
-        let mut drawn = Drawn { pieces: Vec::new(), floored: Vec::new() };
+        let mut drawn = Drawn { pieces: Vec::new(), points: Vec::new(), floored: Vec::new() };
         let mut piece: Vec<At> = Vec::new();
         let mut before: Option<At> = None;
         for k in thin::thinned(&x, &y, strips) {
@@ -114,6 +116,7 @@ impl Axes {
             piece.extend(crossing);
             if here.1 >= top {
                 piece.push(here);
+                drawn.points.extend((y[k] > 0.0).then_some(here));
             } else {
                 drawn.pieces.extend((!piece.is_empty()).then(|| std::mem::take(&mut piece)));
             }
@@ -138,41 +141,67 @@ impl Drawn {
         }
     }
 
-    /// Marks at the end, where the curve stands at the floor, and along it; `turn`, from 0 to 1, keeps those of different curves apart.
+    /// Marks at the end, where the curve is at the floor, and at a few of its points; `turn`, from 0
+    /// to 1, keeps those of different curves apart.
     pub(super) fn draw_marks(&self, scene: &mut Scene, style: Style, size: f64, turn: Option<f64>) {
         let Style { color, marker, .. } = style;
-        let all: Vec<At> = self.pieces.iter().flatten().copied().collect();
-        let length: f64 =
-            all.windows(2).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).sum();
-        let spacing = length / MARKS as f64;
-        let mut until = turn.unwrap_or(0.0) * spacing;
         let mut mark = |at: At, marker: Marker, filled: bool| {
             scene.shapes.push(Shape::Mark { at, marker, color, size, filled });
         };
-        if turn.is_some() && spacing > 6.0 * size {
-            for pair in all.windows(2) {
-                let mut way = (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
-                let mut part = 0.0;
-                let whole = way;
-                while way > until && whole > 0.0 {
-                    part += until / whole;
-                    way -= until;
-                    until = spacing;
-                    let at = (
-                        pair[0].0 + part * (pair[1].0 - pair[0].0),
-                        pair[0].1 + part * (pair[1].1 - pair[0].1),
-                    );
-                    mark(at, marker, true);
-                }
-                until -= way;
+        if let Some(turn) = turn {
+            for at in spread(&self.points, turn, 6.0 * size) {
+                mark(at, marker, true);
             }
         }
-        let floored = self.floored.first().copied();
-        if let Some(at) = self.end().filter(|end| floored != Some(*end)) {
-            mark(at, marker, true);
+        if let Some(at) = self.points.last() {
+            mark(*at, marker, true);
         }
-        if let Some(at) = floored {
-            mark(at, Marker::Down, false);
+        if let Some(at) = self.floored.first() {
+            mark(*at, Marker::Down, false);
         }
+    }
+}
+
+/// All points, if they are few, or up to [`MARKS`] about equally far from each other along the curve and
+/// no nearer than `least`; the last, which has a mark anyway, is not among them.
+fn spread(points: &[At], turn: f64, least: f64) -> Vec<At> {
+    let Some((_, others)) = points.split_last() else { return Vec::new() };
+    if others.len() <= MARKS {
+        return others.to_vec();
+    }
+    let way = |a: At, b: At| (b.0 - a.0).hypot(b.1 - a.1);
+    let length: f64 = points.windows(2).map(|pair| way(pair[0], pair[1])).sum();
+    let spacing = length / MARKS as f64;
+    let mut chosen: Vec<At> = Vec::new();
+    if spacing <= least {
+        return chosen;
+    }
+    let (mut gone, mut next) = (0.0, turn * spacing);
+    let mut before = points[0];
+    for &at in others {
+        gone += way(before, at);
+        before = at;
+        if gone >= next && length - gone >= least {
+            chosen.push(at);
+            next = gone + spacing;
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_at_points_of_the_data() {
+        // A run of two points has a mark at either.
+        assert_eq!(spread(&[(0.0, 0.0), (100.0, 100.0)], 0.5, 10.0), [(0.0, 0.0)]);
+        let line: Vec<At> = (0..=100).map(|k| (f64::from(k), 0.0)).collect();
+        assert_eq!(spread(&line, 0.1, 10.0), [(3.0, 0.0), (28.0, 0.0), (53.0, 0.0), (78.0, 0.0)]);
+        // Steps that differ: the points that are there are marked, not those between them.
+        let steps = [0.0, 60.0, 61.0, 62.0, 63.0, 100.0].map(|x| (x, 0.0));
+        assert_eq!(spread(&steps, 0.5, 10.0), [(60.0, 0.0)]);
+        assert_eq!(spread(&[], 0.5, 10.0), [(0.0, 0.0); 0]);
     }
 }

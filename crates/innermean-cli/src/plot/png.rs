@@ -8,7 +8,8 @@ use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
 };
 
-use super::font::{self, Pen};
+use super::font;
+use super::outlines::{self, Pen};
 use super::scene::{Anchor, Scene, Shape, Text};
 use super::style::{Color, Marker, PAPER};
 
@@ -87,7 +88,7 @@ impl Canvas {
             Anchor::End => -width,
         };
         let mut outlines = Outlines(PathBuilder::new());
-        font::outline(&text.words, text.size, &mut outlines);
+        outlines::outline(&text.words, text.size, &mut outlines);
         let turn = if text.upwards { -90.0 } else { 0.0 };
         let place = Transform::from_translate(shift as f32, 0.0)
             .post_concat(Transform::from_rotate(turn))

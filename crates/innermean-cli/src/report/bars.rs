@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::html::{capital, escape};
-use crate::human::grouped;
-use crate::named_numbers::{NamedNumbers, Numbers};
+use crate::output::human::grouped;
+use crate::output::named_numbers::{NamedNumbers, Numbers};
 
 /// With more numbers than this, only the largest have bars.
 const MOST_BARS: usize = 40;
@@ -92,7 +92,7 @@ fn table(out: &mut String, part: &NamedNumbers<'_>, largest: &[usize], format: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::named_numbers::Heading;
+    use crate::output::named_numbers::Heading;
 
     const HEADING: Heading = Heading { name: "asset", number: "weight", sum: true };
 

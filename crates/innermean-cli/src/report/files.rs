@@ -30,10 +30,36 @@ pub(crate) struct OutputFiles {
     plot: Option<(OutFile, Form)>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Form {
     Svg,
+    #[cfg(feature = "png")]
     Png,
+}
+
+impl Form {
+    /// What the ending of a name asks for.
+    fn of(path: &Path) -> Result<Form> {
+        match ending(path).as_str() {
+            "svg" => Ok(Form::Svg),
+            #[cfg(feature = "png")]
+            "png" => Ok(Form::Png),
+            #[cfg(not(feature = "png"))]
+            "png" => Err(without_png(path)),
+            _ => bail!(
+                "--plot {}: does not say by its ending how to draw it; expected .svg or .png",
+                path.display()
+            ),
+        }
+    }
+
+    fn write(self, figure: &Figure, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Form::Svg => out.write_all(figure.svg().as_bytes()),
+            #[cfg(feature = "png")]
+            Form::Png => out.write_all(&figure.png()?),
+        }
+    }
 }
 
 impl PictureFlags {
@@ -64,16 +90,8 @@ impl OutputFiles {
         {
             bail!("{flag} {}: a report is a page; expected a name that ends in .html", path.display());
         }
-        let form = plot.map(|path| match ending(path).as_str() {
-            "svg" => Ok((path, Form::Svg)),
-            "png" => Ok((path, Form::Png)),
-            _ => bail!(
-                "--plot {}: does not say by its ending how to draw it; expected .svg or .png",
-                path.display()
-            ),
-        });
-        let plot =
-            form.transpose()?.map(|(path, form)| Ok::<_, anyhow::Error>((open("--plot", path)?, form)));
+        let plot = plot.map(|path| Ok::<_, anyhow::Error>((path, Form::of(path)?))).transpose()?;
+        let plot = plot.map(|(path, form)| Ok::<_, anyhow::Error>((open("--plot", path)?, form)));
         Ok(OutputFiles {
             report: report.map(|path| Ok::<_, anyhow::Error>((flag, open(flag, path)?))).transpose()?,
             plot: plot.transpose()?,
@@ -96,21 +114,36 @@ impl OutputFiles {
         };
         if let Some((file, form)) = &self.plot {
             let figure = report.convergence.figure(&report.title);
-            file.write(|out| out.write_all(&picture(&figure, *form)?))
-                .map_err(|error| anyhow!("--plot {error}"))?;
+            file.write(|out| form.write(&figure, out)).map_err(|error| anyhow!("--plot {error}"))?;
         }
         written
     }
 }
 
-fn picture(figure: &Figure, form: Form) -> io::Result<Vec<u8>> {
-    match form {
-        Form::Svg => Ok(figure.svg().into_bytes()),
-        Form::Png => figure.png(),
-    }
+/// What to do where a program cannot write PNG.
+#[cfg(any(test, not(feature = "png")))]
+fn without_png(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "--plot {}: this program is built without PNG; expected a name that ends in .svg, or \
+         cargo run --release --features png -- ...",
+        path.display()
+    )
 }
 
 /// In small letters.
 fn ending(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_the_form_of_its_name() {
+        assert_eq!(Form::of(Path::new("a.SVG")).expect("a form"), Form::Svg);
+        assert!(Form::of(Path::new("a.jpg")).is_err_and(|error| error.to_string().contains("a.jpg")));
+        let said = without_png(Path::new("a.png")).to_string();
+        assert!(said.contains("a.png") && said.contains("--features png"), "{said}");
+    }
 }

@@ -260,29 +260,29 @@
         pen = "L";
         if (last) length += Math.hypot(at[0] - last[0], at[1] - last[1]);
         last = at;
-        path.push(at);
-        if (state.logY && ys[k] <= 0 && !floored) floored = at;
+        if (state.logY && ys[k] <= 0) floored ??= at;
+        else path.push(at);
         this.points.push({ run, k, at });
       }
       const width = several ? 1.1 : 1.7;
       element("path", { class: "curve", d, style: `stroke:${color};stroke-width:${width}`, "stroke-dasharray": dash, "data-name": data.names[run.name] }, group);
       const inside = ([x, y]) => x >= this.x.from - 1 && x <= this.x.to + 1 && y <= this.y.from + 1 && y >= this.y.to - 1;
       const size = this.many ? 2.2 : 3;
-      const spacing = length / 4;
-      if (spacing > 25 && !several) {
-        let until = spacing * (0.15 + (0.7 * run.name) / data.names.length);
-        for (let k = 1; k < path.length; k++) {
-          const [a, b] = [path[k - 1], path[k]];
-          const way = Math.hypot(b[0] - a[0], b[1] - a[1]);
-          let at = until;
-          for (; at < way; at += spacing) {
-            const spot = [a[0] + (at / way) * (b[0] - a[0]), a[1] + (at / way) * (b[1] - a[1])];
-            if (inside(spot)) mark(marks, spot[0], spot[1], marker, color, size, true);
-          }
-          until = at - way;
+      // Marks are at points of the data: at all if they are few, or about equally far from each other.
+      // The end has one anyway.
+      const few = path.length <= 5;
+      const spacing = few ? 0 : length / 4;
+      if ((few || spacing > 25) && !several) {
+        let [gone, next] = [0, spacing * (0.15 + (0.7 * run.name) / data.names.length)];
+        for (let k = 0; k < path.length - 1; k++) {
+          if (k > 0) gone += Math.hypot(path[k][0] - path[k - 1][0], path[k][1] - path[k - 1][1]);
+          if (gone < next || (!few && length - gone < 25)) continue;
+          if (inside(path[k])) mark(marks, path[k][0], path[k][1], marker, color, size, true);
+          next = gone + spacing;
         }
       }
-      if (last && inside(last) && last !== floored) mark(marks, last[0], last[1], marker, color, size, true);
+      const end = path.at(-1);
+      if (end && inside(end)) mark(marks, end[0], end[1], marker, color, size, true);
       if (floored && inside(floored)) mark(marks, floored[0], floored[1], "down", color, size + 1, false);
     }
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::html::{capital, escape};
 use super::invocation::command_line;
 use super::{EPOCHS, Kind, Report, Verdict, bars};
-use crate::application::Part;
-use crate::grid::Grid;
+use crate::output::grid::Grid;
+use crate::run::application::Part;
 
 /// What may be loaded: what stands in the page.
 const POLICY: &str =

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
+use anyhow::Result;
 use innermean::{Certificate, Inner, Measure, Objective, Solution, Status};
 use serde_json::Value;
 
 use super::{Convergence, Kind, Report, Verdict};
-use crate::advice::advice;
-use crate::application::{Application, Page, Part};
-use crate::human::{Facts, grouped};
-use crate::named_numbers::{Heading, NamedNumbers};
-use crate::plan::Plan;
+use crate::output::human::{Facts, grouped};
+use crate::output::json::Settings;
+use crate::output::named_numbers::{Heading, NamedNumbers};
+use crate::run::advice::advice;
+use crate::run::application::{Application, Page, Part};
+use crate::run::plan::Plan;
 
-/// All that there is to say; `document` is what `--json` prints.
+/// All that there is to say; `notes` are what was decided without being asked.
 pub(crate) fn report<'a, A: Application>(
     application: &'a A,
     problem: Objective<'_>,
@@ -20,21 +22,21 @@ pub(crate) fn report<'a, A: Application>(
     solution: &'a Solution,
     page: Page<'a>,
     inputs: &[&Path],
-    document: &str,
-) -> Report<'a> {
+    notes: Vec<String>,
+) -> Result<Report<'a>> {
     let mut answer = page.parts;
     if !answer.iter().any(|part| matches!(part, Part::Numbers(_))) {
         let heading = Heading { name: "coordinate", number: "weight", sum: false };
         let names = application.coordinates();
         answer.push(Part::Numbers(NamedNumbers { heading, names, numbers: &solution.theta }));
     }
-    let document: Value = serde_json::from_str(document).unwrap_or_default();
-    let settings = document["settings"].as_object().into_iter().flatten();
+    let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
+    let settings = settings.as_object().into_iter().flatten();
     let settings =
         settings.filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), plain(value)));
     let seed = ("seed".to_owned(), plan.seed.to_string());
     let rows = problem.inner.rows().all;
-    Report {
+    Ok(Report {
         title: application.title(),
         source: application.source().text.to_owned(),
         verdict: Some(verdict(plan, solution)),
@@ -49,9 +51,9 @@ pub(crate) fn report<'a, A: Application>(
         ),
         tables: Vec::new(),
         data: data(problem, inputs, application.source().text),
-        notes: application.notes(),
+        notes,
         settings: settings.chain([seed]).collect(),
-    }
+    })
 }
 
 /// All lines but the status, which stands above.

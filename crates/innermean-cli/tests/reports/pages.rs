@@ -74,6 +74,27 @@ fn a_page_says_what_is_proven_and_shows_it() {
 }
 
 #[test]
+fn a_page_has_the_notes_that_the_terminal_has() {
+    let desk = Desk::at("portfolio small.csv --constraint long-only");
+    desk.file("small.csv", &csv(&small()));
+    let start = vec!["-1"; small().assets()].join("\n");
+    desk.file("start.txt", &start);
+    let run = desk.run("--start start.txt --report page.html");
+    let said = "The start given is not allowed by the constraint";
+    assert!(run.out.contains(said), "{}", run.out);
+    assert!(text(&desk, "page.html").contains(said));
+}
+
+#[test]
+fn marks_are_at_the_points_of_a_run() {
+    let desk = Desk::at("portfolio");
+    desk.run("--method direct --trace run.jsonl --plot plot.svg");
+    assert_eq!(text(&desk, "run.jsonl").lines().count(), 2);
+    let picture = text(&desk, "plot.svg");
+    assert_eq!(picture.matches("<circle").count(), 2, "{picture}");
+}
+
+#[test]
 fn a_page_from_traces_shows_what_the_comparison_showed() {
     let desk = Desk::at("");
     desk.file("small.csv", &csv(&small()));

@@ -153,7 +153,7 @@ impl Ask {
                 if f.d() == 0 || g.coordinate(0).is_some() {
                     None
                 } else if g.coordinate_of_budget(0).is_none() {
-                    Some("g is none")
+                    Some("g is no sum over coordinates")
                 } else {
                     (f.d() > newton::MOST).then_some("with a budget there may be at most 2000 columns")
                 }

@@ -27,7 +27,7 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
         Some("phi is no square")
     } else {
         match Parts::of(problem.regularizer, f.d()) {
-            None => Some("g is none"),
+            None => Some("g is no sum over coordinates"),
             Some(parts) if parts.are_smooth() => {
                 let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };
                 (least > MOST_ROWS).then_some("there are more of both")

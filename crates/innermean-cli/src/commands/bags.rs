@@ -1,0 +1,238 @@
+//! `innermean bags`: a model of single rows from labels that are known for groups of rows alone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use innermean::{Problem, Status};
+use serde::Serialize;
+
+use self::model::Model;
+use self::report::BagsApplication;
+use self::table::{Bagged, ColumnFlags};
+use crate::flags::number;
+use crate::flags::output::OutputFlags;
+use crate::flags::regularizer::PenaltyFlags;
+use crate::flags::solver::SolverFlags;
+use crate::output::predictions::PredictionFlags;
+use crate::run::application::{Request, solve};
+use innermean::problems::scaling::Scaling;
+
+mod fit;
+mod model;
+mod report;
+mod table;
+
+/// Learn about single rows from labels of groups
+#[derive(Debug, Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
+#[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
+pub(crate) struct BagsArgs {
+    /// The rows: a column that names each row's group, and columns of features [default: generated groups, see --groups]
+    #[arg(value_name = "ROWS")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    columns: ColumnFlags,
+
+    #[command(flatten)]
+    problem: ProblemFlags,
+
+    #[command(flatten)]
+    generated: GeneratorFlags,
+
+    #[command(flatten)]
+    predictions: PredictionFlags,
+
+    #[command(flatten)]
+    output: OutputFlags,
+
+    #[command(flatten)]
+    solver: SolverFlags,
+}
+
+/// What is minimised.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Problem")]
+pub(crate) struct ProblemFlags {
+    /// What is made of a row's score <features, theta> + intercept, and so what a group's label is
+    #[arg(long, value_enum, default_value_t = LinkChoice::Logistic)]
+    link: LinkChoice,
+
+    /// The loss of a group's average [default: square for identity, poisson for exp, cross-entropy for the others]
+    #[arg(long, value_enum)]
+    loss: Option<Loss>,
+
+    /// Leave the intercept out
+    #[arg(long)]
+    no_intercept: bool,
+
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    #[arg(long)]
+    no_scaling: bool,
+
+    /// The intercept is never penalised
+    #[command(flatten)]
+    penalty: PenaltyFlags,
+}
+
+/// Groups that stand in where no file is given.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Generated groups (without ROWS)")]
+pub(crate) struct GeneratorFlags {
+    /// The number of groups [default: 2000]
+    #[arg(long, value_name = "N", value_parser = number::positive_size, conflicts_with = "file")]
+    groups: Option<usize>,
+
+    /// The smallest and the largest number of rows in a group [default: 20..80]
+    #[arg(long, value_name = "LO..HI", value_parser = range, conflicts_with = "file")]
+    rows: Option<(usize, usize)>,
+
+    /// The number of features [default: 30]
+    #[arg(long, value_name = "N", value_parser = number::positive_size, conflicts_with = "file")]
+    features: Option<usize>,
+
+    /// The number of classes, for --link softmax [default: 3]
+    #[arg(long, value_name = "N", value_parser = classes, conflicts_with = "file")]
+    classes: Option<usize>,
+
+    /// Of the data, not of the run: --seed does not change the problem [default: 1]
+    #[arg(long, value_name = "SEED", value_parser = number::seed, conflicts_with = "file")]
+    data_seed: Option<u64>,
+}
+
+/// What a row's score becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LinkChoice {
+    /// A probability; the label is the proportion of positive rows, from 0 to 1
+    Logistic,
+    /// Probabilities of several classes; the labels are their proportions
+    Softmax,
+    /// The score itself; the label is the mean of a target
+    Identity,
+    /// An expected count, e to the score; the label is the sum of the counts of all rows of the group
+    Exp,
+}
+
+/// The loss of a group's average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Loss {
+    /// Of the average against the proportions
+    CrossEntropy,
+    /// The square of the average minus the label
+    Square,
+    /// Half the deviance of the group's count, for each row
+    Poisson,
+}
+
+const LONG_ABOUT: &str = "\
+Learn about single rows from labels of groups.
+
+  min over theta of  (1/n) sum_i phi_i( mean over the rows j of group i of link(<y_ij, theta> + intercept) ) + g(theta)
+
+Rows y_ij of features stand in n groups, and of each group one label is known. The link makes a row's score a prediction, \
+phi compares the average prediction of a group with its label:
+
+  logistic  label: proportion q of positive rows  phi(u) = -q log u - (1 - q) log(1 - u), or (u - q)^2 by --loss square
+  softmax   label: proportions of the classes     phi(u) = -sum over c of q_c log u_c
+  identity  label: mean of a target               phi(u) = (u - label)^2
+  exp       label: sum of the counts of the rows  phi(u) = half the deviance of that sum from (rows of the group) u, over the \
+mean size of groups
+
+Every group counts the same, but with exp, where every row does. g is an l1 norm and a ridge on the coefficients. Columns of \
+very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they are.";
+
+const START: &str = "\
+Where to begin: auto (no coefficients, and the intercept that predicts the mean of the labels), zeros, uniform (each coordinate \
+uniform in [0, 1), by the seed), or a file with one number for each coordinate; what --json prints is such a file";
+
+const AFTER_HELP: &str = "\
+Examples:
+  innermean bags                      # generated groups
+  innermean bags voters.csv --group precinct --labels results.csv --label share
+  innermean bags rows.csv --group bag --label proportion --predictions rows-predicted.csv
+  innermean bags visits.csv --group clinic --labels cases.csv --link exp --l2 0.001 --json
+
+Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
+
+/// `20..80`, or one number for both.
+fn range(text: &str) -> Result<(usize, usize), String> {
+    let (lo, hi) = text.split_once("..").unwrap_or((text, text));
+    match (number::positive_size(lo), number::positive_size(hi)) {
+        (Ok(lo), Ok(hi)) if lo <= hi => Ok((lo, hi)),
+        _ => Err("expected two whole numbers above 0 such as 20..80, the smaller one first".to_owned()),
+    }
+}
+
+fn classes(text: &str) -> Result<usize, String> {
+    let expected =
+        || format!("expected a whole number from 2 to {}", innermean::problems::bags::MOST_CLASSES);
+    let classes = number::positive_size(text).map_err(|_| expected())?;
+    if (2..=innermean::problems::bags::MOST_CLASSES).contains(&classes) {
+        Ok(classes)
+    } else {
+        Err(expected())
+    }
+}
+
+impl LinkChoice {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LinkChoice::Logistic => "logistic",
+            LinkChoice::Softmax => "softmax",
+            LinkChoice::Identity => "identity",
+            LinkChoice::Exp => "exp",
+        }
+    }
+}
+
+/// Solves and reports.
+pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
+    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
+    let request = Request::new(solver, output, inputs, predictions)?;
+    let loss = flags.loss()?;
+    let data = if let Some(file) = file {
+        columns.read(file, flags.link)?
+    } else {
+        columns.refuse_without_file()?;
+        generated.data(flags.link)?
+    };
+    let keeps_rows = predictions.predictions.is_some() || data.row_labels.is_some();
+    let Bagged { data, mut features } = data;
+    let intercept = !flags.no_intercept;
+    let scaling = if flags.no_scaling {
+        Scaling::default()
+    } else {
+        let classes = if flags.link == LinkChoice::Softmax { data.label_names.len() } else { 1 };
+        Scaling::of_rows(&mut features, data.feature_names.len(), intercept).of_classes(classes)
+    };
+    let model = Model::new(&data, &features, flags.link, loss, intercept)?;
+    let features = if keeps_rows { features } else { Vec::new() };
+    let g = flags.penalty.regularizer_of_head(intercept.then(|| model.penalised()))?;
+    let problem = Problem {
+        inner: model.inner(),
+        merit: model.merit(&data, loss)?,
+        regularizer: scaling.regularizer(g)?,
+    };
+    let names = model.coordinates(&data);
+    debug_assert_eq!(names.len(), problem.inner.d());
+    let application = BagsApplication {
+        data: &data,
+        features: &features,
+        model: &model,
+        scaling: &scaling,
+        flags,
+        loss,
+        names,
+        start: &solver.start,
+        generated: file.is_none(),
+    };
+    solve(&application, &problem, &request, |plan, problem| {
+        let mut solution = plan.run(problem)?;
+        scaling.restate(problem, solver.stop.tolerance, &mut solution);
+        Ok(solution)
+    })
+}

@@ -1,0 +1,188 @@
+//! `innermean linear`: linear predictors of a number or a class, from a table or from sparse rows.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use innermean::{Collapsed, Merit, Problem, Regularizer, Status};
+use serde::Serialize;
+
+use self::data::Data;
+use self::generate::GeneratorFlags;
+use self::loss::LossFlags;
+use self::report::LinearApplication;
+use crate::flags::columns::FeatureFlags;
+use crate::flags::output::OutputFlags;
+use crate::flags::regularizer::PenaltyFlags;
+use crate::flags::solver::SolverFlags;
+use crate::output::predictions::PredictionFlags;
+use crate::run::application::{Request, solve};
+use innermean::problems::scaling::Scaling;
+
+mod classes;
+mod data;
+mod fit;
+mod generate;
+mod loss;
+mod report;
+
+/// Predict a number or a class by a linear function
+#[derive(Debug, Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
+pub(crate) struct LinearArgs {
+    /// The rows: a table with a column for the target and columns of features, or sparse rows as LIBSVM has them [default: generated rows, see
+    /// --generate]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    columns: ColumnFlags,
+
+    #[command(flatten)]
+    problem: ProblemFlags,
+
+    #[command(flatten)]
+    generated: GeneratorFlags,
+
+    #[command(flatten)]
+    predictions: PredictionFlags,
+
+    #[command(flatten)]
+    output: OutputFlags,
+
+    #[command(flatten)]
+    solver: SolverFlags,
+}
+
+/// What the columns of the file are.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Columns")]
+pub(crate) struct ColumnFlags {
+    /// The column to be predicted, by name or number; sparse rows begin with it
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+
+    /// A column of weights: a row of weight 2 counts as two rows, one of weight 0 is left out [default: all rows count the same]
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+
+    /// What the file is [default: libsvm if its name ends in .svm or .libsvm, with or without .gz, or in .txt and its cells are index:value;
+    /// otherwise table]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    format: Option<Format>,
+
+    #[command(flatten)]
+    features: FeatureFlags,
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Format {
+    /// Columns of numbers and texts: CSV and other text, npy, npz; see docs/linear.md
+    Table,
+    /// A target and index:value in each line
+    Libsvm,
+}
+
+/// What is minimised.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Problem")]
+pub(crate) struct ProblemFlags {
+    #[command(flatten)]
+    loss: LossFlags,
+
+    /// Leave the intercept out
+    #[arg(long)]
+    no_intercept: bool,
+
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    #[arg(long)]
+    no_scaling: bool,
+
+    /// The intercept is never penalised
+    #[command(flatten)]
+    penalty: PenaltyFlags,
+}
+
+/// A paragraph a line: clap breaks lines at the terminal's width.
+const LONG_ABOUT: &str = "\
+Predict a number or a class by a linear function.
+
+  min over theta of  (1/n) sum_i loss_i(<x_i, theta> + intercept) + l1 |theta|_1 + (l2/2) |theta|^2
+
+x_i are the features of row i. The loss of a score u, with t the target that is a number and y = -1 or 1 for one of two classes:
+
+  square          (u - t)^2 / 2
+  huber           (u - t)^2 / 2 if |u - t| <= h, h (|u - t| - h/2) otherwise
+  logistic        log(1 + e^(-y u))
+  squared-hinge   max(1 - y u, 0)^2
+  smoothed-hinge  0 if y u >= 1, (1 - y u)^2 / (2h) if y u >= 1 - h, 1 - y u - h/2 otherwise
+
+The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
+scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).
+
+The run stops as solved when the objective is proven to be within --tolerance of its minimum, relative to its scale. Columns of a table that are of \
+very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they \
+are. Sparse rows are taken as they are.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  innermean linear                    # generated rows
+  innermean linear houses.csv --target price --l2 0.01
+  innermean linear patients.csv --target outcome --loss logistic --except id,name --predictions out.csv
+  innermean linear news20.svm.gz --loss logistic --l1 1e-5 --method saga --json > answer.json
+
+Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
+
+/// The problem as the library has it.
+type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
+
+/// Solves and reports.
+pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
+    let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
+    let loss = flags.loss.checked()?;
+    let mut data = if let Some(file) = file {
+        Data::read(file, columns, loss)?
+    } else {
+        let roles = columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        if roles || columns.features.given().is_some() {
+            bail!(
+                "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+            );
+        }
+        generated.data(loss)?
+    };
+    let width = flags.loss.width(&data);
+    let intercept = !flags.no_intercept;
+    let scaling = if flags.no_scaling { Scaling::default() } else { data.scale(intercept) };
+    let g = flags.penalty.regularizer_of_head(intercept.then_some(data.names.len()))?;
+    let problem = LinearProblem {
+        merit: data.merit(loss, width)?,
+        inner: data.predictors(intercept)?,
+        regularizer: scaling.regularizer(g)?,
+    };
+    let mut names = data.names.clone();
+    names.extend(intercept.then(|| INTERCEPT.to_owned()));
+    let application = LinearApplication {
+        data: &data,
+        problem: &problem,
+        scaling: &scaling,
+        flags,
+        columns,
+        loss,
+        width,
+        names,
+        start: &solver.start,
+        generated: file.is_none(),
+        asked: generated.is_asked_for(),
+    };
+    solve(&application, &problem, &request, |plan, problem| {
+        let mut solution = plan.run(problem)?;
+        scaling.restate(problem, solver.stop.tolerance, &mut solution);
+        Ok(solution)
+    })
+}
+
+/// The name of the last coordinate.
+const INTERCEPT: &str = "(intercept)";

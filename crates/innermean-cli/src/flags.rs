@@ -1,0 +1,9 @@
+//! The flags that commands share, and what they accept.
+
+pub(crate) mod columns;
+pub(crate) mod input;
+pub(crate) mod knobs;
+pub(crate) mod number;
+pub(crate) mod output;
+pub(crate) mod regularizer;
+pub(crate) mod solver;

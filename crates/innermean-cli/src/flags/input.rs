@@ -1,0 +1,72 @@
+//! How large the parts of an input may be: flags that every command has, since a file may come from anywhere.
+
+use std::sync::OnceLock;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use innermean_data::Limits;
+
+use crate::flags::number;
+use crate::output::human::grouped;
+
+static LIMITS: OnceLock<Limits> = OnceLock::new();
+
+/// Limits beyond which an input is refused.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Input limits")]
+#[allow(clippy::struct_field_names, reason = "the flags are called so")]
+pub(crate) struct InputFlags {
+    /// Refuse lines of more bytes, such as 100M [default: 32M]
+    #[arg(long, value_name = "BYTES", value_parser = number::bytes, global = true, hide_short_help = true)]
+    max_line: Option<u64>,
+
+    /// Refuse texts in cells, and names, of more bytes [default: 64K]
+    #[arg(long, value_name = "BYTES", value_parser = number::bytes, global = true, hide_short_help = true)]
+    max_cell: Option<u64>,
+
+    /// Refuse tables of more columns [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = number::positive_size, global = true, hide_short_help = true)]
+    max_columns: Option<usize>,
+
+    /// Refuse packed files that unpack to more than so many times their size, beyond the first 16M [default: 200]
+    #[arg(long, value_name = "TIMES", value_parser = number::positive_count, global = true, hide_short_help = true)]
+    max_expansion: Option<u64>,
+
+    /// Refuse data that would take more bytes of memory, such as 8G [default: what is free]
+    #[arg(long, value_name = "BYTES", value_parser = number::bytes, global = true, hide_short_help = true)]
+    max_memory: Option<u64>,
+}
+
+impl InputFlags {
+    /// From now on these are [`limits`].
+    pub(crate) fn hold(&self) {
+        let InputFlags { max_line, max_cell, max_columns, max_expansion, max_memory } = *self;
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let mut limits = Limits::default();
+        limits.line = max_line.map_or(limits.line, size);
+        limits.cell = max_cell.map_or(limits.cell, size);
+        limits.columns = max_columns.unwrap_or(limits.columns);
+        limits.expansion = max_expansion.unwrap_or(limits.expansion);
+        limits.memory = max_memory;
+        LIMITS.get_or_init(|| limits);
+    }
+}
+
+/// The limits of this program's run.
+pub(crate) fn limits() -> Limits {
+    LIMITS.get().copied().unwrap_or_default()
+}
+
+/// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say so, with their values.
+pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
+    let numbers = sizes.iter().fold(1_u64, |product, size| product.saturating_mul(*size as u64));
+    if let Some((needed, free)) = limits().lacking(numbers.saturating_mul(8), 0) {
+        // As many as fit with the copy that the problem makes.
+        let most = numbers as f64 * (free as f64 / needed as f64);
+        bail!(
+            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in memory; more are allowed by --max-memory",
+            grouped(most as u64)
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,326 @@
+//! What every solving command does once its problem stands: it checks what could go wrong, says what is known, runs, and reports.
+//!
+//! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words about that problem and about the
+//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags`, `OutputFlags`,
+//! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use innermean::problems::dependence::dependent;
+use innermean::{Objective, Solution, Status};
+use innermean_data::{OutFile, visible};
+use serde::Serialize;
+
+use crate::flags::output::OutputFlags;
+use crate::flags::solver::SolverFlags;
+use crate::output::grid::Grid;
+use crate::output::human::{self, Facts};
+use crate::output::json;
+use crate::output::named_numbers::{Heading, NamedNumbers};
+use crate::output::predictions::{OutTable, PredictionFile, PredictionFlags};
+use crate::output::stdout;
+use crate::output::trace::TraceFile;
+use crate::report::OutputFiles;
+use crate::report::run::report;
+use crate::run::checkpoint::clerk::{CheckpointFile, Keeping};
+use crate::run::checkpoint::{Note, Resumed};
+use crate::run::deadline;
+use crate::run::plan::Plan;
+
+/// A command's words about its problem and its answer.
+pub(crate) trait Application {
+    /// The command's name.
+    const NAME: &'static str;
+
+    /// The flags that keep theta from running away, for advice.
+    const HOLDS: &'static str = "--l2";
+
+    /// What theta means for this problem: stands beside theta in what `--json` prints.
+    type Answer<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// How the problem was set up: stands in `settings` of what `--json` prints, and is enough to do it again.
+    type Settings<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// The first line: what is solved, and how large it is.
+    fn title(&self) -> String;
+
+    /// Where the data come from.
+    fn source(&self) -> Source<'_>;
+
+    /// What was decided without being asked, in whole sentences.
+    fn notes(&self) -> Vec<String>;
+
+    /// A name for each coordinate of theta; `--start FILE` may use them.
+    fn coordinates(&self) -> &[String];
+
+    /// Where `--start auto` begins, for a problem that knows a good place.
+    fn start(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// What a checkpoint is to hold for the command beside the run.
+    fn aside(&self) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    /// A start that is given, in the units of the problem, if these are not those of the answer.
+    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        theta
+    }
+
+    /// What `solution` means.
+    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
+
+    /// How the problem was set up.
+    fn settings(&self) -> Self::Settings<'_>;
+
+    /// The answer for people; the lines about the run follow by themselves.
+    fn describe<'a>(&'a self, answer: &'a Self::Answer<'_>, solution: &'a Solution, page: &mut Page<'a>);
+
+    /// A column of texts in what `--predictions` writes, if there is one.
+    fn predicts_texts(&self) -> Option<&str> {
+        None
+    }
+
+    /// What `--predictions` writes; asked for only where the command has that flag.
+    fn predictions(&self, answer: &Self::Answer<'_>, solution: &Solution) -> Result<OutTable> {
+        let _ = (answer, solution);
+        Ok(OutTable::default())
+    }
+}
+
+/// Where data come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// The file or files, or how they were generated.
+    pub(crate) text: &'a str,
+    /// Whether nobody gave a file.
+    pub(crate) generated: bool,
+    /// Whether it was asked for that they be generated.
+    pub(crate) asked: bool,
+}
+
+/// The answer for people: tables first, then labelled lines.
+#[derive(Default)]
+pub(crate) struct Page<'a> {
+    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) facts: Facts,
+}
+
+/// A part of an answer.
+pub(crate) enum Part<'a> {
+    /// Numbers with names, to be seen as bars.
+    Numbers(NamedNumbers<'a>),
+    Table(Grid),
+}
+
+impl<'a> Page<'a> {
+    /// One more table of numbers with names.
+    pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
+        self.parts.push(Part::Numbers(NamedNumbers { heading, names, numbers }));
+    }
+
+    /// For a terminal.
+    fn text(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
+            Part::Table(grid) => grid.text() + "\n",
+        });
+        parts.collect::<String>() + &self.facts.text()
+    }
+}
+
+/// What was asked of the run and its output.
+pub(crate) struct Request<'a> {
+    pub(crate) solver: &'a SolverFlags,
+    pub(crate) output: &'a OutputFlags,
+    /// The files that are read, which must not be overwritten.
+    pub(crate) inputs: Vec<&'a Path>,
+    /// Where predictions go, for a command that has them.
+    pub(crate) predictions: Option<&'a Path>,
+}
+
+impl<'a> Request<'a> {
+    /// The first thing a command does: its clock starts, and what could not be written is found out before anything is read.
+    pub(crate) fn new(
+        solver: &'a SolverFlags,
+        output: &'a OutputFlags,
+        inputs: Vec<&'a Path>,
+        predictions: impl Into<Option<&'a PredictionFlags>>,
+    ) -> Result<Self> {
+        deadline::start(solver.stop.max_seconds);
+        let predictions = predictions.into().and_then(|flags| flags.predictions.as_deref());
+        let request = Request { solver, output, inputs, predictions };
+        request.outputs(None)?;
+        Ok(request)
+    }
+
+    /// The files that are written, which are looked at before anything that takes time; `texts` is a column of texts in the predictions.
+    pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
+        let inputs: Vec<&Path> = self.inputs.iter().copied().chain(self.solver.start.file()).collect();
+        let OutputFlags { trace, pictures, .. } = self.output;
+        let trace = trace.as_deref().map(|path| ("--trace", path));
+        let predictions = self.predictions.map(|path| ("--predictions", path));
+        let checkpoint = self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
+        let single = trace.into_iter().chain(predictions).chain(checkpoint);
+        all_different(single.chain(pictures.paths()))?;
+        Ok(Outputs {
+            trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
+            predictions: predictions
+                .map(|(_, path)| PredictionFile::check(path, texts, &inputs))
+                .transpose()?,
+            pictures: pictures.check(&inputs)?,
+            checkpoint: checkpoint
+                .map(|(flag, path)| OutFile::check(path, &inputs).map_err(|error| anyhow!("{flag} {error}")))
+                .transpose()?,
+        })
+    }
+}
+
+/// Files that can be written.
+pub(crate) struct Outputs<'a> {
+    trace: Option<TraceFile>,
+    checkpoint: Option<OutFile>,
+    predictions: Option<PredictionFile<'a>>,
+    pictures: OutputFiles,
+}
+
+/// Refuses to write two things to one file.
+pub(crate) fn all_different<'p>(paths: impl Iterator<Item = (&'static str, &'p Path)>) -> Result<()> {
+    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
+    for (flag, path) in paths {
+        let target = target(path);
+        if let Some((other, _)) = seen.iter().find(|(_, seen)| *seen == target) {
+            bail!("{flag} {}: is the path of {other} too; expected another one", path.display());
+        }
+        seen.push((flag, target));
+    }
+    Ok(())
+}
+
+/// Where a path leads to, whether there is a file yet or not.
+fn target(path: &Path) -> PathBuf {
+    let new = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
+}
+
+/// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
+pub(crate) fn solve<'p, A: Application>(
+    application: &A,
+    problem: impl Into<Objective<'p>>,
+    request: &Request<'_>,
+    run: impl FnOnce(&mut Plan, Objective<'p>) -> Result<Solution>,
+) -> Result<Status> {
+    let problem = problem.into();
+    let Request { solver, output, .. } = request;
+    let note = Note::new(A::NAME, solver, output, &application.settings(), application.aside()?)?;
+    let resumed = Resumed::read(&solver.checkpoint)?;
+    resumed.as_ref().map_or(Ok(()), |resumed| resumed.check(&note))?;
+    let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
+    let start = application.rescaled(start);
+    let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
+    plan.holds = A::HOLDS;
+    let Outputs { trace, checkpoint, predictions, pictures } =
+        request.outputs(application.predicts_texts())?;
+    let rows = problem.inner.rows().all;
+    plan.keeping = Keeping {
+        trace: trace.map(|trace| (trace, rows)),
+        checkpoint: checkpoint.map(|file| {
+            let every = Duration::try_from_secs_f64(solver.checkpoint.checkpoint_every);
+            let every = every.unwrap_or(Duration::MAX);
+            CheckpointFile { file, every, note }
+        }),
+        resumed,
+        failed: None,
+    };
+    plan.pool().install(|| plan.keeping.check(problem))?;
+
+    let mut notes = application.notes();
+    notes.extend(undetermined(problem, application.coordinates()));
+    if solver.start.file().is_some() && start != plan.start {
+        notes.push(
+            "The start given is not allowed by the constraint; the run begins at the allowed point next to it."
+                .to_owned(),
+        );
+    }
+    if !output.json {
+        // Before the run: what is to be known while one waits.
+        stdout::print(&head(application, &notes))?;
+    }
+    let solution = run(&mut plan, problem)?;
+    let answer = application.answer(&solution)?;
+    // Whichever of the outputs cannot be written, the others are.
+    let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
+    let predicted =
+        predictions.map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
+    let mut page = Page::default();
+    application.describe(&answer, &solution, &mut page);
+    page.facts.run(&plan, &solution);
+    if let Some(direction) = &solution.endless {
+        page.facts.line("falls along", &human::direction(application.coordinates(), direction));
+    }
+    let text = if output.json {
+        let facts = json::Facts::of(application, problem, &answer, application.settings(), &notes);
+        json::document(&plan, &solution, &facts)?
+    } else {
+        page.text()
+    };
+    let pictured = if pictures.is_empty() {
+        Ok(())
+    } else {
+        pictures.write(&report(application, problem, &plan, &solution, page, &request.inputs, notes)?)
+    };
+    stdout::print(&text)?;
+    kept?;
+    predicted?;
+    pictured?;
+    Ok(solution.status)
+}
+
+/// Names that are listed before the rest is counted.
+const MOST_NAMES: usize = 5;
+
+/// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows enough to do so.
+fn undetermined(problem: Objective<'_>, names: &[String]) -> Option<String> {
+    let Objective { inner: f, regularizer: g, .. } = problem;
+    if f.n_x() * f.ell() < f.d() {
+        return None;
+    }
+    let mut found = dependent(f)?;
+    found.retain(|&l| {
+        g.coordinate(l).or_else(|| g.coordinate_of_budget(l)).is_some_and(|part| part.l2 == 0.0)
+    });
+    if found.is_empty() {
+        return None;
+    }
+    let mut listed: Vec<&str> = found.iter().take(MOST_NAMES).map(|&l| &*names[l]).collect();
+    let more = format!("{} others", found.len().saturating_sub(MOST_NAMES));
+    if found.len() > MOST_NAMES {
+        listed.push(&more);
+    }
+    Some(format!(
+        "The data do not tell all coefficients apart: {} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give --l2, or leave them out.",
+        if let [one] = *listed { format!("{one} is") } else { format!("{} are", listed.join(", ")) }
+    ))
+}
+
+/// What is known before the run.
+fn head<A: Application>(application: &A, notes: &[String]) -> String {
+    let Source { text, generated, asked } = application.source();
+    let source = if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
+    let mut head = format!("{}\n{}\n", visible(&application.title()), visible(&source));
+    for note in notes {
+        head.push_str(&human::paragraph("note:", note));
+    }
+    head + "\n"
+}

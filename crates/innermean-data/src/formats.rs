@@ -1,0 +1,12 @@
+//! What files may hold beside tables of text: a file for each format.
+
+pub(crate) mod corpus;
+pub(crate) mod libsvm;
+#[cfg(feature = "mat")]
+pub(crate) mod mat;
+pub(crate) mod matrix;
+pub(crate) mod npy;
+pub(crate) mod npz;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+pub(crate) mod vector;

@@ -1,0 +1,4 @@
+//! Files that are written.
+
+pub(crate) mod file;
+pub(crate) mod table;
