@@ -2,14 +2,12 @@
 
 #![cfg(unix)]
 
-mod desk;
-
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use desk::{Desk, csv, small};
+use crate::desk::{Desk, csv, small};
 use innermean::draws::Stream;
 use serde_json::Value;
 

@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use desk::*;
+use crate::desk::*;
 use innermean::METHODS;
 use serde_json::Value;
-
-mod desk;
 
 fn on_small() -> Desk {
     let desk = Desk::at("compare portfolio");

@@ -1,11 +1,11 @@
 //! The comparisons of the paper, with its settings: who needs how many oracle calls. `--nocapture` prints the tables that
 //! docs/comparison.md quotes.
 
-mod support;
-
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
+use crate::support::market::{Market, real_markets};
+use crate::support::{geometric_mean, median};
 use innermean::draws::Stream;
 use innermean::optimum::optimum;
 use innermean::problems::bellman::Bellman;
@@ -14,8 +14,6 @@ use innermean::{
     Unregularized,
 };
 use innermean_data::{MdpOptions, generate_mdp};
-use support::market::{Market, real_markets};
-use support::{geometric_mean, median};
 
 /// Runs until the objective is within `gap` of the optimum, looking `looks` times for each `n_X` steps.
 fn run<F: Inner, P: Merit, G: Regularizer>(

@@ -4,10 +4,12 @@
 //!
 //! A method joins by its row in `METHODS`.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::process;
+use crate::support::regression::Data;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
@@ -15,10 +17,6 @@ use innermean::{
     Status, Stop, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
-use support::market::{Limits, Market, Risk, Task};
-use support::process;
-use support::regression::Data;
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 /// (method, problem, reason): where a method may miss what its row promises. One that is no longer needed is an error.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[("msvr", "portfolio", MSVR)];

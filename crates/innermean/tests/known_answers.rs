@@ -1,18 +1,16 @@
 //! Portfolios whose answer is known from elsewhere: by the closed form of mean-variance, and by Clarabel, an
 //! interior-point solver that gets the raw formula as a quadratic program.
 
-mod support;
-
 use std::num::NonZeroU64;
 
+use crate::support::dense::{distance_squared, dot};
+use crate::support::geometric_mean;
+use crate::support::market::{Limits, Market, Risk, Task, real_markets};
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
     AnyMethod, Certificate, Choice, Driver, Observer, Record, Solution, Square, Status, Stop, Unregularized,
 };
-use support::dense::{distance_squared, dot};
-use support::geometric_mean;
-use support::market::{Limits, Market, Risk, Task, real_markets};
 
 /// A run on `-<m, theta> + theta' Cov theta` with the settings of the paper's figures.
 struct PaperRun {

@@ -1,7 +1,5 @@
 //! A folder in which the binary is driven as a user would.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +8,9 @@ use std::process::{Command, Output};
 use innermean_data::{Returns, generate_factor_model};
 use serde_json::Value;
 use tempfile::TempDir;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod signal;
 
 /// A folder of its own for each test, in which the binary runs.
 pub(crate) struct Desk {

@@ -13,10 +13,10 @@ use innermean::{
 };
 use innermean_data::generate_factor_model;
 
-use super::support::chain::Chain;
-use super::support::regression::Data;
-use super::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use super::witness::{Witness, bits, stopped};
+use crate::support::chain::Chain;
+use crate::support::regression::Data;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
 
