@@ -41,6 +41,9 @@ pub struct Constants {
 /// through pointers more.
 pub type ErasedProblem<'p> = Problem<&'p dyn Inner, Borrowed<'p, dyn Merit + 'p>, &'p dyn Regularizer>;
 
+/// A problem that owns its parts, of whatever types: problems of many kinds in one list.
+pub type BoxedProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
+
 impl<'p> ErasedProblem<'p> {
     /// The same problem once more: all of it is borrowed.
     #[must_use]
@@ -54,6 +57,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// This problem with its types forgotten.
     pub fn erased(&self) -> ErasedProblem<'_> {
         Problem { inner: &self.inner, merit: Borrowed(&self.merit), regularizer: &self.regularizer }
+    }
+
+    /// This problem with its parts behind pointers.
+    #[must_use]
+    pub fn boxed(self) -> BoxedProblem
+    where
+        F: 'static,
+        P: 'static,
+        G: 'static,
+    {
+        let Problem { inner, merit, regularizer } = self;
+        Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
     }
 
     /// `P(theta)`
