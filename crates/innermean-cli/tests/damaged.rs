@@ -4,11 +4,13 @@ use std::path::Path;
 
 use innermean_fuzz::{commands, fuzz_with};
 
+use crate::desk::PROGRAM;
+
 /// Each is a run of the program.
 const CASES: u64 = 120;
 
 fn check(target: &str, run: fn(&Path, &[u8])) {
-    let program = Path::new(env!("CARGO_BIN_EXE_innermean"));
+    let program = Path::new(PROGRAM);
     let found = fuzz_with(target, &|data: &[u8]| run(program, data), 1, CASES).expect("a corpus");
     let found: Vec<String> =
         found.iter().map(|found| format!("--case {}: {}", found.case, found.what)).collect();

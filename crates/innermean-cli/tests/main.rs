@@ -3,6 +3,7 @@
 mod desk;
 
 mod bags;
+mod book;
 mod checkpoints;
 mod compare;
 mod damaged;

@@ -91,13 +91,12 @@ fn help_states_problem_stopping_rule_and_example() {
     ] {
         assert!(words.contains(part), "{part} in {}", help.out);
     }
-    let binary = || Command::new(assert_cmd::cargo::cargo_bin!("innermean"));
-    let version = Run::from(binary().arg("--version").output().expect("runs"));
+    let version = Run::from(program().arg("--version").output().expect("runs"));
     assert_eq!(version.code, Some(0));
     assert!(version.out.starts_with(concat!("innermean ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
-    let help = Run::from(binary().arg("help").output().expect("runs"));
+    let help = Run::from(program().arg("help").output().expect("runs"));
     assert!(help.code == Some(0) && help.out.contains("portfolio"), "{}", help.out);
-    let nothing = Run::from(binary().output().expect("runs"));
+    let nothing = Run::from(program().output().expect("runs"));
     assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""));
     assert!(nothing.err.contains("Usage: innermean <COMMAND>"), "{}", nothing.err);
 }
