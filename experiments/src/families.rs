@@ -5,9 +5,9 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::{
-    Absolute, AnyRegularizer, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner, L1,
-    LanguageModel, Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences, Simplex,
-    SoftmaxBags, Square, SquaredHinge, Unregularized,
+    Absolute, AnyRegularizer, BoxedProblem, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner,
+    L1, LanguageModel, Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences,
+    Simplex, SoftmaxBags, Square, SquaredHinge, Unregularized,
 };
 use innermean_data::{
     GroupOptions, LanguageOptions, LinearModel, MdpOptions, RowLabels, generate_factor_model,
@@ -16,9 +16,6 @@ use innermean_data::{
 
 use crate::groups::{Shape, draw};
 
-/// A problem whose types are known at run time.
-pub type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
-
 /// A problem with its name and a place to begin.
 pub struct Case {
     /// What kind of problem.
@@ -26,7 +23,7 @@ pub struct Case {
     /// How large.
     pub size: String,
     /// The problem.
-    pub problem: AnyProblem,
+    pub problem: BoxedProblem,
     /// Where runs begin.
     pub start: Vec<f64>,
 }
@@ -39,8 +36,7 @@ fn case(
     regularizer: impl Regularizer + 'static,
 ) -> Case {
     let start = vec![0.0; inner.d()];
-    let problem =
-        AnyProblem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) };
+    let problem = Problem { inner, merit, regularizer }.boxed();
     let start = problem.erased().allowed(&start);
     Case { family, size, problem, start }
 }

@@ -1,8 +1,8 @@
 //! The torture test of the certificates: random problems of every command, loss, penalty, constraint and conditioning, every claim compared with the
 //! best point that any method or an independent solver found, evaluated in double-double numbers.
 //!
-//! The library is used by its doors alone: nothing here knows how a claim was proven. `src/bin/torture.rs` runs any number of problems, the test of the
-//! same name a few hundred.
+//! The library is used by its doors alone: nothing here knows how a claim was proven. `src/bin/torture.rs` runs any number of problems, the tests
+//! beside it a few hundred.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub mod penalty;
 pub mod report;
 pub mod rival;
 pub mod runs;
+#[cfg(test)]
+mod tests;
 
 /// Which problems, and who solves them.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,8 @@
 
 use innermean::collapse::SparseRows;
 use innermean::{
-    Absolute, AnyMethod, Begin, Checkpoint, CheckpointError, Choice, Collapsed, Driver, ElasticNet, Inner,
-    METHODS, Merit, Mspbe, Observer, Portfolio, Problem, Regularizer, Simplex, Square, Stop, Unregularized,
+    Absolute, AnyMethod, Begin, BoxedProblem, Checkpoint, CheckpointError, Choice, Collapsed, Driver,
+    ElasticNet, Inner, METHODS, Mspbe, Observer, Portfolio, Problem, Simplex, Square, Stop, Unregularized,
     auto,
 };
 use innermean_data::generate_factor_model;
@@ -16,30 +16,19 @@ use self::forge::{nearest, repaired};
 
 pub(crate) mod forge;
 
-type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
-
-fn boxed<F, P, G>(Problem { inner, merit, regularizer }: Problem<F, P, G>) -> AnyProblem
-where
-    F: Inner + 'static,
-    P: Merit + 'static,
-    G: Regularizer + 'static,
-{
-    Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
-}
-
 /// Few terms of one or two of many coordinates, so that steps lag.
-fn sparse() -> AnyProblem {
+fn sparse() -> BoxedProblem {
     let columns: Vec<u32> = (0..12).flat_map(|i| [3 * i, 3 * i + 1]).collect();
     let values = (0..columns.len()).map(|k| 0.5 + (k % 7) as f64 / 7.0).collect();
     let starts = (0..=12).map(|i| 2 * i).collect();
     let rows = SparseRows::new(90, starts, columns, values).expect("rising columns");
     let inner = Collapsed::from_sparse_rows(rows, (0..12).map(|i| f64::from(i % 3) - 1.0).collect());
     let regularizer = ElasticNet::from_weights(1e-3, 1e-2).expect("weights");
-    boxed(Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer })
+    Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer }.boxed()
 }
 
 /// Together they suit every method.
-fn problems() -> Vec<AnyProblem> {
+fn problems() -> Vec<BoxedProblem> {
     let market = |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
     let square = Square::new(1.0).expect("a weight");
     let kink = Absolute::new(1.0).expect("a weight");
@@ -47,11 +36,11 @@ fn problems() -> Vec<AnyProblem> {
     let rewards = generate_factor_model(11, 1, 9).values;
     let projected = Mspbe::new(3, moves(5), &moves(6), rewards, 0.9).expect("transitions");
     vec![
-        boxed(market(9, 4).problem(square, Simplex).expect("finite means")),
-        boxed(market(8, 3).problem(square, Unregularized).expect("finite means")),
-        boxed(market(7, 3).problem(kink, Simplex).expect("finite means")),
+        market(9, 4).problem(square, Simplex).expect("finite means").boxed(),
+        market(8, 3).problem(square, Unregularized).expect("finite means").boxed(),
+        market(7, 3).problem(kink, Simplex).expect("finite means").boxed(),
         sparse(),
-        boxed(projected.problem(0.3).expect("a problem")),
+        projected.problem(0.3).expect("a problem").boxed(),
     ]
 }
 
@@ -65,7 +54,7 @@ struct Run {
 }
 
 struct Runs {
-    problems: Vec<AnyProblem>,
+    problems: Vec<BoxedProblem>,
     runs: Vec<Run>,
 }
 
@@ -97,7 +86,7 @@ fn driver() -> Driver<'static> {
 }
 
 fn go(
-    problem: &AnyProblem,
+    problem: &BoxedProblem,
     method: Option<&AnyMethod>,
     begin: Begin<'_>,
     observer: &mut dyn Observer,

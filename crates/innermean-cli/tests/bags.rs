@@ -3,13 +3,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use desk::{Desk, number, numbers};
+use crate::desk::{Desk, number, numbers};
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 use serde_json::Value;
-
-#[allow(unused_imports, reason = "every test file uses a part of it")]
-#[path = "desk/mod.rs"]
-mod desk;
 
 /// Rows of 60 groups of 1 to 30 rows with row labels, and a table of their proportions, sorted otherwise.
 fn files(desk: &Desk) {

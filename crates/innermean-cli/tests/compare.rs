@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use desk::*;
+use crate::desk::*;
 use innermean::METHODS;
 use serde_json::Value;
-
-mod desk;
 
 fn on_small() -> Desk {
     let desk = Desk::at("compare portfolio");
@@ -28,7 +26,7 @@ fn calls(method: &Value) -> Vec<f64> {
 #[test]
 fn all_methods_that_suit_run_and_the_others_are_named() {
     let desk = on_small();
-    let answer = desk.json("small.csv --max-seconds 0.2", 0);
+    let answer = desk.json("small.csv --max-calls 4e6", 0);
     let names: Vec<&str> =
         answer["methods"].as_array().expect("methods").iter().filter_map(|m| m["name"].as_str()).collect();
     let unsuited: Vec<&str> =
@@ -47,7 +45,7 @@ fn all_methods_that_suit_run_and_the_others_are_named() {
         "{}",
         answer["optimum_source"]
     );
-    let people = desk.run("small.csv --max-seconds 0.2 --methods svrpda1,lbfgs");
+    let people = desk.run("small.csv --max-calls 4e6 --methods svrpda1,lbfgs");
     assert_eq!(people.code, Some(0), "{}", people.err);
     for words in [
         "Oracle calls to a gap",

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use innermean_fuzz::{Finding, RESUMES, commands, fuzz_from, fuzz_with};
 
+use crate::desk::PROGRAM;
+
 /// Each is a run of the program.
 const CASES: u64 = 120;
 
 fn check(target: &str, run: fn(&Path, &[u8])) {
-    let program = Path::new(env!("CARGO_BIN_EXE_innermean"));
+    let program = Path::new(PROGRAM);
     none(&fuzz_with(target, &|data: &[u8]| run(program, data), 1, CASES).expect("a corpus"));
 }
 
@@ -30,6 +32,6 @@ fn traces() {
 
 #[test]
 fn checkpoints() {
-    let resumes = commands::Resumes::new(Path::new(env!("CARGO_BIN_EXE_innermean")));
+    let resumes = commands::Resumes::new(Path::new(PROGRAM));
     none(&fuzz_from(RESUMES, &resumes.corpus(), &|data: &[u8]| resumes.run(data), 1, CASES));
 }

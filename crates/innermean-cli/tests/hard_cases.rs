@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
+
+use crate::desk::program;
 
 /// A command on the files of this folder, and the least objective that there is, found in 300-bit arithmetic.
 const CASES: [(&str, f64); 9] = [
@@ -22,8 +23,7 @@ const CASES: [(&str, f64); 9] = [
 ];
 
 fn run(folder: &Path, args: &str) -> (Option<i32>, Value) {
-    let mut command = Command::cargo_bin("innermean").expect("the binary");
-    let output = command.current_dir(folder).args(args.split(' ')).arg("--json").output().expect("it runs");
+    let output = program().current_dir(folder).args(args.split(' ')).arg("--json").output().expect("it runs");
     (output.status.code(), serde_json::from_slice(&output.stdout).expect("JSON"))
 }
 

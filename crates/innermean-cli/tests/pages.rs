@@ -4,7 +4,7 @@
 //! block and a block `text` follows, that is its output, or what it complains about where it fails; a line `...` stands for whatever is left out. A block such as
 //! `csv file=returns.csv` is a file in that folder. Lines about time are the machine's and not compared.
 //!
-//! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test pages` writes what the program prints into the pages: of an example with one line `...`, as many
+//! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test all pages::` writes what the program prints into the pages: of an example with one line `...`, as many
 //! lines before and after it as stood there. Read the difference before you keep it.
 
 use std::fs;
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+
+use crate::desk::PROGRAM;
 
 /// Pages that must have one.
 const WITH_EXAMPLES: [&str; 11] = [
@@ -35,7 +37,8 @@ struct Block<'a> {
     text: String,
 }
 
-fn pages() -> Vec<PathBuf> {
+/// The README and the pages of the book, with its contents.
+pub(crate) fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs = fs::read_dir(root.join("docs")).expect("the docs");
     let docs =
@@ -76,7 +79,7 @@ fn command(line: &str) -> Option<String> {
 
 /// Runs a line in a shell that finds the program.
 fn run(line: &str, folder: &Path) -> Output {
-    let program = assert_cmd::cargo::cargo_bin("innermean");
+    let program = Path::new(PROGRAM);
     let paths = program.parent().map(Path::to_owned).into_iter();
     let paths =
         paths.chain(std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect::<Vec<_>>());
@@ -202,36 +205,6 @@ fn a_blessed_example_shows_as_many_lines_as_before() {
     assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\ny\n"), "a\n...\nd\n");
     assert_eq!(blessed("a\nb\nc\nd\n", "x\n...\n"), "a\n...\n");
     assert_eq!(blessed("a\nb\nc\n", "x\n"), "a\nb\nc\n");
-}
-
-/// The targets of links and pictures, `](target)`, that are files of the repository.
-fn targets(page: &str) -> impl Iterator<Item = &str> {
-    let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-    ends.map(|(target, _)| target.split('#').next().unwrap_or(target))
-        .filter(|target| !target.is_empty() && !target.contains("://"))
-}
-
-#[test]
-fn links_lead_somewhere() {
-    let mut dead = Vec::new();
-    for path in pages() {
-        let page = fs::read_to_string(&path).expect("a page");
-        let folder = path.parent().expect("a folder");
-        let missing = targets(&page).filter(|target| !folder.join(target).exists());
-        dead.extend(missing.map(|target| format!("{}: {target}", path.display())));
-    }
-    assert!(dead.is_empty(), "{}", dead.join("\n"));
-}
-
-#[test]
-fn the_book_has_every_page() {
-    let summary = pages().into_iter().find(|page| page.ends_with("SUMMARY.md")).expect("the book's contents");
-    let text = fs::read_to_string(&summary).expect("the book's contents");
-    let listed: Vec<&str> = targets(&text).collect();
-    for page in pages().iter().filter(|page| page.parent() == summary.parent() && **page != summary) {
-        let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
-        assert!(listed.contains(&name), "docs/SUMMARY.md does not list {name}");
-    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What a shell and a reader of manuals ask for.
 
-use assert_cmd::Command;
 use tempfile::TempDir;
 
+use crate::desk::program;
+
 fn printed(args: &[&str]) -> String {
-    let output = Command::cargo_bin("innermean").expect("the program").args(args).output().expect("it runs");
+    let output = program().args(args).output().expect("it runs");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
@@ -21,11 +22,7 @@ fn completions_know_the_commands_and_their_flags() {
 
 #[test]
 fn a_shell_that_nobody_knows_is_refused() {
-    let output = Command::cargo_bin("innermean")
-        .expect("the program")
-        .args(["completions", "tcsh"])
-        .output()
-        .expect("it runs");
+    let output = program().args(["completions", "tcsh"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("tcsh") && said.contains("fish"), "{said}");

@@ -84,7 +84,7 @@ pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
-pub use problem::{Constants, Objective, Problem};
+pub use problem::{BoxedProblem, Constants, Objective, Problem};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;

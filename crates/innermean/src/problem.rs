@@ -49,6 +49,9 @@ pub struct Objective<'p> {
     pub regularizer: &'p dyn Regularizer,
 }
 
+/// A problem that owns its parts, of whatever types: problems of many kinds in one list.
+pub type BoxedProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
+
 impl fmt::Debug for Objective<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let f = self.inner;
@@ -72,6 +75,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
     /// This problem with its types erased.
     pub fn erased(&self) -> Objective<'_> {
         self.into()
+    }
+
+    /// This problem with its parts behind pointers.
+    #[must_use]
+    pub fn boxed(self) -> BoxedProblem
+    where
+        F: 'static,
+        P: 'static,
+        G: 'static,
+    {
+        let Problem { inner, merit, regularizer } = self;
+        Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
     }
 
     /// `P(theta)`

@@ -1,9 +1,14 @@
 //! The normal equations against closed forms, whatever structure leads to them; what is chosen for whom; and how a choice that fails is made good.
 
-mod support;
-
 use std::sync::atomic::AtomicBool;
 
+use crate::support::chain::Chain;
+use crate::support::dense::{Symmetric, dot};
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::process;
+use crate::support::regression::Data;
+use crate::support::sparse::SparseData;
+use crate::support::toy::{self, Affine};
 use innermean::auto::{self, Candidate, GaveUp};
 use innermean::methods::direct::Direct;
 use innermean::methods::gradient_descent::GradientDescent;
@@ -13,13 +18,6 @@ use innermean::{
     Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution, Square, Status, Stop, Structure,
     Unregularized, Weighted,
 };
-use support::chain::Chain;
-use support::dense::{Symmetric, dot};
-use support::market::{Limits, Market, Risk, Task};
-use support::process;
-use support::regression::Data;
-use support::sparse::SparseData;
-use support::toy::{self, Affine};
 
 /// f with its averages out of sight.
 struct Hidden<F>(F);
@@ -70,7 +68,7 @@ fn direct<'p>(problem: impl Into<Objective<'p>>) -> Solution {
 
 fn assert_close(theta: &[f64], exact: &[f64], relative: f64) {
     let size = dot(exact, exact).sqrt();
-    let apart = support::dense::distance_squared(theta, exact).sqrt();
+    let apart = crate::support::dense::distance_squared(theta, exact).sqrt();
     assert!(apart <= relative * size, "{apart:e} apart, of {size:e}");
 }
 

@@ -1,18 +1,15 @@
 //! Steps of SVRPDA-I and II in batches, and the passes and blocks of bags that they stand on.
 
-mod allocations;
-mod support;
-
 use std::ops::Range;
 
-use allocations::allocations;
+use crate::allocations::allocations;
+use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{Duals, block_of};
 use innermean::{
     Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method, NegativeLog,
     Objective, Oracle, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
 };
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
-use support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 
 /// Groups of 1 to 9 rows and, if wanted, two large ones that passes cut into segments.
 fn groups(large: bool, intercept: bool) -> Groups {

@@ -1,7 +1,6 @@
 //! A certificate is a bound: never below the true gap, and next to nothing at the solution.
 
-mod support;
-
+use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::merit::Merit;
@@ -11,7 +10,6 @@ use innermean::{
     ElasticNet, FreeTail, Huber, Inner, L1, Logistic, Measure, Poisson, Problem, Reason, Regularizer, Ridge,
     Separable, Simplex, SmoothedHinge, Square, SquaredHinge, Stop, Tilted, Unregularized, Weighted, optimum,
 };
-use support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 
 type Phi = Box<dyn Merit>;
 type G = Box<dyn Regularizer>;
@@ -216,15 +214,21 @@ fn a_convex_composition_has_a_fenchel_gap_if_it_says_so() {
             }
         }
         // Nobody says so, nobody bounds theta: the reason is given.
-        let silent =
-            Problem { inner: Silent(&problem.inner), merit: support::toy::Softplus, regularizer: Simplex };
+        let silent = Problem {
+            inner: Silent(&problem.inner),
+            merit: crate::support::toy::Softplus,
+            regularizer: Simplex,
+        };
         let certificate = Evaluator::new(&silent).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
         assert_eq!(
             (certificate.measure, certificate.reason),
             (Measure::Stationarity, Some(Reason::NotConvex))
         );
-        let endless =
-            Problem { inner: &problem.inner, merit: support::toy::Softplus, regularizer: Unregularized };
+        let endless = Problem {
+            inner: &problem.inner,
+            merit: crate::support::toy::Softplus,
+            regularizer: Unregularized,
+        };
         let certificate = Evaluator::new(&endless).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
         // Nothing but what phi itself is never below.
         assert_eq!(certificate.measure, Measure::FenchelGap);

@@ -4,21 +4,19 @@
 //!
 //! A method joins by its row in `METHODS`.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::process;
+use crate::support::regression::Data;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
-    AnyMethod, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer, Solution,
-    Status, Stop, optimum,
+    AnyMethod, BoxedProblem, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer,
+    Solution, Status, Stop, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
-use support::market::{Limits, Market, Risk, Task};
-use support::process;
-use support::regression::Data;
-use support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 /// (method, problem, reason): where a method may miss what its row promises. One that is no longer needed is an error.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[("msvr", "portfolio", MSVR)];
@@ -43,22 +41,10 @@ const SUBLINEAR_STEPS: u64 = 100_000;
 const NEVER: Stop =
     Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None };
 
-/// Of whatever kind, so that all methods are compiled once and not for every problem.
-type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
-
-fn boxed<F, P, G>(Problem { inner, merit, regularizer }: Problem<F, P, G>) -> AnyProblem
-where
-    F: Inner + 'static,
-    P: Merit + 'static,
-    G: Regularizer + 'static,
-{
-    Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
-}
-
 /// A problem with its known optimum, and what may be spent on it.
 struct Case {
     name: &'static str,
-    problem: AnyProblem,
+    problem: BoxedProblem,
     start: Vec<f64>,
     /// `P(theta*)`
     least: f64,
@@ -75,10 +61,10 @@ impl Case {
         G: Regularizer + 'static,
     {
         let start = vec![0.0; problem.inner.d()];
-        Case::from(name, boxed(problem), theta, start)
+        Case::from(name, problem.boxed(), theta, start)
     }
 
-    fn from(name: &'static str, problem: AnyProblem, theta: &[f64], start: Vec<f64>) -> Self {
+    fn from(name: &'static str, problem: BoxedProblem, theta: &[f64], start: Vec<f64>) -> Self {
         let least = problem.objective(theta);
         // The library's own idea of the optimum agrees with the one from elsewhere.
         let own = optimum(&problem, &start).expect("an optimum");
@@ -261,7 +247,7 @@ fn convex_and_not_affine() {
     let f = SoftplusUnits::random(6, 40, |_| 5, 1);
     let (problem, saddle) = softplus_of_softplus(f, 0.05);
     // Not at zero: it lies so near the optimum that noise of any size would carry a run away from it.
-    Case::from("softplus", boxed(problem), &saddle.theta, vec![3.0; 6]).check();
+    Case::from("softplus", problem.boxed(), &saddle.theta, vec![3.0; 6]).check();
 }
 
 #[test]
@@ -275,7 +261,7 @@ fn ragged_samples() {
 fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     // Rows for several blocks.
     let market = Market::generated(9000, 8, 1);
-    let problem = boxed(market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly)));
+    let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly)).boxed();
     let on = |threads: usize, row: &MethodInfo| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {

@@ -1,18 +1,16 @@
 //! Portfolios whose answer is known from elsewhere: by the closed form of mean-variance, and by Clarabel, an
 //! interior-point solver that gets the raw formula as a quadratic program.
 
-mod support;
-
 use std::num::NonZeroU64;
 
+use crate::support::dense::{distance_squared, dot};
+use crate::support::geometric_mean;
+use crate::support::market::{Limits, Market, Risk, Task, real_markets};
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
     AnyMethod, Certificate, Choice, Driver, Observer, Record, Solution, Square, Status, Stop, Unregularized,
 };
-use support::dense::{distance_squared, dot};
-use support::geometric_mean;
-use support::market::{Limits, Market, Risk, Task, real_markets};
 
 /// A run on `-<m, theta> + theta' Cov theta` with the settings of the paper's figures.
 struct PaperRun {
@@ -38,7 +36,7 @@ impl PaperRun {
         };
         let driver = Driver {
             stop: Stop { tolerance: Some(tolerance), max_outer: Some(2000), ..Stop::default() },
-            evaluate_every: NonZeroU64::new(n as u64 / 4),
+            evaluate_every: NonZeroU64::new(n as u64 / 2),
             ..Driver::default()
         };
         let solution = AnyMethod::named(method, &choice, &problem, &start).unwrap().run(
@@ -98,10 +96,10 @@ impl PaperRun {
 fn both_methods_reach_the_closed_form_of_the_18_portfolios_linearly() {
     let mut ratios = Vec::new();
     for market in real_markets() {
-        let runs = ["svrpda1", "svrpda2"].map(|method| PaperRun::new(&market, method, 0, 1e-16));
+        let runs = ["svrpda1", "svrpda2"].map(|method| PaperRun::new(market, method, 0, 1e-16));
         for (run, method) in runs.iter().zip(["SVRPDA-I", "SVRPDA-II"]) {
             let name = format!("{} by {method}", market.name);
-            assert_eq!(run.solution.calls.total(), run.calls_as_in_the_figures(&market, method), "{name}");
+            assert_eq!(run.solution.calls.total(), run.calls_as_in_the_figures(market, method), "{name}");
             assert!(run.error < 1e-6, "{name}: theta is off by {:.1e}", run.error);
             let (r_squared, slope) = run.line();
             assert!(slope < 0.0 && r_squared > 0.9, "{name}: r^2 = {r_squared:.3}, slope {slope:.1}");
@@ -186,8 +184,8 @@ impl Observer for Checked<'_> {
 
 /// The markets to be solved by Clarabel too.
 fn markets() -> Vec<Market> {
-    let mut markets = vec![Market::generated(300, 5, 1), Market::generated(800, 12, 2)];
-    match Market::real().into_iter().find(|market| market.name == "Europe_ME") {
+    let mut markets = vec![Market::generated(300, 5, 1), Market::generated(400, 10, 2)];
+    match Market::real().iter().find(|market| market.name == "Europe_ME") {
         Some(market) => markets.push(market.thinned(8)),
         None => println!("skipped: Europe_ME is not in shared/data/portfolio beside the repository"),
     }

@@ -1,6 +1,5 @@
 //! Second derivatives of the merits, gradients in one pass, and Newton's method.
 
-#[path = "newton/curved.rs"]
 mod curved;
 
 use innermean::draws::Stream;

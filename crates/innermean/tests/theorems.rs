@@ -4,8 +4,9 @@
 //! Also what the proofs rest on (U is the batch gradient at the current duals), the step formulas on numbers worked out
 //! by hand, and the refusals where an assumption is not met.
 
-mod support;
-
+use crate::support::dense::distance_squared;
+use crate::support::market::Market;
+use crate::support::toy::{Affine, Saddle, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::methods::svrpda::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
@@ -13,9 +14,6 @@ use innermean::{
     Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1,
     Svrpda2, Unregularized,
 };
-use support::dense::distance_squared;
-use support::market::Market;
-use support::toy::{Affine, Saddle, SoftplusUnits, least_squares, softplus_of_softplus};
 
 /// The seeds of every average.
 const SEEDS: std::ops::Range<u64> = 0..40;
@@ -175,7 +173,7 @@ fn affine_in_two() -> Example<Affine, Square, Ridge> {
     Example::new("affine, ell = 2", least_squares(Affine::random(5, 2, 6, |i| 2 + i % 4, 2), 0.25, 0.4))
 }
 
-fn convex() -> Example<SoftplusUnits, support::toy::Softplus, Ridge> {
+fn convex() -> Example<SoftplusUnits, crate::support::toy::Softplus, Ridge> {
     Example::new(
         "softplus of softplus",
         softplus_of_softplus(SoftplusUnits::random(3, 7, |i| 2 + i % 3, 3), 0.08),

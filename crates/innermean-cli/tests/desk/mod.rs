@@ -1,7 +1,5 @@
 //! A folder in which the binary is driven as a user would.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +8,17 @@ use std::process::{Command, Output};
 use innermean_data::{Returns, generate_factor_model};
 use serde_json::Value;
 use tempfile::TempDir;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod signal;
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_innermean");
+
+/// The program, without arguments.
+pub(crate) fn program() -> Command {
+    Command::new(PROGRAM)
+}
 
 /// A folder of its own for each test, in which the binary runs.
 pub(crate) struct Desk {
@@ -54,7 +63,7 @@ impl Desk {
 
     /// The command with these arguments, in this folder.
     pub(crate) fn command(&self, args: &str) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("innermean"));
+        let mut command = program();
         command.current_dir(self.path()).args(self.command.split_whitespace()).args(args.split_whitespace());
         command
     }

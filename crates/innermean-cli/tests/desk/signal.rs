@@ -1,13 +1,11 @@
 //! Signals to a running program, told apart by what Linux says of it: no test waits for a number of seconds.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::desk::Desk;
+use super::Desk;
 
 pub(crate) const HANGUP: u32 = 1;
 

@@ -6,7 +6,7 @@ const TABLE: &str = "rows.csv --except id,class --target y";
 const CLASSES: &str = "rows.csv --except id,y --target class";
 
 fn desk_with_rows() -> (Desk, Vec<Vec<f64>>, Vec<f64>) {
-    let desk = Desk::new();
+    let desk = desk();
     let (rows, targets) = rows();
     desk.file("rows.csv", &csv(&rows, &targets));
     (desk, rows, targets)
@@ -153,7 +153,7 @@ fn sparse_rows_and_tables_give_the_same_answer() {
 /// Rows with nothing in them count, and features that are never there keep a coefficient of zero.
 #[test]
 fn empty_rows_and_absent_features() {
-    let desk = Desk::new();
+    let desk = desk();
     let text = "1 2:1.5\n-1\n1 2:2 9:1 # a remark\n\n-1 2:-1\n-1 9:-0.5\n1\n-1 2:-2 9:1\n";
     desk.file("rows.svm", text);
     let answer = desk.json("rows.svm --loss logistic --l2 0.1 --tolerance 1e-10", 0);
@@ -180,7 +180,7 @@ fn empty_rows_and_absent_features() {
 /// A large sparse problem by steps that leave coordinates for later.
 #[test]
 fn generated_sparse_rows_by_several_methods() {
-    let desk = Desk::new();
+    let desk = desk();
     let args = "--generate sparse --rows 2000 --features 5000 --nonzeros 5 --loss logistic --l1 1e-3 --l2 1e-3 --tolerance 1e-11";
     let answers: Vec<Value> = ["lbfgs", "saga", "svrpda1", "spdc"]
         .map(|method| desk.json(&format!("{args} --method {method}"), 0))
@@ -249,7 +249,7 @@ fn weights_stand_for_rows() {
 
 #[test]
 fn a_constant_target_and_constant_columns_have_an_answer() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("rows.csv", "a,b,y\n1,7,3\n2,7,3\n4,7,3\n-1,7,3\n");
     let answer = desk.json("rows.csv --target y", 0);
     assert!((number(&answer["intercept"]) - 3.0).abs() < 1e-5 && answer["r_squared"].is_null());
@@ -261,7 +261,7 @@ fn a_constant_target_and_constant_columns_have_an_answer() {
 /// Classes that a plane keeps apart have no best coefficients without a penalty: a truthful end, and a word.
 #[test]
 fn separated_classes_are_warned_about() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("rows.csv", "a,y\n1,u\n2,u\n3,v\n4,v\n");
     let run = desk.run("rows.csv --target y --loss logistic --max-outer 200");
     assert!(run.out.contains("warning") && run.out.contains("--l2"), "{}", run.out);
@@ -272,7 +272,7 @@ fn separated_classes_are_warned_about() {
 
 #[test]
 fn without_an_intercept_a_ridge_is_strongly_convex() {
-    let desk = Desk::new();
+    let desk = desk();
     let (rows, targets) = rows();
     desk.file("t.csv", &csv(&rows, &targets));
     // As they are, and brought to one scale.
@@ -286,7 +286,7 @@ fn without_an_intercept_a_ridge_is_strongly_convex() {
 
 #[test]
 fn whoever_asks_for_generated_rows_is_not_told_that_there_is_no_file() {
-    let desk = Desk::new();
+    let desk = desk();
     let unasked = desk.run("--rows 50 --features 2").out;
     assert!(unasked.contains("(no FILE was given)"), "{unasked}");
     for kind in ["dense", "sparse"] {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn targets_that_are_not_what_the_loss_asks() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("t.csv", "a,b,y\n1,2,x\n3,4,y\n5,6,z\n");
     desk.assert_refused(
         "t.csv --target y --loss logistic",
@@ -33,7 +33,7 @@ fn targets_that_are_not_what_the_loss_asks() {
 
 #[test]
 fn sparse_rows_that_are_none() {
-    let desk = Desk::new();
+    let desk = desk();
     let cases: [(&str, &[&str]); 7] = [
         ("", &["is empty"]),
         ("1 1:2\nx 1:2\n", &["line 2", "'x'"]),
@@ -65,7 +65,7 @@ fn sparse_rows_that_are_none() {
 
 #[test]
 fn weights_and_flags_that_make_no_sense() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("t.csv", "a,y,w\n1,2,1\n3,4,-1\n5,7,0\n");
     desk.assert_refused("t.csv --target y --weight w", &["t.csv, line 3", "the weight is -1"]);
     desk.file("zero.csv", "a,y,w\n1,2,0\n3,4,0\n");
@@ -100,7 +100,7 @@ fn weights_and_flags_that_make_no_sense() {
 
 #[test]
 fn roles_are_no_features() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("t.csv", "a,y,w\n1,2,1\n3,4,2\n5,7,1\n");
     let answer = desk.json("t.csv --target y --weight w", 0);
     assert_eq!(answer["names"], serde_json::json!(["a", "(intercept)"]));

@@ -98,10 +98,10 @@ fn the_same_seed_is_the_same_answer_on_any_number_of_threads() {
 
 #[test]
 fn large_tables_are_solved_without_a_closed_form() {
-    let answer = desk().json("--states 20000 --successors 5 --discount 0.9", 0);
+    let answer = desk().json("--states 4000 --successors 5 --discount 0.9", 0);
     assert!(number(&answer["mean_squared_residual"]) < 1e-16);
     let said = answer["closed_form"]["source"].as_str().expect("words");
-    assert!(said.contains("not computed for 20000 coordinates"), "{said}");
+    assert!(said.contains("not computed for 4000 coordinates"), "{said}");
     assert!(answer["closed_form"]["values_distance"].is_null());
 }
 

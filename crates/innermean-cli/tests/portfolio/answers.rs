@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn without_a_file_a_generated_market_is_solved_and_labelled() {
-    let run = Desk::new().run("");
+    let run = desk().run("");
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
     assert!(run.out.contains("generated: factor model"), "{}", run.out);
     for words in ["S1B1", "S5B5", "expected return", "variance", "objective", "solved"] {
@@ -19,7 +19,7 @@ fn without_a_file_a_generated_market_is_solved_and_labelled() {
 
 #[test]
 fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
-    let answer = Desk::new().json("", 0);
+    let answer = desk().json("", 0);
     for key in ["n_x", "n_y", "d", "outer", "inner", "seed"] {
         assert!(answer[key].is_u64(), "{key}: {}", answer[key]);
     }
@@ -41,10 +41,10 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
     let calls = &answer["calls"];
     let count = |key: &str| calls[key].as_u64().expect("a count");
     assert_eq!(count("f") + count("jacobian") + count("merit"), count("total"));
-    let automatic = Desk::new().json("--method svrpda1 --max-outer 1", 1);
+    let automatic = desk().json("--method svrpda1 --max-outer 1", 1);
     assert_eq!(automatic["settings"]["steps"], "automatic");
     assert!(automatic["settings"]["alpha_theta"].is_null(), "it changes: {}", automatic["settings"]);
-    let asked = Desk::new().json("--method svrpda1 --steps scaled --max-outer 1", 1);
+    let asked = desk().json("--method svrpda1 --steps scaled --max-outer 1", 1);
     assert_eq!((&asked["method"], &asked["chosen_by"]), (&"svrpda1".into(), &"user".into()));
     for key in ["alpha_theta", "alpha_w", "inner_iterations", "reference", "steps", "tolerance", "max_outer"]
     {
@@ -64,7 +64,7 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
 /// `-<m, theta> + <theta, C theta>` has its minimum where `2 C theta = m`.
 #[test]
 fn two_assets_with_header_and_dates_have_the_closed_form() {
-    let desk = Desk::new();
+    let desk = desk();
     let returns = generate_factor_model(500, 2, 3);
     desk.file("two.csv", &csv(&returns));
     let answer = desk.json("two.csv --tolerance 1e-10", 0);
@@ -90,7 +90,7 @@ fn two_assets_with_header_and_dates_have_the_closed_form() {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
-    let desk = Desk::new();
+    let desk = desk();
     let one = desk.json("--method svrpda1 --threads 1 --seed 5", 0);
     let two = desk.json("--method svrpda1 --threads 2 --seed 5", 0);
     assert_eq!(one["settings"]["threads"], 1);
@@ -111,7 +111,7 @@ fn a_real_file_is_solved() {
         println!("skipped: {} is not there", file.display());
         return;
     }
-    let desk = Desk::new();
+    let desk = desk();
     fs::copy(&file, desk.path().join("returns.csv")).expect("the file can be copied");
     let answer = desk.json("returns.csv", 0);
     assert_eq!((&answer["n_x"], &answer["d"]), (&Value::from(7240), &Value::from(25)));

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn files_that_are_no_tables_of_returns() {
-    let desk = Desk::new();
+    let desk = desk();
     let cases: [(&str, &[&str]); 11] = [
         ("", &["is empty"]),
         ("a,b\n", &["no rows of data", "line 1"]),
@@ -38,7 +38,7 @@ fn files_that_are_no_tables_of_returns() {
 
 #[test]
 fn numbers_outside_their_range() {
-    let desk = Desk::new();
+    let desk = desk();
     for flag in ["--alpha-theta", "--alpha-w", "--tolerance", "--risk-aversion", "--max-seconds"] {
         for value in ["0", "-1", "-1e-3", "nan", "inf", "x"] {
             desk.assert_refused(
@@ -67,7 +67,7 @@ fn numbers_outside_their_range() {
 
 #[test]
 fn unknown_names_are_answered_with_the_known_ones() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.assert_refused("--method adam", &["'adam'", "auto", "svrpda1", "svrpda2"]);
     desk.assert_refused("--alpha-w 1", &["--alpha-w does nothing with --method auto", "--method svrpda1"]);
     desk.assert_refused("--method auto --steps theorem1", &["--steps does nothing with --method auto"]);
@@ -89,7 +89,7 @@ fn unknown_names_are_answered_with_the_known_ones() {
 
 #[test]
 fn boxes_without_a_point() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.assert_refused("--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
     desk.assert_refused("--constraint box=nan,1", &["--constraint", "lo = NaN"]);
     desk.assert_refused("--constraint box=inf,inf", &["box=inf,inf", "lo = inf, expected a number"]);
@@ -108,7 +108,7 @@ fn boxes_without_a_point() {
 
 #[test]
 fn starts_that_do_not_fit() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("start.txt", "1 2 3\n");
     desk.assert_refused("--start start.txt", &["start.txt", "found 3 numbers, expected 25"]);
     desk.file("start.txt", "1 2 x\n");
@@ -121,7 +121,7 @@ fn starts_that_do_not_fit() {
 
 #[test]
 fn traces_that_cannot_be_written() {
-    let desk = Desk::new();
+    let desk = desk();
     let files = csv(&small());
     desk.file("small.csv", &files);
     for (path, words) in

@@ -4,15 +4,16 @@ use innermean_data::{OutColumn, OutTable};
 
 use super::*;
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// With the small market in `small.csv`.
+fn small_desk() -> Desk {
+    let desk = desk();
     desk.file("small.csv", &csv(&small()));
     desk
 }
 
 /// Solves the small market, with `args`.
 fn solve(args: &str) -> Value {
-    desk().json(&format!("small.csv {args}"), 0)
+    small_desk().json(&format!("small.csv {args}"), 0)
 }
 
 fn theta(answer: &Value) -> Vec<f64> {
@@ -49,7 +50,7 @@ fn steps_given_by_hand_are_used() {
 
 #[test]
 fn the_theorems_need_strong_convexity() {
-    let desk = desk();
+    let desk = small_desk();
     for rule in ["theorem1", "theorem2"] {
         let refused = desk.run(&format!("small.csv --method svrpda1 --steps {rule} --json"));
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
@@ -98,7 +99,7 @@ fn the_huber_function_bends_at_the_mean_absolute_deviation() {
     let typical = (0..4).map(|l| risk(&returns, &unit(l), f64::abs)).sum::<f64>() / 4.0;
     let answer = solve("--risk huber --l2 0.1");
     assert_close(number(&answer["settings"]["huber_width"]), typical, 1e-12);
-    let refused = desk().run("small.csv --huber-width 1");
+    let refused = small_desk().run("small.csv --huber-width 1");
     assert_eq!(refused.code, Some(2));
     assert!(
         refused.err.contains("--huber-width 1 ") && refused.err.contains("--risk huber"),
@@ -166,7 +167,7 @@ fn a_large_l1_makes_zeros_and_a_large_l2_small_weights() {
 
 #[test]
 fn the_start_is_where_the_trace_begins() {
-    let desk = desk();
+    let desk = small_desk();
     let first = |start: &str| {
         desk.json(&format!("small.csv --trace run.jsonl --start {start}"), 0);
         number(&desk.trace("run.jsonl")[0]["objective"])
@@ -189,7 +190,7 @@ fn the_start_is_where_the_trace_begins() {
 
 #[test]
 fn limits_end_the_run_with_exit_code_1() {
-    let desk = desk();
+    let desk = small_desk();
     for (limit, status) in [
         ("--max-calls 1e5", "max_calls"),
         ("--max-outer 3", "max_outer"),
@@ -224,7 +225,7 @@ fn a_target_objective_and_a_tolerance_are_enough() {
 
 #[test]
 fn a_run_that_blows_up_still_answers() {
-    let desk = desk();
+    let desk = small_desk();
     let answer = desk.json("small.csv --method svrpda1 --alpha-theta 1e6", 1);
     assert_eq!(answer["status"], "diverged");
     assert!(theta(&answer).into_iter().all(f64::is_finite));
@@ -238,20 +239,20 @@ fn a_run_that_blows_up_still_answers() {
 #[test]
 fn linear_risk_without_a_bound_is_refused_or_noted() {
     for risk in ["absolute", "huber"] {
-        let bounded = desk().run(&format!("small.csv --risk {risk} --l2 0.1 --max-outer 3"));
+        let bounded = small_desk().run(&format!("small.csv --risk {risk} --l2 0.1 --max-outer 3"));
         assert!(bounded.code != Some(2) && !bounded.out.contains("note: With --risk"), "{}", bounded.out);
     }
-    let run = desk().run("small.csv --risk huber --max-outer 3");
+    let run = small_desk().run("small.csv --risk huber --max-outer 3");
     assert!(run.code != Some(2) && run.out.contains("note: With --risk"), "{}{}", run.out, run.err);
     assert!(run.out.contains("--l2"), "{}", run.out);
-    let run = desk().run("small.csv --risk absolute --json --trace t.jsonl");
+    let run = small_desk().run("small.csv --risk absolute --json --trace t.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
     assert!(run.err.contains("--risk absolute") && run.err.contains("--constraint long-only"), "{}", run.err);
 }
 
 #[test]
 fn returns_come_in_any_format() {
-    let desk = desk();
+    let desk = small_desk();
     let returns = small();
     let d = returns.assets();
     let column = |j: usize| OutColumn::Numbers(returns.values.iter().skip(j).step_by(d).copied().collect());
@@ -273,7 +274,7 @@ fn returns_come_in_any_format() {
 
 #[test]
 fn missing_values_are_dropped_only_on_demand() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("gaps.csv", "a,b,c\n0.1,0.2,0.3\n0.4,-99.99,0.1\n-0.2,0.1,NA\n0.3,0.5,-0.1\n-0.1,0.2,0.4\n");
     let refused = desk.run("gaps.csv --missing error --json");
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));

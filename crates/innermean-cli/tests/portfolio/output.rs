@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
-    let desk = Desk::new();
+    let desk = desk();
     let answer = desk.json("--method svrpda1 --trace run.jsonl", 0);
     let trace = desk.trace("run.jsonl");
     assert_eq!(trace.len() as u64, answer["outer"].as_u64().expect("a count") + 1);
@@ -31,7 +31,7 @@ fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
 
 #[test]
 fn a_trace_is_written_also_where_a_limit_ends_the_run() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.json("--method svrpda1 --max-outer 2 --trace run.jsonl", 1);
     assert_eq!(desk.trace("run.jsonl").len(), 3);
 }
@@ -40,7 +40,7 @@ fn a_trace_is_written_also_where_a_limit_ends_the_run() {
 #[test]
 fn a_trace_respects_what_stands_in_its_place() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let desk = Desk::new();
+    let desk = desk();
     // A device is written to, a link is followed.
     desk.json("--trace /dev/null", 0);
     assert!(!fs::metadata("/dev/null").expect("it is there").is_file());
@@ -59,7 +59,7 @@ fn a_trace_respects_what_stands_in_its_place() {
 
 #[test]
 fn a_reader_who_has_seen_enough_is_no_error() {
-    let desk = Desk::new();
+    let desk = desk();
     for args in ["", "--json", "--help"] {
         let mut child = desk
             .command(args)
@@ -77,7 +77,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
 
 #[test]
 fn help_states_problem_stopping_rule_and_example() {
-    let desk = Desk::new();
+    let desk = desk();
     let help = desk.run("--help");
     assert_eq!(help.code, Some(0));
     let words = help.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -91,20 +91,19 @@ fn help_states_problem_stopping_rule_and_example() {
     ] {
         assert!(words.contains(part), "{part} in {}", help.out);
     }
-    let binary = || Command::new(assert_cmd::cargo::cargo_bin!("innermean"));
-    let version = Run::from(binary().arg("--version").output().expect("runs"));
+    let version = Run::from(program().arg("--version").output().expect("runs"));
     assert_eq!(version.code, Some(0));
     assert!(version.out.starts_with(concat!("innermean ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
-    let help = Run::from(binary().arg("help").output().expect("runs"));
+    let help = Run::from(program().arg("help").output().expect("runs"));
     assert!(help.code == Some(0) && help.out.contains("portfolio"), "{}", help.out);
-    let nothing = Run::from(binary().output().expect("runs"));
+    let nothing = Run::from(program().output().expect("runs"));
     assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""));
     assert!(nothing.err.contains("Usage: innermean <COMMAND>"), "{}", nothing.err);
 }
 
 #[test]
 fn what_was_decided_without_being_asked_is_said() {
-    let desk = Desk::new();
+    let desk = desk();
     let free = desk.run("");
     assert!(free.out.contains("Without a constraint the weights need not sum to 1"), "{}", free.out);
     assert!(!free.out.contains("no minimum"), "{}", free.out);
@@ -121,7 +120,7 @@ fn what_was_decided_without_being_asked_is_said() {
 /// Names that would clear a screen, turn text around or begin a line of their own.
 #[test]
 fn names_do_nothing_to_a_terminal() {
-    let desk = Desk::new();
+    let desk = desk();
     let text = csv(&small());
     let header = text.lines().next().expect("a header").to_owned();
     let names = ["\u{1b}[2Jred", "\u{202e}abc\u{2066}", "\u{9b}31m", "<b>bold</b>"];

@@ -3,8 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 
-use super::signal::{HANGUP, has_signal, send, started, wait_for_work};
 use super::*;
+use crate::desk::signal::{HANGUP, has_signal, send, started, wait_for_work};
 
 /// A run that would take for ever: a duality gap far below rounding.
 const ENDLESS: &str =
@@ -22,7 +22,7 @@ fn ended(child: Child) -> Run {
 
 #[test]
 fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
-    let desk = Desk::new();
+    let desk = desk();
     for signal in ["INT", "TERM", "HUP"] {
         let child = endless(&desk, &format!("--json --trace {signal}.jsonl --report {signal}.html"));
         send(&child, signal);
@@ -48,7 +48,7 @@ fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
 /// One that is told to end but has not ended yet, for it waits on its report, a pipe that nobody reads.
 #[test]
 fn the_second_one_ends_the_program() {
-    let desk = Desk::new();
+    let desk = desk();
     pipe(&desk, "pipe.html");
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let mut child = endless(&desk, "--report pipe.html");
@@ -65,7 +65,7 @@ fn the_second_one_ends_the_program() {
 
 #[test]
 fn under_nohup_a_closed_terminal_ends_nothing() {
-    let desk = Desk::new();
+    let desk = desk();
     let binary = desk.command(ENDLESS);
     let mut child = started(
         Command::new("sh")
@@ -88,7 +88,7 @@ fn pipe(desk: &Desk, name: &str) {
 /// Nothing is worth finishing before the run: a reader that waits for a file ends as any program does.
 #[test]
 fn what_comes_before_the_run_ends_at_once() {
-    let desk = Desk::new();
+    let desk = desk();
     pipe(&desk, "pipe");
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = desk.start("pipe --trace run.jsonl");
@@ -100,7 +100,7 @@ fn what_comes_before_the_run_ends_at_once() {
 
 #[test]
 fn seconds_count_from_the_first_thing_a_command_does() {
-    let desk = Desk::new();
+    let desk = desk();
     pipe(&desk, "pipe");
     let run = desk.run("pipe --max-seconds 0.01 --trace run.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{}", run.err);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_classifier_is_found_without_labels() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let answer = desk.json(&format!("{USUAL} --predictions out.csv --all-probabilities"), 0);
     assert_eq!((answer["problem"].as_str(), answer["status"].as_str()), (Some("sequences"), Some("solved")));
     assert_eq!(answer["classes"], serde_json::json!(["ab", "ba", "do", "re"]));
@@ -42,7 +42,7 @@ fn a_classifier_is_found_without_labels() {
 /// With other labels, and without any, all but the scores is the same to the last bit.
 #[test]
 fn labels_score_and_do_nothing_else() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let spoken = spoken();
     let mut answers = Vec::new();
     for truth in [0_u32, 1, 7] {
@@ -74,7 +74,7 @@ fn labels_score_and_do_nothing_else() {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let [one, three] = [1, 3].map(|threads| desk.json(&format!("{USUAL} --threads {threads}"), 0));
     assert_eq!(one["theta"], three["theta"]);
     assert_eq!(one["search"]["starts"], three["search"]["starts"]);
@@ -85,7 +85,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 
 #[test]
 fn without_a_file_a_language_is_generated() {
-    let desk = Desk::new();
+    let desk = desk();
     let args =
         "--generated-steps 1200 --length 40 --classes 3 --features 2 --noise 0.1 --data-seed 4 --starts 4";
     let run = desk.run(args);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn tables_of_steps() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
     let cases: [(&str, &[&str]); 8] = [
         ("", &["bad.csv", "is empty"]),
@@ -37,7 +37,7 @@ fn tables_of_steps() {
 
 #[test]
 fn languages() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("steps.csv", "sequence,step,x\nu,1,0\nu,2,1\nu,3,0\n");
     let cases: [(&str, &[&str]); 8] = [
         ("token1,token2\na,b\n", &["no column probability, and no column count"]),
@@ -73,7 +73,7 @@ fn languages() {
 
 #[test]
 fn flags_that_do_not_fit() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let files = "steps.csv --language-model bigrams.csv --label truth";
     desk.assert_refused(&format!("{files} --classes 4"), &["--classes does nothing with a file"]);
     desk.assert_refused("--corpus steps.csv", &["--corpus steps.csv", "give FILE"]);
@@ -113,7 +113,7 @@ fn flags_that_do_not_fit() {
 
 #[test]
 fn outputs_are_looked_at_before_the_search() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     // The search would take hours.
     let endless = format!("{} --starts 100000", USUAL.trim_end_matches(" --starts 6"));
     desk.assert_refused(

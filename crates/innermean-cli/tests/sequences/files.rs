@@ -8,7 +8,7 @@ fn notes(answer: &Value) -> String {
 
 #[test]
 fn a_corpus_is_counted_and_trigrams_are_read() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let spoken = spoken();
     let lines: Vec<String> = spoken
         .labels
@@ -30,7 +30,7 @@ fn a_corpus_is_counted_and_trigrams_are_read() {
 
 #[test]
 fn counts_are_divided_by_their_sum_and_classes_are_sorted_as_numbers() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("steps.csv", "step,x\n1,0\n2,1\n3,0\n4,1\n5,0.1\n6,0.9\n");
     desk.file("counts.csv", "token1,token2,count\n10,9,3\n9,10,3\n10,10,0\n");
     let answer = desk.json("steps.csv --language-model counts.csv --starts 2", 0);
@@ -44,7 +44,7 @@ fn counts_are_divided_by_their_sum_and_classes_are_sorted_as_numbers() {
 
 #[test]
 fn rows_may_come_in_any_order_and_predictions_follow_the_file() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let text = fs::read_to_string(desk.path().join("steps.csv")).expect("the steps");
     let (header, rows) = text.split_once('\n').expect("a header");
     let mut turned: Vec<&str> = rows.lines().collect();
@@ -66,7 +66,7 @@ fn rows_may_come_in_any_order_and_predictions_follow_the_file() {
 
 #[test]
 fn gaps_break_a_sequence_and_short_ones_are_said() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
     let text = "id,time,x\nu,1,0\nu,2,1\nu,3,0\nu,7,1\nv,5,1\nv,6,0\nw,1,1\n";
     desk.file("gap.csv", text);
@@ -83,7 +83,7 @@ fn gaps_break_a_sequence_and_short_ones_are_said() {
 
 #[test]
 fn labels_beyond_the_language_are_not_scored() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let spoken = spoken();
     let text = steps_csv(&spoken, |t| if t % 10 == 0 { "xy".to_owned() } else { name(spoken.labels[t]) });
     desk.file("steps.csv", &text);
@@ -106,7 +106,7 @@ fn labels_beyond_the_language_are_not_scored() {
 
 #[test]
 fn a_constant_feature_is_said() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("steps.csv", "step,x,one\n1,0,7.1\n2,1,7.1\n3,0,7.1\n4,1,7.1\n");
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
     let answer = desk.json("steps.csv --language-model lm.csv --starts 2", 0);
@@ -115,7 +115,7 @@ fn a_constant_feature_is_said() {
 
 #[test]
 fn a_column_called_label_is_never_a_feature() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let text = fs::read_to_string(desk.path().join("steps.csv")).expect("the steps");
     let usual = desk.json(USUAL, 0);
     // Numbers, texts and nothing at all.
@@ -141,7 +141,7 @@ fn a_column_called_label_is_never_a_feature() {
 
 #[test]
 fn rows_that_were_left_out_break_a_sequence_in_the_order_of_the_file() {
-    let desk = Desk::new();
+    let desk = desk();
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
     // Two sequences, turn by turn; of u the third step is missing, so that v has lost nothing but cannot know it.
     desk.file("steps.csv", "sequence,x\nu,0\nv,1\nu,1\nv,0\nu,\nv,1\nu,1\nv,0\nu,0\nv,1\n");

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_start_from_a_file_needs_no_search() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let run = desk.run(&format!("{USUAL} --json"));
     desk.file("answer.json", &run.out);
     let again = desk.json(&format!("{USUAL} --start answer.json"), 0);
@@ -18,7 +18,7 @@ fn a_start_from_a_file_needs_no_search() {
 
 #[test]
 fn methods_go_on_from_the_start_that_was_found() {
-    let desk = Desk::with_files();
+    let desk = with_files();
     let best = number(&desk.json(USUAL, 0)["objective"]);
     for (method, settings) in [("prox-linear", ""), ("gd", ""), ("svrpda1", ""), ("svrpda2", "")] {
         let answer = desk.run(&format!("{USUAL} --method {method} {settings} --max-outer 2 --json"));
@@ -31,7 +31,7 @@ fn methods_go_on_from_the_start_that_was_found() {
 
 #[test]
 fn limits_hold_the_search_too() {
-    let desk = Desk::new();
+    let desk = desk();
     // More starts than can be tried in any test: what ends the search is the limit.
     let answer = desk.json("--generated-steps 50000 --starts 1e5 --max-seconds 0.5", 1);
     assert_eq!((&answer["status"], &answer["search"]["cut_short"]), (&"max_seconds".into(), &true.into()));
@@ -48,7 +48,7 @@ fn limits_hold_the_search_too() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_the_search_with_what_there_is() {
-    let desk = Desk::new();
+    let desk = desk();
     let mut child = desk.start("--generated-steps 50000 --starts 1e5 --json");
     signal::wait_for_work(&mut child);
     signal::send(&child, "TERM");

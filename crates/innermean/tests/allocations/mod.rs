@@ -1,6 +1,5 @@
 //! An allocator that counts, for the tests that no step allocates.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
 #![expect(unsafe_code, reason = "a counting allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

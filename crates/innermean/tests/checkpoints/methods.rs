@@ -8,29 +8,18 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::{
-    Absolute, AnyMethod, Begin, Choice, Collapsed, Driver, ElasticNet, FreeTail, Inner, METHODS, Merit,
-    Oracle, Portfolio, Problem, Regularizer, Ridge, Simplex, SmoothedHinge, Square, Stop, Unregularized,
+    Absolute, AnyMethod, Begin, BoxedProblem, Choice, Collapsed, Driver, ElasticNet, FreeTail, Inner,
+    METHODS, Oracle, Portfolio, Problem, Ridge, Simplex, SmoothedHinge, Square, Stop, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
-use super::support::chain::Chain;
-use super::support::regression::Data;
-use super::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use super::witness::{Witness, bits, stopped};
-
-type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
-
-fn boxed<F, P, G>(Problem { inner, merit, regularizer }: Problem<F, P, G>) -> AnyProblem
-where
-    F: Inner + 'static,
-    P: Merit + 'static,
-    G: Regularizer + 'static,
-{
-    Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
-}
+use crate::support::chain::Chain;
+use crate::support::regression::Data;
+use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 
 /// Of 300 coordinates a term looks at one or two: the others lag.
-fn sparse() -> AnyProblem {
+fn sparse() -> BoxedProblem {
     let starts = (0..=40).map(|i| 2 * i - i / 5).collect();
     let columns =
         (0..40).flat_map(|i| [Some(3 * i), (i % 5 != 4).then_some(3 * i + 7 * (i % 7) + 1)]).flatten();
@@ -41,11 +30,11 @@ fn sparse() -> AnyProblem {
     let regularizer = ElasticNet::from_weights(1e-3, 1e-2).expect("weights");
     let problem = Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer };
     assert!(Oracle::new(&problem).lags());
-    boxed(problem)
+    problem.boxed()
 }
 
 /// Problems that have, together, every kind of certificate and every method.
-fn problems() -> Vec<(&'static str, AnyProblem)> {
+fn problems() -> Vec<(&'static str, BoxedProblem)> {
     let market = |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
     let square = Square::new(1.0).expect("a weight");
     let kink = Absolute::new(1.0).expect("a weight");
@@ -54,22 +43,23 @@ fn problems() -> Vec<(&'static str, AnyProblem)> {
     let ones = |rows: &[f64]| rows.chunks(4).flat_map(|row| [row, &[1.0]].concat()).collect::<Vec<f64>>();
     let hinge = SmoothedHinge::new(labels, 1.0).expect("labels");
     vec![
-        ("long-only", boxed(market(90, 4).problem(square, Simplex).expect("finite means"))),
-        ("free", boxed(market(60, 3).problem(square, Unregularized).expect("finite means"))),
-        ("kinks", boxed(market(60, 3).problem(kink, Simplex).expect("finite means"))),
+        ("long-only", market(90, 4).problem(square, Simplex).expect("finite means").boxed()),
+        ("free", market(60, 3).problem(square, Unregularized).expect("finite means").boxed()),
+        ("kinks", market(60, 3).problem(kink, Simplex).expect("finite means").boxed()),
         ("sparse", sparse()),
-        ("affine", boxed(least_squares(Affine::random(3, 2, 20, |i| 1 + i % 4, 5), 1.0, 0.1).0)),
-        ("curved", boxed(softplus_of_softplus(SoftplusUnits::random(3, 20, |i| 1 + i % 4, 5), 0.3).0)),
-        ("logistic", boxed(Data::random(60, 4, 1.0, 2).logistic(0.0).0)),
+        ("affine", least_squares(Affine::random(3, 2, 20, |i| 1 + i % 4, 5), 1.0, 0.1).0.boxed()),
+        ("curved", softplus_of_softplus(SoftplusUnits::random(3, 20, |i| 1 + i % 4, 5), 0.3).0.boxed()),
+        ("logistic", Data::random(60, 4, 1.0, 2).logistic(0.0).0.boxed()),
         (
             "intercept",
-            boxed(Problem {
+            Problem {
                 inner: Collapsed::from_rows(5, ones(&rows), vec![0.0; 50]),
                 merit: hinge,
                 regularizer: FreeTail::new(Ridge::from_weight(0.01).expect("a weight"), 4),
-            }),
+            }
+            .boxed(),
         ),
-        ("projected", boxed(Chain::random(4, 60, 0.5, 1.0, 2).mspbe().problem(0.3).expect("a problem"))),
+        ("projected", Chain::random(4, 60, 0.5, 1.0, 2).mspbe().problem(0.3).expect("a problem").boxed()),
     ]
 }
 

@@ -9,27 +9,14 @@ use innermean::methods::{ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, Merit, Method, Objective, Oracle, Problem, Regularizer, Solution,
-    Square, Status, Stop, Structure, Unregularized,
+    AnyMethod, BoxedProblem, Choice, Driver, Inner, Method, Objective, Oracle, Problem, Regularizer,
+    Solution, Square, Status, Stop, Structure, Unregularized,
 };
 use std::num::NonZeroU64;
 
 const LINEAR: [&str; 5] = ["comp-svrg1", "comp-svrg2", "vrsc-pg", "ascvrg", "c-saga"];
 
-/// One type for all problems: the methods are compiled once.
-type Boxed = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
-
-fn boxed<F: Inner + 'static, P: Merit + 'static, G: Regularizer + 'static>(
-    problem: Problem<F, P, G>,
-) -> Boxed {
-    Problem {
-        inner: Box::new(problem.inner),
-        merit: Box::new(problem.merit),
-        regularizer: Box::new(problem.regularizer),
-    }
-}
-
-fn run(problem: &Boxed, name: &str, choice: &Choice, start: &[f64], stop: Stop) -> Solution {
+fn run(problem: &BoxedProblem, name: &str, choice: &Choice, start: &[f64], stop: Stop) -> Solution {
     let method = AnyMethod::named(name, choice, problem, start).expect("a method for this problem");
     method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ())
 }
@@ -53,7 +40,7 @@ fn after<'p, M: Method>(
 
 const ALPHA: f64 = 0.05;
 
-fn gradient_step(problem: &Boxed, theta: &[f64]) -> Vec<f64> {
+fn gradient_step(problem: &BoxedProblem, theta: &[f64]) -> Vec<f64> {
     let mut gradient = vec![0.0; theta.len()];
     problem.gradient(theta, &mut gradient);
     let mut next = theta.to_vec();
@@ -62,7 +49,12 @@ fn gradient_step(problem: &Boxed, theta: &[f64]) -> Vec<f64> {
 }
 
 /// `theta` after `steps` steps of each method with a given seed.
-fn each_after(problem: &Boxed, start: &[f64], seed: u64, steps: usize) -> Vec<(&'static str, Vec<f64>)> {
+fn each_after(
+    problem: &BoxedProblem,
+    start: &[f64],
+    seed: u64,
+    steps: usize,
+) -> Vec<(&'static str, Vec<f64>)> {
     let (alpha_theta, inner_iterations, batch, jacobian_batch) = (ALPHA, 50, 2, 2);
     let one = CompSvrg1 { alpha_theta, inner_iterations, batch, guarded: false, seed };
     let two = CompSvrg2 { alpha_theta, inner_iterations, batch, jacobian_batch, guarded: false, seed };
@@ -121,8 +113,8 @@ fn jacobians_are_made_of_products() {
 fn the_first_step_is_a_gradient_step() {
     let start = [0.3, -0.2, 0.5, 0.1];
     for problem in [
-        boxed(least_squares(Affine::random(4, 2, 7, |_| 5, 1), 1.0, 0.1).0),
-        boxed(softplus_of_softplus(SoftplusUnits::random(4, 7, |_| 5, 1), 0.1).0),
+        least_squares(Affine::random(4, 2, 7, |_| 5, 1), 1.0, 0.1).0.boxed(),
+        softplus_of_softplus(SoftplusUnits::random(4, 7, |_| 5, 1), 0.1).0.boxed(),
     ] {
         let expected = gradient_step(&problem, &start);
         for (name, theta) in each_after(&problem, &start, 1, 1) {
@@ -150,7 +142,7 @@ fn the_second_step_is_a_gradient_step_on_the_average() {
     // Without g, whose prox is linear here but scales the direction.
     let (problem, _) = least_squares(Affine::random(4, 1, 7, |_| 5, 1), 1.0, 0.1);
     let Problem { inner, merit, .. } = problem;
-    let problem = boxed(Problem { inner, merit, regularizer: Unregularized });
+    let problem = Problem { inner, merit, regularizer: Unregularized }.boxed();
     let expected = gradient_step(&problem, &gradient_step(&problem, &start));
     let seeds = 1000;
     let mut sums = vec![[[0.0; 2]; 4]; 5];
@@ -177,7 +169,7 @@ fn the_second_step_is_a_gradient_step_on_the_average() {
 }
 
 /// `f_theta(x_i, y_ij) = <y_ij, theta> - b_i` for groups of rows that scatter widely around a centre of their own.
-fn scattered_groups() -> (Boxed, Vec<f64>) {
+fn scattered_groups() -> (BoxedProblem, Vec<f64>) {
     struct Groups(Vec<Vec<Vec<f64>>>, Vec<f64>);
     impl Inner for Groups {
         fn d(&self) -> usize {
@@ -217,7 +209,7 @@ fn scattered_groups() -> (Boxed, Vec<f64>) {
     }
     let theta = matrix.solve(&right);
     let merit = Square::new(1.0).unwrap();
-    (boxed(Problem { inner: Groups(rows, b), merit, regularizer: Unregularized }), theta)
+    (Problem { inner: Groups(rows, b), merit, regularizer: Unregularized }.boxed(), theta)
 }
 
 #[test]
@@ -226,8 +218,8 @@ fn default_settings_reach_closed_forms_linearly() {
     let (softplus, saddle) = softplus_of_softplus(SoftplusUnits::random(5, 30, |_| 12, 2), 0.02);
     let (groups, theta) = scattered_groups();
     let problems = [
-        ("least squares", boxed(ell_2), saddle_2.theta),
-        ("softplus of softplus", boxed(softplus), saddle.theta),
+        ("least squares", ell_2.boxed(), saddle_2.theta),
+        ("softplus of softplus", softplus.boxed(), saddle.theta),
         ("scattered groups", groups, theta),
     ];
     for (what, problem, theta) in &problems {
@@ -268,7 +260,7 @@ fn constraints_and_penalties_agree_with_an_interior_point_solver() {
     ];
     for (what, task) in &tasks {
         let optimum = market.objective(task, &market.by_interior_point(task));
-        let problem = boxed(market.problem(task));
+        let problem = market.problem(task).boxed();
         for name in LINEAR {
             let stop = Stop { tolerance: Some(1e-8), ..Stop::default() };
             let solution = run(&problem, name, &Choice::seeded(1), &[0.2; 5], stop);
@@ -280,7 +272,7 @@ fn constraints_and_penalties_agree_with_an_interior_point_solver() {
 }
 
 /// Calls until the objective is within 1e-6 of the optimum, from the start and with the settings of the paper's figures.
-fn calls_as_in_the_figures(market: &Market, problem: &Boxed, name: &str, choice: &Choice) -> f64 {
+fn calls_as_in_the_figures(market: &Market, problem: &BoxedProblem, name: &str, choice: &Choice) -> f64 {
     let mut uniform = Stream::new(choice.seed, 1000);
     let start: Vec<f64> = (0..market.d).map(|_| uniform.unit()).collect();
     let optimum = -0.5 * dot(&market.mean(), &market.closed_form(1.0, 0.0));
@@ -304,7 +296,7 @@ fn comp_svrg_needs_so_many_times_the_calls_of_svrpda_as_in_the_figures() {
     }
     let mut ratios = [1.0_f64; 2];
     for market in markets.iter().step_by(4) {
-        let problem = boxed(market.portfolio().problem(Square::new(1.0).unwrap(), Unregularized).unwrap());
+        let problem = market.portfolio().problem(Square::new(1.0).unwrap(), Unregularized).unwrap().boxed();
         let plain = Choice::seeded(0);
         let with = |alpha_theta| Choice { alpha_theta: Some(alpha_theta), ..plain };
         let paper = Choice { alpha_w: Some(100.0), warmup_epochs: Some(1), ..with(3e-4) };
@@ -403,7 +395,7 @@ fn c_saga_on_bellman_residuals_takes_as_many_steps_as_an_independent_program() {
     for seed in 1..=6 {
         let inner = Bellman::random(10, 5, seed);
         let theta = inner.solution();
-        let problem = boxed(Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized });
+        let problem = Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized }.boxed();
         let optimum = problem.objective(&theta);
         let steps = [0.1, 1.0].map(|alpha| {
             let stop = Stop {
@@ -432,9 +424,9 @@ fn sublinear_methods_fall_as_their_theory_says() {
     let market = Market::generated(300, 5, 1);
     let task = Task { l2: 0.5, ..Task::new(Risk::Variance(1.0), Limits::Free) };
     let problems = [
-        ("least squares", boxed(least_squares), at_least_squares.theta),
-        ("softplus of softplus", boxed(softplus), at_softplus.theta),
-        ("portfolio", boxed(market.problem(&task)), market.closed_form(1.0, 0.5)),
+        ("least squares", least_squares.boxed(), at_least_squares.theta),
+        ("softplus of softplus", softplus.boxed(), at_softplus.theta),
+        ("portfolio", market.problem(&task).boxed(), market.closed_form(1.0, 0.5)),
     ];
     for (what, problem, theta) in &problems {
         let start = vec![1.0; theta.len()];

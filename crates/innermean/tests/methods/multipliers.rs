@@ -6,9 +6,9 @@ use innermean::{
     Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Weighted, auto,
 };
 
-use super::support::market::{Limits, Market, Risk, Task};
-use super::support::sparse::SparseData;
-use super::support::toy::Affine;
+use crate::support::market::{Limits, Market, Risk, Task};
+use crate::support::sparse::SparseData;
+use crate::support::toy::Affine;
 
 fn driver(tolerance: f64) -> Driver<'static> {
     let stop = Stop { tolerance: Some(tolerance), max_outer: Some(100), ..Stop::default() };
@@ -233,7 +233,7 @@ fn units_do_not_matter() {
 
 #[test]
 fn a_smooth_phi_is_refused() {
-    let (problem, _) = super::support::regression::Data::random(20, 3, 1.0, 1).ridge(0.1);
+    let (problem, _) = crate::support::regression::Data::random(20, 3, 1.0, 1).ridge(0.1);
     let refused = AnyMethod::named("multipliers", &Choice::default(), &problem, &[0.0; 3]).unwrap_err();
     assert!(refused.to_string().contains("a phi with kinks"), "{refused}");
 }

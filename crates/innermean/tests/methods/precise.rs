@@ -7,7 +7,7 @@ use innermean::{
     Portfolio, Problem, Regularizer, Solution, Status, Stop, Unregularized, auto,
 };
 
-use super::support::market::Market;
+use crate::support::market::Market;
 
 fn driver() -> Driver<'static> {
     Driver { stop: Stop { tolerance: Some(1e-6), ..Stop::default() }, ..Driver::default() }

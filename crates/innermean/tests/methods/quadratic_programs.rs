@@ -8,7 +8,7 @@ use innermean::{
     Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
 };
 
-use super::support::market::{Limits, Market, Risk, Task};
+use crate::support::market::{Limits, Market, Risk, Task};
 
 fn driver(tolerance: f64) -> Driver<'static> {
     Driver { stop: Stop { tolerance: Some(tolerance), ..Stop::default() }, ..Driver::default() }

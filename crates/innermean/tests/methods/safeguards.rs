@@ -11,12 +11,10 @@ use innermean::methods::{Family, Form, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::problems::linear::ridge_regression;
 use innermean::{
-    AnyMethod, Bounds, Choice, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer, Solution, Status,
-    Stop, Structure, optimum,
+    AnyMethod, Bounds, BoxedProblem, Choice, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer,
+    Solution, Status, Stop, Structure, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
-
-type AnyProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>;
 
 /// What is left of the start's gap where a linear rate must come to, and a sublinear one; what they may take, in the calls of whole gradients.
 const REACHED: (f64, f64) = (1e-6, 1e-1);
@@ -24,7 +22,7 @@ const PASSES: (u64, u64) = (2000, 1000);
 
 struct Case {
     name: &'static str,
-    problem: AnyProblem,
+    problem: BoxedProblem,
     start: Vec<f64>,
     /// Instead of [`REACHED`].
     reached: (f64, f64),
@@ -37,9 +35,7 @@ impl Case {
         P: Merit + 'static,
         G: Regularizer + 'static,
     {
-        let Problem { inner, merit, regularizer } = problem;
-        let problem: AnyProblem =
-            Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) };
+        let problem = problem.boxed();
         let start = vec![0.0; problem.inner.d()];
         Case { name, problem, start, reached: REACHED }
     }

@@ -40,10 +40,9 @@ fn passes(market: &Market, seed: u64, gaps: [f64; 3]) -> [u64; 3] {
 /// Portfolios without a ridge: g is not strongly convex, P is.
 #[test]
 fn portfolios_take_few_passes() {
-    let mut markets = Market::real();
-    markets.push(Market::generated(7240, 25, 1));
-    for market in markets {
-        let reached = passes(&market, 1, [1e-4, 1e-6, 1e-9]);
+    let generated = Market::generated(7240, 25, 1);
+    for market in Market::real().iter().chain([&generated]) {
+        let reached = passes(market, 1, [1e-4, 1e-6, 1e-9]);
         assert!(reached[0] <= 12 && reached[1] <= 17 && reached[2] <= 28, "{}: {reached:?}", market.name);
     }
 }

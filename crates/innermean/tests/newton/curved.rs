@@ -1,15 +1,16 @@
 //! Newton's method where f is not affine: Gauss-Newton's matrix, and a start on a part of the terms or of their samples.
 
 use innermean::{
-    AnyMethod, Bags, Bernoulli, BoxConstraint, Choice, Driver, FreeTail, Groups, Inner, LanguageModel, Link,
-    Merit, NegativeLog, Poisson, Problem, Regularizer, Ridge, Sequences, SoftmaxBags, Solution, Square, Stop,
+    AnyMethod, Bags, Bernoulli, BoxConstraint, BoxedProblem, Choice, Driver, FreeTail, Groups, Inner,
+    LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Regularizer, Ridge, Sequences, SoftmaxBags,
+    Solution, Square, Stop,
 };
 use innermean_data::{GroupOptions, LanguageOptions, RowLabels, generate_groups, generate_language};
 
 /// A problem whose types are forgotten, and where to begin.
 struct Curved {
     name: &'static str,
-    problem: Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regularizer>>,
+    problem: BoxedProblem,
     start: Vec<f64>,
 }
 
@@ -21,12 +22,7 @@ impl Curved {
         regularizer: impl Regularizer + 'static,
         start: Vec<f64>,
     ) -> Self {
-        let problem = Problem {
-            inner: Box::new(inner) as _,
-            merit: Box::new(merit) as _,
-            regularizer: Box::new(regularizer) as _,
-        };
-        Curved { name, problem, start }
+        Curved { name, problem: Problem { inner, merit, regularizer }.boxed(), start }
     }
 
     fn averages(&self, theta: &[f64]) -> Vec<f64> {

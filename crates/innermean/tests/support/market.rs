@@ -1,6 +1,7 @@
 //! Portfolios of returns: the raw formula of the objective, the closed form, and the same as a quadratic program.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use innermean::{
     Absolute, AnyMerit, AnyRegularizer, BoxConstraint, Budget, DownsideSquare, Huber, L1, Portfolio, Problem,
@@ -65,7 +66,13 @@ impl Market {
     }
 
     /// The real portfolios that lie beside the repository, in the order of their names; often none.
-    pub(crate) fn real() -> Vec<Self> {
+    /// They are read once for all tests.
+    pub(crate) fn real() -> &'static [Self] {
+        static READ: LazyLock<Vec<Market>> = LazyLock::new(Market::read);
+        &READ
+    }
+
+    fn read() -> Vec<Self> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/portfolio");
         let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -220,7 +227,7 @@ impl Market {
 }
 
 /// The real portfolios, or a word on why there is nothing to do.
-pub(crate) fn real_markets() -> Vec<Market> {
+pub(crate) fn real_markets() -> &'static [Market] {
     let markets = Market::real();
     if markets.is_empty() {
         println!("skipped: the 18 real portfolios are not in shared/data/portfolio beside the repository");

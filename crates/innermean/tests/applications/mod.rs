@@ -1,8 +1,5 @@
 //! The problems that people arrive with: their functions are what they say, and their answers are right.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod bags;
 mod bellman;
 mod linear;

@@ -5,20 +5,16 @@ use std::fs;
 #[cfg(target_os = "linux")]
 use std::process::Command;
 
-use desk::*;
+use crate::desk::*;
 use serde_json::Value;
 
 mod answers;
 mod bad_input;
-#[path = "../desk/mod.rs"]
-mod desk;
 #[cfg(target_os = "linux")]
 mod limits;
 
-impl Desk {
-    fn new() -> Self {
-        Desk::at("linear").with_predictions()
-    }
+fn desk() -> Desk {
+    Desk::at("linear").with_predictions()
 }
 
 /// The objective by its formula: rows, targets (numbers, or -1 and 1), theta with an intercept at the end if it is longer than a row.

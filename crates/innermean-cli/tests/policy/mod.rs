@@ -1,13 +1,10 @@
 //! The command `innermean policy`, driven as a user would.
 
-#[path = "../desk/mod.rs"]
-mod desk;
-
 mod answers;
 mod bad_input;
 mod files;
 
-use desk::{Desk, number, numbers};
+use crate::desk::{Desk, number, numbers};
 use serde_json::Value;
 
 fn desk() -> Desk {

@@ -3,33 +3,26 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use desk::*;
+use crate::desk::*;
 use innermean_data::{LanguageOptions, SpokenLanguage, generate_language};
 use serde_json::Value;
 
 mod answers;
 mod bad_input;
-#[path = "../desk/mod.rs"]
-mod desk;
 mod files;
 mod options;
-#[cfg(target_os = "linux")]
-#[path = "../desk/signal.rs"]
-mod signal;
 
-impl Desk {
-    fn new() -> Self {
-        Desk::at("sequences")
-    }
+fn desk() -> Desk {
+    Desk::at("sequences")
+}
 
-    /// With a small problem in `steps.csv` and `bigrams.csv`.
-    fn with_files() -> Self {
-        let desk = Desk::new();
-        let spoken = spoken();
-        desk.file("steps.csv", &steps_csv(&spoken, |t| name(spoken.labels[t])));
-        desk.file("bigrams.csv", &language_csv(&spoken, 2));
-        desk
-    }
+/// With a small problem in `steps.csv` and `bigrams.csv`.
+fn with_files() -> Desk {
+    let desk = desk();
+    let spoken = spoken();
+    desk.file("steps.csv", &steps_csv(&spoken, |t| name(spoken.labels[t])));
+    desk.file("bigrams.csv", &language_csv(&spoken, 2));
+    desk
 }
 
 /// Four classes that are easily told apart.

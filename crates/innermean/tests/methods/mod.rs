@@ -1,10 +1,5 @@
 //! The methods: right answers, exact counts, no allocation in a step; and what they stand on.
 
-#[path = "../allocations/mod.rs"]
-mod allocations;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod allocation;
 mod allocation_primal_dual;
 mod automatic_steps;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::torture::double_double::Dd;
+use crate::torture::objective::{Affine, Loss};
+use crate::torture::penalty::{Part, Penalty};
+use crate::torture::{Torture, rival};
 use innermean_data::read_matrix;
-use innermean_experiments::torture::double_double::Dd;
-use innermean_experiments::torture::objective::{Affine, Loss};
-use innermean_experiments::torture::penalty::{Part, Penalty};
-use innermean_experiments::torture::{Torture, rival};
 
 /// So many problems are drawn, of seed 1.
 const PROBLEMS: u64 = 304;

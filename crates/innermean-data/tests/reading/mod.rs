@@ -1,8 +1,5 @@
 //! Files as people have them: what is read is what was written, and what is wrong is named.
 
-#[path = "../archive/mod.rs"]
-mod archive;
-
 mod arrays;
 mod errors;
 mod formats;

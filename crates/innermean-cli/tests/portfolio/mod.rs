@@ -4,26 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use desk::*;
+use crate::desk::*;
 use innermean_data::{Returns, generate_factor_model};
 use serde_json::Value;
 
 mod answers;
 mod bad_input;
-#[path = "../desk/mod.rs"]
-mod desk;
 mod options;
 mod output;
 #[cfg(target_os = "linux")]
-#[path = "../desk/signal.rs"]
-mod signal;
-#[cfg(target_os = "linux")]
 mod signals;
 
-impl Desk {
-    fn new() -> Self {
-        Desk::at("portfolio")
-    }
+fn desk() -> Desk {
+    Desk::at("portfolio")
 }
 
 /// The mean returns, written out.

@@ -1,15 +1,12 @@
 //! Pages and pictures, as a user gets them; pages are opened in Chromium where there is one.
 
-#[path = "../desk/mod.rs"]
-mod desk;
-
 mod browser;
 mod in_browser;
 mod pages;
 mod refused;
 mod reproduction;
 
-use desk::*;
+use crate::desk::*;
 
 /// Eight names, as of methods.
 const NAMES: [&str; 8] = ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
