@@ -83,7 +83,7 @@ impl Case {
     /// If phi has a kink and f is not affine, which is so in none of these.
     pub fn target(&self, gap: f64) -> f64 {
         let problem = self.problem();
-        let best = optimum(&problem, &self.start).expect("phi is smooth").objective;
+        let best = optimum(problem, &self.start).expect("phi is smooth").objective;
         best + gap * (problem.objective(&self.start) - best)
     }
 }

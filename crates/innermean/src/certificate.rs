@@ -17,10 +17,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod balance;
+pub(crate) mod bent;
 pub(crate) mod bracket;
 pub(crate) mod definite;
 pub(crate) mod dual;
 pub(crate) mod ground;
+pub(crate) mod hessian;
 mod newton;
 mod precise_proof;
 mod promise;

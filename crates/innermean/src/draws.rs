@@ -27,9 +27,9 @@ pub struct Stream {
 /// Where a stream stands.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Position {
-    #[serde(with = "crate::checkpoint::shape::free")]
+    #[serde(with = "crate::run::checkpoint::shape::free")]
     seed: u64,
-    #[serde(with = "crate::checkpoint::shape::free")]
+    #[serde(with = "crate::run::checkpoint::shape::free")]
     stream: u64,
     next: u64,
 }

@@ -26,80 +26,56 @@
 //! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for
 //! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from. [`check`] tests an f, phi or g of your own.
 
-pub mod auto;
-mod bent;
-pub mod blocks;
 pub mod certificate;
-pub mod check;
-pub mod checkpoint;
-pub mod choice;
-pub mod cholesky;
-pub mod collapse;
-pub mod curvature;
 pub mod draws;
-mod eigen;
-pub mod elementary;
-pub mod elimination;
-pub mod evaluate;
-mod exponential;
-pub mod gram;
-mod hessian;
-pub mod inner;
-pub mod merit;
+pub mod linalg;
 pub mod methods;
+pub mod model;
 pub mod optimum;
 pub mod oracle;
-mod precise;
-pub mod problem;
 pub mod problems;
-pub mod product;
-pub mod regularizer;
 pub mod run;
-mod sample;
-mod scalar;
-pub mod setting;
-pub mod shared;
-mod spectrum;
-pub mod status;
-pub mod steps;
-pub mod tridiagonal;
-pub mod vector;
+pub mod tuning;
 
-pub use auto::Outcome;
 pub use certificate::{Certificate, Measure, Reason};
-pub use check::{CheckOptions, CheckReport, check_problem};
-pub use checkpoint::{Checkpoint, CheckpointError};
-pub use choice::{Choice, ChoiceError, Knob};
-pub use collapse::Collapsed;
+pub use linalg::{blocks, cholesky, elementary, elimination, gram, product, tridiagonal, vector};
+pub use model::check::{CheckOptions, CheckReport, check_problem};
+pub use model::collapse::Collapsed;
+pub use model::{check, collapse, inner, merit, problem, regularizer, setting, shared};
+pub use run::checkpoint::{Checkpoint, CheckpointError};
+pub use run::{checkpoint, evaluate, status};
+pub use tuning::auto::Outcome;
+pub use tuning::choice::{Choice, ChoiceError, Knob};
+pub use tuning::{auto, choice, curvature, steps};
 
-pub use inner::{Bounds, Inner, ProjectedRows, Rows, Sample, Structure};
-pub use merit::{
-    Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
-    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
-};
 pub use methods::reference::Reference;
 pub use methods::svrpda::Settings;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
+pub use model::inner::{Bounds, Inner, PairRows, ProjectedRows, Rows, Sample, Structure};
+pub use model::merit::{
+    Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
+    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
+};
+pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
+pub use model::regularizer::{
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
+    Simplex, Tilted, Unregularized,
+};
+pub use model::setting::InvalidSetting;
+pub use model::shared::SharedForm;
 pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
-pub use problem::{BoxedProblem, Constants, Objective, Problem};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
-pub use regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
-    Simplex, Tilted, Unregularized,
-};
+pub use run::status::Status;
 pub use run::{Begin, Driver, Observer, Record, Solution, Stop};
-pub use setting::InvalidSetting;
-pub use shared::SharedForm;
-pub use status::Status;
-pub use steps::StepRule;
+pub use tuning::steps::StepRule;
 
 /// Minimises `problem` from `start` by the method that suits it, with the default limits; [`auto::solve`] takes others, and says what was chosen.
 ///

@@ -5,59 +5,39 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::checkpoint::CheckpointError;
-use crate::choice::{Choice, ChoiceError};
-use crate::evaluate::Gradient;
+use crate::model::problem::Objective;
+use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
+use crate::run::checkpoint::CheckpointError;
+use crate::run::evaluate::Gradient;
 use crate::run::{Begin, Driver, Observer, Solution, begun};
-use crate::setting::InvalidSetting;
+use crate::tuning::choice::{Choice, ChoiceError};
 
 pub mod accelerated;
-pub mod alexr;
-pub mod asc_pg;
-pub mod ascvrg;
-pub mod averaged;
 mod backtracking;
-pub mod c_saga;
-pub mod comp_svrg1;
-pub mod comp_svrg2;
-mod component;
-pub mod composition;
-pub mod decay;
+pub mod baselines;
 pub mod direct;
-pub mod estimates;
-pub mod field;
 mod form;
 pub mod gradient_descent;
-pub mod gtd2;
 pub mod info;
 mod lagged;
 pub mod lbfgs;
-pub mod mspbe_saga;
-pub mod mspbe_svrg;
-pub mod msvr;
 pub mod multipliers;
 pub mod newton;
-pub mod pdbg;
 pub mod precise;
 pub(crate) mod program;
 pub mod prox_linear;
 pub mod reference;
 pub mod safeguard;
-pub mod saga;
-pub mod saga_table;
-pub mod scgd;
-pub mod sox;
-pub mod spdc;
-pub mod spdg;
-pub mod svrg;
 pub mod svrpda;
 pub mod svrpda1;
 pub mod svrpda2;
-pub mod tracking;
-pub mod vrsc_pg;
 
+pub use baselines::{
+    alexr, asc_pg, ascvrg, averaged, c_saga, comp_svrg1, comp_svrg2, composition, decay, estimates, field,
+    gtd2, mspbe_saga, mspbe_svrg, msvr, pdbg, saga, saga_table, scgd, sox, spdc, spdg, svrg, tracking,
+    vrsc_pg,
+};
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
 pub use safeguard::{Noise, Tempo};
 

@@ -7,12 +7,12 @@
 
 use std::fmt;
 
-use crate::collapse::Collapsed;
 use crate::methods::direct::Direct;
 use crate::methods::{Listed, Method};
+use crate::model::collapse::Collapsed;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
 
 mod accelerated;
 mod restarted;

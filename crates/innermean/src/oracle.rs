@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collapse::{Collapsed, SparseRows};
-use crate::hessian;
-use crate::inner::{Inner, PairRows, Rows, Sample, mean_support};
-use crate::problem::Objective;
-use crate::regularizer::Parts;
-use crate::sample::{PartOf, TermsOf};
+use crate::certificate::hessian;
+use crate::model::collapse::{Collapsed, SparseRows};
+use crate::model::inner::{Inner, PairRows, Rows, Sample, mean_support};
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
+use crate::model::sample::{PartOf, TermsOf};
 
 mod block;
 mod calls;

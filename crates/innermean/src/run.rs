@@ -12,15 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use self::course::Course;
 use crate::certificate::{Certificate, Measure};
-use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::methods::Method;
+use crate::model::problem::Objective;
 use crate::oracle::Calls;
-use crate::problem::Objective;
-use crate::status::Status;
+use crate::run::checkpoint::{Checkpoint, CheckpointError};
+use crate::run::status::Status;
 
+pub mod checkpoint;
 mod course;
 mod engine;
+pub mod evaluate;
 mod judge;
+pub mod status;
 mod trace;
 
 /// When to stop; whatever comes first. `None` never stops.

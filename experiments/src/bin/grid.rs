@@ -64,13 +64,13 @@ fn calls(case: &Case, method: &Svrpda1, target: f64, most: f64) -> Option<f64> {
         target_objective: Some(target),
         tolerance: None,
     };
-    let solution = Driver { stop, ..Driver::default() }.run(&case.problem(), method, &case.start, &mut ());
+    let solution = Driver { stop, ..Driver::default() }.run(case.problem(), method, &case.start, &mut ());
     (solution.objective <= target).then_some(solution.calls.total() as f64)
 }
 
 fn grid(case: &Case, target: f64) -> Option<Best> {
     let problem = case.problem();
-    let sizes = Sizes::at(&problem, &case.start);
+    let sizes = Sizes::at(problem, &case.start);
     let f = &problem.inner;
     let n_x = f.n_x();
     let even = snapshot_calls(f).total() as usize / if f.structure().affine { 2 } else { 4 };
@@ -124,7 +124,7 @@ fn measure(case: &Case, known: Option<Best>) -> Option<Row> {
     let best = known.or_else(|| grid(case, target))?;
     let mut runs: Vec<f64> = SEEDS
         .map(|seed| {
-            let method = Svrpda1::choose(&Choice::seeded(seed), &case.problem(), &case.start).ok()?;
+            let method = Svrpda1::choose(&Choice::seeded(seed), case.problem(), &case.start).ok()?;
             Some(calls(case, &method, target, FAILURE * best.calls)? / best.calls)
         })
         .collect::<Option<_>>()

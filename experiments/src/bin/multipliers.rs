@@ -76,7 +76,7 @@ fn main() -> anyhow::Result<()> {
                 let mut last = None;
                 for _ in 0..RUNS {
                     let begun = Instant::now();
-                    last = Some(method.run(&driver, &problem, &start, &mut ()));
+                    last = Some(method.run(&driver, problem, &start, &mut ()));
                     least = least.min(begun.elapsed().as_secs_f64());
                 }
                 let solution = last.expect("a run");

@@ -104,7 +104,7 @@ impl Case {
 
     /// An answer in the units of the file.
     pub fn restate(&self, tolerance: f64, solution: &mut Solution) {
-        self.scaling.restate(&self.problem(), tolerance, solution);
+        self.scaling.restate(self.problem(), tolerance, solution);
     }
 
     /// A start in the units of the run.

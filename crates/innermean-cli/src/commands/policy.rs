@@ -75,5 +75,5 @@ pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
     let task = Task::new(flags)?;
     let problem = task.problem();
     let application = PolicyApplication { task: &task, flags, start: &solver.start };
-    solve(&application, &problem, &request, Plan::run)
+    solve(&application, problem, &request, Plan::run)
 }

@@ -12,10 +12,10 @@
 //!
 //! What rounding leaves of `u_l + t` is repaired along the same column (`repair.rs`).
 
-use crate::blocks::Blocks;
-use crate::inner::blocks;
-use crate::problem::Objective;
-use crate::vector::axpy;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::axpy;
+use crate::model::inner::blocks;
+use crate::model::problem::Objective;
 
 /// A free coordinate of an affine f, and what it does to the averages.
 #[derive(Debug)]

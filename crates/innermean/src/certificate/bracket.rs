@@ -11,8 +11,8 @@
 //! infinity that F does not close for certain, it is finite among all `|z_l| <= radius_l`.
 
 use super::sizes::UNIT;
-use crate::regularizer::{Coordinate, Parts};
-use crate::scalar::{clamp, soft_threshold};
+use crate::linalg::scalar::{clamp, soft_threshold};
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// A sum over the coordinates, and what of it may be rounding.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +181,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
 mod tests {
     use super::*;
     use crate::draws::Stream;
-    use crate::regularizer::{BoxConstraint, Budget, Regularizer};
+    use crate::model::regularizer::{BoxConstraint, Budget, Regularizer};
 
     /// `G_l` by trying many z.
     fn by_trying(part: &Coordinate, theta: f64, v: f64, radius: f64) -> f64 {

@@ -10,8 +10,8 @@
 //! ```
 
 use super::sizes::UNIT;
-use crate::cholesky::Cholesky;
-use crate::vector::{dot, norm_squared};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::vector::{dot, norm_squared};
 
 /// H with a proof that it is positive definite.
 #[derive(Debug)]

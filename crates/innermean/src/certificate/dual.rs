@@ -8,9 +8,9 @@
 //! By Fenchel and Young no term of the first sum is below 0, and all are 0 for `w_i = phi_i'(fbar_i)`; nor is the second bracket
 //! (`bracket.rs`). Added up like this nothing is lost to the cancellation of P with D. Duals outside the domain of `phi_i*` make the first sum infinite.
 
-use crate::blocks::Blocks;
-use crate::problem::Objective;
-use crate::vector::dot;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::dot;
+use crate::model::problem::Objective;
 
 /// A point, as far as bounds ask for it.
 #[derive(Clone, Copy)]

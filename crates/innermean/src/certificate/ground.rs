@@ -6,9 +6,9 @@ use super::bracket;
 use super::definite::Definite;
 use super::dual::Point;
 use super::sizes::{Sizes, UNIT, mean_square};
-use crate::inner::mean_jacobian_norm;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
+use crate::model::inner::mean_jacobian_norm;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 
 /// What all proofs of a problem rest on.
 pub(crate) struct Ground<'p> {

@@ -9,9 +9,9 @@ use super::bracket;
 use super::dual::Point;
 use super::ground::Ground;
 use super::prover::Evidence;
-use crate::cholesky::Cholesky;
-use crate::gram;
-use crate::regularizer::{Coordinate, Parts};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::gram;
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// Of its diagonal: the ridge of a matrix that is not positive definite in double precision.
 const RIDGE: f64 = 1e-13;

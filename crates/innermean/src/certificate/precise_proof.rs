@@ -12,11 +12,11 @@ use super::newton::left;
 use super::prover::Evidence;
 use super::repair;
 use super::sizes::{UNIT, mean_square};
-use crate::gram;
-use crate::merit::QuadraticForm;
-use crate::precise::{self, Double, Factor, Form, Rows};
-use crate::problem::Objective;
-use crate::regularizer::{Coordinate, Parts};
+use crate::linalg::gram;
+use crate::linalg::precise::{self, Double, Factor, Form, Rows};
+use crate::model::merit::QuadraticForm;
+use crate::model::problem::Objective;
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// Steps, after each of which duals that left the domain of `phi*` stay where they were.
 const MOST_STEPS: usize = 5;

@@ -6,8 +6,8 @@
 
 use super::sizes::UNIT;
 use super::stationarity::{self, Asked, Slope, alone, newton_step};
-use crate::problem::Objective;
-use crate::regularizer::Parts;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 
 /// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along one direction must not hide what is a slope along another.
 const RIDGES: [f64; 4] = [1e-3, 1e-6, 1e-9, 1e-13];
@@ -113,9 +113,9 @@ impl<'a> Beside<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Asked, Slope, kept};
-    use crate::problem::Problem;
+    use crate::model::problem::Problem;
+    use crate::model::regularizer::Parts;
     use crate::problems::bags::{Bags, Groups, Link};
-    use crate::regularizer::Parts;
     use crate::{Bernoulli, Unregularized};
 
     /// What is kept at theta of one row with the proportion 1/2, `F = log(2 cosh(theta / 2))`, of a slope that is off by so much.

@@ -21,11 +21,11 @@ use super::quadratic;
 use super::repair::{self, Repair};
 use super::sizes::{UNIT, mean_square};
 use super::{Bound, Measure, newton, precise_proof};
-use crate::precise;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
-use crate::scalar::clamp;
-use crate::vector::dot;
+use crate::linalg::precise;
+use crate::linalg::scalar::clamp;
+use crate::linalg::vector::dot;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 
 /// How many times the answer theta may be in a bound that holds for no more: where twice the precision is at hand, and elsewhere.
 const FAR: f64 = 1e12;

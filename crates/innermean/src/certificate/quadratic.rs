@@ -22,13 +22,13 @@ use super::definite::Definite;
 use super::dual::Point;
 use super::ground::Ground;
 use super::sizes::UNIT;
-use crate::collapse::Collapsed;
-use crate::gram;
-use crate::inner::Inner;
+use crate::linalg::gram;
+use crate::linalg::scalar::clamp;
 use crate::methods::direct::quadratic::whitened;
-use crate::problem::Objective;
-use crate::regularizer::{Coordinate, Parts};
-use crate::scalar::clamp;
+use crate::model::collapse::Collapsed;
+use crate::model::inner::Inner;
+use crate::model::problem::Objective;
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// Beyond so many coordinates a matrix is not made: Cholesky's factor costs `d^3 / 3`.
 pub(crate) const MOST_COLUMNS: usize = 2000;

@@ -14,9 +14,9 @@ use super::definite::Definite;
 use super::ground::Ground;
 use super::newton::VANISHING;
 use super::sizes::mean_square;
-use crate::collapse::Collapsed;
-use crate::gram;
-use crate::problem::Objective;
+use crate::linalg::gram;
+use crate::model::collapse::Collapsed;
+use crate::model::problem::Objective;
 
 /// The change of duals that takes an excess away, as far as it must be known.
 pub(crate) struct Repair {

@@ -9,11 +9,11 @@
 //! (1/n_X sum_r |rounding of fbar_r|^2)^(1/2) <= k u (S_0 + sum_l S_l |theta_l|),   S_0 for the offsets
 //! ```
 
-use crate::blocks::Blocks;
-use crate::collapse::Collapsed;
-use crate::gram;
-use crate::inner::{Inner, pieces};
-use crate::vector::norm_squared;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::gram;
+use crate::linalg::vector::norm_squared;
+use crate::model::collapse::Collapsed;
+use crate::model::inner::{Inner, pieces};
 
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;

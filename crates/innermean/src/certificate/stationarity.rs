@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::promise;
 use super::sizes::UNIT;
-use crate::bent::{self, Reach};
-use crate::hessian;
+use crate::certificate::bent::{self, Reach};
+use crate::certificate::hessian;
+use crate::linalg::vector::{dot, norm_squared};
 use crate::methods::program;
-use crate::problem::Objective;
-use crate::regularizer::{Coordinate, Parts};
-use crate::vector::{dot, norm_squared};
+use crate::model::problem::Objective;
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// Coordinates up to which a whole matrix is made.
 const MOST_COLUMNS: usize = 300;
@@ -257,7 +257,7 @@ pub(super) fn newton_step(
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
 fn by_mapping(problem: Objective<'_>, at: Slope<'_>) -> f64 {
     let f = problem.inner;
-    let bend = crate::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
+    let bend = crate::model::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
     let alpha = if bend > 0.0 && bend.is_finite() { 1.0 / bend } else { 1.0 };
     0.5 * alpha * norm_squared(&problem.mapping(at.theta, at.gradient, alpha))
 }

@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError, Knob};
-use crate::curvature;
+use crate::linalg::vector::{dot_of_differences, update_with_both};
+use crate::model::problem::Objective;
+use crate::model::setting::positive;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::setting::positive;
-use crate::vector::{dot_of_differences, update_with_both};
+use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::curvature;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vector::{dot, norm_squared, update_with_both};
+use crate::linalg::vector::{dot, norm_squared, update_with_both};
 
 /// By how much of |F| the two sides may differ: rounding of a sum of many terms.
 pub(super) const SLACK: f64 = 1e-12;

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use self::quadratic::Factor;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
-use crate::choice::{Choice, ChoiceError};
-use crate::collapse::Collapsed;
-use crate::evaluate::Gradient;
+use crate::linalg::vector::{axpy, norm_squared};
+use crate::model::collapse::Collapsed;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
-use crate::vector::{axpy, norm_squared};
+use crate::run::evaluate::Gradient;
+use crate::tuning::choice::{Choice, ChoiceError};
 
 pub(crate) mod quadratic;
 

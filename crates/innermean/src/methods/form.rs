@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use super::Method;
-use crate::checkpoint::CheckpointError;
-use crate::inner::Sample;
+use crate::model::inner::Sample;
+use crate::model::problem::Objective;
+use crate::model::shared::{Picked, shared_form};
 use crate::oracle::Oracle;
-use crate::problem::Objective;
+use crate::run::checkpoint::CheckpointError;
 use crate::run::{Begin, Driver, Observer, Solution, Spent};
-use crate::shared::{Picked, shared_form};
 
 /// Runs on the problem itself if its sample is shared, and otherwise on its shared form, whose making costs nothing: it holds
 /// the same data.

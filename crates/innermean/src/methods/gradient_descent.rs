@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError, Knob};
-use crate::curvature;
+use crate::model::problem::Objective;
+use crate::model::setting::positive;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::setting::positive;
+use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::curvature;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {

@@ -2,12 +2,12 @@
 
 use super::direct::quadratic;
 use super::{METHODS, newton};
-use crate::choice::{ChoiceError, Knob};
-use crate::inner::Sample;
-use crate::merit::QuadraticForm;
-use crate::problem::Objective;
-use crate::setting::InvalidSetting;
-use crate::shared::{MOST_PICKED, shared_form};
+use crate::model::inner::Sample;
+use crate::model::merit::QuadraticForm;
+use crate::model::problem::Objective;
+use crate::model::setting::InvalidSetting;
+use crate::model::shared::{MOST_PICKED, shared_form};
+use crate::tuning::choice::{ChoiceError, Knob};
 
 /// One row of the table from which command line, documentation and tests take their lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,9 @@ impl Ask {
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
             }
-            Ask::Small => (!crate::precise::is_affordable(problem)).then_some("there are more, or it is not"),
+            Ask::Small => {
+                (!crate::linalg::precise::is_affordable(problem)).then_some("there are more, or it is not")
+            }
             Ask::Parts => {
                 let g = problem.regularizer;
                 if f.d() == 0 || g.coordinate(0).is_some() {

@@ -2,7 +2,7 @@
 //!
 //! Between two looks at coordinate l the direction along l does not change, so that the k steps which it has missed are
 //! `theta_l <- prox_{alpha g_l}(theta_l - alpha direction_l)`, k times, and these have a closed form
-//! ([`Coordinate::repeated_step`](crate::regularizer::Coordinate::repeated_step)). A clock counts the steps and remembers for
+//! ([`Coordinate::repeated_step`](crate::model::regularizer::Coordinate::repeated_step)). A clock counts the steps and remembers for
 //! each coordinate when it was last brought up to date. So a step costs as much as it looks at, whatever d is; see [`Oracle::lags`]
 //! for when that pays. Where a method averages its iterates, every step looks at all of theta, and nothing lags.
 //!

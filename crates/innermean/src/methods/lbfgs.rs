@@ -16,11 +16,11 @@ use serde::Serialize;
 use self::pairs::Pairs;
 use self::point::Point;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError, Knob};
-use crate::curvature;
+use crate::model::problem::Objective;
+use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::setting::{at_least_one, positive};
+use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::curvature;
 
 pub(super) mod pairs;
 mod point;

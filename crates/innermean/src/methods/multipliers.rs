@@ -23,14 +23,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
-use crate::choice::{Choice, ChoiceError};
-use crate::collapse::Collapsed;
-use crate::evaluate::Gradient;
-use crate::gram;
+use crate::linalg::gram;
+use crate::linalg::vector::{axpy, dot, norm_squared, update_with_both};
+use crate::model::collapse::Collapsed;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
-use crate::vector::{axpy, dot, norm_squared, update_with_both};
+use crate::run::evaluate::Gradient;
+use crate::tuning::choice::{Choice, ChoiceError};
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {

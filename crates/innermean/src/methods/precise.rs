@@ -24,12 +24,12 @@ use serde::{Deserialize, Serialize};
 
 use self::kinks::Kinks;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError};
-use crate::gram;
+use crate::linalg::gram;
+use crate::linalg::precise::{Double, Factor, Rows};
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::precise::{Double, Factor, Rows};
-use crate::problem::Objective;
-use crate::regularizer::Parts;
+use crate::tuning::choice::{Choice, ChoiceError};
 
 mod kinks;
 

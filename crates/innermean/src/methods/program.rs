@@ -8,11 +8,11 @@
 //! First-order steps find out which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, is cut off there where they would
 //! pass one, or ends where the first of them would. Both only ever descend, and the second ends the search.
 
-use crate::cholesky::Cholesky;
-use crate::gram;
-use crate::regularizer::{Coordinate, Parts};
-use crate::scalar::clamp;
-use crate::vector::{axpy, dot, norm_squared, update};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::gram;
+use crate::linalg::scalar::clamp;
+use crate::linalg::vector::{axpy, dot, norm_squared, update};
+use crate::model::regularizer::{Coordinate, Parts};
 
 /// Rounds of both kinds of steps; a handful is usual.
 const MOST_ROUNDS: usize = 200;

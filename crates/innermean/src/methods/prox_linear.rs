@@ -12,13 +12,13 @@ use serde::Serialize;
 use super::accelerated::Momentum;
 use super::backtracking::Backtracking;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError, Knob};
-use crate::collapse::Collapsed;
-use crate::curvature;
+use crate::linalg::vector::update_with_both;
+use crate::model::collapse::Collapsed;
+use crate::model::problem::Objective;
+use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::setting::{at_least_one, positive};
-use crate::vector::update_with_both;
+use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::curvature;
 
 mod state;
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Stream;
+use crate::linalg::vector::{Aligned, axpy, update_with};
 use crate::oracle::Oracle;
-use crate::vector::{Aligned, axpy, update_with};
 
 /// Which inner iterate becomes the next reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub enum Reference {
 /// The reference point in the making.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct NextReference {
-    #[serde(with = "crate::checkpoint::shape::fixed")]
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
     kind: Reference,
     /// The t of Option II.
     t: usize,

@@ -10,7 +10,7 @@
 //!
 //! All of it depends on the run alone: with its state in a file, a run goes on bit for bit.
 
-use crate::elementary::Elementary;
+use crate::linalg::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
 /// What the safeguard makes of a method's own steps and loops.

@@ -13,9 +13,9 @@ pub(super) use self::settings::drifting_epoch;
 pub use self::settings::{Pace, Settings};
 pub use self::state::{Draws, PrimalDual};
 use super::{Method, Noise, Tempo};
-use crate::choice::Knob;
+use crate::linalg::vector::{axpy, dispatch, prefetch, sparse_axpy};
 use crate::oracle::Oracle;
-use crate::vector::{axpy, dispatch, prefetch, sparse_axpy};
+use crate::tuning::choice::Knob;
 
 mod automatic;
 mod batch;

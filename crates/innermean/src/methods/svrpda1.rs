@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::svrpda::{SETTINGS, Settings, Variant};
 use super::{Family, Form, Listed, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError};
-use crate::problem::Objective;
+use crate::model::problem::Objective;
+use crate::tuning::choice::{Choice, ChoiceError};
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {

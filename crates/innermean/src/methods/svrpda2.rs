@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::svrpda::{SETTINGS, Settings, Variant, drifting_epoch};
 use super::{Family, Form, Listed, MethodInfo, Rate};
-use crate::choice::{Choice, ChoiceError};
-use crate::problem::Objective;
-use crate::steps::StepRule;
+use crate::model::problem::Objective;
+use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::steps::StepRule;
 
 /// The table's row.
 pub const INFO: MethodInfo = MethodInfo {

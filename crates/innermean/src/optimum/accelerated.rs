@@ -2,9 +2,9 @@
 //! uphill (O'Donoghue and Candes 2015).
 
 use super::{MOST_ITERATIONS, Progress, Reached};
-use crate::curvature;
-use crate::problem::Objective;
-use crate::vector::{distance_squared, dot_of_differences};
+use crate::linalg::vector::{distance_squared, dot_of_differences};
+use crate::model::problem::Objective;
+use crate::tuning::curvature;
 
 /// What F may rise above its quadratic model by rounding alone, relative to F.
 const SLACK: f64 = 1e-13;

@@ -8,10 +8,10 @@
 //! ```
 
 use super::{MOST_ITERATIONS, Progress, Reached};
-use crate::curvature;
-use crate::problem::Objective;
-use crate::steps;
-use crate::vector::{axpy, distance_squared};
+use crate::linalg::vector::{axpy, distance_squared};
+use crate::model::problem::Objective;
+use crate::tuning::curvature;
+use crate::tuning::steps;
 
 /// An anchor moves when the residual has fallen to this part of its own,
 const ENOUGH: f64 = 0.2;

@@ -4,7 +4,7 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use crate::inner::{Inner, Sample};
+use crate::model::inner::{Inner, Sample};
 
 /// Oracle calls made so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

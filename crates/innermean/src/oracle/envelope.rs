@@ -1,8 +1,8 @@
 //! Envelopes of phi around duals, for the method of multipliers: all made of the prox of `phi*`, which is free.
 
 use super::Oracle;
-use crate::blocks::{Blocks, MERIT};
-use crate::vector::{dot, update_with, update_with_both};
+use crate::linalg::blocks::{Blocks, MERIT};
+use crate::linalg::vector::{dot, update_with, update_with_both};
 
 impl Oracle<'_> {
     /// `out_i = prox_{sigma phi_i*}(w_i + sigma f_bar_i)`: the derivative of the envelope.

@@ -1,11 +1,11 @@
 //! Linear models of f, which store what f says: phi alone is asked.
 
 use super::Oracle;
-use crate::collapse::Collapsed;
-use crate::inner::Inner;
-use crate::precise::{Form, Rows};
-use crate::shared::MOST_PICKED;
-use crate::vector::norm_squared;
+use crate::linalg::precise::{Form, Rows};
+use crate::linalg::vector::norm_squared;
+use crate::model::collapse::Collapsed;
+use crate::model::inner::Inner;
+use crate::model::shared::MOST_PICKED;
 
 impl Oracle<'_> {
     /// The linear model at another point, in place: a snapshot's calls.

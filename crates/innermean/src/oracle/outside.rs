@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Oracle;
-use crate::merit::QuadraticForm;
+use crate::model::merit::QuadraticForm;
 
 impl<'p> Oracle<'p> {
     /// `out = phi_i'(u)`: one call.

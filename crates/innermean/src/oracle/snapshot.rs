@@ -1,8 +1,8 @@
 //! Snapshots that keep what they have found of every term.
 
 use super::Oracle;
-use crate::blocks::Blocks;
-use crate::vector::add_weighted_rows;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::add_weighted_rows;
 
 impl Oracle<'_> {
     /// A snapshot that keeps the mean Jacobians of an f that is not affine: `f_bar_i = fbar_i(theta)` and `jacobians_i = fbar_i'(theta)` for all i, and

@@ -2,9 +2,9 @@
 //! free.
 
 use super::Oracle;
-use crate::inner::Jacobians;
-use crate::steps::{Steps, scaled_for_batches};
-use crate::vector::{axpy, dot, sparse_dot};
+use crate::linalg::vector::{axpy, dot, sparse_dot};
+use crate::model::inner::Jacobians;
+use crate::tuning::steps::{Steps, scaled_for_batches};
 
 /// Terms, and samples of each, at which [`Oracle::scatter_along`] looks.
 const PROBES: usize = 48;

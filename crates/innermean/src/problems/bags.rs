@@ -9,20 +9,20 @@
 //!
 //! | label of a group | link | phi |
 //! |---|---|---|
-//! | proportion of positive rows | [`Link::Logistic`] | [`Bernoulli`](crate::merit::Bernoulli) |
-//! | proportions of classes | softmax: [`SoftmaxBags`] | [`NegativeLog`](crate::merit::NegativeLog) |
-//! | mean of a target | [`Link::Identity`] with targets | [`Square`](crate::merit::Square) |
-//! | sum of counts | [`Link::Exp`] | [`Poisson`](crate::merit::Poisson) |
+//! | proportion of positive rows | [`Link::Logistic`] | [`Bernoulli`](crate::model::merit::Bernoulli) |
+//! | proportions of classes | softmax: [`SoftmaxBags`] | [`NegativeLog`](crate::model::merit::NegativeLog) |
+//! | mean of a target | [`Link::Identity`] with targets | [`Square`](crate::model::merit::Square) |
+//! | sum of counts | [`Link::Exp`] | [`Poisson`](crate::model::merit::Poisson) |
 //!
-//! The intercept is the last coordinate of theta (the last C with C classes), for [`FreeTail`](crate::regularizer::FreeTail) to leave free.
+//! The intercept is the last coordinate of theta (the last C with C classes), for [`FreeTail`](crate::model::regularizer::FreeTail) to leave free.
 //! Rows lie group after group: a pass over the data is a stream of tiles of rows, each with its products, its links and its sums in the
 //! nearest cache. Threads share rows, not groups: a group of a million rows is cut into segments.
 
 use std::ops::Range;
 
-use crate::blocks::Blocks;
-use crate::setting::InvalidSetting;
-use crate::vector::{norm_squared, row_dots, update};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{norm_squared, row_dots, update};
+use crate::model::setting::InvalidSetting;
 
 mod link;
 mod order;
@@ -226,7 +226,7 @@ impl Groups {
         self.segments.len() == self.count()
     }
 
-    /// See [`Inner::block`](crate::inner::Inner::block).
+    /// See [`Inner::block`](crate::model::inner::Inner::block).
     fn block(&self) -> usize {
         if self.in_random_order {
             (self.rows() / self.count() / PIECES).min(TILE_NUMBERS / self.width).clamp(1, BLOCK)
@@ -273,7 +273,7 @@ impl Groups {
         for (segment, part) in self.segments.iter().zip(parts.chunks_exact(width)) {
             let share = 1.0 / self.size(segment.group) as f64;
             let own = &mut out[segment.group * width..(segment.group + 1) * width];
-            crate::vector::axpy(share, part, own);
+            crate::linalg::vector::axpy(share, part, own);
         }
     }
 }

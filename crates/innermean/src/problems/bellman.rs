@@ -14,14 +14,14 @@
 
 use std::sync::OnceLock;
 
-use crate::blocks::Blocks;
-use crate::checkpoint::Hash;
-use crate::choice::Choice;
-use crate::collapse::{Collapsed, by_averages};
-use crate::inner::{Bounds, Inner, Rows, Structure};
-use crate::setting::InvalidSetting;
-use crate::shared::SharedForm;
-use crate::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
+use crate::model::collapse::{Collapsed, by_averages};
+use crate::model::inner::{Bounds, Inner, Rows, Structure};
+use crate::model::setting::InvalidSetting;
+use crate::model::shared::SharedForm;
+use crate::run::checkpoint::Hash;
+use crate::tuning::choice::Choice;
 
 mod shared;
 mod survey;

@@ -3,9 +3,9 @@
 //! With a Gram matrix of the columns scaled to a unit diagonal, the pivot of column l in Cholesky's algorithm is the part of it that columns before it do not
 //! explain, `1 - R^2`. Where that is nearly 0 the data do not tell the coefficients of these columns apart, and unless g does, many answers are equally good.
 
-use crate::collapse::Collapsed;
-use crate::gram;
-use crate::inner::Inner;
+use crate::linalg::gram;
+use crate::model::collapse::Collapsed;
+use crate::model::inner::Inner;
 
 /// A pivot up to this is none: columns agree to five digits.
 const DEPENDENT: f64 = 1e-10;

@@ -6,15 +6,15 @@
 //!
 //! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`; logistic regression has
 //! labels in `phi_i`. f is a [`Collapsed`] whose rows are the data themselves, dense or sparse. An intercept is a column of ones at the
-//! end, which [`FreeTail`](crate::regularizer::FreeTail) leaves out of g.
+//! end, which [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
 
 use rayon::prelude::*;
 
-use crate::collapse::{Collapsed, SparseRows};
-use crate::merit::{Logistic, Square};
-use crate::problem::Problem;
-use crate::regularizer::Ridge;
-use crate::setting::InvalidSetting;
+use crate::model::collapse::{Collapsed, SparseRows};
+use crate::model::merit::{Logistic, Square};
+use crate::model::problem::Problem;
+use crate::model::regularizer::Ridge;
+use crate::model::setting::InvalidSetting;
 
 /// Numbers that are looked at together.
 const PIECE: usize = 1 << 14;

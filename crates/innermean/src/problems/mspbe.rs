@@ -14,16 +14,16 @@
 
 use std::sync::Arc;
 
-use crate::blocks::Blocks;
-use crate::cholesky::Cholesky;
-use crate::elimination;
-use crate::inner::{Bounds, Inner, ProjectedRows, Sample, Structure};
-use crate::merit::QuadraticForm;
-use crate::problem::Problem;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::elimination;
+use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, row_dots};
+use crate::model::inner::{Bounds, Inner, ProjectedRows, Sample, Structure};
+use crate::model::merit::QuadraticForm;
+use crate::model::problem::Problem;
+use crate::model::regularizer::Ridge;
+use crate::model::setting::{self, InvalidSetting};
 use crate::problems::transitions::{END, Moves, StateFeatures};
-use crate::regularizer::Ridge;
-use crate::setting::{self, InvalidSetting};
-use crate::vector::{axpy, dot, norm_squared, prefetch, row_dots};
 
 /// The f of the projected Bellman error. A value and a product cost `O(d)`; averages come from A and b, which are kept.
 #[derive(Debug, Clone)]

@@ -15,19 +15,19 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::blocks::Blocks;
-use crate::checkpoint::Hash;
-use crate::choice::Choice;
-use crate::gram;
-use crate::inner::{Bounds, Duals, Inner, PairRows, Rows, Sample, Structure};
-use crate::problem::Problem;
-use crate::regularizer::Tilted;
-use crate::setting::InvalidSetting;
-use crate::shared::SharedForm;
-use crate::vector::{
+use crate::linalg::blocks::Blocks;
+use crate::linalg::gram;
+use crate::linalg::vector::{
     add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences, prefetch,
     row_dots, row_dots_and_weighted_rows, sum, update,
 };
+use crate::model::inner::{Bounds, Duals, Inner, PairRows, Rows, Sample, Structure};
+use crate::model::problem::Problem;
+use crate::model::regularizer::Tilted;
+use crate::model::setting::InvalidSetting;
+use crate::model::shared::SharedForm;
+use crate::run::checkpoint::Hash;
+use crate::tuning::choice::Choice;
 
 mod shared;
 
@@ -299,7 +299,7 @@ impl Inner for Portfolio {
         );
     }
 
-    /// Tile by tile, as [`Collapsed`](crate::collapse::Collapsed) does.
+    /// Tile by tile, as [`Collapsed`](crate::model::collapse::Collapsed) does.
     fn gradient(
         &self,
         theta: &[f64],

@@ -9,12 +9,12 @@
 //! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
 //! the problem in z holds for that of the file.
 
-use crate::precise::Double;
-use crate::problem::Objective;
-use crate::regularizer::{Regularizer, Separable};
+use crate::linalg::precise::Double;
+use crate::linalg::scalar::power_of_two_near;
+use crate::model::problem::Objective;
+use crate::model::regularizer::{Regularizer, Separable};
+use crate::model::setting::InvalidSetting;
 use crate::run::Solution;
-use crate::scalar::power_of_two_near;
-use crate::setting::InvalidSetting;
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
 #[derive(Debug, Clone, Default)]
@@ -276,11 +276,14 @@ mod tests {
     #[test]
     fn a_g_that_has_no_other_units_is_refused() {
         let scaling = Scaling { sizes: vec![1.0, 1000.0], centers: Vec::new(), classes: 1 };
-        let message =
-            scaling.regularizer(Box::new(crate::regularizer::Simplex)).err().expect("no sum").to_string();
+        let message = scaling
+            .regularizer(Box::new(crate::model::regularizer::Simplex))
+            .err()
+            .expect("no sum")
+            .to_string();
         assert!(message.contains("--no-scaling"), "{message}");
-        assert!(scaling.regularizer(Box::new(crate::regularizer::Unregularized)).is_ok());
-        assert!(Scaling::default().regularizer(Box::new(crate::regularizer::Simplex)).is_ok());
+        assert!(scaling.regularizer(Box::new(crate::model::regularizer::Unregularized)).is_ok());
+        assert!(Scaling::default().regularizer(Box::new(crate::model::regularizer::Simplex)).is_ok());
     }
 
     #[test]

@@ -29,14 +29,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::blocks::Blocks;
 use crate::draws::Stream;
-use crate::exponential::exp;
-use crate::inner::{Inner, Rows};
-use crate::merit::NegativeLog;
-use crate::problem::Problem;
-use crate::setting::InvalidSetting;
-use crate::vector::{axpy, dot, norm_squared, prefetch, update_with};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::exponential::exp;
+use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, update_with};
+use crate::model::inner::{Inner, Rows};
+use crate::model::merit::NegativeLog;
+use crate::model::problem::Problem;
+use crate::model::setting::InvalidSetting;
 
 mod clusters;
 mod labelled;

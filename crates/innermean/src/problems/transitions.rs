@@ -14,11 +14,11 @@
 //! once, as rows of d numbers or, for one-hot features, as sparse rows. With one-hot features theta holds the values themselves, d is the number of states,
 //! and a query takes a few operations, whatever d is.
 
-use crate::checkpoint::Hash;
-use crate::collapse::{Collapsed, by_averages};
-use crate::inner::{Bounds, Inner, Rows, Structure};
-use crate::setting::InvalidSetting;
-use crate::vector::{axpy, dot, prefetch};
+use crate::linalg::vector::{axpy, dot, prefetch};
+use crate::model::collapse::{Collapsed, by_averages};
+use crate::model::inner::{Bounds, Inner, Rows, Structure};
+use crate::model::setting::InvalidSetting;
+use crate::run::checkpoint::Hash;
 
 mod averages;
 mod check;

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::engine::{self, Engine, Phase};
 use super::judge::{self, Judge};
 use super::{Begin, Driver, Observer, Solution, Spent};
-use crate::checkpoint::shape::Shape;
-use crate::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header};
 use crate::methods::Method;
+use crate::model::problem::Objective;
 use crate::oracle::Patience;
-use crate::problem::Objective;
-use crate::status::Status;
+use crate::run::checkpoint::shape::Shape;
+use crate::run::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header};
+use crate::run::status::Status;
 
 /// What goes into a checkpoint.
 #[derive(Serialize, Deserialize)]

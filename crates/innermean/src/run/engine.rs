@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::Spent;
-use crate::evaluate::Known;
+use crate::linalg::vector::dispatch;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::methods::{Method, Tempo};
+use crate::model::problem::Objective;
 use crate::oracle::{self, Calls, Oracle, Patience};
-use crate::problem::Objective;
-use crate::vector::dispatch;
+use crate::run::evaluate::Known;
 
 /// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost nothing.
 const CHUNK: Duration = Duration::from_millis(4);

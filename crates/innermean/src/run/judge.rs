@@ -6,10 +6,10 @@ use super::engine::Counts;
 use super::trace::Thinned;
 use super::{Observer, Record, Solution, Stop};
 use crate::certificate::{Certificate, Measure};
-use crate::evaluate::{self, Evaluation, Evaluator, Known};
+use crate::model::problem::Objective;
 use crate::oracle::Calls;
-use crate::problem::Objective;
-use crate::status::{Divergence, Status};
+use crate::run::evaluate::{self, Evaluation, Evaluator, Known};
+use crate::run::status::{Divergence, Status};
 
 /// The judge of one run, with what it has seen.
 pub(super) struct Judge<'p, 'o> {

@@ -158,7 +158,7 @@ fn a_run_recovers_from_steps_that_are_a_million_times_off() {
     let method = Svrpda1::choose(&Choice::seeded(1), problem.erased(), &start).unwrap();
     for factor in [1e-6, 30.0, 1e3, 1e6, 1e200] {
         let erased = problem.erased();
-        let mut oracle = Oracle::new(&erased);
+        let mut oracle = Oracle::new(erased);
         let mut state = method.init(&mut oracle, &start);
         for outer in 0..60 {
             method.outer(&mut oracle, &mut state);

@@ -75,10 +75,10 @@ fn check_all<'p>(name: &str, problem: impl Into<Objective<'p>>) {
     let form = shared_form(problem.inner).expect("equally many samples");
     let merit = Picked::new(&*form, problem.merit, problem.inner.ell());
     let shared = Objective { inner: &form, merit: &merit, ..problem };
-    check(name, &shared, &Scgd { alpha_theta, averaging: 0.5, guarded: false, seed });
-    check(name, &shared, &AscPg { alpha_theta, averaging: 0.5, guarded: false, seed });
+    check(name, shared, &Scgd { alpha_theta, averaging: 0.5, guarded: false, seed });
+    check(name, shared, &AscPg { alpha_theta, averaging: 0.5, guarded: false, seed });
     for outer_batch in [None, Some(3)] {
-        check(name, &shared, &CSaga { alpha_theta, batch: 2, outer_batch, guarded: false, seed });
+        check(name, shared, &CSaga { alpha_theta, batch: 2, outer_batch, guarded: false, seed });
     }
 }
 

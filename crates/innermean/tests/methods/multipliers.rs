@@ -174,7 +174,7 @@ fn every_kind_of_kink_and_of_g() {
             let offsets = if *phi == "hinge" { vec![0.0; n] } else { offsets.clone() };
             let inner = Collapsed::from_rows(d, rows.clone(), offsets);
             let problem = Objective { inner: &inner, merit: &**merit, regularizer };
-            let found = run(&format!("{phi}, {g}"), &problem, 1e-9);
+            let found = run(&format!("{phi}, {g}"), problem, 1e-9);
             assert!(found.certificate.gap.is_some(), "{phi}, {g}: {:?}", found.certificate);
         }
     }

@@ -24,9 +24,8 @@ fn gaps<'p, M: Method + Listed>(
     optimum: f64,
     choice: Choice,
 ) -> [f64; 3] {
-    let problem = problem.into();
     const STRETCHES: [std::ops::Range<usize>; 3] = [6..10, 48..80, 384..400];
-    let problem = problem;
+    let problem = problem.into();
     let first = problem.objective(start) - optimum;
     let mut means = [0.0; 3];
     for seed in 0..5 {

@@ -36,7 +36,7 @@ impl ClosedForm {
         }
         let (name, exact) = match task.projected() {
             Some((f, form)) => ("LSTD", f.minimiser(form, penalty.l2)),
-            None => ("normal equations", direct(&problem)),
+            None => ("normal equations", direct(problem)),
         };
         let Some(exact) = exact else {
             return none(format!(

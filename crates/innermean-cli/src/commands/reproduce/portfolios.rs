@@ -166,9 +166,9 @@ fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result
     let cold = Choice { warmup_epochs: None, ..set.choice("svrpda1") };
     let Some(cold) = arena.run_seeds("svrpda1", &cold, SEEDS[usize::from(quick)])? else { return Ok(None) };
     // The first outer iteration of the paper's SVRPDA-I is the epoch of plain steps.
-    let method = AnyMethod::named("svrpda1", &set.choice("svrpda1"), &problem, &arena.start)?;
+    let method = AnyMethod::named("svrpda1", &set.choice("svrpda1"), problem, &arena.start)?;
     let stop = Stop { max_outer: Some(1), tolerance: None, ..Stop::default() };
-    let epoch = method.run(&Driver { stop, ..Driver::default() }, &problem, &arena.start, &mut ());
+    let epoch = method.run(&Driver { stop, ..Driver::default() }, problem, &arena.start, &mut ());
     arena.start = epoch.theta;
     let mut warm = Vec::new();
     for (method, name) in &PAPER[2..] {

@@ -134,10 +134,10 @@ impl Kind {
         let problem = process.erased();
         let start = Start::Uniform.point(&vec![String::new(); self.d], 0, None)?;
         let optimum =
-            optimum(&problem, &start).ok_or_else(|| anyhow!("the process has no optimum"))?.objective;
+            optimum(problem, &start).ok_or_else(|| anyhow!("the process has no optimum"))?.objective;
         let at_start = problem.objective(&start) - optimum;
         let arena = Arena {
-            problem: problem,
+            problem,
             start,
             optimum,
             scale: 1.0,

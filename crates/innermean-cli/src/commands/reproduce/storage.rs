@@ -63,7 +63,7 @@ fn measure() -> Result<Vec<Held>> {
             };
             let problem = problem.erased();
             let start = vec![0.0; d];
-            let settings = Settings::choose(&Choice::default(), &problem, &start)?;
+            let settings = Settings::choose(&Choice::default(), problem, &start)?;
             let items = [held(problem, &Svrpda1(settings.clone())), held(problem, &Svrpda2(settings))];
             Ok(Held { n_x, d, ell, items })
         })

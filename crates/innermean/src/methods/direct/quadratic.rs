@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cholesky::Cholesky;
-use crate::collapse::{Collapsed, Row};
-use crate::gram;
-use crate::inner::Inner;
-use crate::merit::QuadraticForm;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::gram;
+use crate::linalg::vector::axpy;
+use crate::model::collapse::{Collapsed, Row};
+use crate::model::inner::Inner;
+use crate::model::merit::QuadraticForm;
+use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::problem::Objective;
-use crate::regularizer::Parts;
-use crate::vector::axpy;
 
 /// A matrix of more rows does not fit into the memory of an ordinary machine together with its factor.
 pub(crate) const MOST_ROWS: usize = 10_000;
@@ -221,7 +221,7 @@ impl Factor {
 
 fn norm_squared(row: Row<'_>) -> f64 {
     match row {
-        Row::Dense(values) | Row::Sparse(_, values) => crate::vector::norm_squared(values),
+        Row::Dense(values) | Row::Sparse(_, values) => crate::linalg::vector::norm_squared(values),
     }
 }
 

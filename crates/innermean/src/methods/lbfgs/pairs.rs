@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vector::{axpy, dot, norm_squared, update};
+use crate::linalg::vector::{axpy, dot, norm_squared, update};
 
 /// The least `<s, y> / (|s| |y|)` of a pair: H stays positive definite and of moderate condition.
 const LEAST_COSINE: f64 = 1e-8;
@@ -10,10 +10,10 @@ const LEAST_COSINE: f64 = 1e-8;
 /// Pairs `s = x^+ - x`, `y = r^+ - r` in a ring of fixed size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::methods) struct Pairs {
-    #[serde(with = "crate::checkpoint::shape::fixed")]
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
     d: usize,
     /// The ring has one slot more than pairs are used, so that a pair can be written before it is judged.
-    #[serde(with = "crate::checkpoint::shape::fixed")]
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
     slots: usize,
     /// Pairs ever added; the last `slots - 1` are used.
     added: usize,

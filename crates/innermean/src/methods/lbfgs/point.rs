@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::linalg::vector::{dot, norm_squared, update_with_both};
 use crate::oracle::Oracle;
-use crate::vector::{dot, norm_squared, update_with_both};
 
 /// A point with its prox-gradient step.
 #[derive(Debug, Clone, Serialize, Deserialize)]

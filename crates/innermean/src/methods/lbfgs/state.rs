@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::Pairs;
 use super::point::Point;
+use crate::linalg::vector::{distance_squared, norm_squared, update_with_both};
 use crate::methods::backtracking::{SLACK, is_below_parabola};
 use crate::oracle::Oracle;
-use crate::vector::{distance_squared, norm_squared, update_with_both};
 
 /// The part of `gamma |r|^2 / 2` by which the envelope must fall; below `1 - gamma L`.
 const SIGMA: f64 = 0.02;

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cholesky::Cholesky;
-use crate::gram;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::gram;
+use crate::linalg::vector::{axpy, dot, norm_squared, update_with};
 use crate::methods::program::solve;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::regularizer::Parts;
-use crate::vector::{axpy, dot, norm_squared, update_with};
 
 /// Of the diagonal: the first ridge by which a matrix without full rank is made positive definite.
 const RIDGE: f64 = 1e-12;

@@ -4,9 +4,9 @@
 //! step is that of L-BFGS from the diagonal, cut off where a coordinate would pass a bound or 0 (Andrew and Gao, "Scalable Training of
 //! L1-Regularized Log-Linear Models", 2007, for the l1 norm).
 
+use crate::linalg::scalar::clamp;
 use crate::methods::lbfgs::pairs::Pairs;
-use crate::regularizer::Parts;
-use crate::scalar::clamp;
+use crate::model::regularizer::Parts;
 
 /// Replaces `target`, which comes in as the prox step by the diagonal from x, by the step that the pairs make of it.
 pub(super) fn improve(

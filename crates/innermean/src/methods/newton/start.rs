@@ -6,10 +6,10 @@
 //! of them.
 
 use super::{Method, Model, Newton, has_matrix};
-use crate::inner::Sample;
+use crate::model::inner::Sample;
+use crate::model::regularizer::Parts;
+use crate::model::sample::spread;
 use crate::oracle::Oracle;
-use crate::regularizer::Parts;
-use crate::sample::spread;
 
 /// Steps on a part, at most, and the part of P that is not worth another.
 const MOST_STEPS: usize = 20;

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use super::orthant;
+use crate::linalg::vector::{axpy, dot, norm_squared, update_with_both};
 use crate::methods::backtracking::SLACK;
 use crate::methods::lbfgs::pairs::Pairs;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::regularizer::Parts;
-use crate::vector::{axpy, dot, norm_squared, update_with_both};
 
 /// The part of the slope by which P must fall.
 const SIGMA: f64 = 1e-4;

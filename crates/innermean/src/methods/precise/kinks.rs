@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::linalg::precise::{Double, Factor};
 use crate::methods::multipliers;
+use crate::model::regularizer::{Coordinate, Parts};
 use crate::oracle::Oracle;
-use crate::precise::{Double, Factor};
-use crate::regularizer::{Coordinate, Parts};
 
 /// By which penalties grow when duals are renewed, and how often they do at most.
 const GROWTH: f64 = 10.0;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::collapse::Collapsed;
+use crate::linalg::vector::distance_squared;
 use crate::methods::accelerated::Momentum;
 use crate::methods::backtracking::{Backtracking, SLACK};
+use crate::model::collapse::Collapsed;
 use crate::oracle::Oracle;
-use crate::vector::distance_squared;
 
 /// A candidate is accepted if P falls by this part of what the model said.
 const ENOUGH: f64 = 0.1;

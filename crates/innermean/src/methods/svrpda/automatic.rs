@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::forecast::{Experience, Forecast, View};
 use super::settings::drifting_epoch;
 use super::{Pace, PrimalDual, Settings};
+use crate::linalg::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
 use crate::methods::Noise;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::oracle::Oracle;
-use crate::spectrum::{Mode, Spectrum};
-use crate::steps::Steps;
-use crate::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
+use crate::tuning::spectrum::{Mode, Spectrum};
+use crate::tuning::steps::Steps;
 
 /// What automatic steps remember from one outer iteration to the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -307,7 +307,7 @@ impl<'s> Terms<'s> {
     }
 
     /// What steps along single terms must heed: the largest over directions v of large terms of `sum_i L_i q_i / sum_i q_i` with
-    /// `q_i = c_i |fbar_i'^T v|^2`; see [`crate::curvature::of_draws`].
+    /// `q_i = c_i |fbar_i'^T v|^2`; see [`crate::tuning::curvature::of_draws`].
     fn along_the_largest(&self, c: &[f64], sizes: &[f64]) -> f64 {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));

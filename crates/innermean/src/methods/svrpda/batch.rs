@@ -7,7 +7,7 @@
 
 use super::{Pace, PrimalDual, Variant};
 use crate::draws::Stream;
-use crate::inner::block_of;
+use crate::model::inner::block_of;
 use crate::oracle::Oracle;
 
 impl Pace {

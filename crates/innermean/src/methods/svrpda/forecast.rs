@@ -17,11 +17,11 @@
 //! U of SVRPDA-II adds up Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter in units of H, those of the way to the optimum leave
 //! about `d rho Gamma` of the gap, and those of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that small.
 
-use crate::elementary::Elementary;
+use crate::linalg::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
-use crate::spectrum::Mode;
-use crate::steps::Steps;
+use crate::tuning::spectrum::Mode;
+use crate::tuning::steps::Steps;
 
 /// A problem as seen from a reference point, in the units of the oscillator.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What the state holds.
 
 use super::PrimalDual;
-use crate::collapse::SparseRows;
+use crate::model::collapse::SparseRows;
 
 impl PrimalDual {
     /// How many numbers each item of the paper's Table 2 holds: the lengths of the vectors that are there.

@@ -5,11 +5,11 @@
 //! that can be worked out beside it is, so that what follows is one multiplication and the sweep.
 
 use super::{AHEAD, Pace, PrimalDual, Variant};
-use crate::inner::PairRows;
-use crate::oracle::Oracle;
-use crate::vector::{
+use crate::linalg::vector::{
     axpy, axpy_of_difference, dispatch, dot_of_differences, dot_with_difference, prefetch, update_two,
 };
+use crate::model::inner::PairRows;
+use crate::oracle::Oracle;
 
 /// The pairs of an affine f: `f_theta(x_i, y_ij) = <a_ij, theta>` and a constant.
 trait Pairs: Copy {
@@ -195,17 +195,14 @@ impl PrimalDual {
             let j = draws.dual_j.index(n_y);
             let difference = pairs.difference(i, j, theta, theta_ref);
             oracle.count_difference(i, j);
-            let change = match square {
+            let change = if let Some(shrink) = square {
                 // prox(v) = shrink v for v = w_i + alpha_w (difference + fbar_i), less w_i
-                Some(shrink) => {
-                    let at_hand = f_bar[i].mul_add(pace.alpha_w, w[i]).mul_add(shrink, -w[i]);
-                    difference.mul_add(pace.alpha_w * shrink, at_hand)
-                }
-                None => {
-                    let mut new = [(difference + f_bar[i]).mul_add(pace.alpha_w, w[i])];
-                    oracle.prox_conjugate(i, pace.alpha_w, &mut new);
-                    new[0] - w[i]
-                }
+                let at_hand = f_bar[i].mul_add(pace.alpha_w, w[i]).mul_add(shrink, -w[i]);
+                difference.mul_add(pace.alpha_w * shrink, at_hand)
+            } else {
+                let mut new = [(difference + f_bar[i]).mul_add(pace.alpha_w, w[i])];
+                oracle.prox_conjugate(i, pace.alpha_w, &mut new);
+                new[0] - w[i]
             };
             w[i] += change;
             let c = change * share;

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::methods::reference::Reference;
-use crate::setting::{InvalidSetting, at_least_one, positive};
+use crate::model::setting::{InvalidSetting, at_least_one, positive};
 
-/// The settings of SVRPDA-I and II; [`crate::steps`] finds them by rule.
+/// The settings of SVRPDA-I and II; [`crate::tuning::steps`] finds them by rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The primal step `alpha_theta > 0`.

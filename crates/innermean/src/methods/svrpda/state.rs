@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::automatic::Automatic;
 use super::settings::{Pace, Settings};
-use crate::collapse::SparseRows;
 use crate::draws::Stream;
+use crate::linalg::vector::Aligned;
 use crate::methods::lagged::Lagged;
 use crate::methods::reference::{NextReference, Reference};
+use crate::model::collapse::SparseRows;
 use crate::oracle::Oracle;
-use crate::vector::Aligned;
 
 /// One stream for each random variable of the boxes.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::exponential::{exp, sigmoid};
-use crate::vector::update;
+use crate::linalg::exponential::{exp, sigmoid};
+use crate::linalg::vector::update;
 
 /// What is made of a score `t = <y, theta> + intercept`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

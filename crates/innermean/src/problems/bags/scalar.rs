@@ -1,13 +1,13 @@
 //! One number for each row: identity, logistic and exponential links.
 
-use crate::elementary::Elementary;
+use crate::linalg::elementary::Elementary;
 use std::ops::Range;
 
 use super::{Groups, Link, TILE};
-use crate::collapse::Collapsed;
-use crate::inner::Inner;
-use crate::setting::{InvalidSetting, all_finite};
-use crate::vector::{add_weighted_rows, axpy, dot, sum};
+use crate::linalg::vector::{add_weighted_rows, axpy, dot, sum};
+use crate::model::collapse::Collapsed;
+use crate::model::inner::Inner;
+use crate::model::setting::{InvalidSetting, all_finite};
 
 mod queries;
 

@@ -1,13 +1,13 @@
 //! Several classes: the softmax link.
 
-use crate::elementary::Elementary;
+use crate::linalg::elementary::Elementary;
 use std::ops::Range;
 
 use super::{Groups, TILE};
-use crate::exponential::exp;
-use crate::inner::{Bounds, Duals, Inner, gradient_in_two_passes, sampled_mean_jacobians};
-use crate::setting::InvalidSetting;
-use crate::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
+use crate::linalg::exponential::exp;
+use crate::linalg::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
+use crate::model::inner::{Bounds, Duals, Inner, gradient_in_two_passes, sampled_mean_jacobians};
+use crate::model::setting::InvalidSetting;
 
 /// At most so many classes: the probabilities of a row live on the stack.
 pub const MOST_CLASSES: usize = 64;

@@ -7,9 +7,9 @@
 //! so that `B_i F_theta(y_j) = f_theta(x_i, y_ij)`. A query of F is `2 S` calls.
 
 use super::Bellman;
-use crate::inner::{Inner, Rows, Sample, Structure};
-use crate::shared::SharedForm;
-use crate::vector::{axpy, dot};
+use crate::linalg::vector::{axpy, dot};
+use crate::model::inner::{Inner, Rows, Sample, Structure};
+use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
 pub(super) struct SharedBellman<'p>(pub(super) &'p Bellman);

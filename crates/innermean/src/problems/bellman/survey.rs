@@ -3,9 +3,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::blocks::Blocks;
-use crate::product::product_and_look;
-use crate::vector::{LANES, norm_squared};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::product::product_and_look;
+use crate::linalg::vector::{LANES, norm_squared};
 
 /// What a pass over P finds.
 pub(super) struct Survey {

@@ -7,9 +7,9 @@
 //! so that `B_i F_theta(y_j) = <x_i - y_j, theta>`. A query of F is one call.
 
 use super::Portfolio;
-use crate::inner::{Inner, Rows, Sample, Structure};
-use crate::shared::SharedForm;
-use crate::vector::{axpy, dot, norm_squared};
+use crate::linalg::vector::{axpy, dot, norm_squared};
+use crate::model::inner::{Inner, Rows, Sample, Structure};
+use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
 pub(super) struct SharedPortfolio<'p>(pub(super) &'p Portfolio);

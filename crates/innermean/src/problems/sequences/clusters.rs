@@ -7,8 +7,8 @@
 use super::Sequences;
 use super::relabel::{best_names, renamed};
 use crate::draws::Stream;
-use crate::elementary::Elementary;
-use crate::vector::{axpy, distance_squared};
+use crate::linalg::elementary::Elementary;
+use crate::linalg::vector::{axpy, distance_squared};
 
 /// Passes over the steps; the last ones move hardly any.
 const PASSES: usize = 20;

@@ -11,12 +11,12 @@ use std::ops::Range;
 
 use super::Sequences;
 use super::softmax::class_probabilities;
-use crate::blocks::Blocks;
-use crate::inner::Inner;
-use crate::merit::NegativeLog;
-use crate::problem::Problem;
-use crate::setting::InvalidSetting;
-use crate::vector::{add_weighted_rows, axpy, update_with};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{add_weighted_rows, axpy, update_with};
+use crate::model::inner::Inner;
+use crate::model::merit::NegativeLog;
+use crate::model::problem::Problem;
+use crate::model::setting::InvalidSetting;
 
 /// Below this the logarithm is continued along the tangent: no fitted classifier is so sure of a wrong class.
 const FLOOR: f64 = 1e-12;

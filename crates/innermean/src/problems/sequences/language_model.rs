@@ -1,7 +1,7 @@
 //! The language model: which n-grams of classes occur, and how often.
 
-use crate::elementary::Elementary;
-use crate::setting::InvalidSetting;
+use crate::linalg::elementary::Elementary;
+use crate::model::setting::InvalidSetting;
 
 /// The longest n-grams: products of more probabilities than that are seldom estimated from a file.
 pub const MOST_ORDER: usize = 3;

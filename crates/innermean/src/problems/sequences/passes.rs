@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Sequences;
 use super::softmax::class_probabilities;
-use crate::vector::{add_weighted_rows, axpy, dot, update_with, update_with_both};
+use crate::linalg::vector::{add_weighted_rows, axpy, dot, update_with, update_with_both};
 
 /// Steps that are looked at together: ten classes of them fit into the nearest cache.
 const STRETCH: usize = 256;

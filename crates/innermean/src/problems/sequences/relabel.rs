@@ -10,7 +10,7 @@
 
 use super::LanguageModel;
 use crate::draws::Stream;
-use crate::elementary::Elementary;
+use crate::linalg::elementary::Elementary;
 
 /// Of `1/C^2`: pairs that are never predicted count as so rare.
 const RARE: f64 = 1e-3;

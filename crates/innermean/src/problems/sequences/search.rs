@@ -13,15 +13,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Sequences;
-use crate::choice::Choice;
 use crate::draws::Stream;
-use crate::inner::Inner;
-use crate::merit::NegativeLog;
 use crate::methods::{AnyMethod, Listed, lbfgs::Lbfgs};
-use crate::problem::Problem;
-use crate::regularizer::Regularizer;
+use crate::model::inner::Inner;
+use crate::model::merit::NegativeLog;
+use crate::model::problem::Problem;
+use crate::model::regularizer::Regularizer;
+use crate::model::setting::InvalidSetting;
 use crate::run::{Driver, Stop};
-use crate::setting::InvalidSetting;
+use crate::tuning::choice::Choice;
 
 /// The deviation of a random weight.
 const SCALE: f64 = 0.3;

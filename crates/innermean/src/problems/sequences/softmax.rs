@@ -1,7 +1,7 @@
 //! Class probabilities of one step, and of a stretch of steps at once.
 
-use crate::exponential::exp;
-use crate::vector::{axpy, row_dots, update, update_with};
+use crate::linalg::exponential::exp;
+use crate::linalg::vector::{axpy, row_dots, update, update_with};
 
 /// The class probabilities of `len` steps, whose rows of `width` numbers stand in `rows`: class c owns `out[c * len..(c + 1) * len]`, so that
 /// all that follows runs along the steps. `theta` holds a row for each class. `work` is scratch of length `len`.

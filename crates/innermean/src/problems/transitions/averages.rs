@@ -2,8 +2,8 @@
 //! features, as sparse rows.
 
 use super::{END, StateFeatures, Transitions};
-use crate::blocks::Blocks;
-use crate::collapse::{Collapsed, SparseRows};
+use crate::linalg::blocks::Blocks;
+use crate::model::collapse::{Collapsed, SparseRows};
 
 impl Transitions {
     /// `fbar_i` for all i.

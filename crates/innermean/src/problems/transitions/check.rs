@@ -1,7 +1,7 @@
 //! What transitions must be to make a problem.
 
 use super::{END, Moves, StateFeatures};
-use crate::setting::InvalidSetting;
+use crate::model::setting::InvalidSetting;
 
 impl Moves {
     /// # Errors

@@ -1,6 +1,6 @@
 //! What describes the states.
 
-use crate::vector::{norm_squared, row_dots};
+use crate::linalg::vector::{norm_squared, row_dots};
 
 /// `Psi_s` for every state s.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ impl StateFeatures {
     pub(crate) fn add(&self, s: usize, c: f64, out: &mut [f64]) {
         match self {
             StateFeatures::OneHot { .. } => out[s] += c,
-            StateFeatures::Rows { d, rows } => crate::vector::axpy(c, &rows[s * d..(s + 1) * d], out),
+            StateFeatures::Rows { d, rows } => crate::linalg::vector::axpy(c, &rows[s * d..(s + 1) * d], out),
         }
     }
 

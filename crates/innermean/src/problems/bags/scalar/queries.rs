@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::Bags;
-use crate::blocks::Blocks;
-use crate::collapse::Collapsed;
-use crate::inner::{Bounds, Duals, Inner, Structure, sampled_mean_jacobians};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
+use crate::model::collapse::Collapsed;
+use crate::model::inner::{Bounds, Duals, Inner, Structure, sampled_mean_jacobians};
 use crate::problems::bags::Link;
-use crate::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
 
 impl Inner for Bags {
     #[inline(always)]

@@ -1,0 +1,158 @@
+//! Second derivatives of `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))`, as far as they come from those of phi:
+//! `F'' = (1/n_X) sum_i fbar_i' phi_i''(fbar_i) fbar_i'^T`, which is all of it where f is affine, and Gauss-Newton's matrix, positive
+//! semidefinite, where it is not.
+
+use crate::linalg::blocks::{Blocks, MERIT};
+use crate::linalg::gram;
+use crate::linalg::vector::dot;
+use crate::model::collapse::Collapsed;
+use crate::model::inner::{Inner, Sample, mean_jacobian};
+use crate::model::merit::QuadraticForm;
+use crate::model::problem::Objective;
+use crate::model::sample::{PartOf, spread};
+
+/// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms: all of them, or some that are drawn.
+pub(crate) fn dense(
+    problem: Objective<'_>,
+    theta: &[f64],
+    f_bar: &[f64],
+    terms: usize,
+    seed: u64,
+) -> Vec<f64> {
+    let f = problem.inner;
+    let n_x = f.n_x();
+    if let Some(form) = problem.merit.quadratic_form() {
+        return of_form(f, theta, form);
+    }
+    if terms >= n_x {
+        let seconds = seconds(problem, f_bar);
+        let weight = |r: usize| seconds[r] / n_x as f64;
+        return f.gram(&weight).unwrap_or_else(|| of_jacobians(f, theta, weight));
+    }
+    let picked = spread(n_x, terms, seed);
+    let part = PartOf::new(f, &picked, usize::MAX);
+    let seconds = seconds_of(problem, f_bar, &picked);
+    of_jacobians(&part, theta, |r| seconds[r] / terms as f64)
+}
+
+/// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond, about so many.
+const MANY_NUMBERS: usize = 1 << 20;
+/// Samples of a term that are looked at then, and terms for each coordinate, at least.
+const SOME_SAMPLES: usize = 32;
+const SOME_TERMS: usize = 20;
+
+/// The terms and how many samples of each an estimate is made of, if not of all.
+fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
+    let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
+    let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
+    if samples.saturating_mul(width) <= MANY_NUMBERS || f.structure().affine {
+        return None;
+    }
+    let each = (MANY_NUMBERS / (n_x * width)).max(SOME_SAMPLES);
+    let terms = (MANY_NUMBERS / (each.min(samples.div_ceil(n_x)) * width)).max(SOME_TERMS * f.d());
+    Some((spread(n_x, terms.min(n_x), 0), each))
+}
+
+/// [`dense`] of all terms or, of very many, as an estimate.
+pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+    let Some((picked, each)) = looked_at(problem.inner) else {
+        return dense(problem, theta, f_bar, problem.inner.n_x(), 0);
+    };
+    let seconds = seconds_of(problem, f_bar, &picked);
+    let part = PartOf::new(problem.inner, &picked, each);
+    of_jacobians(&part, theta, |r| seconds[r] / picked.len() as f64)
+}
+
+/// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
+fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+    let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+    if f.structure().affine || n_x > 0 && f.support(0).is_some() {
+        return gram::weighted(&Collapsed::new(f, theta), weight);
+    }
+    // Of a shared sample all are the same.
+    let shared = f.structure().sample == Sample::Shared;
+    let mut rows = vec![0.0; if shared { ell * d } else { n_x * ell * d }];
+    f.mean_jacobians(theta, &mut rows);
+    if shared {
+        return gram::of_rows(d, &rows, |c| (0..n_x).map(|i| weight(i * ell + c)).sum());
+    }
+    gram::of_rows(d, &rows, weight)
+}
+
+/// The diagonal of `F''`, from all terms.
+pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+    let f = problem.inner;
+    let d = f.d();
+    if let Some(form) = problem.merit.quadratic_form() {
+        return of_form(f, theta, form).into_iter().step_by(d + 1).collect();
+    }
+    let seconds = seconds(problem, f_bar);
+    let weight = |r: usize| seconds[r] / f.n_x() as f64;
+    match f.averages() {
+        Some(averages) => gram::weighted_diagonal(averages, weight),
+        None => gram::weighted_diagonal(&Collapsed::new(f, theta), weight),
+    }
+}
+
+/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`; of very many terms, as an estimate.
+pub(crate) fn diagonal_and_sizes(
+    problem: Objective<'_>,
+    theta: &[f64],
+    f_bar: &[f64],
+    w: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let (f, ell) = (problem.inner, problem.inner.ell());
+    let of = |rows: &Collapsed, seconds: &[f64], w: &[f64]| {
+        let share = 1.0 / rows.n_x() as f64;
+        (gram::weighted_diagonal(rows, |r| share * seconds[r]), gram::sizes_of_sum(rows, w))
+    };
+    if problem.merit.quadratic_form().is_some() {
+        return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);
+    }
+    if let Some((picked, each)) = looked_at(f) {
+        let rows = Collapsed::new(&PartOf::new(f, &picked, each), theta);
+        let w: Vec<f64> = picked.iter().flat_map(|i| &w[i * ell..(i + 1) * ell]).copied().collect();
+        return of(&rows, &seconds_of(problem, f_bar, &picked), &w);
+    }
+    let seconds = seconds(problem, f_bar);
+    match f.averages() {
+        Some(averages) => of(averages, &seconds, w),
+        None => of(&Collapsed::new(f, theta), &seconds, w),
+    }
+}
+
+/// The diagonals of `phi_i''` for some i, flat.
+fn seconds_of(problem: Objective<'_>, f_bar: &[f64], picked: &[usize]) -> Vec<f64> {
+    let ell = problem.inner.ell();
+    let mut seconds = vec![0.0; picked.len() * ell];
+    for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
+        problem.merit.seconds(i..i + 1, &f_bar[i * ell..(i + 1) * ell], seconds);
+    }
+    seconds
+}
+
+/// The diagonals of `phi_i''` for all i, flat.
+fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
+    let ell = problem.inner.ell();
+    let mut seconds = vec![0.0; f_bar.len()];
+    Blocks::new(problem.inner.n_x(), MERIT * ell).fill(ell, &mut seconds, |terms, seconds| {
+        let own = terms.start * ell..terms.end * ell;
+        problem.merit.seconds(terms, &f_bar[own], seconds);
+    });
+    seconds
+}
+
+/// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic form of one average.
+fn of_form(f: &dyn Inner, theta: &[f64], form: &QuadraticForm) -> Vec<f64> {
+    let (d, ell) = (f.d(), f.ell());
+    let mut rows = vec![0.0; ell * d];
+    mean_jacobian(f, theta, 0, &mut rows);
+    let columns: Vec<Vec<f64>> = (0..d)
+        .map(|l| {
+            let mut column: Vec<f64> = (0..ell).map(|c| rows[c * d + l]).collect();
+            form.factor().solve_lower(&mut column);
+            column
+        })
+        .collect();
+    columns.iter().flat_map(|a| columns.iter().map(|b| dot(a, b))).collect()
+}

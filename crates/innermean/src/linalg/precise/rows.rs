@@ -1,0 +1,179 @@
+//! The mean Jacobians and offsets of an affine f, in double-double arithmetic from its single values.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Double, Form, form};
+use crate::model::inner::{Inner, ProjectedRows};
+
+/// `fbar_r(theta) = <a_r, theta> + b_r` for all rows `r = i ell + c`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Rows {
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
+    d: usize,
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
+    n_x: usize,
+    a: Vec<Double>,
+    b: Vec<Double>,
+    /// Where rows are centred, their mean, and the same as it was rounded.
+    mean: Option<(Vec<Double>, Vec<f64>)>,
+}
+
+impl Rows {
+    /// Averages the rows of all pairs of an affine f, each taken as f computes it.
+    pub(crate) fn new(f: &dyn Inner) -> Self {
+        let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+        let mut rows = Rows {
+            d,
+            n_x,
+            a: vec![Double::ZERO; n_x * ell * d],
+            b: vec![Double::ZERO; n_x * ell],
+            mean: None,
+        };
+        if let Some((returns, mean)) = f.centred_rows() {
+            rows.fill_centred(returns, mean);
+            return rows;
+        }
+        if let Some(given) = f.projected_rows() {
+            rows.fill_projected(&given);
+            return rows;
+        }
+        let origin = vec![0.0; d];
+        let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
+        for i in 0..n_x {
+            let count = f.n_y(i);
+            let (a, b) = (&mut rows.a[i * ell * d..][..ell * d], &mut rows.b[i * ell..][..ell]);
+            for j in 0..count {
+                f.value(&origin, i, j, &mut value);
+                f.jacobian(&origin, i, j, &mut work, &mut jacobian);
+                a.iter_mut().zip(&jacobian).for_each(|(sum, x)| *sum += Double::from(*x));
+                b.iter_mut().zip(&value).for_each(|(sum, x)| *sum += Double::from(*x));
+            }
+            if count > 1 {
+                let count = Double::from(count as f64);
+                a.iter_mut().chain(b).for_each(|sum| *sum = *sum / count);
+            }
+        }
+        rows
+    }
+
+    /// `x_i - m`
+    fn fill_centred(&mut self, rows: &[f64], rounded: &[f64]) {
+        let d = rounded.len();
+        let n = Double::from(self.n_x as f64);
+        let mut mean = vec![Double::ZERO; d];
+        for row in rows.chunks_exact(d) {
+            mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += Double::from(*x));
+        }
+        for sum in &mut mean {
+            *sum = *sum / n;
+        }
+        for (out, row) in self.a.chunks_exact_mut(d).zip(rows.chunks_exact(d)) {
+            for ((out, x), mean) in out.iter_mut().zip(row).zip(&mean) {
+                *out = Double::from(*x) - *mean;
+            }
+        }
+        self.mean = Some((mean, rounded.to_vec()));
+    }
+
+    /// `b - A theta`
+    fn fill_projected(&mut self, given: &ProjectedRows<'_>) {
+        let (d, discount) = (self.d, Double::from(given.discount));
+        let shares = form::shares(given);
+        for (t, share) in shares.iter().enumerate() {
+            let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
+            let reward = Double::from(given.rewards[t]);
+            let drop = |l: usize| Double::from(now[l]) - discount * Double::from(next[l]);
+            let drops: Vec<Double> = (0..d).map(drop).collect();
+            for (r, x) in now.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                let scaled = *share * Double::from(*x);
+                self.b[r] += scaled * reward;
+                let row = self.a[r * d..(r + 1) * d].iter_mut();
+                row.zip(&drops).for_each(|(sum, drop)| *sum -= scaled * *drop);
+            }
+        }
+    }
+
+    /// The rows of the only term as those of a sum of squares, `u' C^-1 u / 2 = |L^-1 u|^2 / 2`.
+    pub(crate) fn whitened(mut self, form: &Form) -> Self {
+        let (d, ell) = (self.d, self.len());
+        for l in 0..d {
+            let mut column: Vec<Double> = (0..ell).map(|r| self.a[r * d + l]).collect();
+            form.whiten(&mut column);
+            column.iter().enumerate().for_each(|(r, x)| self.a[r * d + l] = *x);
+        }
+        form.whiten(&mut self.b);
+        self
+    }
+
+    /// What is to be added to a tilt that is minus the mean of centred rows, which was rounded.
+    pub(crate) fn tilt_correction(&self, l: usize, tilt: f64) -> Double {
+        match &self.mean {
+            Some((mean, rounded)) if tilt == -rounded[l] => Double::from(rounded[l]) - mean[l],
+            _ => Double::ZERO,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.b.len()
+    }
+
+    pub(crate) fn row(&self, r: usize) -> &[Double] {
+        &self.a[r * self.d..(r + 1) * self.d]
+    }
+
+    /// `fbar_r(theta)` for all r.
+    pub(crate) fn means(&self, theta: &[Double]) -> Vec<Double> {
+        let mean =
+            |r: usize| self.row(r).iter().zip(theta).fold(self.b[r], |sum, (a, theta)| sum + *a * *theta);
+        (0..self.len()).map(mean).collect()
+    }
+
+    /// `<a_r, x>` for all r.
+    pub(crate) fn linear(&self, x: &[Double]) -> Vec<Double> {
+        let product = |r: usize| self.row(r).iter().zip(x).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
+        (0..self.len()).map(product).collect()
+    }
+
+    /// `(1/n_X) sum_r |w_r a_rl|`
+    pub(crate) fn size(&self, l: usize, w: &[Double]) -> f64 {
+        let sum: f64 = w.iter().enumerate().map(|(r, w)| (w.hi * self.row(r)[l].hi).abs()).sum();
+        sum / self.n_x as f64
+    }
+
+    /// `(1/n_X) sum_r w_r a_r`
+    pub(crate) fn weighted(&self, w: &[Double]) -> Vec<Double> {
+        let mut sum = vec![Double::ZERO; self.d];
+        for (row, w) in self.a.chunks_exact(self.d.max(1)).zip(w) {
+            if w.hi != 0.0 {
+                sum.iter_mut().zip(row).for_each(|(sum, a)| *sum += *a * *w);
+            }
+        }
+        let n = Double::from(self.n_x as f64);
+        for sum in &mut sum {
+            *sum = *sum / n;
+        }
+        sum
+    }
+
+    /// `(1/n_X) sum_r weight_r a_r a_r'` on and below the diagonal.
+    pub(crate) fn gram(&self, weights: &[f64]) -> Vec<Double> {
+        let d = self.d;
+        let mut matrix = vec![Double::ZERO; d * d];
+        for (row, weight) in self.a.chunks_exact(d.max(1)).zip(weights) {
+            if *weight == 0.0 {
+                continue;
+            }
+            for (r, a) in row.iter().enumerate() {
+                let scaled = *a * Double::from(*weight);
+                for (entry, b) in matrix[r * d..=r * d + r].iter_mut().zip(row) {
+                    *entry += scaled * *b;
+                }
+            }
+        }
+        let n = Double::from(self.n_x as f64);
+        for entry in &mut matrix {
+            *entry = *entry / n;
+        }
+        matrix
+    }
+}

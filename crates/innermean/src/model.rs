@@ -1,0 +1,11 @@
+//! What is minimised: f, phi and g, the problem that they make, and tests of those that people write themselves.
+
+pub mod check;
+pub mod collapse;
+pub mod inner;
+pub mod merit;
+pub mod problem;
+pub mod regularizer;
+pub(crate) mod sample;
+pub mod setting;
+pub mod shared;

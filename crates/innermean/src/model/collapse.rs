@@ -1,0 +1,370 @@
+//! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
+//! sample. For any f, its linear model at a point.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use self::matrix::{Matrix, Shape};
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{axpy, update};
+use crate::model::inner::{Bounds, Duals, Inner, PairRows, Structure};
+
+mod matrix;
+mod sparse;
+mod transposed;
+
+pub use matrix::Row;
+pub use sparse::SparseRows;
+
+/// Rows that a sweep takes at once: near when they are read again.
+const TILE: usize = 32;
+
+/// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term, dense or sparse.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Collapsed {
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
+    shape: Shape,
+    /// `Abar_i`, ell rows of d for each i
+    rows: Matrix,
+    /// `bbar_i`
+    offsets: Vec<f64>,
+    /// `max_i |Abar_i|` (Frobenius), once somebody asks
+    #[serde(skip)]
+    reach: OnceLock<f64>,
+}
+
+impl Collapsed {
+    /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
+    /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`. Its rows are sparse if f knows its supports.
+    pub fn new(f: &dyn Inner, theta: &[f64]) -> Self {
+        let mut collapsed = match SparseRows::zeros(f) {
+            Some(rows) => {
+                let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
+                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: OnceLock::new() }
+            }
+            None => Self::empty(f.d(), f.ell(), f.n_x()),
+        };
+        collapsed.linearise(f, theta);
+        collapsed
+    }
+
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1.
+    ///
+    /// # Panics
+    /// Unless there is one offset for each row.
+    pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
+        assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
+        Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
+    }
+
+    /// [`Self::from_rows`] with sparse rows.
+    ///
+    /// # Panics
+    /// Unless there is one offset for each row.
+    pub fn from_sparse_rows(rows: SparseRows, offsets: Vec<f64>) -> Self {
+        assert_eq!(rows.terms(), offsets.len(), "one offset for each row");
+        Self::of_parts(Shape { d: rows.d(), ell: 1 }, Matrix::Sparse(rows), offsets)
+    }
+
+    fn of_parts(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
+        Collapsed { shape, rows, offsets, reach: OnceLock::new() }
+    }
+
+    /// Room for a linear model, all zeros.
+    pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
+        let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
+        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: OnceLock::new() }
+    }
+
+    /// Takes the linear model at another point, in place.
+    pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
+        match &mut self.rows {
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows),
+            Matrix::Sparse(rows) => rows.linearise(f, theta),
+        }
+        f.means(theta, &mut self.offsets);
+        for (r, offset) in self.offsets.iter_mut().enumerate() {
+            *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
+        }
+        self.reach = OnceLock::new();
+    }
+
+    /// `max_i |Abar_i|` (Frobenius)
+    fn reach(&self) -> f64 {
+        let Collapsed { shape, rows, .. } = self;
+        *self.reach.get_or_init(|| self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt()))
+    }
+
+    /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
+    /// the rows on this thread, without an allocation. The duals find the averages in `w`.
+    #[inline(always)]
+    pub(crate) fn sweep(
+        &self,
+        theta: &[f64],
+        w: &mut [f64],
+        out: &mut [f64],
+        mut dual: impl FnMut(usize, &mut [f64]),
+    ) {
+        out.fill(0.0);
+        let ell = self.shape.ell;
+        let terms = TILE.div_ceil(ell);
+        for (tile, w) in w.chunks_mut(terms * ell).enumerate() {
+            let first = tile * terms;
+            let range = first..first + w.len() / ell;
+            self.rows.dots(self.shape, range.clone(), theta, w);
+            axpy(1.0, &self.offsets[first * ell..first * ell + w.len()], w);
+            for (k, w_i) in w.chunks_exact_mut(ell).enumerate() {
+                dual(first + k, w_i);
+            }
+            self.rows.add_weighted(self.shape, range, w, out);
+        }
+        let share = 1.0 / self.n_x() as f64;
+        update(out, |out| out * share);
+    }
+
+    /// Row c of `Abar_i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize, c: usize) -> Row<'_> {
+        self.rows.row(self.shape, i, c)
+    }
+
+    /// All rows one after the other, unless they are sparse.
+    pub fn dense(&self) -> Option<&[f64]> {
+        match &self.rows {
+            Matrix::Dense(rows) => Some(rows),
+            Matrix::Sparse(_) => None,
+        }
+    }
+
+    /// How many numbers the rows hold.
+    pub fn numbers(&self) -> usize {
+        self.rows.numbers()
+    }
+
+    /// `bbar_i`
+    pub fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
+    /// The terms in blocks, for passes that fill, or for those that add up vectors of length d.
+    pub(crate) fn blocks(&self, adding: bool) -> Blocks {
+        self.rows.blocks(self.shape, self.n_x(), adding)
+    }
+
+    /// What belongs to some terms in a vector over all i.
+    #[inline(always)]
+    fn own(&self, terms: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+        terms.start * self.shape.ell..terms.end * self.shape.ell
+    }
+}
+
+impl Inner for Collapsed {
+    #[inline(always)]
+    fn d(&self) -> usize {
+        self.shape.d
+    }
+
+    #[inline(always)]
+    fn ell(&self) -> usize {
+        self.shape.ell
+    }
+
+    #[inline(always)]
+    fn n_x(&self) -> usize {
+        self.offsets.len() / self.shape.ell
+    }
+
+    #[inline(always)]
+    fn n_y(&self, _: usize) -> usize {
+        1
+    }
+
+    fn structure(&self) -> Structure {
+        Structure { affine: true, ..Structure::default() }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let reach = self.reach();
+        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn averages(&self) -> Option<&Collapsed> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        match &self.rows {
+            Matrix::Dense(_) => None,
+            Matrix::Sparse(rows) => Some(rows.columns(i)),
+        }
+    }
+
+    fn pair_rows(&self) -> Option<PairRows<'_>> {
+        self.dense().filter(|_| self.shape.ell == 1).map(PairRows::Own)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize, _: usize) {
+        self.rows.prefetch(self.shape, i);
+    }
+
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
+        for (c, out) in out.iter_mut().enumerate() {
+            *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
+        }
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (k, w) in w.iter().enumerate() {
+            self.row(i, k).add_to(c * w, out);
+        }
+    }
+
+    #[inline(always)]
+    fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
+        self.value(theta, i, 0, out);
+    }
+
+    #[inline(always)]
+    fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.add_jac_t(theta, i, 0, w, c, out);
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) {
+        self.blocks(false).fill(
+            self.shape.ell,
+            out,
+            #[inline(always)]
+            |terms, f_bar| {
+                let own = self.own(&terms);
+                self.rows.dots(self.shape, terms, theta, f_bar);
+                axpy(1.0, &self.offsets[own], f_bar);
+            },
+        );
+    }
+
+    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) {
+        match &self.rows {
+            Matrix::Dense(rows) => out.copy_from_slice(rows),
+            Matrix::Sparse(_) => {
+                out.fill(0.0);
+                for (r, out) in out.chunks_exact_mut(self.shape.d).enumerate() {
+                    self.row(r / self.shape.ell, r % self.shape.ell).add_to(1.0, out);
+                }
+            }
+        }
+    }
+
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+        self.blocks(true).add(
+            1.0 / self.n_x() as f64,
+            out,
+            #[inline(always)]
+            |terms, partial| {
+                let own = self.own(&terms);
+                self.rows.add_weighted(self.shape, terms, &w[own], partial);
+            },
+        );
+    }
+
+    /// Averages and weighted Jacobians in one sweep over the rows.
+    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+        u.fill(0.0);
+        self.blocks(true).fill_and_add(
+            self.shape.ell,
+            f_bar,
+            1.0 / self.n_x() as f64,
+            u,
+            #[inline(always)]
+            |terms, f_bar, partial| {
+                let own = self.own(&terms);
+                self.rows.dots_and_weighted(self.shape, terms, theta, &w[own.clone()], f_bar, partial);
+                axpy(1.0, &self.offsets[own], f_bar);
+            },
+        );
+    }
+
+    /// Tile by tile: the rows of a tile are near when its duals are there.
+    fn gradient(
+        &self,
+        theta: &[f64],
+        duals: &Duals<'_>,
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let (d, ell) = (self.shape.d, self.shape.ell);
+        let tile = self.rows.tile(self.shape);
+        // The loss stands behind the sum.
+        let mut sum = vec![0.0; d + 1];
+        self.blocks(true).fill_both_and_add(
+            ell,
+            (f_bar, w),
+            1.0 / self.n_x() as f64,
+            &mut sum,
+            #[inline(always)]
+            |terms, f_bar, w, partial| {
+                let (partial, loss) = partial.split_at_mut(d);
+                let tiles = f_bar.chunks_mut(tile * ell).zip(w.chunks_mut(tile * ell));
+                for (first, (f_bar, w)) in (terms.start..).step_by(tile).zip(tiles) {
+                    let terms = first..first + w.len() / ell;
+                    self.rows.dots(self.shape, terms.clone(), theta, f_bar);
+                    axpy(1.0, &self.offsets[self.own(&terms)], f_bar);
+                    loss[0] += duals(terms.clone(), f_bar, w);
+                    self.rows.add_weighted(self.shape, terms, w, partial);
+                }
+            },
+        );
+        out.copy_from_slice(&sum[..d]);
+        sum[d]
+    }
+}
+
+/// Writes the calls of `impl Inner` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
+macro_rules! by_averages {
+    () => {
+        fn averages(&self) -> Option<&Collapsed> {
+            Some(&self.averages)
+        }
+
+        fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
+            self.averages.mean(theta, i, work, out);
+        }
+
+        fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+            self.averages.add_mean_jac_t(theta, i, w, c, out);
+        }
+
+        fn means(&self, theta: &[f64], out: &mut [f64]) {
+            self.averages.means(theta, out);
+        }
+
+        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+            self.averages.mean_jacobians(theta, out);
+        }
+
+        fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+            self.averages.add_weighted_jac_t(theta, w, out);
+        }
+
+        fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+            self.averages.snapshot(theta, w, f_bar, u);
+        }
+
+        fn gradient(
+            &self,
+            theta: &[f64],
+            duals: &crate::model::inner::Duals<'_>,
+            f_bar: &mut [f64],
+            w: &mut [f64],
+            out: &mut [f64],
+        ) -> f64 {
+            self.averages.gradient(theta, duals, f_bar, w, out)
+        }
+    };
+}
+pub(crate) use by_averages;

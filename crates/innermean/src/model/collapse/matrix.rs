@@ -1,0 +1,187 @@
+//! The rows of linear predictors, dense or sparse.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::sparse::SparseRows;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::{
+    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows, sparse_axpy,
+    sparse_dot,
+};
+
+/// One row of a [`Collapsed`](super::Collapsed).
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'a> {
+    /// All numbers.
+    Dense(&'a [f64]),
+    /// Columns, and the numbers at these.
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+impl Row<'_> {
+    /// `<row, x>`
+    #[inline(always)]
+    pub fn dot(self, x: &[f64]) -> f64 {
+        match self {
+            Row::Dense(row) => dot(row, x),
+            Row::Sparse(columns, values) => sparse_dot(columns, values, x),
+        }
+    }
+
+    /// `out += c row`
+    #[inline(always)]
+    pub fn add_to(self, c: f64, out: &mut [f64]) {
+        match self {
+            Row::Dense(row) => axpy(c, row, out),
+            Row::Sparse(columns, values) => sparse_axpy(c, columns, values, out),
+        }
+    }
+}
+
+/// How many numbers a block touches for each of the vector that it adds up.
+const WORTH: usize = 8;
+/// Numbers that stay in the nearest cache: half of it.
+const NEAR: usize = 1 << 11;
+
+/// ell rows of length d for each term.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Matrix {
+    Dense(Vec<f64>),
+    Sparse(SparseRows),
+}
+
+/// d and ell.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Shape {
+    pub(super) d: usize,
+    pub(super) ell: usize,
+}
+
+impl Shape {
+    /// The numbers of the terms of a range, dense.
+    #[inline(always)]
+    fn numbers(self, terms: &Range<usize>) -> Range<usize> {
+        let size = self.d * self.ell;
+        terms.start * size..terms.end * size
+    }
+}
+
+impl Matrix {
+    /// Row c of term i.
+    #[inline(always)]
+    pub(super) fn row(&self, shape: Shape, i: usize, c: usize) -> Row<'_> {
+        match self {
+            Matrix::Dense(rows) => {
+                let r = i * shape.ell + c;
+                Row::Dense(&rows[r * shape.d..(r + 1) * shape.d])
+            }
+            Matrix::Sparse(rows) => Row::Sparse(rows.columns(i), rows.values(i, c)),
+        }
+    }
+
+    /// All numbers that are stored.
+    pub(super) fn numbers(&self) -> usize {
+        match self {
+            Matrix::Dense(rows) => rows.len(),
+            Matrix::Sparse(rows) => rows.numbers(),
+        }
+    }
+
+    /// The terms in blocks, for passes that fill; and for those that add up vectors of length d, of which every block has one: it must
+    /// be worth it.
+    pub(super) fn blocks(&self, shape: Shape, terms: usize, adding: bool) -> Blocks {
+        match self {
+            Matrix::Dense(_) => Blocks::new(terms, shape.d * shape.ell),
+            Matrix::Sparse(rows) => {
+                let cost = rows.numbers().div_ceil(terms.max(1));
+                Blocks::with_least(terms, cost, if adding { WORTH * shape.d } else { 0 })
+            }
+        }
+    }
+
+    /// Terms whose rows, all together, stay near between two uses, and are enough to be worth a call.
+    pub(super) fn tile(&self, shape: Shape) -> usize {
+        let size = match self {
+            Matrix::Dense(_) => shape.d * shape.ell,
+            Matrix::Sparse(rows) => 2 * rows.numbers().div_ceil(rows.terms().max(1)),
+        };
+        (NEAR / size.max(1)).clamp(16, 256)
+    }
+
+    /// `|rows of term i|^2`
+    #[inline(always)]
+    pub(super) fn size_squared(&self, shape: Shape, i: usize) -> f64 {
+        match self {
+            Matrix::Dense(rows) => norm_squared(&rows[shape.numbers(&(i..i + 1))]),
+            Matrix::Sparse(rows) => norm_squared(rows.term(i)),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch(&self, shape: Shape, i: usize) {
+        match self {
+            Matrix::Dense(rows) => prefetch(rows, i * shape.ell * shape.d, shape.ell * shape.d),
+            Matrix::Sparse(rows) => rows.prefetch(i),
+        }
+    }
+
+    /// `out_r = <row r, x>` for the rows of some terms.
+    #[inline(always)]
+    pub(super) fn dots(&self, shape: Shape, terms: Range<usize>, x: &[f64], out: &mut [f64]) {
+        match self {
+            Matrix::Dense(rows) => row_dots(&rows[shape.numbers(&terms)], shape.d, x, out),
+            Matrix::Sparse(rows) => {
+                for (i, out) in terms.zip(out.chunks_exact_mut(shape.ell)) {
+                    for (c, out) in out.iter_mut().enumerate() {
+                        *out = sparse_dot(rows.columns(i), rows.values(i, c), x);
+                    }
+                }
+            }
+        }
+    }
+
+    /// `sum += sum_r w_r (row r)` over the rows of some terms.
+    #[inline(always)]
+    pub(super) fn add_weighted(&self, shape: Shape, terms: Range<usize>, w: &[f64], sum: &mut [f64]) {
+        match self {
+            Matrix::Dense(rows) => add_weighted_rows(&rows[shape.numbers(&terms)], w, sum),
+            Matrix::Sparse(rows) => {
+                for (i, w) in terms.zip(w.chunks_exact(shape.ell)) {
+                    for (c, w) in w.iter().enumerate() {
+                        sparse_axpy(*w, rows.columns(i), rows.values(i, c), sum);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Both in one sweep.
+    #[inline(always)]
+    pub(super) fn dots_and_weighted(
+        &self,
+        shape: Shape,
+        terms: Range<usize>,
+        x: &[f64],
+        w: &[f64],
+        out: &mut [f64],
+        sum: &mut [f64],
+    ) {
+        match self {
+            Matrix::Dense(rows) => {
+                row_dots_and_weighted_rows(&rows[shape.numbers(&terms)], x, w, out, sum);
+            }
+            Matrix::Sparse(rows) => {
+                let (out, w) = (out.chunks_exact_mut(shape.ell), w.chunks_exact(shape.ell));
+                for (i, (out, w)) in terms.zip(out.zip(w)) {
+                    for (c, (out, w)) in out.iter_mut().zip(w).enumerate() {
+                        let (columns, values) = (rows.columns(i), rows.values(i, c));
+                        *out = sparse_dot(columns, values, x);
+                        sparse_axpy(*w, columns, values, sum);
+                    }
+                }
+            }
+        }
+    }
+}

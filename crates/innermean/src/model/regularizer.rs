@@ -1,0 +1,146 @@
+//! The regulariser g: penalties and constraints on theta.
+//!
+//! A method meets g only through `prox_{alpha g}(v) = argmin_theta g(theta) + |theta - v|^2 / (2 alpha)`.
+
+use crate::linalg::vector;
+
+mod any;
+mod boxed;
+mod budget;
+mod coordinate;
+mod free_tail;
+mod l1;
+mod parts;
+mod ridged;
+mod separable;
+mod simplex;
+mod tilted;
+mod unregularized;
+
+pub use any::AnyRegularizer;
+pub use boxed::BoxConstraint;
+pub use budget::Budget;
+pub use coordinate::Coordinate;
+pub use free_tail::FreeTail;
+pub use l1::L1;
+pub use parts::Parts;
+pub use ridged::{ElasticNet, Ridge, Ridged};
+pub use separable::Separable;
+pub use simplex::Simplex;
+pub use tilted::Tilted;
+pub use unregularized::Unregularized;
+
+/// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
+pub trait Regularizer: Sync {
+    /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is constrained).
+    fn value(&self, theta: &[f64]) -> f64;
+
+    /// `theta <- prox_{alpha g}(theta)`.
+    fn prox(&self, alpha: f64, theta: &mut [f64]);
+
+    /// `theta <- prox_{alpha g}(theta - alpha direction)`: the primal step of every method.
+    #[inline(always)]
+    fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+        vector::axpy(-alpha, direction, theta);
+        self.prox(alpha, theta);
+    }
+
+    /// `u += c x`, then [`Self::step`] along u; one sweep where g allows it.
+    #[inline(always)]
+    fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+        vector::axpy(c, x, u);
+        self.step(alpha, u, theta);
+    }
+
+    /// `g*(v) = sup_theta <v, theta> - g(theta)`. Not for the inner loop: it may allocate.
+    fn conjugate(&self, v: &[f64]) -> f64;
+
+    /// The largest known `mu >= 0` for which g is mu-strongly convex.
+    fn mu(&self) -> f64;
+
+    /// `g_l` if `g(theta) = sum_l g_l(theta_l)` with parts of that shape; for every l or for none. Then a method may leave coordinates that a
+    /// step does not look at for later, and make many steps on one at once.
+    #[inline(always)]
+    fn coordinate(&self, l: usize) -> Option<Coordinate> {
+        let _ = l;
+        None
+    }
+
+    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for none.
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        let _ = l;
+        None
+    }
+
+    /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but for a constant: then the optimum
+    /// may be had directly.
+    fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+        let _ = d;
+        None
+    }
+
+    /// The coordinates along which g is a straight line without end, each with its slope: an intercept has slope 0. There `g*` is finite
+    /// at that slope alone, and a bound from below needs duals that meet it.
+    fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+        let free = |l: usize| self.coordinate(l).filter(Coordinate::is_free).map(|part| (l, part.tilt));
+        (0..d).filter_map(free).collect()
+    }
+}
+
+/// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one chosen at run time.
+macro_rules! pass_on {
+    ($($pointer:ty),*) => {
+        $(
+            impl<G: Regularizer + ?Sized> Regularizer for $pointer {
+                #[inline(always)]
+                fn value(&self, theta: &[f64]) -> f64 {
+                    (**self).value(theta)
+                }
+
+                #[inline(always)]
+                fn prox(&self, alpha: f64, theta: &mut [f64]) {
+                    (**self).prox(alpha, theta);
+                }
+
+                #[inline(always)]
+                fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
+                    (**self).step(alpha, direction, theta);
+                }
+
+                #[inline(always)]
+                fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+                    (**self).step_along_sum(alpha, c, x, u, theta);
+                }
+
+                #[inline(always)]
+                fn conjugate(&self, v: &[f64]) -> f64 {
+                    (**self).conjugate(v)
+                }
+
+                #[inline(always)]
+                fn mu(&self) -> f64 {
+                    (**self).mu()
+                }
+
+                #[inline(always)]
+                fn coordinate(&self, l: usize) -> Option<Coordinate> {
+                    (**self).coordinate(l)
+                }
+
+                fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+                    (**self).coordinate_of_budget(l)
+                }
+
+                fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
+                    (**self).quadratic(d)
+                }
+
+                fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
+                    (**self).free_coordinates(d)
+                }
+            }
+        )*
+    };
+}
+
+pass_on!(&G, Box<G>);

@@ -1,0 +1,535 @@
+//! How good a point is: its objective and how far it is from optimal. The driver asks with the method's clock stopped.
+//!
+//! One pass over the data gives the averages, and with them the objective; one more the weighted Jacobians, and with them the bounds of
+//! [`crate::certificate`] or the stationarity.
+
+use serde::{Deserialize, Serialize};
+
+use crate::certificate::dual::Point;
+use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
+use crate::certificate::stationarity::{Asked, Slope, Stationarity};
+use crate::certificate::{Bound, Certificate, Measure, Reason};
+use crate::linalg::vector::norm_squared;
+use crate::model::problem::Objective;
+
+/// An objective so many times that of the origin is no answer, however flat it is there.
+const ABSURD: f64 = 1e3;
+/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so many times as much is taken for that.
+const MARGIN: f64 = 1e3;
+/// The least stationarity that double precision can tell from none.
+const LAST_DIGIT: f64 = 1e-14;
+/// Of the objective: what its printed digits may be off by before they are found in twice the precision.
+const DIGITS: f64 = 1e-12;
+/// Of a gap: another one that is worth more though less of it is rounding.
+const CLEARLY: f64 = 0.1;
+/// The tolerance that nobody set.
+const TOLERANCE: f64 = 1e-6;
+
+/// What is known of one point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// `P(theta)`
+    pub objective: f64,
+    /// `|F(theta)| + |g(theta)|`: the size of what the objective is made of.
+    pub magnitude: f64,
+    /// How far from optimal: a gap is that of the best point so far, stationarity that of this point.
+    pub certificate: Certificate,
+    /// Whether this is the best point so far: that with the smallest objective or, among those that differ by rounding, the smallest proven gap.
+    pub is_best: bool,
+}
+
+/// What a method may know beside theta.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'m> {
+    /// The dual variables `w_i`, flat.
+    pub duals: Option<&'m [f64]>,
+    /// `F''` as [`Inner::gram`](crate::Inner::gram) or the Gram matrix of the averages made it, with nothing added, if F is quadratic.
+    pub gram: Option<&'m [f64]>,
+    /// `F'` at theta; or, of a method that has duals, the sum that belongs to them.
+    pub gradient: Option<Gradient<'m>>,
+}
+
+/// A whole gradient at a point, with what it was made of: each found in one pass over the data, not moved along with theta.
+#[derive(Debug, Clone, Copy)]
+pub struct Gradient<'m> {
+    /// `fbar_i(theta)`, flat.
+    pub f_bar: &'m [f64],
+    /// `w_i = phi_i'(fbar_i)`, flat; or the duals of the method, if it has some.
+    pub w: &'m [f64],
+    /// `(1/n_X) sum_i fbar_i'(theta) w_i`, with the first of these `F'(theta)`
+    pub gradient: &'m [f64],
+}
+
+/// How the distance from optimal is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By proof.
+    Proof,
+    /// Without one, for P may not be convex.
+    Stationarity,
+    /// Not at all: phi has a kink and P may not be convex.
+    Nothing,
+    /// Nobody asks.
+    Unasked,
+}
+
+/// A point and what is proven of it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Proven {
+    objective: f64,
+    magnitude: f64,
+    /// What the objective may be rounded by.
+    rounding: f64,
+    /// Of `P - P*`.
+    bound: Bound,
+    measure: Measure,
+}
+
+impl Proven {
+    const NOTHING: Proven = Proven {
+        objective: f64::INFINITY,
+        magnitude: 0.0,
+        rounding: 0.0,
+        bound: Bound::NONE,
+        measure: Measure::None,
+    };
+
+    /// Whether its objective is the smaller one; where they differ by rounding, whether its bound is.
+    fn is_better_than(&self, other: &Proven) -> bool {
+        let tie = self.rounding + other.rounding;
+        let difference = self.objective - other.objective;
+        // Not a number where both are infinite.
+        if difference < -tie || difference > tie {
+            return difference < 0.0;
+        }
+        let (new, old) = (self.bound.gap, other.bound.gap);
+        new < old || new == old && difference < 0.0
+    }
+
+    /// Takes a bound from below of P into account that another point has brought, and what proved it.
+    fn tighten(&mut self, below: f64, measure: Measure) {
+        let rounding = self.rounding + f64::EPSILON * self.magnitude;
+        let excess = (self.objective - below).max(0.0);
+        let gap = excess + rounding;
+        // The rounding of another point is no reason to take what is rounding here for more.
+        let is_clearer = excess <= self.bound.excess || gap < CLEARLY * self.bound.gap;
+        if gap < self.bound.gap && is_clearer {
+            let floor = f64::EPSILON * self.magnitude;
+            (self.bound, self.measure) = (Bound::new(excess, rounding, floor, None), measure);
+        }
+    }
+}
+
+/// What earlier evaluations left behind: all that the next depends on beside the problem.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// `|F| + |g|` at the origin, or at the point that g allows next to it.
+    scale: Option<f64>,
+    /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and of what a step along one coordinate
+    /// would gain if there was nothing but F and a tilt.
+    instead: f64,
+    /// The largest bound from below so far that holds everywhere, and what proved it.
+    below: (f64, Measure),
+    best: Proven,
+    /// The objectives of the last point and of the one before.
+    last: [f64; 2],
+    stationarity: Stationarity,
+    /// Dear bounds that were asked for, and the next that will be tried.
+    asked: u64,
+    due: u64,
+    /// The last slope that balancing against an intercept has seen.
+    steepness: f64,
+    /// Whether a Hessian of F has been asked for.
+    hessian: bool,
+}
+
+/// Evaluates points of one problem, in buffers of its own.
+pub struct Evaluator<'p> {
+    problem: Objective<'p>,
+    way: Way,
+    tolerance: f64,
+    prover: Prover<'p>,
+    memory: Memory,
+    f_bar: Vec<f64>,
+    w: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'p> Evaluator<'p> {
+    /// Chooses the way to a measure; what it needs of the data is looked up when it is needed.
+    pub fn new(problem: impl Into<Objective<'p>>) -> Self {
+        let problem = problem.into();
+        let way = match (problem.inner.convex_composition(), problem.merit.has_kinks()) {
+            (true, _) => Way::Proof,
+            (false, false) => Way::Stationarity,
+            (false, true) => Way::Nothing,
+        };
+        Self::by(problem, way)
+    }
+
+    /// Objectives alone, for half the work.
+    pub fn without_measure(problem: impl Into<Objective<'p>>) -> Self {
+        Self::by(problem.into(), Way::Unasked)
+    }
+
+    fn by(problem: Objective<'p>, way: Way) -> Self {
+        let f = problem.inner;
+        let (size, d) = (f.n_x() * f.ell(), f.d());
+        Evaluator {
+            prover: Prover::new(problem),
+            problem,
+            way,
+            tolerance: TOLERANCE,
+            memory: Memory {
+                scale: None,
+                instead: 0.0,
+                below: (f64::NEG_INFINITY, Measure::None),
+                best: Proven::NOTHING,
+                last: [f64::INFINITY, 0.0],
+                stationarity: Stationarity::default(),
+                asked: 0,
+                due: 1,
+                steepness: 0.0,
+                hessian: false,
+            },
+            f_bar: vec![0.0; size],
+            w: vec![0.0; size],
+            gradient: vec![0.0; d],
+        }
+    }
+
+    /// The same, for a run that asks for so small a relative gap: what is smaller need not be proven.
+    #[must_use]
+    pub fn aiming_at(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// What the next evaluation depends on beside the problem.
+    pub(crate) fn memory(&self) -> Memory {
+        let Prover { asked, due, steepness, .. } = self.prover;
+        Memory { asked, due, steepness, hessian: self.prover.has_looked(), ..self.memory.clone() }
+    }
+
+    /// Goes on from where another evaluator ended; false if that was not of this problem.
+    pub(crate) fn remember(&mut self, memory: Memory) -> bool {
+        let Prover { asked, due, steepness, .. } = &mut self.prover;
+        (*asked, *due, *steepness) = (memory.asked, memory.due, memory.steepness);
+        if memory.hessian {
+            self.prover.make_hessian(None);
+        }
+        let fits = memory.stationarity.is_of(self.gradient.len());
+        self.memory = memory;
+        fits
+    }
+
+    /// Evaluates theta, of which a method may know more.
+    pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
+        let asked = self.way != Way::Unasked;
+        let matched = self.look(theta, known, asked);
+        let loss = self.problem.loss(&self.f_bar);
+        let g = self.problem.regularizer.value(theta);
+        let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
+        let mut here = Proven { objective, magnitude, ..Proven::NOTHING };
+        let mut gained = None;
+        if asked && magnitude.is_finite() {
+            self.look_up_scale(theta, magnitude);
+            let scale = self.scale_at(magnitude);
+            match self.way {
+                Way::Proof => self.prove(theta, (loss, g), matched, known, scale, &mut here),
+                Way::Stationarity => {
+                    let Evaluator { problem, memory, tolerance, f_bar, w, gradient, .. } = self;
+                    let at = Slope { theta, f_bar, w, gradient };
+                    // Not by what the objective has grown to here.
+                    let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
+                    // A gain is about the square of a slope.
+                    let square = tolerance.powi(2) * scale;
+                    let gain = memory.stationarity.gain(*problem, at, square);
+                    let mut measure = relative(gain, scale).sqrt();
+                    // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
+                    let sized = memory.scale.is_some_and(|scale| scale > 0.0);
+                    if memory.stationarity.is_idle(objective, square) && gain > square && sized {
+                        let enough = square.max(*tolerance / MARGIN * scale);
+                        let kept = memory.stationarity.kept(*problem, at, Asked { enough, scale });
+                        let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
+                        measure = gain.sqrt().min(MARGIN * gain);
+                    }
+                    // What has run away to where squares are not finite rests there by rounding alone.
+                    if !norm_squared(theta).is_finite() {
+                        measure = f64::INFINITY;
+                    }
+                    let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
+                    gained = Some(measure.max(least));
+                }
+                Way::Nothing | Way::Unasked => {}
+            }
+            self.prove_origin(scale);
+            let (below, measure) = self.note(&here);
+            here.tighten(below, measure);
+            self.memory.best.tighten(below, measure);
+        }
+        let is_best = here.is_better_than(&self.memory.best);
+        if is_best {
+            self.memory.best = here;
+        }
+        Evaluation { objective: here.objective, magnitude, certificate: self.certificate(gained), is_best }
+    }
+
+    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are `phi_i'(fbar_i)`.
+    fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
+        let Evaluator { problem, f_bar, w, gradient, .. } = self;
+        let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
+        let own = known.duals.filter(|_| kinks);
+        let balanced = asked && self.way == Way::Proof && self.prover.balances();
+        if let Some(known) = known.gradient {
+            f_bar.copy_from_slice(known.f_bar);
+            if asked && !balanced {
+                w.copy_from_slice(known.w);
+                gradient.copy_from_slice(known.gradient);
+                return own.is_none();
+            }
+        } else if asked && own.is_none() && !balanced {
+            problem.loss_and_gradient(theta, f_bar, w, gradient);
+            return true;
+        } else {
+            problem.inner.means(theta, f_bar);
+        }
+        if !asked {
+            return false;
+        }
+        match own {
+            Some(duals) => w.copy_from_slice(duals),
+            None => problem.duals(f_bar, w),
+        }
+        if balanced {
+            self.prover.balance(f_bar, w);
+        }
+        gradient.fill(0.0);
+        problem.inner.add_weighted_jac_t(theta, w, gradient);
+        false
+    }
+
+    fn prove(
+        &mut self,
+        theta: &[f64],
+        (loss, g): (f64, f64),
+        matched: bool,
+        known: Known<'_>,
+        scale: f64,
+        here: &mut Proven,
+    ) {
+        let Evaluator { f_bar, w, gradient, .. } = self;
+        let point = Point { theta, loss, g, f_bar };
+        if matched {
+            self.prover.make_hessian(known.gram);
+        }
+        here.rounding = self.prover.objective_error(point, w);
+        let [last, before] = self.memory.last;
+        let progress = (here.objective - last).abs().max((last - before).abs());
+        self.memory.last = [here.objective, last];
+        let evidence = Evidence { point, w, matched, u: gradient, scale, wanted: self.tolerance, progress };
+        let exact;
+        (here.bound, here.measure, exact) = self.prover.prove(evidence);
+        match exact {
+            Some(exact) if (exact - here.objective).abs() > DIGITS * here.magnitude => {
+                here.objective = exact;
+                here.rounding = f64::EPSILON * here.magnitude;
+            }
+            // The bound is that of the other objective.
+            Some(exact) => here.bound.gap += (here.objective - exact).max(0.0),
+            None => {}
+        }
+    }
+
+    /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or all: the duals at hand are tried there.
+    fn prove_origin(&mut self, scale: f64) {
+        let best = &self.memory.best;
+        if self.way != Way::Proof || best.magnitude != 0.0 || best.bound.gap == 0.0 || best.objective != 0.0 {
+            return;
+        }
+        let origin = vec![0.0; self.gradient.len()];
+        let mut f_bar = vec![0.0; self.f_bar.len()];
+        self.problem.inner.means(&origin, &mut f_bar);
+        let loss = self.problem.loss(&f_bar);
+        if loss != 0.0 || self.problem.regularizer.value(&origin) != 0.0 {
+            return;
+        }
+        let point = Point { theta: &origin, loss, g: 0.0, f_bar: &f_bar };
+        let evidence = Evidence {
+            point,
+            w: &self.w,
+            matched: false,
+            u: &self.gradient,
+            scale,
+            wanted: 0.0,
+            progress: 0.0,
+        };
+        let bound = self.prover.at_hand(evidence);
+        if bound.gap < self.memory.best.bound.gap {
+            self.memory.best.bound = bound;
+        }
+    }
+
+    /// The best bound from below so far, with what this point brings: one among some theta alone belongs to its own point.
+    fn note(&mut self, here: &Proven) -> (f64, Measure) {
+        let Bound { gap, within, .. } = here.bound;
+        let below = lower(here.objective, gap);
+        // A bound above a value that was found is none: whatever let it through, it is not believed.
+        let best = &self.memory.best;
+        let refuted = below > best.objective + best.rounding + f64::EPSILON * best.magnitude;
+        if within.is_none() && below > self.memory.below.0 && !refuted {
+            self.memory.below = (below, here.measure);
+        }
+        self.memory.below
+    }
+
+    /// The size of the objective at a point of that magnitude or at the origin, whichever is more. Where it is 0 at both, as that of a portfolio of nothing: at
+    /// other points, or what a step would gain (see [`Memory`]).
+    fn scale_at(&self, magnitude: f64) -> f64 {
+        let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
+        if scale > 0.0 { scale } else { self.memory.instead }
+    }
+
+    /// Looks up what such a scale is made of.
+    fn look_up_scale(&mut self, theta: &[f64], magnitude: f64) {
+        let problem = &self.problem;
+        let zero = vec![0.0; theta.len()];
+        let scale = *self.memory.scale.get_or_insert_with(|| {
+            let origin = problem.allowed(&zero);
+            if theta == origin {
+                return magnitude;
+            }
+            let mut f_bar = vec![0.0; self.f_bar.len()];
+            problem.inner.means(&origin, &mut f_bar);
+            let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
+            if there.is_finite() { there } else { 0.0 }
+        });
+        if scale != 0.0 || magnitude == 0.0 || self.memory.instead > 0.0 {
+            return;
+        }
+        let least = problem.regularizer.conjugate(&zero).abs();
+        if !least.is_finite() {
+            return;
+        }
+        let origin = problem.allowed(&zero);
+        let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
+        let mut slope = vec![0.0; origin.len()];
+        problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
+        self.memory.instead = magnitude.min(least).min(self.prover.ground.gain(&slope));
+    }
+
+    fn certificate(&self, gained: Option<f64>) -> Certificate {
+        let Proven { bound, measure, magnitude, .. } = self.memory.best;
+        let scale = self.scale_at(magnitude);
+        let relative = relative(bound.gap, scale);
+        if bound.within.is_some() && relative > WORTH_SAYING {
+            return Certificate {
+                measure,
+                relative: Some(relative),
+                reason: Some(Reason::Unbounded),
+                ..Certificate::NONE
+            };
+        }
+        if bound.gap < f64::INFINITY {
+            // Nothing is left but rounding, or nothing that the tolerance asks for.
+            let is_enough = relative > self.tolerance && bound.excess <= self.tolerance * scale;
+            // Where the objective is 0 at the origin and nothing is better, rounding is all that is left.
+            let is_bearable = relative <= BEARABLE || scale == 0.0;
+            let is_rounding = is_bearable && (bound.is_rounding() || is_enough);
+            return Certificate {
+                measure,
+                gap: Some(bound.gap),
+                relative: Some(relative),
+                within: bound.within,
+                is_rounding,
+                reason: None,
+            };
+        }
+        let reason = Some(Reason::NotConvex);
+        match self.way {
+            Way::Proof => Certificate {
+                measure: if self.problem.inner.structure().affine {
+                    Measure::DualityGap
+                } else {
+                    Measure::FenchelGap
+                },
+                relative: Some(f64::INFINITY),
+                reason: Some(Reason::NotYet),
+                ..Certificate::NONE
+            },
+            Way::Stationarity => {
+                Certificate { measure: Measure::Stationarity, relative: gained, reason, ..Certificate::NONE }
+            }
+            Way::Nothing => Certificate { reason, ..Certificate::NONE },
+            Way::Unasked => Certificate::NONE,
+        }
+    }
+
+    /// The objective of averages that may be so close to 1 that what is left to it has lost its digits.
+    fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
+        let Evaluator { problem, f_bar, w, .. } = self;
+        let f = problem.inner;
+        if !f.is_mirrored() {
+            return None;
+        }
+        let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();
+        f.means(theta, f_bar);
+        f.means(&mirrored, w);
+        let terms = f_bar.chunks_exact(f.ell()).zip(w.chunks_exact(f.ell())).enumerate();
+        let loss: f64 = terms.map(|(i, (u, rest))| problem.merit.value_beside(i, u, rest)).sum();
+        let exact = loss / f.n_x() as f64 + problem.regularizer.value(theta);
+        exact.is_finite().then_some(exact)
+    }
+
+    /// Whether a gap is larger than is wanted, and not for rounding alone.
+    pub(crate) fn is_beyond(&self, certificate: Certificate) -> bool {
+        let Certificate { relative, is_rounding, .. } = certificate;
+        !is_rounding && relative.is_some_and(|relative| relative > self.tolerance)
+    }
+
+    /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
+    pub(crate) fn settle(
+        &mut self,
+        theta: &[f64],
+        objective: f64,
+        certificate: Certificate,
+    ) -> (f64, Certificate) {
+        if self.way != Way::Proof || !objective.is_finite() {
+            let exact = self.mirrored(theta).filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
+            return (exact.unwrap_or(objective), certificate);
+        }
+        if !self.prover.is_small {
+            return (objective, certificate);
+        }
+        self.problem.inner.means(theta, &mut self.f_bar);
+        self.problem.duals(&self.f_bar, &mut self.w);
+        let (loss, g) = (self.problem.loss(&self.f_bar), self.problem.regularizer.value(theta));
+        let point = Point { theta, loss, g, f_bar: &self.f_bar };
+        let bearable = DIGITS * (loss.abs() + g.abs());
+        let exact = self.prover.objective(point, &self.w, bearable);
+        let Some(exact) = exact.filter(|exact| (exact - objective).abs() > bearable) else {
+            return (objective, certificate);
+        };
+        let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
+        let gap = certificate.gap.map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
+        let relative = match (gap, scale) {
+            (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
+            _ => certificate.relative,
+        };
+        (exact, Certificate { gap, relative, ..certificate })
+    }
+}
+
+/// `objective - gap`, rounded downwards.
+fn lower(objective: f64, gap: f64) -> f64 {
+    objective - gap - f64::EPSILON * (objective.abs() + gap)
+}
+
+/// A gap over the objective's scale. Where the objective is 0 here and at the origin, a gap is as large as all that is known of it.
+fn relative(gap: f64, scale: f64) -> f64 {
+    match (gap, scale) {
+        (0.0, _) => 0.0,
+        (gap, scale) if scale > 0.0 => gap / scale,
+        _ => 1.0,
+    }
+}

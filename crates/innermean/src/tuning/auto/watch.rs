@@ -1,0 +1,197 @@
+//! One attempt among several: its counts go on from those before it, and it is ended where it makes no more progress.
+
+use serde::{Deserialize, Serialize};
+
+use super::GaveUp;
+use super::memory::Attempting;
+use crate::methods::MethodInfo;
+use crate::run::checkpoint::Checkpoint;
+use crate::run::status::Status;
+use crate::run::{Driver, Observer, Record, Solution, Stop};
+
+/// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are more.
+const PATIENCE: u64 = 100;
+/// The same for Newton's method, which takes off a digit or so with each, and for the normal equations, which are done after a few.
+const LITTLE_PATIENCE: u64 = 30;
+const NO_PATIENCE: u64 = 8;
+
+/// Outer iterations that Newton's method and the normal equations have where steps in twice the precision come after them: they crawl where columns are too much
+/// alike, and along what has no end.
+const CRAWLING: u64 = 200;
+const CRAWLING_AT_ONCE: u64 = 50;
+
+/// The part of all that an attempt has gained that counts as progress.
+const LITTLE: f64 = 1e-2;
+/// And of the objective.
+const VISIBLE: f64 = 1e-4;
+
+/// What is left of the first measure where nobody else would get further either.
+const ROUNDING: f64 = 1e-9;
+
+/// What a watch has seen.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// The first measure, of all attempts.
+    first: Option<f64>,
+    /// The last measure that was a tenth below the one before it, and when.
+    mark: (f64, u64),
+    /// The first objective of this attempt, and the last that had gained a little of what was gained in all.
+    objectives: Option<(f64, f64)>,
+}
+
+impl Progress {
+    /// Of an attempt that begins after others.
+    pub(super) fn after(first: Option<f64>) -> Self {
+        Progress { first, mark: (f64::INFINITY, 0), objectives: None }
+    }
+
+    /// The first measure of all.
+    pub(super) fn first(&self) -> Option<f64> {
+        self.first
+    }
+}
+
+/// Passes on what a run tells, and ends it.
+pub(super) struct Watch<'a> {
+    observer: &'a mut dyn Observer,
+    driver: &'a Driver<'a>,
+    /// What a checkpoint says of the attempts.
+    attempting: &'a Attempting,
+    patience: u64,
+    /// Outer iterations after which the next is tried in any case.
+    most: u64,
+    pub(super) progress: Progress,
+    stalled: bool,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        driver: &'a Driver<'a>,
+        attempting: &'a Attempting,
+        info: &MethodInfo,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let patience = match info.name {
+            "direct" => NO_PATIENCE,
+            "newton" | "multipliers" => LITTLE_PATIENCE,
+            _ => PATIENCE,
+        };
+        let most = match info.name {
+            "newton" if attempting.is_followed_by("precise") => CRAWLING,
+            "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
+            _ => u64::MAX,
+        };
+        Watch { observer, driver, attempting, patience, most, progress: attempting.progress, stalled: false }
+    }
+
+    /// Within what is left of the limits.
+    pub(super) fn limits(&self) -> Driver<'a> {
+        let stop = left(&self.driver.stop, self.attempting);
+        Driver { stop, ..self.driver.clone() }
+    }
+
+    /// Why the next method's turn has come, if it has.
+    pub(super) fn gave_up(&self, status: Status) -> Option<GaveUp> {
+        match status {
+            Status::Diverged => Some(GaveUp::Diverged),
+            Status::Interrupted if self.stalled => Some(GaveUp::Stalled),
+            _ => None,
+        }
+    }
+
+    /// Whether so little of the first measure is left that it is rounding.
+    pub(super) fn is_rounding(&self) -> bool {
+        self.progress.first.is_some_and(|first| self.progress.mark.0 <= ROUNDING * first)
+    }
+
+    /// The record of the whole run.
+    fn whole(&self, record: &Record) -> Record {
+        self.attempting.so_far.as_ref().map_or(*record, |before| after(before, record))
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn record(&mut self, record: &Record, theta: &[f64]) {
+        // Where an attempt begins has been told by the one before it.
+        if self.attempting.so_far.is_none() || record.inner > 0 {
+            self.observer.record(&self.whole(record), theta);
+        }
+        self.stalled |= record.outer >= self.most;
+        if let Some(now) = record.optimality {
+            let Progress { first, mark, objectives } = &mut self.progress;
+            if !now.is_finite() {
+                // Nothing is proven yet, which says nothing about progress.
+                mark.1 = record.outer;
+                return;
+            }
+            first.get_or_insert(now);
+            let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
+            // Far from the optimum a measure may say little while the objective falls.
+            let least = (LITTLE * (*begun - record.objective).abs()).max(VISIBLE * record.objective.abs());
+            let gained = *marked - record.objective > least;
+            if gained {
+                *marked = record.objective;
+                mark.1 = record.outer;
+            }
+            if now < 0.9 * mark.0 {
+                *mark = (now, record.outer);
+            } else if record.outer - mark.1 >= self.patience.max(record.outer / 2) {
+                self.stalled = true;
+            }
+        }
+    }
+
+    fn tick(&mut self, record: &Record) {
+        self.observer.tick(&self.whole(record));
+    }
+
+    fn is_content(&self) -> bool {
+        self.stalled || self.observer.is_content()
+    }
+
+    fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
+        !self.stalled && self.observer.asks_for_checkpoint(ending)
+    }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.observer.checkpoint(self.attempting.around(self.progress, &checkpoint));
+    }
+}
+
+/// What of the limits is left.
+fn left(stop: &Stop, used: &Attempting) -> Stop {
+    let (outer, calls) = used.so_far.as_ref().map_or((0, 0), |so_far| (so_far.outer, so_far.calls.total()));
+    Stop {
+        max_outer: stop.max_outer.map(|most| most.saturating_sub(outer)),
+        max_calls: stop.max_calls.map(|most| most.saturating_sub(calls)),
+        max_seconds: stop.max_seconds.map(|most| (most - used.wall).max(0.0)),
+        ..stop.clone()
+    }
+}
+
+/// A record that goes on from where another run ended.
+fn after(before: &Solution, record: &Record) -> Record {
+    Record {
+        outer: before.outer + record.outer,
+        inner: before.inner + record.inner,
+        calls: before.calls + record.calls,
+        rows: before.rows + record.rows,
+        seconds: before.seconds + record.seconds,
+        ..*record
+    }
+}
+
+/// Two runs as one; the second has the better point, unless it began elsewhere and diverged.
+pub(super) fn joined(before: Solution, next: Solution) -> Solution {
+    let mut trace = before.trace.clone();
+    trace.extend(next.trace.iter().filter(|record| record.inner > 0).map(|record| after(&before, record)));
+    let (outer, inner, seconds) =
+        (before.outer + next.outer, before.inner + next.inner, before.seconds + next.seconds);
+    let (calls, rows) = (before.calls + next.calls, before.rows + next.rows);
+    let best = if next.status.is_solved() || next.objective <= before.objective {
+        next
+    } else {
+        Solution { status: next.status, endless: next.endless, ..before }
+    };
+    Solution { calls, rows, outer, inner, seconds, trace, ..best }
+}
