@@ -10,7 +10,7 @@ use std::time::Instant;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::vector::{dispatch, sum};
 use innermean::{
-    Bellman, Choice, Driver, Inner, Listed, Method, Moves, Oracle, Problem, Settings, Square, StateFeatures,
+    Bellman, Choice, Driver, Listed, Method, Moves, Oracle, Passes, Problem, Settings, Square, StateFeatures,
     Stop, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Process, Rewards, generate_mdp, generate_sparse_mdp};

@@ -102,7 +102,7 @@ fn peak() -> f64 {
 }
 
 /// One f on one and on two threads beside the bare reading of the same data on as many: each pass as a share of what binds it.
-fn passes(name: &str, f: &impl Inner, data: &[f64], peak: f64, least: Option<f64>, table: &mut Vec<Row>) {
+fn passes(name: &str, f: &dyn Inner, data: &[f64], peak: f64, least: Option<f64>, table: &mut Vec<Row>) {
     let (n, d) = (f.n_x(), f.d());
     let theta: Vec<f64> = (0..d).map(|l| 0.1 * (l % 10) as f64).collect();
     let w = vec![0.5; n];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::hessian;
 use crate::model::collapse::{Collapsed, SparseRows};
-use crate::model::inner::{Inner, PairRows, Rows, Sample, mean_support};
+use crate::model::inner::{Inner, PairRows, Passes, Rows, Sample, mean_support};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::sample::{PartOf, TermsOf};

@@ -7,7 +7,7 @@ use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{Duals, block_of};
 use innermean::{
     Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method, NegativeLog,
-    Objective, Oracle, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
+    Objective, Oracle, Passes, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
 };
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 

@@ -7,8 +7,9 @@ use innermean::merit::Merit;
 use innermean::regularizer::Coordinate;
 use innermean::{
     Absolute, AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver,
-    ElasticNet, FreeTail, Huber, Inner, L1, Logistic, Measure, Poisson, Problem, Reason, Regularizer, Ridge,
-    Separable, Simplex, SmoothedHinge, Square, SquaredHinge, Stop, Tilted, Unregularized, Weighted, optimum,
+    ElasticNet, FreeTail, Huber, Inner, L1, Logistic, Measure, Passes, Poisson, Problem, Reason, Regularizer,
+    Ridge, Separable, Simplex, SmoothedHinge, Square, SquaredHinge, Stop, Tilted, Unregularized, Weighted,
+    optimum,
 };
 
 type Phi = Box<dyn Merit>;

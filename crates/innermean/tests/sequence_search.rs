@@ -2,7 +2,8 @@
 
 use innermean::problems::sequences::search::{Found, Origin, Search};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, LanguageModel, Objective, Problem, Ridge, Sequences, Solution, Stop,
+    AnyMethod, Choice, Driver, Inner, LanguageModel, Objective, Passes, Problem, Ridge, Sequences, Solution,
+    Stop,
 };
 use innermean_data::{LanguageOptions, generate_language};
 

@@ -10,7 +10,7 @@ use crate::support::toy::{Affine, Saddle, SoftplusUnits, least_squares, softplus
 use innermean::methods::svrpda::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
-    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective, Oracle,
+    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective, Oracle, Passes,
     Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1,
     Svrpda2, Unregularized,
 };
@@ -267,7 +267,7 @@ where
             method.inner(&mut oracle, &mut state);
         }
         let mut batch = vec![0.0; d];
-        problem.inner.add_weighted_jac_t(&state.theta_ref, &state.w, &mut batch);
+        problem.erased().inner.add_weighted_jac_t(&state.theta_ref, &state.w, &mut batch);
         let error = distance_squared(&batch, &state.u).sqrt();
         assert!(error < 1e-12, "{error} after {steps} steps");
     }
@@ -319,7 +319,7 @@ fn the_u_of_svrpda_2_is_unbiased() {
         state.theta.fill(-3.0);
         method.inner(&mut oracle, &mut state);
         let mut batch = vec![0.0; d];
-        problem.inner.add_weighted_jac_t(&state.theta_ref, &state.w, &mut batch);
+        problem.erased().inner.add_weighted_jac_t(&state.theta_ref, &state.w, &mut batch);
         for l in 0..d {
             let error = state.u[l] - batch[l];
             sum[l] += error;
@@ -457,16 +457,26 @@ impl Inner for Unknown {
         Structure { affine: self.affine, ..Structure::default() }
     }
 
-    fn bounds(&self) -> Bounds {
-        let b_f = if self.affine { None } else { Some(1.0) };
-        Bounds { b_f, ..Bounds::default() }
-    }
-
     fn value(&self, theta: &[f64], _: usize, _: usize, out: &mut [f64]) {
         out[0] = theta[0];
     }
 
     fn add_jac_t(&self, _: &[f64], _: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         out[0] += c * w[0];
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Unknown {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn bounds(&self) -> Bounds {
+        let b_f = if self.affine { None } else { Some(1.0) };
+        Bounds { b_f, ..Bounds::default() }
     }
 }

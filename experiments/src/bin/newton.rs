@@ -11,7 +11,7 @@ use innermean::draws::Stream;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::methods::newton::Newton;
 use innermean::{
-    Choice, Collapsed, Driver, Inner, Listed, Logistic, Merit, Method, Problem, Ridge, Solution,
+    Choice, Collapsed, Driver, Inner, Listed, Logistic, Merit, Method, Passes, Problem, Ridge, Solution,
     SquaredHinge, Stop,
 };
 use innermean_experiments::timing::median;

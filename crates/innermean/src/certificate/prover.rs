@@ -270,7 +270,7 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Makes the Hessian, unless that has been tried: from `F''` as [`Inner::gram`] or the Gram matrix of the averages made it, if a method has it.
+    /// Makes the Hessian, unless that has been tried: from `F''` as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, if a method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
             self.hessian = quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);

@@ -52,7 +52,7 @@ pub(crate) fn is_affordable(f: &dyn Inner) -> bool {
     f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
 }
 
-/// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is known, as [`Inner::gram`] or the Gram matrix of the averages made it.
+/// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is known, as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it.
 pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Definite> {
     let Objective { inner: f, merit, .. } = ground.problem;
     let (d, n_x) = (f.d(), f.n_x() as f64);

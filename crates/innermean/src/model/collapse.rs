@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, update};
-use crate::model::inner::{Bounds, Duals, Inner, PairRows, Structure};
+use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Structure};
 
 mod matrix;
 mod sparse;
@@ -184,6 +184,30 @@ impl Inner for Collapsed {
         Structure { affine: true, ..Structure::default() }
     }
 
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
+        for (c, out) in out.iter_mut().enumerate() {
+            *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
+        }
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (k, w) in w.iter().enumerate() {
+            self.row(i, k).add_to(c * w, out);
+        }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Collapsed {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     fn bounds(&self) -> Bounds {
         let reach = self.reach();
         Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
@@ -208,20 +232,6 @@ impl Inner for Collapsed {
     #[inline(always)]
     fn prefetch(&self, i: usize, _: usize) {
         self.rows.prefetch(self.shape, i);
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
-        for (c, out) in out.iter_mut().enumerate() {
-            *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
-        }
-    }
-
-    #[inline(always)]
-    fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        for (k, w) in w.iter().enumerate() {
-            self.row(i, k).add_to(c * w, out);
-        }
     }
 
     #[inline(always)]
@@ -324,7 +334,7 @@ impl Inner for Collapsed {
     }
 }
 
-/// Writes the calls of `impl Inner` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
+/// Writes the calls of `impl Passes` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
     () => {
         fn averages(&self) -> Option<&Collapsed> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::draws::Stream;
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::vector::{add_weighted_rows, axpy};
-use crate::model::inner::{Duals, Inner, Rows, Structure, blocks, gradient_in_two_passes};
+use crate::model::inner::{Duals, Inner, Passes, Rows, Structure, blocks, gradient_in_two_passes};
 use crate::model::merit::Merit;
 
 /// Of the draws, far from those that methods number from 0.
@@ -98,6 +98,27 @@ impl Inner for PartOf<'_> {
         Structure { affine: self.whole.structure().affine, ..Structure::default() }
     }
 
+    /// Sample j of those that are taken.
+    fn value(&self, theta: &[f64], k: usize, j: usize, out: &mut [f64]) {
+        let i = self.terms[k];
+        self.whole.value(theta, i, self.sample(i, j), out);
+    }
+
+    fn add_jac_t(&self, theta: &[f64], k: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let i = self.terms[k];
+        self.whole.add_jac_t(theta, i, self.sample(i, j), w, c, out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for PartOf<'_> {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     fn rows(&self) -> Rows {
         let Rows { pair, merit, .. } = self.whole.rows();
         let samples: usize = (0..self.n_x()).map(|k| self.n_y(k)).sum();
@@ -110,17 +131,6 @@ impl Inner for PartOf<'_> {
 
     fn support(&self, k: usize) -> Option<&[u32]> {
         self.whole.support(self.terms[k])
-    }
-
-    /// Sample j of those that are taken.
-    fn value(&self, theta: &[f64], k: usize, j: usize, out: &mut [f64]) {
-        let i = self.terms[k];
-        self.whole.value(theta, i, self.sample(i, j), out);
-    }
-
-    fn add_jac_t(&self, theta: &[f64], k: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let i = self.terms[k];
-        self.whole.add_jac_t(theta, i, self.sample(i, j), w, c, out);
     }
 
     fn mean(&self, theta: &[f64], k: usize, work: &mut [f64], out: &mut [f64]) {

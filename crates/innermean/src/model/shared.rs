@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::linalg::vector::{axpy, norm_squared};
-use crate::model::inner::{Bounds, Inner, Rows, Sample, Structure};
+use crate::model::inner::{Bounds, Inner, Passes, Rows, Sample, Structure};
 use crate::model::merit::Merit;
 
 /// F of the identification, an [`Inner`] whose sample is [`Sample::Shared`], and the `B_i`.
@@ -66,6 +66,28 @@ impl Inner for Stacked<'_> {
         Structure { sample: Sample::Shared, ..self.0.structure() }
     }
 
+    fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
+        for (i, part) in out.chunks_exact_mut(self.0.ell()).enumerate() {
+            self.0.value(theta, i, j, part);
+        }
+    }
+
+    fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        for (i, w_i) in w.chunks_exact(self.0.ell()).enumerate() {
+            self.0.add_jac_t(theta, i, j, w_i, c, out);
+        }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Stacked<'_> {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     fn bounds(&self) -> Bounds {
         let Bounds { b_f, b_theta, mean_jacobian } = self.0.bounds();
         let all = (self.0.n_x() as f64).sqrt();
@@ -80,18 +102,6 @@ impl Inner for Stacked<'_> {
 
     fn calls_per_query(&self) -> u64 {
         self.0.n_x() as u64 * self.0.calls_per_query()
-    }
-
-    fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
-        for (i, part) in out.chunks_exact_mut(self.0.ell()).enumerate() {
-            self.0.value(theta, i, j, part);
-        }
-    }
-
-    fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        for (i, w_i) in w.chunks_exact(self.0.ell()).enumerate() {
-            self.0.add_jac_t(theta, i, j, w_i, c, out);
-        }
     }
 
     fn jacobian(&self, theta: &[f64], _: usize, j: usize, work: &mut [f64], out: &mut [f64]) {

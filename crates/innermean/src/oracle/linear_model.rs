@@ -4,7 +4,7 @@ use super::Oracle;
 use crate::linalg::precise::{Form, Rows};
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::Inner;
+use crate::model::inner::Passes;
 use crate::model::shared::MOST_PICKED;
 
 impl Oracle<'_> {

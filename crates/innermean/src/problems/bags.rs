@@ -226,7 +226,7 @@ impl Groups {
         self.segments.len() == self.count()
     }
 
-    /// See [`Inner::block`](crate::model::inner::Inner::block).
+    /// See [`Passes::block`](crate::model::inner::Passes::block).
     fn block(&self) -> usize {
         if self.in_random_order {
             (self.rows() / self.count() / PIECES).min(TILE_NUMBERS / self.width).clamp(1, BLOCK)

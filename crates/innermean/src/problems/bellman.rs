@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Inner, Rows, Structure};
+use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure};
 use crate::model::setting::InvalidSetting;
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
@@ -247,6 +247,28 @@ impl Inner for Bellman {
         Structure { affine: true, ..Structure::default() }
     }
 
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        let next = self.reward(i, j) + self.discount * dot(self.psi(j), theta);
+        out[0] = dot(self.psi(i), theta) - self.odds(i, j) * next;
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(c * w[0], self.psi(i), out);
+        axpy(-c * w[0] * self.odds(i, j) * self.discount, self.psi(j), out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Bellman {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     /// A pair reads two rows of features, a pass the S rows of the averages.
     fn rows(&self) -> Rows {
         Rows { pair: 2, all: self.states as u64, merit: 0 }
@@ -274,18 +296,6 @@ impl Inner for Bellman {
             hash.numbers(numbers);
         }
         true
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        let next = self.reward(i, j) + self.discount * dot(self.psi(j), theta);
-        out[0] = dot(self.psi(i), theta) - self.odds(i, j) * next;
-    }
-
-    #[inline(always)]
-    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy(c * w[0], self.psi(i), out);
-        axpy(-c * w[0] * self.odds(i, j) * self.discount, self.psi(j), out);
     }
 
     /// Without the rewards, which cancel.

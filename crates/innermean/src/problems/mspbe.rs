@@ -18,7 +18,7 @@ use crate::linalg::blocks::Blocks;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::elimination;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, row_dots};
-use crate::model::inner::{Bounds, Inner, ProjectedRows, Sample, Structure};
+use crate::model::inner::{Bounds, Inner, Passes, ProjectedRows, Sample, Structure};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Ridge;
@@ -247,6 +247,30 @@ impl Inner for Mspbe {
         Structure { affine: true, sample: Sample::Shared }
     }
 
+    /// `phi_t (r_t - <phi_t - gamma phi'_t, theta>)`
+    #[inline(always)]
+    fn value(&self, theta: &[f64], _: usize, t: usize, out: &mut [f64]) {
+        let error = self.rewards[t] - dot(self.difference_row(t), theta);
+        out.fill(0.0);
+        axpy(error, self.feature(t), out);
+    }
+
+    /// `-(phi_t - gamma phi'_t) <phi_t, w>`
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], _: usize, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy(-c * dot(self.feature(t), w), self.difference_row(t), out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Mspbe {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     fn bounds(&self) -> Bounds {
         let mean = norm_squared(&self.a).sqrt();
         Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
@@ -266,20 +290,6 @@ impl Inner for Mspbe {
     fn prefetch(&self, _: usize, t: usize) {
         prefetch(&self.features, t * self.d, self.d);
         prefetch(&self.differences, t * self.d, self.d);
-    }
-
-    /// `phi_t (r_t - <phi_t - gamma phi'_t, theta>)`
-    #[inline(always)]
-    fn value(&self, theta: &[f64], _: usize, t: usize, out: &mut [f64]) {
-        let error = self.rewards[t] - dot(self.difference_row(t), theta);
-        out.fill(0.0);
-        axpy(error, self.feature(t), out);
-    }
-
-    /// `-(phi_t - gamma phi'_t) <phi_t, w>`
-    #[inline(always)]
-    fn add_jac_t(&self, _: &[f64], _: usize, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy(-c * dot(self.feature(t), w), self.difference_row(t), out);
     }
 
     /// `b - A theta`

@@ -21,7 +21,7 @@ use crate::linalg::vector::{
     add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences, prefetch,
     row_dots, row_dots_and_weighted_rows, sum, update,
 };
-use crate::model::inner::{Bounds, Duals, Inner, PairRows, Rows, Sample, Structure};
+use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Rows, Sample, Structure};
 use crate::model::problem::Problem;
 use crate::model::regularizer::Tilted;
 use crate::model::setting::InvalidSetting;
@@ -182,6 +182,26 @@ impl Inner for Portfolio {
         Structure { affine: true, sample: Sample::Separable }
     }
 
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        out[0] = dot(self.row(i), theta) - dot(self.row(j), theta);
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Portfolio {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     fn rows(&self) -> Rows {
         Rows { pair: 2, all: self.n as u64, merit: 0 }
     }
@@ -217,16 +237,6 @@ impl Inner for Portfolio {
     fn hash_data(&self, hash: &mut Hash) -> bool {
         hash.numbers(&self.returns);
         true
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] = dot(self.row(i), theta) - dot(self.row(j), theta);
-    }
-
-    #[inline(always)]
-    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
     }
 
     /// `<x_i - x_j, theta - theta_ref>` in one sweep.

@@ -33,7 +33,7 @@ use crate::draws::Stream;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::exponential::exp;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, update_with};
-use crate::model::inner::{Inner, Rows};
+use crate::model::inner::{Inner, Passes, Rows};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
@@ -208,6 +208,44 @@ impl Inner for Sequences {
         self.windows.len()
     }
 
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        let mut product = self.scales[i];
+        for (k, &class) in self.language.ngram(i).iter().enumerate() {
+            let step = self.windows[j] + k;
+            product *= self.probability(theta, step, class, self.odds(theta, step));
+        }
+        out[0] = product;
+    }
+
+    /// `d prod / d score_b(t + k) = prod (1[b = c_k] - P_b(t + k))`
+    #[inline(always)]
+    fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let mut product = [0.0];
+        self.value(theta, i, j, &mut product);
+        let c = c * w[0] * product[0];
+        for (k, &class) in self.language.ngram(i).iter().enumerate() {
+            let step = self.windows[j] + k;
+            let odds = self.odds(theta, step);
+            let x = self.rows_of(step..step + 1);
+            for (b, out) in out.chunks_exact_mut(self.width).enumerate() {
+                let p = self.probability(theta, step, b as u32, odds);
+                let own = if b as u32 == class { 1.0 } else { 0.0 };
+                axpy(c * (own - p), x, out);
+            }
+        }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Sequences {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     /// A pair reads the N steps of a window, a pass every step.
     fn rows(&self) -> Rows {
         Rows { pair: self.language.order() as u64, all: self.steps() as u64, merit: 0 }
@@ -237,34 +275,6 @@ impl Inner for Sequences {
     #[inline(always)]
     fn prefetch(&self, _: usize, j: usize) {
         prefetch(&self.rows, self.windows[j] * self.width, self.language.order() * self.width);
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        let mut product = self.scales[i];
-        for (k, &class) in self.language.ngram(i).iter().enumerate() {
-            let step = self.windows[j] + k;
-            product *= self.probability(theta, step, class, self.odds(theta, step));
-        }
-        out[0] = product;
-    }
-
-    /// `d prod / d score_b(t + k) = prod (1[b = c_k] - P_b(t + k))`
-    #[inline(always)]
-    fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let mut product = [0.0];
-        self.value(theta, i, j, &mut product);
-        let c = c * w[0] * product[0];
-        for (k, &class) in self.language.ngram(i).iter().enumerate() {
-            let step = self.windows[j] + k;
-            let odds = self.odds(theta, step);
-            let x = self.rows_of(step..step + 1);
-            for (b, out) in out.chunks_exact_mut(self.width).enumerate() {
-                let p = self.probability(theta, step, b as u32, odds);
-                let own = if b as u32 == class { 1.0 } else { 0.0 };
-                axpy(c * (own - p), x, out);
-            }
-        }
     }
 
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {

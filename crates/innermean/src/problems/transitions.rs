@@ -16,7 +16,7 @@
 
 use crate::linalg::vector::{axpy, dot, prefetch};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Inner, Rows, Structure};
+use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure};
 use crate::model::setting::InvalidSetting;
 use crate::run::checkpoint::Hash;
 
@@ -256,6 +256,30 @@ impl Inner for Transitions {
         Structure { affine: true, ..Structure::default() }
     }
 
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        let at = self.at(i, j);
+        let next = self.rewards[at] + self.discount * self.state_value(self.next[at], theta);
+        out[0] = self.state_value(self.states[i], theta) - self.odds(at) * next;
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let at = self.at(i, j);
+        self.add_features(self.states[i], c * w[0], out);
+        self.add_features(self.next[at], -c * w[0] * self.odds(at) * self.discount, out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Transitions {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
     /// A pair reads the features of two states, a pass the rows of the averages.
     fn rows(&self) -> Rows {
         Rows { pair: 2, all: self.states.len() as u64, merit: 0 }
@@ -295,20 +319,6 @@ impl Inner for Transitions {
         hash.numbers(&self.odds);
         hash.numbers(&self.rewards);
         true
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        let at = self.at(i, j);
-        let next = self.rewards[at] + self.discount * self.state_value(self.next[at], theta);
-        out[0] = self.state_value(self.states[i], theta) - self.odds(at) * next;
-    }
-
-    #[inline(always)]
-    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let at = self.at(i, j);
-        self.add_features(self.states[i], c * w[0], out);
-        self.add_features(self.next[at], -c * w[0] * self.odds(at) * self.discount, out);
     }
 
     /// Without the rewards, which cancel.

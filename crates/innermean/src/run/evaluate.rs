@@ -43,7 +43,7 @@ pub struct Evaluation {
 pub struct Known<'m> {
     /// The dual variables `w_i`, flat.
     pub duals: Option<&'m [f64]>,
-    /// `F''` as [`Inner::gram`](crate::Inner::gram) or the Gram matrix of the averages made it, with nothing added, if F is quadratic.
+    /// `F''` as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, with nothing added, if F is quadratic.
     pub gram: Option<&'m [f64]>,
     /// `F'` at theta; or, of a method that has duals, the sum that belongs to them.
     pub gradient: Option<Gradient<'m>>,

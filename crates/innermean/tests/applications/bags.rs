@@ -4,7 +4,7 @@ use crate::support::dense::Symmetric;
 use crate::support::newton::{correlation, logistic_regression};
 use innermean::{
     AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog, Objective,
-    Poisson, Problem, Ridge, SoftmaxBags, Solution, Square, Stop,
+    Passes, Poisson, Problem, Ridge, SoftmaxBags, Solution, Square, Stop,
 };
 use innermean_data::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 
@@ -35,7 +35,7 @@ fn assert_close(a: &[f64], b: &[f64], tolerance: f64, what: &str) {
 }
 
 /// Everything that f overrides, against the provided calls and central differences of `value`.
-fn check_f(f: &impl Inner, what: &str) {
+fn check_f(f: &dyn Inner, what: &str) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     let (a, b) = (theta(d, 1), theta(d, 2));
     let w: Vec<f64> = (0..n_x * ell).map(|k| (k % 7) as f64 / 3.0 - 0.9).collect();

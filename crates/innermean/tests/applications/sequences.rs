@@ -1,7 +1,7 @@
 //! The f of sequence classification: its products, its passes, and what it refuses.
 
 use innermean::draws::Stream;
-use innermean::{Inner, LanguageModel, Merit, Sequences, Unregularized};
+use innermean::{Inner, LanguageModel, Merit, Passes, Sequences, Unregularized};
 
 /// Random steps in sequences of these lengths, and a language of every `keep`-th n-gram.
 fn sequences(classes: u32, order: usize, keep: usize, lengths: &[usize], seed: u64) -> Sequences {

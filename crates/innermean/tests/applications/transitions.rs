@@ -4,7 +4,7 @@ use crate::support::dense::{Symmetric, dot};
 use innermean::draws::Stream;
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyMethod, Bellman, Choice, Driver, Inner, Moves, Mspbe, Problem, Square, StateFeatures, Stop,
+    AnyMethod, Bellman, Choice, Driver, Inner, Moves, Mspbe, Passes, Problem, Square, StateFeatures, Stop,
     Transitions, Unregularized,
 };
 use innermean_data::{

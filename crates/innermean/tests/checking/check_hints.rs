@@ -27,15 +27,26 @@ impl Inner for Pairs {
     fn structure(&self) -> Structure {
         Structure { affine: true, ..Structure::default() }
     }
-    fn support(&self, i: usize) -> Option<&[u32]> {
-        self.supports[i].as_deref()
-    }
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         out[0] = theta[i] + 2.0 * theta[i + 2];
     }
     fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         out[i] += c * w[0];
         out[i + 2] += 2.0 * c * w[0];
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Pairs {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        self.supports[i].as_deref()
     }
 }
 

@@ -146,9 +146,6 @@ impl Inner for Sloppy {
         let sample = if self.slip == Slip::SaysShared { Sample::Shared } else { Sample::Own };
         Structure { affine: self.slip == Slip::SaysAffine, sample }
     }
-    fn bounds(&self) -> Bounds {
-        Bounds { b_f: (self.slip == Slip::Bound).then_some(0.1), ..Bounds::default() }
-    }
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let y = self.y[i][j];
         let (a, b) = (theta[0] * theta[1] * y, theta[1].exp() + y * theta[0]);
@@ -183,6 +180,20 @@ impl Inner for Sloppy {
             }
             out[l] += term;
         }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Sloppy {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: (self.slip == Slip::Bound).then_some(0.1), ..Bounds::default() }
     }
     fn difference(&self, a: &[f64], b: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
         let (first, second) = if self.slip == Slip::Difference { (b, a) } else { (a, b) };

@@ -88,7 +88,7 @@ fn jacobians_are_made_of_products() {
         let mut one = vec![f64::NAN; ell * d];
         let mut mean = vec![0.0; ell * d];
         for j in 0..5 {
-            form.jacobian(&theta, 0, j, &mut vec![f64::NAN; ell], &mut one);
+            (&*form as &dyn Inner).jacobian(&theta, 0, j, &mut vec![f64::NAN; ell], &mut one);
             for (c, row) in one.chunks_exact(d).enumerate() {
                 let (mut unit, mut product) = (vec![0.0; ell], vec![0.0; d]);
                 unit[c] = 1.0;
@@ -100,7 +100,7 @@ fn jacobians_are_made_of_products() {
         // The first alone, and all of them.
         for terms in [1, form.n_x()] {
             let mut jacobians = vec![f64::NAN; terms * ell * d];
-            form.mean_jacobians(&theta, &mut jacobians);
+            (&*form as &dyn Inner).mean_jacobians(&theta, &mut jacobians);
             for jacobian in jacobians.chunks_exact(ell * d) {
                 assert!(distance_squared(jacobian, &mean) < 1e-28);
             }

@@ -11,8 +11,8 @@ use innermean::methods::{Family, Form, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::problems::linear::ridge_regression;
 use innermean::{
-    AnyMethod, Bounds, BoxedProblem, Choice, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer,
-    Solution, Status, Stop, Structure, optimum,
+    AnyMethod, Bounds, BoxedProblem, Choice, Driver, Inner, METHODS, Merit, Mspbe, Passes, Problem,
+    Regularizer, Solution, Status, Stop, Structure, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
@@ -149,17 +149,27 @@ impl Inner for Shortened {
         self.0.structure()
     }
 
-    fn bounds(&self) -> Bounds {
-        let bounds = self.0.bounds();
-        Bounds { mean_jacobian: bounds.mean_jacobian.map(|r| r / UNDERSTATED.sqrt()), ..bounds }
-    }
-
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.0.value(theta, i, j, out);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.0.add_jac_t(theta, i, j, w, c, out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Shortened {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn bounds(&self) -> Bounds {
+        let bounds = self.0.bounds();
+        Bounds { mean_jacobian: bounds.mean_jacobian.map(|r| r / UNDERSTATED.sqrt()), ..bounds }
     }
 }
 

@@ -11,8 +11,8 @@ use innermean::methods::svrg::Svrg;
 use innermean::regularizer::Coordinate;
 use innermean::{
     AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed, Method,
-    Objective, Oracle, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1, Svrpda2,
-    Tilted, Unregularized, optimum,
+    Objective, Oracle, Passes, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1,
+    Svrpda2, Tilted, Unregularized, optimum,
 };
 
 /// The objective along the run, and theta at its end.

@@ -8,7 +8,7 @@ use innermean::draws::Stream;
 use innermean::methods::spdc::Spdc;
 use innermean::{
     AnyMethod, Calls, Choice, ChoiceError, Collapsed, Driver, Inner, Listed, Measure, Merit, Method, Oracle,
-    Problem, Reference, Ridge, Square, Stop, Unregularized,
+    Passes, Problem, Reference, Ridge, Square, Stop, Unregularized,
 };
 
 type Rows<P> = Problem<Collapsed, P, Ridge>;

@@ -187,7 +187,7 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
 
         let (mut got, mut expected) = (vec![1.0; n_x * ell * d], vec![2.0; n_x * ell * d]);
         f.mean_jacobians(&theta, &mut got);
-        plain.mean_jacobians(&theta, &mut expected);
+        (&plain as &dyn Inner).mean_jacobians(&theta, &mut expected);
         assert_close(&got, &expected, 1e-12, name);
 
         // (1/n_X) sum_i fbar_i' w_i from those Jacobians.
@@ -212,11 +212,11 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
         let (i, j) = (n_x / 2, 0);
         let [mut got, mut expected, mut work] = [vec![3.0; ell], vec![4.0; ell], vec![5.0; ell]];
         f.difference(&theta, &theta_ref, i, j, &mut work, &mut got);
-        plain.difference(&theta, &theta_ref, i, j, &mut work, &mut expected);
+        (&plain as &dyn Inner).difference(&theta, &theta_ref, i, j, &mut work, &mut expected);
         assert_close(&got, &expected, 1e-12, name);
         let [mut got, mut expected] = [vec![0.5; d], vec![0.5; d]];
         f.add_jac_t_difference(&theta, &theta_ref, i, j, &w[..ell], 2.0, &mut got);
-        plain.add_jac_t_difference(&theta, &theta_ref, i, j, &w[..ell], 2.0, &mut expected);
+        (&plain as &dyn Inner).add_jac_t_difference(&theta, &theta_ref, i, j, &w[..ell], 2.0, &mut expected);
         assert_close(&got, &expected, 1e-12, name);
         if f.structure().affine {
             assert_close(&got, &vec![0.5; d], 1e-12, name);

@@ -2,7 +2,7 @@
 
 use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
-use innermean::{Collapsed, Inner, Structure};
+use innermean::{Collapsed, Inner, Passes, Structure};
 
 /// Rows of few numbers each, and targets; the last column is an intercept if there is one.
 #[derive(Debug, Clone)]
@@ -113,10 +113,6 @@ impl Inner for Sparse {
         Structure { affine: true, ..Structure::default() }
     }
 
-    fn support(&self, i: usize) -> Option<&[u32]> {
-        Some(&self.supports.as_ref()?[i])
-    }
-
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let (l, m, c) = self.coordinates(i, j);
         out[0] = c * theta[l] + theta[m] - (i % 3) as f64;
@@ -127,5 +123,19 @@ impl Inner for Sparse {
         let (l, m, c) = self.coordinates(i, j);
         out[l] += scale * c * w[0];
         out[m] += scale * (w[0] + w[1]);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Sparse {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn support(&self, i: usize) -> Option<&[u32]> {
+        Some(&self.supports.as_ref()?[i])
     }
 }

@@ -1,7 +1,7 @@
 //! Small strongly convex problems whose constants and saddle points are known.
 
 use innermean::draws::Stream;
-use innermean::{Bounds, Inner, Problem, Ridge, ScalarMerit, Square, Structure};
+use innermean::{Bounds, Inner, Passes, Problem, Ridge, ScalarMerit, Square, Structure};
 
 use super::dense::{Symmetric, dot};
 
@@ -93,16 +93,6 @@ impl Inner for Affine {
         Structure { affine: true, ..Structure::default() }
     }
 
-    fn bounds(&self) -> Bounds {
-        let each = self.samples.iter().flatten().map(|(a, _)| self.operator_norm(a));
-        let means = (0..self.n_x()).map(|i| self.operator_norm(&self.average(i).0));
-        Bounds {
-            b_f: Some(each.fold(0.0, f64::max)),
-            b_theta: Some(0.0),
-            mean_jacobian: Some(means.fold(0.0, f64::max)),
-        }
-    }
-
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let (a, b) = &self.samples[i][j];
         for ((out, row), b) in out.iter_mut().zip(a.chunks_exact(self.d)).zip(b) {
@@ -113,6 +103,26 @@ impl Inner for Affine {
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (row, w) in self.samples[i][j].0.chunks_exact(self.d).zip(w) {
             out.iter_mut().zip(row).for_each(|(out, a)| *out += c * w * a);
+        }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Affine {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn bounds(&self) -> Bounds {
+        let each = self.samples.iter().flatten().map(|(a, _)| self.operator_norm(a));
+        let means = (0..self.n_x()).map(|i| self.operator_norm(&self.average(i).0));
+        Bounds {
+            b_f: Some(each.fold(0.0, f64::max)),
+            b_theta: Some(0.0),
+            mean_jacobian: Some(means.fold(0.0, f64::max)),
         }
     }
 }
@@ -243,17 +253,6 @@ impl Inner for SoftplusUnits {
         self.samples[i].len()
     }
 
-    /// With a phi that rises, as all phi here do where `f > 0`.
-    fn convex_composition(&self) -> bool {
-        true
-    }
-
-    /// `f' = sigmoid(.) a`, `f'' = sigmoid'(.) a a'` with `sigmoid <= 1` and `sigmoid' <= 1/4`.
-    fn bounds(&self) -> Bounds {
-        let a = self.longest();
-        Bounds { b_f: Some(a), b_theta: Some(a * a / 4.0), mean_jacobian: Some(a) }
-    }
-
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let (a, b) = &self.samples[i][j];
         out[0] = softplus(dot(a, theta) + b);
@@ -263,6 +262,27 @@ impl Inner for SoftplusUnits {
         let (a, b) = &self.samples[i][j];
         let scale = c * w[0] * sigmoid(dot(a, theta) + b);
         out.iter_mut().zip(a).for_each(|(out, a)| *out += scale * a);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for SoftplusUnits {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    /// With a phi that rises, as all phi here do where `f > 0`.
+    fn convex_composition(&self) -> bool {
+        true
+    }
+
+    /// `f' = sigmoid(.) a`, `f'' = sigmoid'(.) a a'` with `sigmoid <= 1` and `sigmoid' <= 1/4`.
+    fn bounds(&self) -> Bounds {
+        let a = self.longest();
+        Bounds { b_f: Some(a), b_theta: Some(a * a / 4.0), mean_jacobian: Some(a) }
     }
 }
 

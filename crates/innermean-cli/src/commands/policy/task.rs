@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Problem, QuadraticForm, Ridged, Square,
+    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Passes, Problem, QuadraticForm, Ridged, Square,
     StateFeatures, Transitions,
 };
 

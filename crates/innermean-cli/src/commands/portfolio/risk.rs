@@ -4,7 +4,9 @@ use std::slice;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{Absolute, AnyMerit, DownsideSquare, Huber, Inner, InvalidSetting, Merit, Portfolio, Square};
+use innermean::{
+    Absolute, AnyMerit, DownsideSquare, Huber, Inner, InvalidSetting, Merit, Passes, Portfolio, Square,
+};
 use serde::Serialize;
 
 use crate::flags::number;

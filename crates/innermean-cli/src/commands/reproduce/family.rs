@@ -2,7 +2,7 @@
 
 use innermean::draws::Stream;
 use innermean::elementary::Elementary;
-use innermean::{Bounds, Inner, Sample, ScalarMerit, Structure};
+use innermean::{Bounds, Inner, Passes, Sample, ScalarMerit, Structure};
 
 /// Where draws of data begin, far from those of the methods.
 const STREAM: u64 = 2000;
@@ -102,17 +102,6 @@ impl Inner for Units {
         Structure { affine: self.shape == Shape::Line, sample }
     }
 
-    /// With a phi that rises, as that of the curved problems here does.
-    fn convex_composition(&self) -> bool {
-        true
-    }
-
-    /// Rows are at most 1 long; the slope of the softplus is at most 1, and that of its slope at most 1/4.
-    fn bounds(&self) -> Bounds {
-        let b_theta = if self.shape == Shape::Line { 0.0 } else { 0.25 };
-        Bounds { b_f: Some(1.0), b_theta: Some(b_theta), mean_jacobian: Some(1.0) }
-    }
-
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let place = self.place(i, j);
         for (c, out) in out.iter_mut().enumerate() {
@@ -134,6 +123,27 @@ impl Inner for Units {
             let scale = c * w * slope;
             out.iter_mut().zip(self.row(place + k)).for_each(|(out, a)| *out += scale * a);
         }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Units {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    /// With a phi that rises, as that of the curved problems here does.
+    fn convex_composition(&self) -> bool {
+        true
+    }
+
+    /// Rows are at most 1 long; the slope of the softplus is at most 1, and that of its slope at most 1/4.
+    fn bounds(&self) -> Bounds {
+        let b_theta = if self.shape == Shape::Line { 0.0 } else { 0.25 };
+        Bounds { b_f: Some(1.0), b_theta: Some(b_theta), mean_jacobian: Some(1.0) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use innermean::problems::sequences::search::{Found, Origin, Tried};
-use innermean::{AnyMethod, Choice, Driver, Inner, Ridge, Solution, Status, Stop};
+use innermean::{AnyMethod, Choice, Driver, Inner, Passes, Ridge, Solution, Status, Stop};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
-use crate::model::inner::Inner;
+use crate::model::inner::{Inner, Passes};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;

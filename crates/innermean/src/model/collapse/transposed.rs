@@ -2,7 +2,7 @@
 
 use super::matrix::{Matrix, Row, Shape};
 use super::{Collapsed, SparseRows};
-use crate::model::inner::Inner;
+use crate::model::inner::{Inner, Passes};
 
 impl Collapsed {
     /// The same matrix lying on its side: d rows with a number for each of the `n_X ell`, offsets zero.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Groups, Link, TILE};
 use crate::linalg::vector::{add_weighted_rows, axpy, dot, sum};
 use crate::model::collapse::Collapsed;
-use crate::model::inner::Inner;
+use crate::model::inner::{Inner, Passes};
 use crate::model::setting::{InvalidSetting, all_finite};
 
 mod queries;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Groups, TILE};
 use crate::linalg::exponential::exp;
 use crate::linalg::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
-use crate::model::inner::{Bounds, Duals, Inner, gradient_in_two_passes, sampled_mean_jacobians};
+use crate::model::inner::{Bounds, Duals, Inner, Passes, gradient_in_two_passes, sampled_mean_jacobians};
 use crate::model::setting::InvalidSetting;
 
 /// At most so many classes: the probabilities of a row live on the stack.
@@ -223,21 +223,6 @@ impl Inner for SoftmaxBags {
         self.groups.size(i)
     }
 
-    /// The Jacobian of a softmax, `diag(p) - p p'`, is at most 1/2.
-    fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.groups.longest / 2.0), ..Bounds::default() }
-    }
-
-    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
-        Some(sampled_mean_jacobians(self, theta))
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, i: usize, j: usize) {
-        let row = self.groups.starts[i] + j;
-        prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
-    }
-
     #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.of_row(theta, self.groups.row(self.groups.starts[i] + j), out);
@@ -257,6 +242,31 @@ impl Inner for SoftmaxBags {
                 out[self.penalised() + k] += weight;
             }
         }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for SoftmaxBags {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    /// The Jacobian of a softmax, `diag(p) - p p'`, is at most 1/2.
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(self.groups.longest / 2.0), ..Bounds::default() }
+    }
+
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
+        Some(sampled_mean_jacobians(self, theta))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize, j: usize) {
+        let row = self.groups.starts[i] + j;
+        prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
     }
 
     fn block(&self) -> usize {

@@ -8,7 +8,7 @@
 
 use super::Bellman;
 use crate::linalg::vector::{axpy, dot};
-use crate::model::inner::{Inner, Rows, Sample, Structure};
+use crate::model::inner::{Inner, Passes, Rows, Sample, Structure};
 use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
@@ -35,15 +35,6 @@ impl Inner for SharedBellman<'_> {
         Structure { affine: true, sample: Sample::Shared }
     }
 
-    fn rows(&self) -> Rows {
-        let states = self.0.states as u64;
-        Rows { pair: states, all: states, merit: 0 }
-    }
-
-    fn calls_per_query(&self) -> u64 {
-        2 * self.0.states as u64
-    }
-
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
         let next = self.0.discount * dot(self.0.psi(j), theta);
         for (i, pair) in out.chunks_exact_mut(2).enumerate() {
@@ -60,6 +51,25 @@ impl Inner for SharedBellman<'_> {
             next += w[1] * self.0.odds(i, j);
         }
         axpy(c * next * self.0.discount, self.0.psi(j), out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for SharedBellman<'_> {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn rows(&self) -> Rows {
+        let states = self.0.states as u64;
+        Rows { pair: states, all: states, merit: 0 }
+    }
+
+    fn calls_per_query(&self) -> u64 {
+        2 * self.0.states as u64
     }
 
     /// `( <Psi_i, theta>, <Psi_i, theta> - fbar_i )`

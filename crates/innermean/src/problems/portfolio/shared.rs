@@ -8,7 +8,7 @@
 
 use super::Portfolio;
 use crate::linalg::vector::{axpy, dot, norm_squared};
-use crate::model::inner::{Inner, Rows, Sample, Structure};
+use crate::model::inner::{Inner, Passes, Rows, Sample, Structure};
 use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
@@ -35,10 +35,6 @@ impl Inner for SharedPortfolio<'_> {
         Structure { affine: true, sample: Sample::Shared }
     }
 
-    fn rows(&self) -> Rows {
-        Rows { pair: 1, all: self.0.n as u64, merit: 1 }
-    }
-
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
         out[..theta.len()].copy_from_slice(theta);
         out[theta.len()] = -dot(self.0.row(j), theta);
@@ -47,6 +43,20 @@ impl Inner for SharedPortfolio<'_> {
     fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(c, &w[..theta.len()], out);
         axpy(-c * w[theta.len()], self.0.row(j), out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for SharedPortfolio<'_> {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn rows(&self) -> Rows {
+        Rows { pair: 1, all: self.0.n as u64, merit: 1 }
     }
 
     fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {

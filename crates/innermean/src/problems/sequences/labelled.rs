@@ -13,7 +13,7 @@ use super::Sequences;
 use super::softmax::class_probabilities;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{add_weighted_rows, axpy, update_with};
-use crate::model::inner::Inner;
+use crate::model::inner::{Inner, Passes};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
@@ -113,6 +113,16 @@ impl Inner for Labelled<'_> {
             let own = if b as u32 == label { 1.0 } else { 0.0 };
             axpy(c * (own - f.probability(theta, i, b as u32, odds)), x, out);
         }
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Labelled<'_> {
+    fn f(&self) -> &dyn Inner {
+        self
     }
 
     fn means(&self, theta: &[f64], out: &mut [f64]) {

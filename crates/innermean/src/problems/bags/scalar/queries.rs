@@ -6,7 +6,7 @@ use super::Bags;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Bounds, Duals, Inner, Structure, sampled_mean_jacobians};
+use crate::model::inner::{Bounds, Duals, Inner, Passes, Structure, sampled_mean_jacobians};
 use crate::problems::bags::Link;
 
 impl Inner for Bags {
@@ -27,6 +27,31 @@ impl Inner for Bags {
 
     fn structure(&self) -> Structure {
         Structure { affine: self.link == Link::Identity, ..Structure::default() }
+    }
+
+    #[inline(always)]
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        out[0] = self.link.value(self.score(self.row(i, j), theta)) - self.target(i);
+    }
+
+    #[inline(always)]
+    fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        let row = self.row(i, j);
+        let slope = match self.link {
+            Link::Identity => 1.0,
+            link => link.slope(link.value(self.score(row, theta))),
+        };
+        self.add_row(c * w[0] * slope, row, out);
+    }
+
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Bags {
+    fn f(&self) -> &dyn Inner {
+        self
     }
 
     fn is_mirrored(&self) -> bool {
@@ -63,21 +88,6 @@ impl Inner for Bags {
     fn prefetch(&self, i: usize, j: usize) {
         let row = self.groups.starts[i] + j;
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
-    }
-
-    #[inline(always)]
-    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] = self.link.value(self.score(self.row(i, j), theta)) - self.target(i);
-    }
-
-    #[inline(always)]
-    fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let row = self.row(i, j);
-        let slope = match self.link {
-            Link::Identity => 1.0,
-            link => link.slope(link.value(self.score(row, theta))),
-        };
-        self.add_row(c * w[0] * slope, row, out);
     }
 
     /// Without the target, which cancels.
