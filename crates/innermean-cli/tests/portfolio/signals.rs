@@ -92,6 +92,13 @@ fn what_comes_before_the_run_ends_at_once() {
     pipe(&desk, "pipe");
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = desk.start("pipe --trace run.jsonl");
+        if has_signal(&child, "SigIgn:", number as u32) {
+            // Shells start what runs in the background so, and programs leave it at that.
+            println!("skipped: {signal} is ignored where the tests run");
+            send(&child, "KILL");
+            child.wait().expect("it ends");
+            continue;
+        }
         send(&child, signal);
         assert_eq!(child.wait().expect("it ends").signal(), Some(number));
         assert_eq!(desk.names(), ["pipe"]);
