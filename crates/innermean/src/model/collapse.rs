@@ -160,22 +160,18 @@ impl Collapsed {
 }
 
 impl Inner for Collapsed {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.shape.d
     }
 
-    #[inline(always)]
     fn ell(&self) -> usize {
         self.shape.ell
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.offsets.len() / self.shape.ell
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         1
     }
@@ -184,14 +180,12 @@ impl Inner for Collapsed {
         Structure { affine: true, ..Structure::default() }
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         for (c, out) in out.iter_mut().enumerate() {
             *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
         }
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (k, w) in w.iter().enumerate() {
             self.row(i, k).add_to(c * w, out);
@@ -217,7 +211,6 @@ impl Passes for Collapsed {
         Some(self)
     }
 
-    #[inline(always)]
     fn support(&self, i: usize) -> Option<&[u32]> {
         match &self.rows {
             Matrix::Dense(_) => None,
@@ -229,17 +222,14 @@ impl Passes for Collapsed {
         self.dense().filter(|_| self.shape.ell == 1).map(PairRows::Own)
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, _: usize) {
         self.rows.prefetch(self.shape, i);
     }
 
-    #[inline(always)]
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
         self.value(theta, i, 0, out);
     }
 
-    #[inline(always)]
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.add_jac_t(theta, i, 0, w, c, out);
     }

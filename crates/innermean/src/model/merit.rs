@@ -196,7 +196,6 @@ const DIFFERENCE: f64 = 1e-9;
 
 /// A merit chosen at run time: every call is passed on, the provided ones too.
 impl Merit for Box<dyn Merit + '_> {
-    #[inline(always)]
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         (**self).value(i, u)
     }
@@ -205,12 +204,10 @@ impl Merit for Box<dyn Merit + '_> {
         (**self).value_beside(i, u, rest)
     }
 
-    #[inline(always)]
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
         (**self).gradient(i, u, out);
     }
 
-    #[inline(always)]
     fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
         (**self).add_gradient(i, u, c, work, out);
     }
@@ -227,7 +224,6 @@ impl Merit for Box<dyn Merit + '_> {
         (**self).seconds(terms, u, out)
     }
 
-    #[inline(always)]
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
         (**self).conjugate(i, w)
     }
@@ -236,7 +232,6 @@ impl Merit for Box<dyn Merit + '_> {
         (**self).conjugates(terms, w)
     }
 
-    #[inline(always)]
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
         (**self).prox_conjugate(i, alpha, w);
     }
@@ -249,17 +244,14 @@ impl Merit for Box<dyn Merit + '_> {
         (**self).prox_slopes(terms, alpha, w, out)
     }
 
-    #[inline(always)]
     fn gamma(&self) -> f64 {
         (**self).gamma()
     }
 
-    #[inline(always)]
     fn lipschitz(&self, ell: usize) -> f64 {
         (**self).lipschitz(ell)
     }
 
-    #[inline(always)]
     fn has_kinks(&self) -> bool {
         (**self).has_kinks()
     }
@@ -276,7 +268,6 @@ impl Merit for Box<dyn Merit + '_> {
         (**self).square_weight_of(i)
     }
 
-    #[inline(always)]
     fn quadratic_form(&self) -> Option<&QuadraticForm> {
         (**self).quadratic_form()
     }

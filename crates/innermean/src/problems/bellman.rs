@@ -228,17 +228,14 @@ fn averages(
 }
 
 impl Inner for Bellman {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.d
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.states
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         self.states
     }
@@ -247,13 +244,11 @@ impl Inner for Bellman {
         Structure { affine: true, ..Structure::default() }
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let next = self.reward(i, j) + self.discount * dot(self.psi(j), theta);
         out[0] = dot(self.psi(i), theta) - self.odds(i, j) * next;
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(c * w[0], self.psi(i), out);
         axpy(-c * w[0] * self.odds(i, j) * self.discount, self.psi(j), out);
@@ -283,7 +278,6 @@ impl Passes for Bellman {
         Bounds { b_f: Some(b_f), ..self.averages.bounds() }
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
         prefetch(&self.transitions, i * self.states + j, 1);
         prefetch(&self.features, i * self.d, self.d);
@@ -299,7 +293,6 @@ impl Passes for Bellman {
     }
 
     /// Without the rewards, which cancel.
-    #[inline(always)]
     fn difference(
         &self,
         theta: &[f64],

@@ -223,22 +223,18 @@ fn moments(d: usize, features: &[f64], differences: &[f64], rewards: &[f64]) -> 
 }
 
 impl Inner for Mspbe {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.d
     }
 
-    #[inline(always)]
     fn ell(&self) -> usize {
         self.d
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         1
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         self.rewards.len()
     }
@@ -248,7 +244,6 @@ impl Inner for Mspbe {
     }
 
     /// `phi_t (r_t - <phi_t - gamma phi'_t, theta>)`
-    #[inline(always)]
     fn value(&self, theta: &[f64], _: usize, t: usize, out: &mut [f64]) {
         let error = self.rewards[t] - dot(self.difference_row(t), theta);
         out.fill(0.0);
@@ -256,7 +251,6 @@ impl Inner for Mspbe {
     }
 
     /// `-(phi_t - gamma phi'_t) <phi_t, w>`
-    #[inline(always)]
     fn add_jac_t(&self, _: &[f64], _: usize, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(-c * dot(self.feature(t), w), self.difference_row(t), out);
     }
@@ -286,14 +280,12 @@ impl Passes for Mspbe {
         })
     }
 
-    #[inline(always)]
     fn prefetch(&self, _: usize, t: usize) {
         prefetch(&self.features, t * self.d, self.d);
         prefetch(&self.differences, t * self.d, self.d);
     }
 
     /// `b - A theta`
-    #[inline(always)]
     fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {
         for ((out, row), b) in out.iter_mut().zip(self.a.chunks_exact(self.d)).zip(&self.b) {
             *out = b - dot(row, theta);
@@ -301,7 +293,6 @@ impl Passes for Mspbe {
     }
 
     /// `-A' w`
-    #[inline(always)]
     fn add_mean_jac_t(&self, _: &[f64], _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (row, w) in self.a.chunks_exact(self.d).zip(w) {
             axpy(-c * w, row, out);

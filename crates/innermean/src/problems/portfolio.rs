@@ -163,17 +163,14 @@ impl Portfolio {
 const TILE: usize = 64;
 
 impl Inner for Portfolio {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.d
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.n
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         self.n
     }
@@ -182,12 +179,10 @@ impl Inner for Portfolio {
         Structure { affine: true, sample: Sample::Separable }
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         out[0] = dot(self.row(i), theta) - dot(self.row(j), theta);
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
     }
@@ -228,7 +223,6 @@ impl Passes for Portfolio {
         Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight))
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
         prefetch(&self.returns, i * self.d, self.d);
         prefetch(&self.returns, j * self.d, self.d);
@@ -240,7 +234,6 @@ impl Passes for Portfolio {
     }
 
     /// `<x_i - x_j, theta - theta_ref>` in one sweep.
-    #[inline(always)]
     fn difference(
         &self,
         theta: &[f64],

@@ -193,22 +193,18 @@ impl Sequences {
 }
 
 impl Inner for Sequences {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.language.classes() * self.width
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.language.len()
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         self.windows.len()
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let mut product = self.scales[i];
         for (k, &class) in self.language.ngram(i).iter().enumerate() {
@@ -219,7 +215,6 @@ impl Inner for Sequences {
     }
 
     /// `d prod / d score_b(t + k) = prod (1[b = c_k] - P_b(t + k))`
-    #[inline(always)]
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let mut product = [0.0];
         self.value(theta, i, j, &mut product);
@@ -272,7 +267,6 @@ impl Passes for Sequences {
         Some(search::random_weights(self.d(), &mut Stream::new(ORDINARY.0, ORDINARY.1)))
     }
 
-    #[inline(always)]
     fn prefetch(&self, _: usize, j: usize) {
         prefetch(&self.rows, self.windows[j] * self.width, self.language.order() * self.width);
     }

@@ -237,17 +237,14 @@ fn odds(mut weights: Vec<f64>, starts: &[usize], states: &[u32]) -> Result<Vec<f
 }
 
 impl Inner for Transitions {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.features.d()
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.states.len()
     }
 
-    #[inline(always)]
     fn n_y(&self, i: usize) -> usize {
         self.starts[i + 1] - self.starts[i]
     }
@@ -256,14 +253,12 @@ impl Inner for Transitions {
         Structure { affine: true, ..Structure::default() }
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let at = self.at(i, j);
         let next = self.rewards[at] + self.discount * self.state_value(self.next[at], theta);
         out[0] = self.state_value(self.states[i], theta) - self.odds(at) * next;
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let at = self.at(i, j);
         self.add_features(self.states[i], c * w[0], out);
@@ -289,12 +284,10 @@ impl Passes for Transitions {
         Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
     }
 
-    #[inline(always)]
     fn support(&self, i: usize) -> Option<&[u32]> {
         self.averages.support(i)
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
         if let StateFeatures::Rows { d, rows } = &self.features {
             let next = self.next[self.at(i, j)];
@@ -322,7 +315,6 @@ impl Passes for Transitions {
     }
 
     /// Without the rewards, which cancel.
-    #[inline(always)]
     fn difference(
         &self,
         theta: &[f64],

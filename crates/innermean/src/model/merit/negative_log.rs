@@ -127,7 +127,6 @@ impl NegativeLog {
 }
 
 impl Merit for NegativeLog {
-    #[inline(always)]
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (c, (&q, &u)) in self.row(i).iter().zip(u).enumerate() {
@@ -144,7 +143,6 @@ impl Merit for NegativeLog {
         sum
     }
 
-    #[inline(always)]
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
         for (c, ((out, &q), &u)) in out.iter_mut().zip(self.row(i)).zip(u).enumerate() {
             let e = self.floor * self.unit(i * self.ell + c);
@@ -174,7 +172,6 @@ impl Merit for NegativeLog {
         sum
     }
 
-    #[inline(always)]
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
         for (c, (&q, w)) in self.row(i).iter().zip(w).enumerate() {
             *w = if q == 0.0 {
@@ -188,13 +185,11 @@ impl Merit for NegativeLog {
         }
     }
 
-    #[inline(always)]
     fn gamma(&self) -> f64 {
         self.floor * self.floor / self.most
     }
 
     /// None: where the tangent begins, the slope is that of the logarithm.
-    #[inline(always)]
     fn has_kinks(&self) -> bool {
         false
     }
@@ -208,7 +203,6 @@ impl Merit for NegativeLog {
         Some(self.row(i).iter().zip(u).enumerate().map(curvature).fold(0.0, f64::max))
     }
 
-    #[inline(always)]
     fn lipschitz(&self, _: usize) -> f64 {
         self.longest / self.floor
     }

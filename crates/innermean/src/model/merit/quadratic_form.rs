@@ -178,13 +178,11 @@ impl Merit for QuadraticForm {
         0.5 * norm_squared(x)
     }
 
-    #[inline(always)]
     fn gradient(&self, _: usize, u: &[f64], out: &mut [f64]) {
         out.copy_from_slice(u);
         self.factor.solve(out);
     }
 
-    #[inline(always)]
     fn conjugate(&self, _: usize, w: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (row, w_r) in self.matrix.chunks_exact(self.ell).zip(w) {
@@ -193,22 +191,18 @@ impl Merit for QuadraticForm {
         0.5 * sum
     }
 
-    #[inline(always)]
     fn prox_conjugate(&self, _: usize, alpha: f64, w: &mut [f64]) {
         self.tridiagonal.solve_shifted(alpha, w);
     }
 
-    #[inline(always)]
     fn gamma(&self) -> f64 {
         self.eigenvalues.0
     }
 
-    #[inline(always)]
     fn lipschitz(&self, _: usize) -> f64 {
         f64::INFINITY
     }
 
-    #[inline(always)]
     fn quadratic_form(&self) -> Option<&QuadraticForm> {
         Some(self)
     }

@@ -121,13 +121,11 @@ impl Regularizer for BoxConstraint {
         }
     }
 
-    #[inline(always)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
         vector::update(theta, |x| self.prox_one(threshold, x));
     }
 
-    #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
         vector::update_with(theta, direction, |x, v| self.prox_one(threshold, x - alpha * v));
@@ -137,12 +135,10 @@ impl Regularizer for BoxConstraint {
         v.iter().map(|&v| self.conjugate_one(v)).sum()
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
     }
 
-    #[inline(always)]
     fn coordinate(&self, _: usize) -> Option<Coordinate> {
         Some(Coordinate { l1: self.lambda, lo: self.lo, hi: self.hi, ..Coordinate::FREE })
     }

@@ -188,7 +188,6 @@ impl Regularizer for Budget {
         })
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
     }

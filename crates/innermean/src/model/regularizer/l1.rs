@@ -45,13 +45,11 @@ impl Regularizer for L1 {
         self.lambda * theta.iter().map(|x| x.abs()).sum::<f64>()
     }
 
-    #[inline(always)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
         vector::update(theta, |x| soft_threshold(x, threshold));
     }
 
-    #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let threshold = alpha * self.lambda;
         vector::update_with(theta, direction, |x, v| soft_threshold(x - alpha * v, threshold));
@@ -61,12 +59,10 @@ impl Regularizer for L1 {
         if v.iter().all(|v| v.abs() <= self.lambda) { 0.0 } else { f64::INFINITY }
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
     }
 
-    #[inline(always)]
     fn coordinate(&self, _: usize) -> Option<Coordinate> {
         Some(Coordinate { l1: self.lambda, ..Coordinate::FREE })
     }

@@ -69,7 +69,6 @@ impl Regularizer for Separable {
         self.parts_of(theta.len()).iter().zip(theta).map(|(part, &x)| part.value(x)).sum()
     }
 
-    #[inline(always)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         let parts = self.parts_of(theta.len());
         for (x, part) in theta.iter_mut().zip(parts) {
@@ -77,7 +76,6 @@ impl Regularizer for Separable {
         }
     }
 
-    #[inline(always)]
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         assert_eq!(direction.len(), theta.len(), "a direction for each coordinate");
         for ((x, part), v) in theta.iter_mut().zip(self.parts_of(direction.len())).zip(direction) {
@@ -89,13 +87,11 @@ impl Regularizer for Separable {
         self.parts_of(v.len()).iter().zip(v).map(|(part, &v)| part.conjugate(v)).sum()
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         let least = self.parts.iter().map(|part| part.l2).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
     }
 
-    #[inline(always)]
     fn coordinate(&self, l: usize) -> Option<Coordinate> {
         Some(self.parts[l])
     }

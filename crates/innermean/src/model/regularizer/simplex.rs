@@ -97,7 +97,6 @@ impl Regularizer for Simplex {
         v.iter().copied().fold(f64::NEG_INFINITY, |max, v| if v > max || v.is_nan() { v } else { max })
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
     }

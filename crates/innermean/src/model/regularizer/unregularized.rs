@@ -17,15 +17,12 @@ use crate::linalg::vector;
 pub struct Unregularized;
 
 impl Regularizer for Unregularized {
-    #[inline(always)]
     fn value(&self, _: &[f64]) -> f64 {
         0.0
     }
 
-    #[inline(always)]
     fn prox(&self, _: f64, _: &mut [f64]) {}
 
-    #[inline(always)]
     fn step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
         vector::axpy_axpy(c, x, u, -alpha, theta);
     }
@@ -34,12 +31,10 @@ impl Regularizer for Unregularized {
         if v.iter().all(|&v| v == 0.0) { 0.0 } else { f64::INFINITY }
     }
 
-    #[inline(always)]
     fn mu(&self) -> f64 {
         0.0
     }
 
-    #[inline(always)]
     fn coordinate(&self, _: usize) -> Option<Coordinate> {
         Some(Coordinate::FREE)
     }

@@ -203,32 +203,26 @@ impl SoftmaxBags {
 }
 
 impl Inner for SoftmaxBags {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.classes * self.groups.coefficients()
     }
 
-    #[inline(always)]
     fn ell(&self) -> usize {
         self.classes
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.groups.count()
     }
 
-    #[inline(always)]
     fn n_y(&self, i: usize) -> usize {
         self.groups.size(i)
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.of_row(theta, self.groups.row(self.groups.starts[i] + j), out);
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let row = self.groups.row(self.groups.starts[i] + j);
         let mut p = [0.0; MOST_CLASSES];
@@ -263,7 +257,6 @@ impl Passes for SoftmaxBags {
         Some(sampled_mean_jacobians(self, theta))
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
         let row = self.groups.starts[i] + j;
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
@@ -273,14 +266,12 @@ impl Passes for SoftmaxBags {
         self.groups.block()
     }
 
-    #[inline(always)]
     fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, _: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
         self.add_probabilities(theta, self.groups.block_rows(i, &js), out);
         update(out, |sum| sum / js.len() as f64);
     }
 
-    #[inline(always)]
     fn block_difference(
         &self,
         theta: &[f64],
@@ -308,14 +299,12 @@ impl Passes for SoftmaxBags {
         update_with(out, work, |here, there| (here - there) / js.len() as f64);
     }
 
-    #[inline(always)]
     fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
         let share = c / js.len() as f64;
         self.add_products(theta, self.groups.block_rows(i, &js), w, share, &mut [0.0; MOST_CLASSES], out);
     }
 
     /// Both weights of a row first, so that it is added once.
-    #[inline(always)]
     fn add_block_jac_t_difference(
         &self,
         theta: &[f64],

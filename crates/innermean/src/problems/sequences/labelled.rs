@@ -82,29 +82,24 @@ impl Labelled<'_> {
 }
 
 impl Inner for Labelled<'_> {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.sequences.d()
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.labels.len()
     }
 
-    #[inline(always)]
     fn n_y(&self, _: usize) -> usize {
         1
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         let f = self.sequences;
         out[0] = f.probability(theta, i, self.labels[i], f.odds(theta, i));
     }
 
     /// `d P_a / d score_b = P_a (1[a = b] - P_b)`
-    #[inline(always)]
     fn add_jac_t(&self, theta: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let f = self.sequences;
         let (odds, label, x) = (f.odds(theta, i), self.labels[i], f.rows_of(i..i + 1));

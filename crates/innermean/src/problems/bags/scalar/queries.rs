@@ -10,17 +10,14 @@ use crate::model::inner::{Bounds, Duals, Inner, Passes, Structure, sampled_mean_
 use crate::problems::bags::Link;
 
 impl Inner for Bags {
-    #[inline(always)]
     fn d(&self) -> usize {
         self.groups.coefficients()
     }
 
-    #[inline(always)]
     fn n_x(&self) -> usize {
         self.groups.count()
     }
 
-    #[inline(always)]
     fn n_y(&self, i: usize) -> usize {
         self.groups.size(i)
     }
@@ -29,12 +26,10 @@ impl Inner for Bags {
         Structure { affine: self.link == Link::Identity, ..Structure::default() }
     }
 
-    #[inline(always)]
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         out[0] = self.link.value(self.score(self.row(i, j), theta)) - self.target(i);
     }
 
-    #[inline(always)]
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let row = self.row(i, j);
         let slope = match self.link {
@@ -84,14 +79,12 @@ impl Passes for Bags {
         Some(sampled_mean_jacobians(self, theta))
     }
 
-    #[inline(always)]
     fn prefetch(&self, i: usize, j: usize) {
         let row = self.groups.starts[i] + j;
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
     }
 
     /// Without the target, which cancels.
-    #[inline(always)]
     fn difference(
         &self,
         theta: &[f64],
@@ -107,7 +100,6 @@ impl Passes for Bags {
     }
 
     /// Both slopes first, so that the row is added once.
-    #[inline(always)]
     fn add_jac_t_difference(
         &self,
         theta: &[f64],
@@ -129,13 +121,11 @@ impl Passes for Bags {
         if self.link == Link::Identity { 1 } else { self.groups.block() }
     }
 
-    #[inline(always)]
     fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, _: &mut [f64], out: &mut [f64]) {
         out[0] = self.sum_of_links(theta, self.groups.block_rows(i, &js)) / js.len() as f64 - self.target(i);
     }
 
     /// In one sweep: the slope of a row comes with its link.
-    #[inline(always)]
     fn block_mean_and_jacobian(
         &self,
         theta: &[f64],
@@ -151,7 +141,6 @@ impl Passes for Bags {
         mean[0] = links * share - self.target(i);
     }
 
-    #[inline(always)]
     fn block_difference(
         &self,
         theta: &[f64],
@@ -175,12 +164,10 @@ impl Passes for Bags {
         out[0] = total / js.len() as f64;
     }
 
-    #[inline(always)]
     fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
         self.add_slopes(theta, self.groups.block_rows(i, &js), c * w[0] / js.len() as f64, out);
     }
 
-    #[inline(always)]
     fn add_block_jac_t_difference(
         &self,
         theta: &[f64],
@@ -212,7 +199,6 @@ impl Passes for Bags {
         );
     }
 
-    #[inline(always)]
     fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
         if let Some(averages) = &self.averages {
             return averages.mean(theta, i, work, out);
@@ -220,7 +206,6 @@ impl Passes for Bags {
         out[0] = self.sum_of_links(theta, self.groups.range(i)) / self.n_y(i) as f64 - self.target(i);
     }
 
-    #[inline(always)]
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         if let Some(averages) = &self.averages {
             return averages.add_mean_jac_t(theta, i, w, c, out);
