@@ -5,14 +5,19 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let commit = from_git().or_else(from_package).map_or(String::new(), |commit| format!(" ({commit})"));
+    let commit =
+        from_git().or_else(from_package).map_or(String::new(), |commit| format!(" ({commit})"));
     println!("cargo:rustc-env=INNERMEAN_VERSION={}{commit}", env!("CARGO_PKG_VERSION"));
 }
 
 /// The short name of the commit of the work tree that this crate lies in.
 fn from_git() -> Option<String> {
     let git = |args: &[&str]| {
-        let output = Command::new("git").args(args).output().ok().filter(|output| output.status.success())?;
+        let output = Command::new("git")
+            .args(args)
+            .output()
+            .ok()
+            .filter(|output| output.status.success())?;
         String::from_utf8(output.stdout)
             .ok()
             .map(|text| text.trim().to_owned())
@@ -20,9 +25,13 @@ fn from_git() -> Option<String> {
     };
     // Not that of a repository into which the sources were unpacked.
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
-    // In the profile of the tests an older commit does no harm, and building the program anew after each commit would.
-    let watched: &[&str] =
-        if std::env::var("PROFILE").is_ok_and(|p| p == "release") { &["HEAD", "logs/HEAD"] } else { &[] };
+    // In the profile of the tests an older commit does no harm, and building the program anew after
+    // each commit would.
+    let watched: &[&str] = if std::env::var("PROFILE").is_ok_and(|p| p == "release") {
+        &["HEAD", "logs/HEAD"]
+    } else {
+        &[]
+    };
     for name in watched {
         let path = git(&["rev-parse", "--git-path", name])?;
         if Path::new(&path).exists() {

@@ -1,4 +1,5 @@
-//! The comparison with other software (`experiments/bench/run`): the same data, the same gap, in turns in one run.
+//! The comparison with other software (`experiments/bench/run`): the same data, the same gap, in
+//! turns in one run.
 //!
 //! | room | what stands there |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The problems on which default steps are measured, their types forgotten: a step through pointers counts the same calls.
+//! The problems on which default steps are measured, their types forgotten: a step through pointers
+//! counts the same calls.
 
 use std::fmt;
 use std::path::Path;
@@ -8,16 +9,18 @@ use innermean::Objective;
 use innermean::draws::Stream;
 use innermean::problems::linear;
 use innermean::{
-    Bags, Bellman, Bernoulli, Groups, Inner, Link, Logistic, Merit, Portfolio, Problem, Regularizer, Ridge,
-    Square, Unregularized, optimum,
+    Bags, Bellman, Bernoulli, Groups, Inner, Link, Logistic, Merit, Portfolio, Problem,
+    Regularizer, Ridge, Square, Unregularized, optimum,
 };
 use innermean_data::{
-    Features, GroupOptions, LinearModel, MdpOptions, ReadOptions, RowLabels, generate_groups, generate_mdp,
-    read_returns,
+    Features, GroupOptions, LinearModel, MdpOptions, ReadOptions, RowLabels, generate_groups,
+    generate_mdp, read_returns,
 };
 
 /// What a problem is like; results are summed up by family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// Mean and variance of the daily returns of 25 assets.
@@ -55,7 +58,12 @@ pub struct Case {
 }
 
 impl Case {
-    fn new<F, P, G>(name: String, family: Family, problem: Problem<F, P, G>, start: Vec<f64>) -> Self
+    fn new<F, P, G>(
+        name: String,
+        family: Family,
+        problem: Problem<F, P, G>,
+        start: Vec<f64>,
+    ) -> Self
     where
         F: Inner + Send + 'static,
         P: Merit + Send + 'static,
@@ -109,7 +117,9 @@ pub fn portfolios(folder: &Path) -> Result<Vec<Case>> {
             let mut uniform = Stream::new(k as u64, 1000);
             let start = (0..d).map(|_| uniform.unit()).collect();
             let problem = Portfolio::new(d, rows)?.problem(Square::new(1.0)?, Unregularized)?;
-            let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            let name = path
+                .file_stem()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(Case::new(name, Family::Portfolio, problem, start))
         })
         .collect()
@@ -120,18 +130,32 @@ pub fn portfolios(folder: &Path) -> Result<Vec<Case>> {
 /// # Panics
 /// Never: what is drawn is a problem.
 pub fn processes(count: u64) -> Vec<Case> {
-    let kinds =
-        [(Features::Uniform, "uniform"), (Features::Gaussian, "gaussian"), (Features::MixedSign, "mixed")];
+    let kinds = [
+        (Features::Uniform, "uniform"),
+        (Features::Gaussian, "gaussian"),
+        (Features::MixedSign, "mixed"),
+    ];
     let one = |seed: u64| {
         let (features, kind) = kinds[seed as usize % 3];
         let states = [10, 30, 100][seed as usize / 3 % 3];
         let d = [5, 10][seed as usize / 9 % 2].min(states / 2);
-        let mdp = generate_mdp(&MdpOptions { states, d, features, seed: seed + 1, ..MdpOptions::default() });
+        let mdp = generate_mdp(&MdpOptions {
+            states,
+            d,
+            features,
+            seed: seed + 1,
+            ..MdpOptions::default()
+        });
         let inner = Bellman::new(d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)
             .expect("a generated process");
         let merit = Square::new(1.0).expect("a weight");
         let problem = Problem { inner, merit, regularizer: Unregularized };
-        Case::new(format!("{kind} S={states} d={d} seed {}", seed + 1), Family::Mdp, problem, vec![0.0; d])
+        Case::new(
+            format!("{kind} S={states} d={d} seed {}", seed + 1),
+            Family::Mdp,
+            problem,
+            vec![0.0; d],
+        )
     };
     (0..count).map(one).collect()
 }
@@ -148,7 +172,8 @@ const SHAPES: [(usize, usize, usize, bool); 8] = [
     (30, 3000, 10, true),
 ];
 
-/// Proportions of groups with a logistic link: by cross-entropy or squares, from many small groups to few large ones.
+/// Proportions of groups with a logistic link: by cross-entropy or squares, from many small groups
+/// to few large ones.
 pub fn groups() -> Vec<Case> {
     let mut cases = Vec::new();
     for (k, &(count, size, d, scaled)) in SHAPES.iter().enumerate() {
@@ -163,9 +188,21 @@ pub fn groups() -> Vec<Case> {
 ///
 /// # Panics
 /// Never: what is drawn is a problem.
-pub fn proportions(count: usize, size: usize, d: usize, scaled: bool, squares: bool, seed: u64) -> Case {
-    let options =
-        GroupOptions { groups: count, rows: (size, size), features: d, labels: RowLabels::Binary, seed };
+pub fn proportions(
+    count: usize,
+    size: usize,
+    d: usize,
+    scaled: bool,
+    squares: bool,
+    seed: u64,
+) -> Case {
+    let options = GroupOptions {
+        groups: count,
+        rows: (size, size),
+        features: d,
+        labels: RowLabels::Binary,
+        seed,
+    };
     let mut drawn = generate_groups(&options);
     let mut scores = vec![0.0; count];
     for (k, row) in drawn.rows.chunks_exact_mut(d).enumerate() {
@@ -185,7 +222,8 @@ pub fn proportions(count: usize, size: usize, d: usize, scaled: bool, squares: b
     let regularizer = Ridge::from_weight(1e-4).expect("a weight");
     let start = vec![0.0; d];
     if squares {
-        let inner = Bags::with_targets(groups, Link::Logistic, scores).expect("a target for each group");
+        let inner =
+            Bags::with_targets(groups, Link::Logistic, scores).expect("a target for each group");
         let problem = Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer };
         Case::new(name, Family::Groups, problem, start)
     } else {
@@ -201,10 +239,14 @@ pub fn proportions(count: usize, size: usize, d: usize, scaled: bool, squares: b
 /// Never: what is drawn is a problem.
 pub fn logistic() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (rows, features, lambda) in [(1000, 10, 1e-2), (1000, 10, 1e-4), (5000, 50, 1e-3), (5000, 50, 1e-5)] {
-        let model = LinearModel { rows, features, classes: true, seed: rows as u64 + features as u64 };
+    for (rows, features, lambda) in
+        [(1000, 10, 1e-2), (1000, 10, 1e-4), (5000, 50, 1e-3), (5000, 50, 1e-5)]
+    {
+        let model =
+            LinearModel { rows, features, classes: true, seed: rows as u64 + features as u64 };
         let data = model.dense();
-        let inner = linear::predictors(features, data.features, vec![0.0; rows]).expect("generated rows");
+        let inner =
+            linear::predictors(features, data.features, vec![0.0; rows]).expect("generated rows");
         let problem = Problem {
             inner,
             merit: Logistic::new(data.targets).expect("labels"),

@@ -5,9 +5,9 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::{
-    Absolute, AnyRegularizer, BoxedProblem, Collapsed, DownsideSquare, ElasticNet, FreeTail, Groups, Inner,
-    L1, LanguageModel, Logistic, Merit, NegativeLog, Portfolio, Problem, Regularizer, Ridge, Sequences,
-    Simplex, SoftmaxBags, Square, SquaredHinge, Unregularized,
+    Absolute, AnyRegularizer, BoxedProblem, Collapsed, DownsideSquare, ElasticNet, FreeTail,
+    Groups, Inner, L1, LanguageModel, Logistic, Merit, NegativeLog, Portfolio, Problem,
+    Regularizer, Ridge, Sequences, Simplex, SoftmaxBags, Square, SquaredHinge, Unregularized,
 };
 use innermean_data::{
     GroupOptions, LanguageOptions, LinearModel, MdpOptions, RowLabels, generate_factor_model,
@@ -90,10 +90,18 @@ fn sparse(rows: usize, d: usize, nonzeros: usize, classes: bool) -> Result<(Coll
 /// If a size makes no sense.
 pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (n, d) in [(1000, 10), (7240, 25), (20_000, 200)].into_iter().take(if quick { 2 } else { 9 }) {
+    for (n, d) in
+        [(1000, 10), (7240, 25), (20_000, 200)].into_iter().take(if quick { 2 } else { 9 })
+    {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
         let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
-        cases.push(case("variance", format!("{n} x {d}"), problem.inner, problem.merit, problem.regularizer));
+        cases.push(case(
+            "variance",
+            format!("{n} x {d}"),
+            problem.inner,
+            problem.merit,
+            problem.regularizer,
+        ));
     }
     let shapes = [(1000, 10), (100_000, 50), (10_000, 500), (4000, 2000), (500, 5000)];
     for (n, d) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
@@ -110,11 +118,18 @@ pub fn quadratics(quick: bool) -> Result<Vec<Case>> {
     for (n, d, nonzeros) in shapes.into_iter().take(if quick { 1 } else { 9 }) {
         let (inner, _) = sparse(n, d, nonzeros, false)?;
         let size = format!("{n} x {d}, {nonzeros} a row");
-        cases.push(case("sparse least squares", size, inner, Square::new(0.5)?, Ridge::from_weight(1e-3)?));
+        cases.push(case(
+            "sparse least squares",
+            size,
+            inner,
+            Square::new(0.5)?,
+            Ridge::from_weight(1e-3)?,
+        ));
     }
     for (states, d) in [(100, 10), (2000, 10)].into_iter().take(if quick { 1 } else { 9 }) {
         let mdp = generate_mdp(&MdpOptions { states, d, ..MdpOptions::default() });
-        let inner = innermean::Bellman::new(d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)?;
+        let inner =
+            innermean::Bellman::new(d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)?;
         cases.push(case(
             "Bellman error",
             format!("{states} states, {d} features"),
@@ -137,11 +152,20 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
         .take(if quick { 1 } else { 9 })
     {
         let (inner, _) = dense(n, d, false)?;
-        cases.push(case("squares, l1", format!("{n} x {d}"), inner, Square::new(0.5)?, L1::new(0.05)?));
+        cases.push(case(
+            "squares, l1",
+            format!("{n} x {d}"),
+            inner,
+            Square::new(0.5)?,
+            L1::new(0.05)?,
+        ));
     }
-    for (n, d) in [(7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick { 1 } else { 9 }) {
+    for (n, d) in
+        [(7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick { 1 } else { 9 })
+    {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
-        let problem = portfolio.clone().problem(Square::new(1.0)?, AnyRegularizer::from(Simplex))?;
+        let problem =
+            portfolio.clone().problem(Square::new(1.0)?, AnyRegularizer::from(Simplex))?;
         cases.push(case(
             "variance, long-only",
             format!("{n} x {d}"),
@@ -199,9 +223,11 @@ pub fn smooth(quick: bool) -> Result<Vec<Case>> {
 /// If a size makes no sense.
 pub fn kinked(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for (n, d) in
-        [(500, 10), (7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick { 1 } else { 9 })
-    {
+    for (n, d) in [(500, 10), (7240, 25), (3000, 300), (1500, 1000)].into_iter().take(if quick {
+        1
+    } else {
+        9
+    }) {
         let portfolio = Portfolio::new(d, generate_factor_model(n, d, 1).values)?;
         let problem = portfolio.problem(Absolute::new(1.0)?, Simplex)?;
         cases.push(case(
@@ -212,9 +238,11 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
             problem.regularizer,
         ));
     }
-    for (n, d) in
-        [(500, 10), (10_000, 50), (5000, 300), (2000, 1000)].into_iter().take(if quick { 1 } else { 9 })
-    {
+    for (n, d) in [(500, 10), (10_000, 50), (5000, 300), (2000, 1000)].into_iter().take(if quick {
+        1
+    } else {
+        9
+    }) {
         let (inner, _) = dense(n, d, false)?;
         cases.push(case(
             "absolute, ridge",
@@ -234,7 +262,8 @@ pub fn kinked(quick: bool) -> Result<Vec<Case>> {
 pub fn curved(quick: bool) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     let part = if quick { 10 } else { 1 };
-    // A million rows, from few large groups to many small ones; then as many numbers with more features.
+    // A million rows, from few large groups to many small ones; then as many numbers with more
+    // features.
     let million = [(10, 100_000), (100, 10_000), (1000, 1000), (10_000, 100), (100_000, 10)];
     for (family, width, scaled) in
         [("groups", 10, false), ("groups, uneven features", 10, true), ("groups", 50, false)]
@@ -243,7 +272,8 @@ pub fn curved(quick: bool) -> Result<Vec<Case>> {
             cases.push(grouped(family, Shape { groups: groups / part, rows, width, scaled }));
         }
     }
-    let wide = [(20, 5000, 400), (1000, 100, 400), (1000, 40, 1000), (5, 4000, 2500), (1000, 20, 2500)];
+    let wide =
+        [(20, 5000, 400), (1000, 100, 400), (1000, 40, 1000), (5, 4000, 2500), (1000, 20, 2500)];
     for (groups, rows, width) in wide.into_iter().take(if quick { 0 } else { 9 }) {
         cases.push(grouped("groups, many features", Shape { groups, rows, width, scaled: false }));
     }
@@ -251,7 +281,8 @@ pub fn curved(quick: bool) -> Result<Vec<Case>> {
         cases.push(classified(groups / part, rows, classes)?);
     }
     for (classes, steps) in [(3, 2000), (6, 10_000)].into_iter().take(if quick { 1 } else { 9 }) {
-        let spoken = generate_language(&LanguageOptions { classes, steps, ..LanguageOptions::default() });
+        let spoken =
+            generate_language(&LanguageOptions { classes, steps, ..LanguageOptions::default() });
         let (ngrams, probabilities) = spoken.ngrams(2);
         let language = LanguageModel::new(classes, 2, &ngrams, &probabilities)?;
         let problem = Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language)?

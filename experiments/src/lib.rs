@@ -1,4 +1,5 @@
-//! Measurements on which choices of the library rest, each a program in `src/bin`, and what they share.
+//! Measurements on which choices of the library rest, each a program in `src/bin`, and what they
+//! share.
 
 #![allow(clippy::missing_panics_doc, reason = "a measurement that cannot be made ends there")]
 

@@ -1,4 +1,5 @@
-//! Times as ratios: what is compared runs in turns within one run, so that a busy machine is busy for all.
+//! Times as ratios: what is compared runs in turns within one run, so that a busy machine is busy
+//! for all.
 
 use std::time::Instant;
 
@@ -19,7 +20,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Runs the contestants in turns, `rounds` times after one round that is not counted, and returns the median seconds of each.
+/// Runs the contestants in turns, `rounds` times after one round that is not counted, and returns
+/// the median seconds of each.
 pub fn in_turns(rounds: usize, contestants: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     let mut times = vec![Vec::with_capacity(rounds); contestants.len()];
     for round in 0..=rounds {
@@ -48,8 +50,10 @@ mod tests {
     fn contestants_take_turns() {
         let mut order = Vec::new();
         let log = std::cell::RefCell::new(&mut order);
-        let times =
-            in_turns(2, &mut [&mut || log.borrow_mut().push('a'), &mut || log.borrow_mut().push('b')]);
+        let times = in_turns(
+            2,
+            &mut [&mut || log.borrow_mut().push('a'), &mut || log.borrow_mut().push('b')],
+        );
         assert_eq!((times.len(), order.iter().collect::<String>()), (2, "ababab".to_owned()));
     }
 }

@@ -1,8 +1,9 @@
-//! The torture test of the certificates: random problems of every command, loss, penalty, constraint and conditioning, every claim compared with the
-//! best point that any method or an independent solver found, evaluated in double-double numbers.
+//! The torture test of the certificates: random problems of every command, loss, penalty,
+//! constraint and conditioning, every claim compared with the best point that any method or an
+//! independent solver found, evaluated in double-double numbers.
 //!
-//! The library is used by its doors alone: nothing here knows how a claim was proven. `src/bin/torture.rs` runs any number of problems, the tests
-//! beside it a few hundred.
+//! The library is used by its doors alone: nothing here knows how a claim was proven.
+//! `src/bin/torture.rs` runs any number of problems, the tests beside it a few hundred.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -71,7 +72,8 @@ impl Torture {
                 }
                 let facts = Facts::gather(&truth, &runs);
                 line.words = words;
-                (line.unbounded, line.near, line.behind) = (facts.unbounded, facts.near, facts.behind);
+                (line.unbounded, line.near, line.behind) =
+                    (facts.unbounded, facts.near, facts.behind);
                 line.runs = runs.iter().filter_map(|run| facts.judge(&truth, run)).collect();
             }
         }

@@ -1,13 +1,14 @@
-//! Checkpoints as a target: real ones of every method on small problems, damaged, and then given the length and the hash that they would have if they
-//! had been written that way. Whatever is read must be refused, or gone on with to an end.
+//! Checkpoints as a target: real ones of every method on small problems, damaged, and then given
+//! the length and the hash that they would have if they had been written that way. Whatever is read
+//! must be refused, or gone on with to an end.
 //!
 //! They are made here and not kept in files: a checkpoint belongs to its release.
 
 use innermean::collapse::SparseRows;
 use innermean::{
-    Absolute, AnyMethod, Begin, BoxedProblem, Checkpoint, CheckpointError, Choice, Collapsed, Driver,
-    ElasticNet, Inner, METHODS, Mspbe, Observer, Portfolio, Problem, Simplex, Square, Stop, Unregularized,
-    auto,
+    Absolute, AnyMethod, Begin, BoxedProblem, Checkpoint, CheckpointError, Choice, Collapsed,
+    Driver, ElasticNet, Inner, METHODS, Mspbe, Observer, Portfolio, Problem, Simplex, Square, Stop,
+    Unregularized, auto,
 };
 use innermean_data::generate_factor_model;
 
@@ -22,14 +23,16 @@ fn sparse() -> BoxedProblem {
     let values = (0..columns.len()).map(|k| 0.5 + (k % 7) as f64 / 7.0).collect();
     let starts = (0..=12).map(|i| 2 * i).collect();
     let rows = SparseRows::new(90, starts, columns, values).expect("rising columns");
-    let inner = Collapsed::from_sparse_rows(rows, (0..12).map(|i| f64::from(i % 3) - 1.0).collect());
+    let inner =
+        Collapsed::from_sparse_rows(rows, (0..12).map(|i| f64::from(i % 3) - 1.0).collect());
     let regularizer = ElasticNet::from_weights(1e-3, 1e-2).expect("weights");
     Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer }.boxed()
 }
 
 /// Together they suit every method.
 fn problems() -> Vec<BoxedProblem> {
-    let market = |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
+    let market =
+        |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
     let square = Square::new(1.0).expect("a weight");
     let kink = Absolute::new(1.0).expect("a weight");
     let moves = |seed| generate_factor_model(11, 3, seed).values;
@@ -81,7 +84,12 @@ impl Observer for Keeper {
 
 /// More work than is left by any run here, and little.
 fn driver() -> Driver<'static> {
-    let stop = Stop { max_outer: Some(6), max_calls: Some(4000), tolerance: Some(1e-12), ..Stop::default() };
+    let stop = Stop {
+        max_outer: Some(6),
+        max_calls: Some(4000),
+        tolerance: Some(1e-12),
+        ..Stop::default()
+    };
     Driver { stop, most_records: 8, ..Driver::default() }
 }
 
@@ -112,13 +120,17 @@ impl Runs {
         let mut runs = Vec::new();
         for (number, problem) in problems.iter().enumerate() {
             let start = vec![0.25; problem.inner.d()];
-            let named = |name| AnyMethod::named(name, &Choice::seeded(3), problem, &start).expect("it suits");
+            let named = |name| {
+                AnyMethod::named(name, &Choice::seeded(3), problem, &start).expect("it suits")
+            };
             let suits = METHODS.iter().filter(|row| row.suits(problem).is_ok());
-            let methods = suits.map(|row| (row.name, Some(named(row.name)))).chain([("auto", None)]);
+            let methods =
+                suits.map(|row| (row.name, Some(named(row.name)))).chain([("auto", None)]);
             for (name, method) in methods {
                 for edges in EDGES {
                     let mut keeper = Keeper { edges, kept: None };
-                    go(problem, method.as_ref(), Begin::At(&start), &mut keeper).expect("nothing to refuse");
+                    go(problem, method.as_ref(), Begin::At(&start), &mut keeper)
+                        .expect("nothing to refuse");
                     let bytes = keeper.kept.expect("an edge").to_bytes();
                     let name = format!("{name}-{number}-{edges}");
                     runs.push(Run { name, problem: number, method: method.clone(), bytes });
@@ -134,7 +146,8 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
     RUNS.with(|all| all.runs.iter().map(|run| (run.name.clone(), run.bytes.clone())).collect())
 }
 
-/// Reads the bytes as they are, which are refused, and with a hash that is right, and goes on from what is read by the run that would have written it.
+/// Reads the bytes as they are, which are refused, and with a hash that is right, and goes on from
+/// what is read by the run that would have written it.
 ///
 /// # Panics
 /// If a refusal is more than a line, or a run that goes on panics.
@@ -180,13 +193,18 @@ mod tests {
     fn forged_files_get_past_the_first_door_and_some_past_the_last() {
         let files = seeds();
         let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &**bytes).collect();
-        let found: Vec<_> = (0..1000).filter_map(|number| outcome(&case(&files, 3, number))).collect();
+        let found: Vec<_> =
+            (0..1000).filter_map(|number| outcome(&case(&files, 3, number))).collect();
         let of_other_sizes = |found: &&Result<_, CheckpointError>| {
             found.as_ref().is_err_and(|error| error.to_string().contains("sizes"))
         };
         let sizes = found.iter().filter(of_other_sizes).count();
         let gone_on = found.iter().filter(|found| found.is_ok()).count();
-        assert!(found.len() > 600 && sizes > 0 && gone_on > 200, "{} {sizes} {gone_on}", found.len());
+        assert!(
+            found.len() > 600 && sizes > 0 && gone_on > 200,
+            "{} {sizes} {gone_on}",
+            found.len()
+        );
     }
 
     #[test]
@@ -197,7 +215,8 @@ mod tests {
                 let same = repaired(bytes).expect("it is long enough");
                 assert_eq!(&same, bytes, "the repair finds length and hash");
                 let checkpoint = Checkpoint::from_bytes(bytes).expect("it is whole");
-                let found = go(&problems[*problem], method.as_ref(), Begin::Resume(&checkpoint), &mut ());
+                let found =
+                    go(&problems[*problem], method.as_ref(), Begin::Resume(&checkpoint), &mut ());
                 if let Err(error) = found {
                     refused.push(format!("{name}: {error}"));
                 }

@@ -1,4 +1,5 @@
-//! The command line as a target: flags, traces for `innermean report`, and checkpoints. Each case is a run of the program in a folder of its own.
+//! The command line as a target: flags, traces for `innermean report`, and checkpoints. Each case
+//! is a run of the program in a folder of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ const INPUTS: [(&str, &str); 3] = [
 /// Runs `program` with the arguments that stand in `data`, one in a line.
 ///
 /// # Panics
-/// If it panics, hangs, ends with another exit code than 0, 1 or 2, or leaves a file behind although it refuses.
+/// If it panics, hangs, ends with another exit code than 0, 1 or 2, or leaves a file behind
+/// although it refuses.
 pub fn flags(program: &Path, data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     // No file outside the folder is written, and none that the system has.
@@ -40,7 +42,11 @@ pub fn traces(program: &Path, data: &[u8]) {
     let folder = Folder::new();
     fs::write(folder.0.path().join("run.jsonl"), data).expect("a trace");
     judge(
-        &run(program, &["report", "run.jsonl", "--out", "page.html", "--plot", "page.svg"], folder.0.path()),
+        &run(
+            program,
+            &["report", "run.jsonl", "--out", "page.html", "--plot", "page.svg"],
+            folder.0.path(),
+        ),
         &folder,
         1,
     );
@@ -81,7 +87,11 @@ impl<'a> Resumes<'a> {
             let output = self::run(program, &[&words[..], &ends].concat(), folder.0.path());
             judge(&output, &folder, usize::MAX);
             let read = |name: &str| fs::read(folder.0.path().join(name));
-            Left { words, checkpoint: read("run.bin").expect("a checkpoint"), trace: read("run.jsonl").ok() }
+            Left {
+                words,
+                checkpoint: read("run.bin").expect("a checkpoint"),
+                trace: read("run.jsonl").ok(),
+            }
         };
         Resumes { program, runs: RUNS.iter().map(left).collect() }
     }
@@ -104,7 +114,16 @@ impl<'a> Resumes<'a> {
         if let Some(trace) = trace {
             fs::write(folder.0.path().join("run.jsonl"), trace).expect("a trace");
         }
-        let ends = ["--tolerance", "1e-300", "--max-outer", "5", "--max-seconds", "5", "--resume", "run.bin"];
+        let ends = [
+            "--tolerance",
+            "1e-300",
+            "--max-outer",
+            "5",
+            "--max-seconds",
+            "5",
+            "--resume",
+            "run.bin",
+        ];
         let output = run(self.program, &[&words[..], &ends].concat(), folder.0.path());
         judge(&output, &folder, INPUTS.len() + 1 + usize::from(trace.is_some()));
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -1,7 +1,9 @@
-//! Damaged input for every reader: a target for each, a corpus of small files for each, and a mutator that knows what files are made of.
+//! Damaged input for every reader: a target for each, a corpus of small files for each, and a
+//! mutator that knows what files are made of.
 //!
-//! Case `k` of a seed is the same whatever else runs. A finding is a panic, memory beyond [`memory::MOST`], or what a reader lets pass although it
-//! breaks its own promises. `./test` replays the corpus and some thousand cases; for hours:
+//! Case `k` of a seed is the same whatever else runs. A finding is a panic, memory beyond
+//! [`memory::MOST`], or what a reader lets pass although it breaks its own promises. `./test`
+//! replays the corpus and some thousand cases; for hours:
 //!
 //! ```text
 //! cargo run --release --manifest-path fuzz/Cargo.toml -- libsvm --cases 1000000 --seed 1
@@ -48,8 +50,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mat", run: readers::frame },
 ];
 
-/// The targets whose corpus is made, and not kept: the library's checkpoints, and those of the command
-/// line, which makes them ([`commands::Resumes`]).
+/// The targets whose corpus is made, and not kept: the library's checkpoints, and those of the
+/// command line, which makes them ([`commands::Resumes`]).
 const CHECKPOINTS: &str = "checkpoints";
 /// See above.
 pub const RESUMES: &str = "resumes";
@@ -92,7 +94,8 @@ pub fn corpus(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
     paths.into_iter().map(read).collect()
 }
 
-/// Runs one case; says what is wrong with it. Memory is only watched in programs whose allocator is [`memory::Watching`].
+/// Runs one case; says what is wrong with it. Memory is only watched in programs whose allocator is
+/// [`memory::Watching`].
 pub fn run_case(run: &dyn Fn(&[u8]), data: &[u8], number: u64) -> Option<String> {
     memory::CASE.store(number, Ordering::Relaxed);
     let before = memory::start();

@@ -1,5 +1,6 @@
-//! Damaged input for a reader, as many cases as one likes: `-- TARGET --cases N --seed S`. `--case K` shows one of them again, `--write FILE` keeps its
-//! input; `--program PATH` is the command line, for the targets `flags`, `traces` and `resumes`. Exits with 1 if there is a finding.
+//! Damaged input for a reader, as many cases as one likes: `-- TARGET --cases N --seed S`. `--case
+//! K` shows one of them again, `--write FILE` keeps its input; `--program PATH` is the command
+//! line, for the targets `flags`, `traces` and `resumes`. Exits with 1 if there is a finding.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,8 +38,9 @@ fn flags() -> Result<Flags> {
     };
     while let Some(flag) = words.next() {
         let Some(value) = words.next() else { bail!("{flag} needs a value") };
-        let whole =
-            || value.parse::<u64>().with_context(|| format!("{flag} {value}: expected a whole number"));
+        let whole = || {
+            value.parse::<u64>().with_context(|| format!("{flag} {value}: expected a whole number"))
+        };
         match &*flag {
             "--cases" => flags.cases = whole()?,
             "--seed" => flags.seed = whole()?,

@@ -1,4 +1,5 @@
-//! An allocator that knows how much memory a thread holds, and refuses what no file of a few bytes needs.
+//! An allocator that knows how much memory a thread holds, and refuses what no file of a few bytes
+//! needs.
 
 #![expect(unsafe_code, reason = "a counting allocator")]
 
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// No case may take more memory than this.
 pub const MOST: usize = 256 << 20;
-/// A single request beyond this ends the program, with the number of the case: it would take the machine with it.
+/// A single request beyond this ends the program, with the number of the case: it would take the
+/// machine with it.
 const FATAL: usize = 2 << 30;
 
 /// The case that runs, for those last words.
@@ -43,7 +45,8 @@ fn is_fatal(size: usize) -> bool {
     size > FATAL
 }
 
-// SAFETY: passes everything on to the system's allocator, or refuses by a null pointer as any allocator may.
+// SAFETY: passes everything on to the system's allocator, or refuses by a null pointer as any
+// allocator may.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_fatal(layout.size()) {

@@ -7,8 +7,9 @@ pub struct Dice(u64);
 impl Dice {
     /// Those of case `number` under `seed`.
     pub fn new(seed: u64, number: u64) -> Self {
-        let mut dice =
-            Dice(seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ number.wrapping_mul(0xA076_1D64_78BD_642F));
+        let mut dice = Dice(
+            seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ number.wrapping_mul(0xA076_1D64_78BD_642F),
+        );
         dice.next();
         dice
     }
@@ -36,7 +37,8 @@ const MOST_BYTES: usize = 1 << 16;
 /// Changes of one case, at most.
 const MOST_CHANGES: usize = 8;
 
-/// Separators, quotes, ends of lines, numbers at the edge of what there is, words of headers, beginnings of files.
+/// Separators, quotes, ends of lines, numbers at the edge of what there is, words of headers,
+/// beginnings of files.
 const WORDS: &[&[u8]] = &[
     b",",
     b";",

@@ -7,8 +7,8 @@ use std::io::Write;
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, Missing, ReadError, ReadOptions, parse_corpus, parse_frame,
-    parse_libsvm, parse_returns, parse_vector, read_matrix,
+    Ask, Columns, FeatureColumns, Frame, Missing, ReadError, ReadOptions, parse_corpus,
+    parse_frame, parse_libsvm, parse_returns, parse_vector, read_matrix,
 };
 
 /// What to do about missing values: all there is.
@@ -19,7 +19,11 @@ fn refused(error: &ReadError) {
     let sentence = error.to_string();
     assert!(sentence.starts_with("input"), "the file is not named first: {sentence}");
     assert!(!sentence.contains('\n'), "more than a line: {sentence:?}");
-    assert!(sentence.chars().count() < 2000, "a sentence of {} characters", sentence.chars().count());
+    assert!(
+        sentence.chars().count() < 2000,
+        "a sentence of {} characters",
+        sentence.chars().count()
+    );
     assert!(!sentence.chars().any(char::is_control), "control characters: {sentence:?}");
 }
 
@@ -103,12 +107,14 @@ pub fn npz(data: &[u8]) {
     frame(&archive("X.npy", data));
 }
 
-/// A zip archive with one member, stored: a local header, the bytes, the directory, and where that stands.
+/// A zip archive with one member, stored: a local header, the bytes, the directory, and where that
+/// stands.
 fn archive(name: &str, data: &[u8]) -> Vec<u8> {
     let mut checksum = Crc::new();
     checksum.update(data);
     let size = (data.len() as u32).to_le_bytes();
-    // Versions, flags, method (stored), time and date; checksum, sizes; lengths of the name and of what else there is.
+    // Versions, flags, method (stored), time and date; checksum, sizes; lengths of the name and of
+    // what else there is.
     let mut header = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
     for part in [checksum.sum().to_le_bytes(), size, size, [name.len() as u8, 0, 0, 0]] {
         header.extend(part);
@@ -170,8 +176,10 @@ mod tests {
     #[test]
     fn what_is_packed_here_is_a_sound_archive() {
         let (_, array) = crate::corpus("npy").expect("a corpus").swap_remove(1);
-        let columns =
-            Columns { features: FeatureColumns::Others { except: Vec::new() }, ..Columns::default() };
+        let columns = Columns {
+            features: FeatureColumns::Others { except: Vec::new() },
+            ..Columns::default()
+        };
         let read = |bytes: &[u8]| parse_frame(bytes, "input", &columns, Missing::Error);
         let (alone, packed) =
             (read(&array).expect("an array"), read(&archive("X.npy", &array)).expect("a member"));

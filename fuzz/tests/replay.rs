@@ -1,4 +1,5 @@
-//! Every reader on its corpus and on some thousand damaged files: no panic, no memory without bound, nothing let through that breaks a promise.
+//! Every reader on its corpus and on some thousand damaged files: no panic, no memory without
+//! bound, nothing let through that breaks a promise.
 
 use innermean_fuzz::{TARGETS, fuzz, memory};
 

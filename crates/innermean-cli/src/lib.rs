@@ -1,5 +1,5 @@
-//! The command line of innermean: parses, hands over to a command, and turns what comes back into an
-//! exit code.
+//! The command line of innermean: parses, hands over to a command, and turns what comes back into
+//! an exit code.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -113,7 +113,9 @@ fn exit_code(status: Status) -> ExitCode {
 
 /// Help and version, which clap calls errors too, or bad usage.
 fn not_a_command(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
     match error.kind() {
         DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
             // Nobody is left to tell if it cannot be printed.
@@ -133,7 +135,8 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// All that goes wrong is said in one form, on one line. `eprintln!` would panic where stderr is closed.
+/// All that goes wrong is said in one form, on one line. `eprintln!` would panic where stderr is
+/// closed.
 fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "innermean: {}", visible(text));
 }

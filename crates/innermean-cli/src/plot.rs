@@ -1,5 +1,6 @@
-//! Pictures of convergence for papers and slides: one panel with names at the ends of its curves, or many small ones with a legend that
-//! they share. Colours, dashes and marks tell curves apart ([`style`]); axes are logarithmic where that shows more.
+//! Pictures of convergence for papers and slides: one panel with names at the ends of its curves,
+//! or many small ones with a legend that they share. Colours, dashes and marks tell curves apart
+//! ([`style`]); axes are logarithmic where that shows more.
 //!
 //! ```ignore
 //! let curve = |name: &str, rate: f64| Curve {
@@ -71,7 +72,8 @@ pub(crate) struct Panel {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) name: String,
-    /// x does not fall; y that is zero or less is drawn at the floor with a mark, y that is not finite is left out.
+    /// x does not fall; y that is zero or less is drawn at the floor with a mark, y that is not
+    /// finite is left out.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -80,7 +82,8 @@ pub(crate) struct Curve {
 const PNG_SCALE: f64 = 3.0;
 /// A panel alone: at the width of a column of a paper, 3.4 inches, its letters have 7.5 points.
 const ALONE: (f64, f64) = (360.0, 262.0);
-/// A panel among many, with what stands around it: six take the width of a page, 7 inches, at 6 points.
+/// A panel among many, with what stands around it: six take the width of a page, 7 inches, at 6
+/// points.
 const SMALL: (f64, f64) = (128.0, 116.0);
 /// A panel among few: two take the width of a page.
 const MIDDLE: (f64, f64) = (240.0, 190.0);
@@ -112,7 +115,8 @@ impl Figure {
         png::png(&self.scene(), PNG_SCALE)
     }
 
-    /// The names of all curves, in the order of their first appearance: the k-th has the k-th style.
+    /// The names of all curves, in the order of their first appearance: the k-th has the k-th
+    /// style.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for curve in self.panels.iter().flat_map(|panel| &panel.curves) {
@@ -140,11 +144,13 @@ impl Figure {
         format!("{title}{} against {}, {}", self.y, self.x, self.names().join(", "))
     }
 
-    /// From the lowest number of all panels to the highest that a curve begins with, or a little more.
+    /// From the lowest number of all panels to the highest that a curve begins with, or a little
+    /// more.
     fn y_scale(&self) -> Scale {
         let curves = || self.panels.iter().flat_map(|panel| &panel.curves);
         let finite = |y: &f64| y.is_finite();
-        let begin = curves().filter_map(|curve| curve.points.iter().map(|point| point.1).find(finite));
+        let begin =
+            curves().filter_map(|curve| curve.points.iter().map(|point| point.1).find(finite));
         let most = OFF_THE_TOP * begin.fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { f64::MAX };
         let all = curves().flat_map(|curve| &curve.points).map(|point| point.1).filter(finite);
@@ -154,9 +160,11 @@ impl Figure {
     /// Whether x goes by ratios.
     fn x_division(&self) -> Division {
         let far = self.panels.iter().any(|panel| {
-            let ends = panel.curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.0);
-            let (least, most) =
-                ends.filter(|x| *x > 0.0).fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+            let ends =
+                panel.curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.0);
+            let (least, most) = ends
+                .filter(|x| *x > 0.0)
+                .fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
             most > FAR_APART * least
         });
         if far || self.by_ratios { Division::Log } else { Division::Linear }
@@ -220,12 +228,26 @@ impl Figure {
         let room = bottom - top + 2.0 * FONT;
         let y_title = font::cut(&self.y, FONT, room);
         scene
-            .text((MARGIN + 0.9 * FONT, f64::midpoint(top, bottom)), &y_title, FONT, INK, Anchor::Middle)
+            .text(
+                (MARGIN + 0.9 * FONT, f64::midpoint(top, bottom)),
+                &y_title,
+                FONT,
+                INK,
+                Anchor::Middle,
+            )
             .upwards = true;
     }
 
-    fn curves(&self, scene: &mut Scene, axes: &Axes, panel: &Panel, width: f64, mark: f64) -> Vec<Drawn> {
-        let drawn: Vec<Drawn> = panel.curves.iter().map(|curve| axes.trace(&curve.points)).collect();
+    fn curves(
+        &self,
+        scene: &mut Scene,
+        axes: &Axes,
+        panel: &Panel,
+        width: f64,
+        mark: f64,
+    ) -> Vec<Drawn> {
+        let drawn: Vec<Drawn> =
+            panel.curves.iter().map(|curve| axes.trace(&curve.points)).collect();
         let names = self.names().len().max(1);
         // Several runs of a name are thin lines that have marks at their ends alone.
         let several = panel.curves.len() > names;
@@ -257,8 +279,11 @@ impl Figure {
     fn labelled(&self, panel: &Panel, width: f64, height: f64) -> Option<Scene> {
         let mut scene = Scene::new(width, height, self.description());
         let top = self.head(&mut scene);
-        let names: Vec<(&str, String)> =
-            self.names().into_iter().map(|name| (name, font::cut(name, FONT, 0.35 * width))).collect();
+        let names: Vec<(&str, String)> = self
+            .names()
+            .into_iter()
+            .map(|name| (name, font::cut(name, FONT, 0.35 * width)))
+            .collect();
         // Curves that end at the right leave room for their names beside the axes.
         let x = Self::x_scale(self.x_division(), panel);
         let beside = panel
@@ -278,11 +303,14 @@ impl Figure {
             ends.sort_by(|a, b| a.0.total_cmp(&b.0));
             labels.extend(ends.get(ends.len() / 2).map(|end| (*name, short.as_str(), *end)));
         }
-        let wanted: Vec<Wanted> =
-            labels.iter().map(|(_, short, at)| Wanted { at: *at, width: font::width(short, FONT) }).collect();
+        let wanted: Vec<Wanted> = labels
+            .iter()
+            .map(|(_, short, at)| Wanted { at: *at, width: font::width(short, FONT) })
+            .collect();
         let Rect { left, top, bottom, .. } = axes.area;
         let room = Rect { left: left + 2.0, top, right: width - 2.0, bottom: bottom - 1.0 };
-        let lines: Vec<Vec<At>> = drawn.iter().flat_map(|drawn| drawn.pieces.iter().cloned()).collect();
+        let lines: Vec<Vec<At>> =
+            drawn.iter().flat_map(|drawn| drawn.pieces.iter().cloned()).collect();
         let places = labels::place(&wanted, 1.15 * FONT, &room, &lines)?;
         for ((name, short, at), rect) in labels.iter().zip(places) {
             let color = self.style(name).1.color;
@@ -318,10 +346,19 @@ impl Figure {
             let (column, row) = (k % columns, k / columns);
             let x0 = left + column as f64 * wide;
             let y0 = top + legend + row as f64 * high;
-            let area =
-                Rect { left: x0 + 4.0, top: y0 + above, right: x0 + wide - 12.0, bottom: y0 + high - below };
-            let axes =
-                Axes { x: Self::x_scale(division, panel), y, area, font: SMALL_FONT, y_labels: column == 0 };
+            let area = Rect {
+                left: x0 + 4.0,
+                top: y0 + above,
+                right: x0 + wide - 12.0,
+                bottom: y0 + high - below,
+            };
+            let axes = Axes {
+                x: Self::x_scale(division, panel),
+                y,
+                area,
+                font: SMALL_FONT,
+                y_labels: column == 0,
+            };
             axes.draw(&mut scene);
             let room = wide - 12.0;
             title(&mut scene, (area.left, area.top - 5.0), &panel.title, SMALL_FONT, room);
@@ -360,8 +397,19 @@ impl Figure {
         for (name, (x, row)) in self.names().into_iter().zip(self.legend_places(width, font)) {
             let Style { color, dash, marker } = self.style(name).1;
             let y = top + (row as f64 + 0.5) * 1.5 * font;
-            scene.shapes.push(Shape::Line { points: vec![(x, y), (x + 20.0, y)], color, width: 1.6, dash });
-            scene.shapes.push(Shape::Mark { at: (x + 10.0, y), marker, color, size: 2.6, filled: true });
+            scene.shapes.push(Shape::Line {
+                points: vec![(x, y), (x + 20.0, y)],
+                color,
+                width: 1.6,
+                dash,
+            });
+            scene.shapes.push(Shape::Mark {
+                at: (x + 10.0, y),
+                marker,
+                color,
+                size: 2.6,
+                filled: true,
+            });
             let name = font::cut(name, font, width - 60.0);
             scene.text((x + 26.0, y + 0.35 * font), &name, font, INK, Anchor::Start);
         }

@@ -1,12 +1,16 @@
-//! Pages and pictures of runs: one HTML file that needs nothing else, and figures by [`crate::plot`].
+//! Pages and pictures of runs: one HTML file that needs nothing else, and figures by
+//! [`crate::plot`].
 //!
-//! A [`Report`] is what a page says, in its order: the answer, its certificate, convergence, the comparison, data, settings, and how to do
-//! it again. `run` makes one from a run, `compare` from a comparison, the command `report` from stored traces.
+//! A [`Report`] is what a page says, in its order: the answer, its certificate, convergence, the
+//! comparison, data, settings, and how to do it again. `run` makes one from a run, `compare` from a
+//! comparison, the command `report` from stored traces.
 
 use crate::output::grid::Grid;
 use crate::run::application::Part;
 
-pub(crate) use self::convergence::{CALLS, Convergence, Course, EPOCHS, Panel, Quantity, SECONDS, counts};
+pub(crate) use self::convergence::{
+    CALLS, Convergence, Course, EPOCHS, Panel, Quantity, SECONDS, counts,
+};
 pub(crate) use self::files::{OutputFiles, PictureFlags};
 pub(crate) use self::html::escape;
 

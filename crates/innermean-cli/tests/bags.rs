@@ -7,7 +7,8 @@ use crate::desk::{Desk, number, numbers};
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 use serde_json::Value;
 
-/// Rows of 60 groups of 1 to 30 rows with row labels, and a table of their proportions, sorted otherwise.
+/// Rows of 60 groups of 1 to 30 rows with row labels, and a table of their proportions, sorted
+/// otherwise.
 fn files(desk: &Desk) {
     let drawn = generate_groups(&GroupOptions {
         groups: 60,
@@ -22,7 +23,8 @@ fn files(desk: &Desk) {
     for r in (0..last).step_by(2).chain((1..last).step_by(2)) {
         let (x, group) = (&drawn.rows[3 * r..3 * r + 3], drawn.groups[r]);
         let share = drawn.group_labels[group as usize];
-        let _ = writeln!(rows, "p{group},{},{},{},{share},{}", x[0], x[1], x[2], drawn.row_labels[r]);
+        let _ =
+            writeln!(rows, "p{group},{},{},{},{share},{}", x[0], x[1], x[2], drawn.row_labels[r]);
     }
     let mut labels = "bag;share\n".to_owned();
     for group in (0..60).rev() {
@@ -37,7 +39,8 @@ fn one_table_and_two_say_the_same() {
     let desk = Desk::at("bags");
     files(&desk);
     let one = desk.json("rows.csv --group bag --label share --row-label truth", 0);
-    let two = desk.json("rows.csv --group bag --labels labels.csv --row-label truth --except share", 0);
+    let two =
+        desk.json("rows.csv --group bag --labels labels.csv --row-label truth --except share", 0);
     assert_eq!(numbers(&one["theta"]), numbers(&two["theta"]));
     assert_eq!(one["names"], serde_json::json!(["a", "b", "c", "(intercept)"]));
     assert_eq!(one["status"], "solved");
@@ -47,8 +50,10 @@ fn one_table_and_two_say_the_same() {
     assert!((number(&fit["log_loss"]) - number(&one["objective"])).abs() < 1e-12);
     // The answer is a start, and steps of another kind stay there.
     desk.file("answer.json", &one.to_string());
-    let again = desk
-        .json("rows.csv --group bag --label share --except truth --start answer.json --method svrpda1", 0);
+    let again = desk.json(
+        "rows.csv --group bag --label share --except truth --start answer.json --method svrpda1",
+        0,
+    );
     for (a, b) in numbers(&one["theta"]).iter().zip(numbers(&again["theta"])) {
         assert!((a - b).abs() < 1e-3, "{a} {b}");
     }
@@ -87,10 +92,15 @@ fn every_link_has_an_answer_and_predictions() {
         ("exp", "expected_count"),
         ("softmax", "class"),
     ] {
-        let args = format!("--groups 80 --rows 1..30 --features 3 --link {link} --predictions out.csv");
+        let args =
+            format!("--groups 80 --rows 1..30 --features 3 --link {link} --predictions out.csv");
         let run = desk.run(&args);
         assert_eq!(run.code, Some(0), "{link}: {}{}", run.out, run.err);
-        assert!(run.out.contains("fit of groups") && run.out.contains("worst groups"), "{}", run.out);
+        assert!(
+            run.out.contains("fit of groups") && run.out.contains("worst groups"),
+            "{}",
+            run.out
+        );
         let written = fs::read_to_string(desk.path().join("out.csv")).expect("predictions");
         let header = written.lines().next().expect("a header");
         assert!(header.starts_with(&format!("row,group,{column}")), "{header}");
@@ -109,8 +119,9 @@ fn every_link_has_an_answer_and_predictions() {
         }
     }
     // The same groups, whatever the seed of the run; others with another --data-seed.
-    let source =
-        |args: &str| desk.json(&format!("--groups 30 --rows 5 --features 2 {args}"), 0)["objective"].clone();
+    let source = |args: &str| {
+        desk.json(&format!("--groups 30 --rows 5 --features 2 {args}"), 0)["objective"].clone()
+    };
     assert_eq!(source("--seed 4"), source("--seed 5"));
     assert_ne!(source("--data-seed 4"), source("--data-seed 5"));
 }
@@ -118,7 +129,8 @@ fn every_link_has_an_answer_and_predictions() {
 #[test]
 fn groups_of_one_row_and_proportions_of_zero_and_one() {
     let desk = Desk::at("bags");
-    // With single rows it is logistic regression: by symmetry theta = 0, and by counting the intercept is log(3).
+    // With single rows it is logistic regression: by symmetry theta = 0, and by counting the
+    // intercept is log(3).
     desk.file(
         "single.csv",
         "group,x,label\nr1,1,1\nr2,-1,1\nr3,1,1\nr4,-1,1\nr5,1,1\nr6,-1,1\nr7,1,0\nr8,-1,0\n",
@@ -165,8 +177,16 @@ fn groups_on_one_side_alone_are_left_out_and_named() {
     let run = desk.run("rows.csv --labels labels.csv --l2 0.1 --predictions p.csv");
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.out.starts_with("5 rows of 1 feature in 3 groups"), "{}", run.out);
-    assert!(run.out.contains("Groups without a label: 1, such as 'c'. Their 2 rows"), "{}", run.out);
-    assert!(run.out.contains("Labels of groups without rows left out: 1, such as 'e'."), "{}", run.out);
+    assert!(
+        run.out.contains("Groups without a label: 1, such as 'c'. Their 2 rows"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.contains("Labels of groups without rows left out: 1, such as 'e'."),
+        "{}",
+        run.out
+    );
     let written = fs::read_to_string(desk.path().join("p.csv")).expect("predictions");
     assert_eq!(written.lines().filter(|line| line.contains(",c,")).count(), 2);
 }
@@ -218,17 +238,22 @@ fn predictions_name_the_lines_of_the_file() {
     desk.file("rows.csv", "group,x,label\na,1,0.5\nb,,0.2\na,2,0.5\n\nb,3,0.2\n");
     desk.json("rows.csv --missing drop-rows --l2 0.1 --predictions p.csv", 0);
     let written = fs::read_to_string(desk.path().join("p.csv")).expect("predictions");
-    let places: Vec<&str> = written.lines().map(|line| line.split(',').next().expect("a cell")).collect();
+    let places: Vec<&str> =
+        written.lines().map(|line| line.split(',').next().expect("a cell")).collect();
     assert_eq!(places, ["line", "2", "4", "6"]);
 }
 
 #[test]
 fn outputs_are_looked_at_before_the_run() {
     let desk = Desk::at("bags");
-    desk.assert_refused("--groups 20 --predictions out.npy", &["--predictions out.npy", "'group'", "texts"]);
+    desk.assert_refused(
+        "--groups 20 --predictions out.npy",
+        &["--predictions out.npy", "'group'", "texts"],
+    );
     desk.file("a.csv", "old");
     for path in ["a.csv", "./a.csv", "new.csv", "./new.csv"] {
-        let args = format!("--groups 20 --trace {} --predictions {path}", path.trim_start_matches("./"));
+        let args =
+            format!("--groups 20 --trace {} --predictions {path}", path.trim_start_matches("./"));
         let run = desk.run(&args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
         assert!(run.err.contains("is the path of --trace too"), "{args}: {}", run.err);
@@ -242,7 +267,12 @@ fn without_an_intercept_a_ridge_is_strongly_convex() {
     let args = "--groups 30 --rows 5 --features 2 --link identity --l2 0.1 --method svrpda1 --steps theorem1";
     desk.assert_refused(args, &["mu = 0"]);
     let run = desk.run(&format!("{args} --no-intercept --max-seconds 0.05"));
-    assert!(matches!(run.code, Some(0 | 1)) && run.err.is_empty(), "{args}: {}{}", run.out, run.err);
+    assert!(
+        matches!(run.code, Some(0 | 1)) && run.err.is_empty(),
+        "{args}: {}{}",
+        run.out,
+        run.err
+    );
 }
 
 #[test]
@@ -281,7 +311,10 @@ fn refusals_say_where_and_what() {
         ("rows.csv --labels gap.csv --link identity", &["gap.csv, line 2", "missing"]),
         ("text.csv", &["text.csv", "line 2", "high"]),
         ("truth.csv --row-label truth", &["truth.csv, line 3", "truth is '2'", "0 or 1"]),
-        ("class.csv --label p,q --link softmax --row-label truth", &["class.csv, line 3", "'r'", "p, q"]),
+        (
+            "class.csv --label p,q --link softmax --row-label truth",
+            &["class.csv, line 3", "'r'", "p, q"],
+        ),
         ("class.csv --label p,q --except truth", &["--label p,q", "one column", "softmax"]),
         ("nothing.csv", &["no column is left"]),
         ("--link exp --loss square", &["--loss square", "--link exp", "poisson"]),
@@ -296,10 +329,16 @@ fn refusals_say_where_and_what() {
         ("--missing drop-rows", &["--missing", "without ROWS"]),
         ("--classes 5", &["--classes 5 does nothing with --link logistic", "softmax"]),
         // What does not fit into memory.
-        ("--groups 1e12", &["--groups 1000000000000, --rows 20..80, --features 30", "numbers, for all"]),
+        (
+            "--groups 1e12",
+            &["--groups 1000000000000, --rows 20..80, --features 30", "numbers, for all"],
+        ),
         ("--rows 1e15", &["--rows 1000000000000000..1000000000000000", "in memory"]),
         // What holds labels is no feature.
-        ("truth.csv --row-label truth --columns x,truth", &["truth.csv", "'truth' is asked for twice"]),
+        (
+            "truth.csv --row-label truth --columns x,truth",
+            &["truth.csv", "'truth' is asked for twice"],
+        ),
     ];
     for (args, words) in cases {
         desk.assert_refused(args, words);
@@ -332,7 +371,8 @@ fn units_do_not_change_the_fit() {
     desk.file("units.csv", &table([15_000.0, 0.01], [50_000.0, 3.0]));
     for link in ["identity", "logistic"] {
         let fit = |file: &str| {
-            let answer = desk.json(&format!("{file} --labels labels.csv --link {link} --tolerance 1e-9"), 0);
+            let answer =
+                desk.json(&format!("{file} --labels labels.csv --link {link} --tolerance 1e-9"), 0);
             (numbers(&answer["theta"]), number(&answer["objective"]), answer["notes"].to_string())
         };
         let (plain, objective, notes) = fit("plain.csv");
@@ -359,7 +399,10 @@ fn rows_without_labels_of_their_own_are_not_scored() {
     };
     desk.file("blanks.csv", &rows.lines().enumerate().map(blank).collect::<String>());
     let fit = |file: &str| {
-        desk.json(&format!("{file} --group bag --labels labels.csv --row-label truth --except share"), 0)
+        desk.json(
+            &format!("{file} --group bag --labels labels.csv --row-label truth --except share"),
+            0,
+        )
     };
     let (all, some) = (fit("rows.csv"), fit("blanks.csv"));
     assert_eq!(all["theta"], some["theta"]);

@@ -14,7 +14,10 @@ fn text(path: &Path) -> String {
 /// The README, the book, and what else is read in the repository itself.
 fn all_pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    pages().into_iter().chain(["CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root.join(name))).collect()
+    pages()
+        .into_iter()
+        .chain(["CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root.join(name)))
+        .collect()
 }
 
 /// The lines outside fenced blocks; an error if the last block has no end.
@@ -45,7 +48,8 @@ fn targets(prose: &str) -> impl Iterator<Item = &str> {
 fn anchors(prose: &str) -> HashSet<String> {
     let mut anchors = HashSet::new();
     for line in prose.lines() {
-        let Some(title) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))
+        let Some(title) =
+            line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))
         else {
             continue;
         };
@@ -64,7 +68,8 @@ fn anchors(prose: &str) -> HashSet<String> {
 
 /// What is wrong with the link `target` on the page `path`.
 fn fault(path: &Path, target: &str) -> Option<String> {
-    let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+    let (file, anchor) =
+        target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
     let there = if file.is_empty() { path.to_owned() } else { path.parent()?.join(file) };
     if !there.exists() {
         return Some("there is no such file".to_owned());
@@ -81,8 +86,11 @@ fn links_lead_somewhere() {
         match prose(&text(&path)) {
             Err(what) => wrong.push(format!("{}: {what}", path.display())),
             Ok(prose) => {
-                let faults = targets(&prose).filter_map(|target| Some((target, fault(&path, target)?)));
-                wrong.extend(faults.map(|(target, what)| format!("{}: {target}: {what}", path.display())));
+                let faults =
+                    targets(&prose).filter_map(|target| Some((target, fault(&path, target)?)));
+                wrong.extend(
+                    faults.map(|(target, what)| format!("{}: {target}: {what}", path.display())),
+                );
             }
         }
     }
@@ -105,7 +113,8 @@ fn links_that_lead_nowhere_are_told() {
 #[test]
 fn the_book_has_every_page() {
     let pages = pages();
-    let summary = pages.iter().find(|page| page.ends_with("SUMMARY.md")).expect("the book's contents");
+    let summary =
+        pages.iter().find(|page| page.ends_with("SUMMARY.md")).expect("the book's contents");
     let contents = text(summary);
     let listed: Vec<&str> = targets(&contents).collect();
     for page in pages.iter().filter(|page| page.parent() == summary.parent() && *page != summary) {
@@ -120,8 +129,10 @@ fn the_book_has_every_page() {
 fn the_book_has_its_style() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let settings = text(&docs.join("book.toml"));
-    let mut styles =
-        settings.split('"').filter(|word| Path::new(word).extension().is_some_and(|e| e == "css")).peekable();
+    let mut styles = settings
+        .split('"')
+        .filter(|word| Path::new(word).extension().is_some_and(|e| e == "css"))
+        .peekable();
     assert!(styles.peek().is_some(), "docs/book.toml names no style");
     for style in styles {
         assert!(docs.join(style).is_file(), "docs/book.toml names {style}, which is not there");

@@ -42,8 +42,9 @@ fn check(desk: &Desk, args: &str, kills: usize, seed: u64) {
     assert!(matches!(whole.code, Some(0 | 1)), "{args}: {}", whole.err);
     let expected = outcome(desk, &whole.out);
     fs::remove_file(desk.path().join("run.jsonl")).expect("it was written");
-    let again =
-        format!("{args} --json --trace run.jsonl --checkpoint run.bin --checkpoint-every 0 --resume run.bin");
+    let again = format!(
+        "{args} --json --trace run.jsonl --checkpoint run.bin --checkpoint-every 0 --resume run.bin"
+    );
     let checkpoint = desk.path().join("run.bin");
     let mut draws = Stream::new(seed, 0);
     // Milliseconds within which a kill comes: more where too little was done by then.
@@ -64,7 +65,8 @@ fn check(desk: &Desk, args: &str, kills: usize, seed: u64) {
         // Too fast for the kills so far.
         within *= 0.7;
         let run = child.wait_with_output().expect("it ends");
-        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        let (out, err) =
+            (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
         assert_eq!(run.status.code(), whole.code, "{args}: {err}");
         assert_eq!(outcome(desk, &out), expected, "{args}, killed {killed} times");
         fs::remove_file(&checkpoint).expect("it was written");
@@ -90,8 +92,7 @@ fn market() -> Desk {
 #[test]
 fn portfolios_that_are_killed_go_on() {
     let desk = market();
-    let kinks =
-        "portfolio small.csv --risk absolute --constraint long-only --max-outer 40 --tolerance 1e-300";
+    let kinks = "portfolio small.csv --risk absolute --constraint long-only --max-outer 40 --tolerance 1e-300";
     check(&desk, &format!("{kinks} --method svrpda1 --trace-every 500"), 20, 1);
     check(&desk, &format!("{kinks} --method svrpda2"), 20, 2);
     check(&desk, "portfolio small.csv --risk huber --l1 0.01 --tolerance 1e-12", 20, 3);
@@ -114,7 +115,10 @@ fn several_attempts_that_are_killed_go_on() {
     let attempts = "sequences --classes 4 --generated-steps 2000 --features 3 --starts 2 --data-seed 5 --tolerance 1e-300";
     let args = format!("{attempts} --max-outer 900");
     let whole = desk.json(&args, 1);
-    assert!(whole["fallbacks"].as_array().is_some_and(|fallbacks| !fallbacks.is_empty()), "{whole}");
+    assert!(
+        whole["fallbacks"].as_array().is_some_and(|fallbacks| !fallbacks.is_empty()),
+        "{whole}"
+    );
     check(&desk, &args, 8, 8);
 }
 
@@ -130,12 +134,14 @@ fn a_run_is_killed_a_hundred_times() {
 #[test]
 fn limits_may_be_raised() {
     let desk = market();
-    let run =
-        "portfolio small.csv --risk absolute --constraint long-only --method svrpda1 --tolerance 1e-300";
+    let run = "portfolio small.csv --risk absolute --constraint long-only --method svrpda1 --tolerance 1e-300";
     let whole = desk.json(&format!("{run} --max-outer 30"), 1);
     let short = desk.json(&format!("{run} --max-outer 7 --checkpoint run.bin"), 1);
     assert_eq!(short["outer"], 7);
-    assert!(short["advice"].as_str().is_some_and(|advice| advice.contains("--resume run.bin")), "{short}");
+    assert!(
+        short["advice"].as_str().is_some_and(|advice| advice.contains("--resume run.bin")),
+        "{short}"
+    );
     // Where nothing is left to do, nothing is done.
     let same = desk.json(&format!("{run} --max-outer 7 --resume run.bin"), 1);
     assert_eq!(same["theta"], short["theta"]);
@@ -158,8 +164,10 @@ fn limits_hold_within_a_step() {
         "--method sox --outer-batch 1e12",
         "--method alexr --batch 1e12",
     ] {
-        let cut =
-            desk.json(&format!("portfolio small.csv {args} --max-seconds 0.05 --checkpoint run.bin"), 1);
+        let cut = desk.json(
+            &format!("portfolio small.csv {args} --max-seconds 0.05 --checkpoint run.bin"),
+            1,
+        );
         assert_eq!((&cut["status"], &cut["outer"]), (&"max_seconds".into(), &0.into()), "{args}");
         fs::remove_file(desk.path().join("run.bin")).expect("the beginning was written down");
     }
@@ -177,7 +185,8 @@ fn what_does_not_fit_is_refused() {
     desk.file("other.csv", &csv(&other));
     desk.json("portfolio small.csv --method svrpda1 --max-outer 1 --checkpoint run.bin", 1);
     let whole = fs::read(desk.path().join("run.bin")).expect("it was written");
-    let write = |name: &str, bytes: &[u8]| fs::write(desk.path().join(name), bytes).expect("it is written");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(desk.path().join(name), bytes).expect("it is written");
     write("short.bin", &whole[..whole.len() - 1]);
     write("empty.bin", b"");
     let mut damaged = whole.clone();
@@ -193,12 +202,21 @@ fn what_does_not_fit_is_refused() {
         (format!("{run} --resume small.csv"), ["small.csv", "is no checkpoint"]),
         (format!("{run} --resume empty.bin"), ["empty.bin", "is no checkpoint"]),
         (format!("{run} --resume short.bin"), ["short.bin", "is damaged (it ends too soon)"]),
-        (format!("{run} --resume damaged.bin"), ["damaged.bin", "is damaged (its hash does not match)"]),
+        (
+            format!("{run} --resume damaged.bin"),
+            ["damaged.bin", "is damaged (its hash does not match)"],
+        ),
         (format!("{run} --resume newer.bin"), ["newer.bin", "with the format 2"]),
         (format!("{run} --resume run.bin --seed 1"), ["--seed 0", "this run has --seed 1"]),
         (format!("{run} --resume run.bin --l2 0.1"), ["with l2 0.0", "this run has l2 0.1"]),
-        (format!("{run} --resume run.bin --alpha-w 2"), ["--alpha-w none", "this run has --alpha-w 2"]),
-        ("portfolio other.csv --method svrpda1 --resume run.bin".to_owned(), ["run.bin", "another problem"]),
+        (
+            format!("{run} --resume run.bin --alpha-w 2"),
+            ["--alpha-w none", "this run has --alpha-w 2"],
+        ),
+        (
+            "portfolio other.csv --method svrpda1 --resume run.bin".to_owned(),
+            ["run.bin", "another problem"],
+        ),
         ("portfolio small.csv --resume run.bin".to_owned(), ["--method svrpda1", "--method auto"]),
         ("linear --resume run.bin".to_owned(), ["run.bin", "innermean portfolio"]),
         (format!("{run} --checkpoint small.csv"), ["--checkpoint small.csv", "is being read"]),
@@ -215,7 +233,9 @@ fn settings_from_a_file_are_shown_without_what_a_terminal_acts_upon() {
     let whole = fs::read(desk.path().join("run.bin")).expect("it was written");
     // Version, hash and length stand between the beginning and what is hashed with its length.
     let hashed = Checkpoint::BEGINNING.len() + 4 + 16;
-    for (text, other) in [("svrpda1", "\u{1b}[31m\u{7}\n"), ("portfolio", "\u{202e}\u{1b}c\r\n\n\n")] {
+    for (text, other) in
+        [("svrpda1", "\u{1b}[31m\u{7}\n"), ("portfolio", "\u{202e}\u{1b}c\r\n\n\n")]
+    {
         assert_eq!(text.len(), other.len());
         let mut changed = whole.clone();
         let at = whole.windows(text.len()).rposition(|window| window == text.as_bytes());
@@ -229,7 +249,10 @@ fn settings_from_a_file_are_shown_without_what_a_terminal_acts_upon() {
         let sentence = refused.err.trim_end_matches('\n');
         assert!(sentence.contains("changed.bin: was written"), "{sentence:?}");
         assert!(sentence.contains('\u{fffd}'), "{sentence:?}");
-        assert!(!sentence.contains(char::is_control) && !sentence.contains('\u{202e}'), "{sentence:?}");
+        assert!(
+            !sentence.contains(char::is_control) && !sentence.contains('\u{202e}'),
+            "{sentence:?}"
+        );
     }
 }
 
@@ -242,10 +265,18 @@ fn a_trace_of_another_run_is_left_alone() {
     desk.file("other.jsonl", "{}\n");
     let refused = desk.run(&format!("{run} --max-outer 9 --resume run.bin --trace other.jsonl"));
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
-    assert!(refused.err.contains("--trace other.jsonl: is not the trace of the run"), "{}", refused.err);
+    assert!(
+        refused.err.contains("--trace other.jsonl: is not the trace of the run"),
+        "{}",
+        refused.err
+    );
     assert_eq!(desk.trace("other.jsonl").len(), 1);
     let twice = desk.run(&format!("{run} --trace both --checkpoint both"));
-    assert!(twice.code == Some(2) && twice.err.contains("is the path of --trace too"), "{}", twice.err);
+    assert!(
+        twice.code == Some(2) && twice.err.contains("is the path of --trace too"),
+        "{}",
+        twice.err
+    );
     desk.json(&format!("{run} --max-outer 9 --resume run.bin --trace run.jsonl"), 1);
     assert_eq!(desk.trace("run.jsonl").len(), 10);
 }

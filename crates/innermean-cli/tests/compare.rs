@@ -14,7 +14,10 @@ fn on_small() -> Desk {
 
 fn method<'a>(answer: &'a Value, name: &str) -> &'a Value {
     let methods = answer["methods"].as_array().expect("a list of methods");
-    methods.iter().find(|method| method["name"] == name).unwrap_or_else(|| panic!("{name} took part"))
+    methods
+        .iter()
+        .find(|method| method["name"] == name)
+        .unwrap_or_else(|| panic!("{name} took part"))
 }
 
 /// The calls to each decade of the gap, as far as they were reached.
@@ -27,10 +30,18 @@ fn calls(method: &Value) -> Vec<f64> {
 fn all_methods_that_suit_run_and_the_others_are_named() {
     let desk = on_small();
     let answer = desk.json("small.csv --max-calls 4e6", 0);
-    let names: Vec<&str> =
-        answer["methods"].as_array().expect("methods").iter().filter_map(|m| m["name"].as_str()).collect();
-    let unsuited: Vec<&str> =
-        answer["unsuited"].as_array().expect("a list").iter().filter_map(|m| m["name"].as_str()).collect();
+    let names: Vec<&str> = answer["methods"]
+        .as_array()
+        .expect("methods")
+        .iter()
+        .filter_map(|m| m["name"].as_str())
+        .collect();
+    let unsuited: Vec<&str> = answer["unsuited"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|m| m["name"].as_str())
+        .collect();
     assert_eq!(names.len() + unsuited.len(), METHODS.len());
     assert!(METHODS.iter().all(|row| names.contains(&row.name) != unsuited.contains(&row.name)));
     for name in ["svrpda1", "svrpda2", "lbfgs"] {
@@ -86,7 +97,8 @@ fn the_same_start_and_seed_for_all_and_the_same_answer_again() {
         .collect();
     assert_eq!(seeds, [5, 6, 7]);
     for at in method(&answer, "svrpda1")["reached"].as_array().expect("gaps") {
-        let [least, median, most] = ["least", "median", "most"].map(|key| number(&at["calls"][key]));
+        let [least, median, most] =
+            ["least", "median", "most"].map(|key| number(&at["calls"][key]));
         assert!(least <= median && median <= most, "{at}");
     }
     // In the order in which they were named.
@@ -103,14 +115,16 @@ fn a_method_that_diverges_is_said_to_and_does_not_stop_the_others() {
     assert_eq!(method(&answer, "gd")["runs"][0]["status"], "target_reached");
     let people = desk.run("--methods svrpda1,gd --feature-kind gaussian --features 8");
     assert!(people.out.contains("diverged"), "{}", people.out);
-    let own = desk.json("--methods svrpda1 --feature-kind gaussian --features 8 --settings default", 0);
+    let own =
+        desk.json("--methods svrpda1 --feature-kind gaussian --features 8 --settings default", 0);
     assert_eq!(method(&own, "svrpda1")["runs"][0]["status"], "target_reached");
 }
 
 #[test]
 fn tuning_is_never_worse_by_much_and_says_what_it_chose() {
     let desk = Desk::at("compare policy");
-    let (plain, tuned) = (desk.json("--methods c-saga", 0), desk.json("--methods c-saga --tune", 0));
+    let (plain, tuned) =
+        (desk.json("--methods c-saga", 0), desk.json("--methods c-saga --tune", 0));
     let tuning = method(&tuned, "c-saga")["tuning"].as_str().expect("a sentence").to_owned();
     assert!(tuning.contains("alpha_theta") && tuning.contains("best of 7"), "{tuning}");
     // The paper's step, 0.1, is ten times too small.
@@ -127,7 +141,10 @@ fn traces_go_into_a_folder() {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     files.sort();
-    assert_eq!(files, ["gd-seed0.jsonl", "gd-seed1.jsonl", "svrpda1-seed0.jsonl", "svrpda1-seed1.jsonl"]);
+    assert_eq!(
+        files,
+        ["gd-seed0.jsonl", "gd-seed1.jsonl", "svrpda1-seed0.jsonl", "svrpda1-seed1.jsonl"]
+    );
     let trace = desk.trace("traces/svrpda1-seed1.jsonl");
     assert!(trace.len() > 10 && number(&trace[0]["gap"]) > number(&trace[trace.len() - 1]["gap"]));
     assert!(number(&trace[trace.len() - 1]["gap"]) <= 1e-10);
@@ -172,7 +189,11 @@ fn bad_input_is_refused_in_words() {
     ] {
         let run = desk.run(args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert!(run.err.starts_with("innermean: ") || run.err.contains("invalid value"), "{}", run.err);
+        assert!(
+            run.err.starts_with("innermean: ") || run.err.contains("invalid value"),
+            "{}",
+            run.err
+        );
         for word in words {
             assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
         }
@@ -188,13 +209,17 @@ fn processes_that_cannot_be_are_refused_in_words() {
         ("--states 1e10", "--states 10000000000: expected at most 50000"),
         ("--policy shortest", "--policy does nothing with --generate random"),
         ("--objective projected --features 12", "linearly dependent"),
-        ("--objective projected --methods gtd2 --constraint long-only --states 0", "a whole number above 0"),
+        (
+            "--objective projected --methods gtd2 --constraint long-only --states 0",
+            "a whole number above 0",
+        ),
     ] {
         let run = desk.run(args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
         assert!(run.err.contains(words), "{args}: {}", run.err);
     }
-    let projected = desk.json("--objective projected --methods mspbe-saga,mspbe-svrg,pdbg,lbfgs", 0);
+    let projected =
+        desk.json("--objective projected --methods mspbe-saga,mspbe-svrg,pdbg,lbfgs", 0);
     for name in ["mspbe-saga", "mspbe-svrg", "pdbg", "lbfgs"] {
         assert_eq!(calls(method(&projected, name)).len(), 10, "{name}");
     }
@@ -247,7 +272,11 @@ fn a_setting_that_a_method_lacks_is_refused() {
     let desk = Desk::at("portfolio");
     let run = desk.run("--method gd --alpha-w 3");
     assert_eq!(run.code, Some(2));
-    assert!(run.err.contains("--alpha-w does nothing with --method gd; it has --alpha-theta"), "{}", run.err);
+    assert!(
+        run.err.contains("--alpha-w does nothing with --method gd; it has --alpha-theta"),
+        "{}",
+        run.err
+    );
     let run = desk.run("--method gd --risk absolute --constraint long-only");
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("phi has a kink") && run.err.contains("svrpda1"), "{}", run.err);

@@ -1,4 +1,5 @@
-//! Flags, traces and checkpoints that are damaged here and there: the program ends with a sentence, leaves nothing behind where it refuses, and does not panic.
+//! Flags, traces and checkpoints that are damaged here and there: the program ends with a sentence,
+//! leaves nothing behind where it refuses, and does not panic.
 
 use std::path::Path;
 

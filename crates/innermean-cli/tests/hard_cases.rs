@@ -1,4 +1,5 @@
-//! Small problems on which double precision is easily wrong: columns that are nearly the same, mixed units, no minimum.
+//! Small problems on which double precision is easily wrong: columns that are nearly the same,
+//! mixed units, no minimum.
 
 use std::path::Path;
 
@@ -6,9 +7,13 @@ use serde_json::Value;
 
 use crate::desk::program;
 
-/// A command on the files of this folder, and the least objective that there is, found in 300-bit arithmetic.
+/// A command on the files of this folder, and the least objective that there is, found in 300-bit
+/// arithmetic.
 const CASES: [(&str, f64); 9] = [
-    ("linear smoothed-hinge-ordinary.csv --target y --loss smoothed-hinge --hinge-width 0.5", 0.134_729_82),
+    (
+        "linear smoothed-hinge-ordinary.csv --target y --loss smoothed-hinge --hinge-width 0.5",
+        0.134_729_82,
+    ),
     (
         "linear smoothed-hinge-ordinary.csv --target y --loss smoothed-hinge --hinge-width 0.5 --method newton",
         0.134_729_82,
@@ -18,12 +23,20 @@ const CASES: [(&str, f64); 9] = [
     ("portfolio semivariance.csv --risk semivariance", -19.098_09),
     ("linear square-direct.csv --target y", 0.371_136_46),
     ("linear least-squares.csv --target y --tolerance 1e-12", 0.052_285_47),
-    ("policy --model policy-p.npy --rewards policy-r.npy --features policy-f.npy --discount 0.9999", 0.0),
+    (
+        "policy --model policy-p.npy --rewards policy-r.npy --features policy-f.npy --discount 0.9999",
+        0.0,
+    ),
     ("bags bags-small-units.csv", 0.5922),
 ];
 
 fn run(folder: &Path, args: &str) -> (Option<i32>, Value) {
-    let output = program().current_dir(folder).args(args.split(' ')).arg("--json").output().expect("it runs");
+    let output = program()
+        .current_dir(folder)
+        .args(args.split(' '))
+        .arg("--json")
+        .output()
+        .expect("it runs");
     (output.status.code(), serde_json::from_slice(&output.stdout).expect("JSON"))
 }
 
@@ -36,7 +49,10 @@ fn claims_are_true_and_answers_right() {
         let gap = answer["certificate"]["gap"].as_f64();
         // The last digit of what is known, and what a gap of 1e-6 may leave.
         let slack = 1e-6 * (1.0 + least.abs());
-        assert!(gap.is_none_or(|gap| objective - gap <= least + slack), "{args}: {objective} within {gap:?}");
+        assert!(
+            gap.is_none_or(|gap| objective - gap <= least + slack),
+            "{args}: {objective} within {gap:?}"
+        );
         // Of columns that differ by 1e-9, coefficients in double precision leave more than 1e-12.
         assert!(code == Some(0) || args.contains("--tolerance 1e-12"), "{args}: {answer}");
         let near = if args.starts_with("bags") { 1e-4 } else { slack };
@@ -65,7 +81,8 @@ fn a_wide_box_does_not_solve_anything() {
     let theta = answer["theta"].as_array().expect("numbers");
     assert!(code == Some(0) && theta.iter().any(|t| t.as_f64() != Some(0.0)), "{answer}");
     // 12 assets over 8 periods in units from 1e-5 to 1e5.
-    let mixed = "portfolio stationarity-mixed.csv --constraint sum-to-one --l1 0.01 --max-outer 200";
+    let mixed =
+        "portfolio stationarity-mixed.csv --constraint sum-to-one --l1 0.01 --max-outer 200";
     let (_, answer) = run(&folder, mixed);
     let (objective, solved) = (answer["objective"].as_f64().expect("a number"), &answer["status"]);
     assert!(objective <= -136.4 || solved != "solved", "{answer}");

@@ -1,11 +1,14 @@
 //! The commands in the README and in docs/ work, and print what is shown.
 //!
-//! Every line `innermean ...`, `cargo run --release -- ...` or the same with `--features ...` of a block `sh` is run by a shell, in a folder of the page. If it is the one command of its
-//! block and a block `text` follows, that is its output, or what it complains about where it fails; a line `...` stands for whatever is left out. A block such as
-//! `csv file=returns.csv` is a file in that folder. Lines about time are the machine's and not compared.
+//! Every line `innermean ...`, `cargo run --release -- ...` or the same with `--features ...` of a
+//! block `sh` is run by a shell, in a folder of the page. If it is the one command of its block and
+//! a block `text` follows, that is its output, or what it complains about where it fails; a line
+//! `...` stands for whatever is left out. A block such as `csv file=returns.csv` is a file in that
+//! folder. Lines about time are the machine's and not compared.
 //!
-//! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test all pages::` writes what the program prints into the pages: of an example with one line `...`, as many
-//! lines before and after it as stood there. Read the difference before you keep it.
+//! `INNERMEAN_BLESS=1 cargo test -p innermean-cli --test all pages::` writes what the program
+//! prints into the pages: of an example with one line `...`, as many lines before and after it as
+//! stood there. Read the difference before you keep it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,8 +44,10 @@ struct Block<'a> {
 pub(crate) fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs = fs::read_dir(root.join("docs")).expect("the docs");
-    let docs =
-        docs.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let docs = docs
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "md"));
     let mut pages: Vec<PathBuf> = docs.chain([root.join("README.md")]).collect();
     pages.sort();
     pages
@@ -53,7 +58,8 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         if let Some(kind) = line.strip_prefix("```") {
-            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| line.to_owned() + "\n");
+            let text =
+                lines.by_ref().take_while(|line| *line != "```").map(|line| line.to_owned() + "\n");
             blocks.push(Block { kind, text: text.collect() });
         }
     }
@@ -61,19 +67,22 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 }
 
 /// Commands that are not run: they are what runs the tests, or take an hour, or change the machine.
-const NOT_RUN: [&str; 4] = ["cargo test ", "INNERMEAN_BLESS=1 ", "experiments/bench/run", "cargo install "];
+const NOT_RUN: [&str; 4] =
+    ["cargo test ", "INNERMEAN_BLESS=1 ", "experiments/bench/run", "cargo install "];
 
-/// The command of a line, with the program's name in place of cargo; nothing for comments, and for those that tests do not run.
+/// The command of a line, with the program's name in place of cargo; nothing for comments, and for
+/// those that tests do not run.
 fn command(line: &str) -> Option<String> {
     let line = line.split(" #").next().unwrap_or(line).trim();
     if line.is_empty() || line == "./test" || NOT_RUN.iter().any(|other| line.starts_with(other)) {
         return None;
     }
     // The program of the tests has all features.
-    let args = line.strip_prefix("cargo run --release ").and_then(|rest| match rest.strip_prefix("-- ") {
-        None => rest.strip_prefix("--features ")?.split_once(" -- ").map(|(_, args)| args),
-        args => args,
-    });
+    let args =
+        line.strip_prefix("cargo run --release ").and_then(|rest| match rest.strip_prefix("-- ") {
+            None => rest.strip_prefix("--features ")?.split_once(" -- ").map(|(_, args)| args),
+            args => args,
+        });
     Some(args.map_or(line.to_owned(), |args| format!("innermean {args}")))
 }
 
@@ -81,8 +90,8 @@ fn command(line: &str) -> Option<String> {
 fn run(line: &str, folder: &Path) -> Output {
     let program = Path::new(PROGRAM);
     let paths = program.parent().map(Path::to_owned).into_iter();
-    let paths =
-        paths.chain(std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect::<Vec<_>>());
+    let paths = paths
+        .chain(std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect::<Vec<_>>());
     Command::new("sh")
         .args(["-c", line])
         .current_dir(folder)
@@ -105,7 +114,9 @@ fn agrees(printed: &[&str], shown: &[&str]) -> Result<(), String> {
             0 if rest.starts_with(part) => Some(0),
             0 => None,
             _ if last => rest.len().checked_sub(part.len()).filter(|at| rest[*at..] == *part),
-            _ => (0..=rest.len().saturating_sub(part.len())).find(|at| rest[*at..].starts_with(part)),
+            _ => {
+                (0..=rest.len().saturating_sub(part.len())).find(|at| rest[*at..].starts_with(part))
+            }
         };
         let Some(at) = at else {
             return Err(format!("shown:\n{}\nprinted:\n{}", part.join("\n"), rest.join("\n")));
@@ -121,8 +132,10 @@ fn agrees(printed: &[&str], shown: &[&str]) -> Result<(), String> {
 /// What a page shows instead of `shown` when the program prints `printed`.
 fn blessed(printed: &str, shown: &str) -> String {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
-    let parts: Vec<Vec<&str>> =
-        shown.split("\n...\n").map(|part| part.lines().filter(|line| *line != "...").collect()).collect();
+    let parts: Vec<Vec<&str>> = shown
+        .split("\n...\n")
+        .map(|part| part.lines().filter(|line| *line != "...").collect())
+        .collect();
     let (head, tail) = match parts.as_slice() {
         [all] if !shown.lines().any(|line| line == "...") => (all.len().max(printed.len()), 0),
         [head] => (head.len(), 0),
@@ -159,7 +172,8 @@ fn commands_work_and_print_what_is_shown() {
                 let output = run(line, folder.path());
                 let said = String::from_utf8_lossy(&output.stderr).into_owned();
                 let printed = String::from_utf8(output.stdout).expect("text");
-                let printed = if output.status.code() == Some(2) { printed + &said } else { printed };
+                let printed =
+                    if output.status.code() == Some(2) { printed + &said } else { printed };
                 let Some(shown) = shown else {
                     if !output.status.success() {
                         wrong.push(format!("{}: {line}\n{said}", path.display()));

@@ -35,8 +35,11 @@ fn there_is_a_manual_page_for_every_command() {
     let folder = TempDir::new().expect("a folder");
     let man = folder.path().join("man1");
     printed(&["man", "--dir", man.to_str().expect("text")]);
-    for name in ["innermean.1", "innermean-portfolio.1", "innermean-policy.1", "innermean-compare.1"] {
-        let page = std::fs::read_to_string(man.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for name in
+        ["innermean.1", "innermean-portfolio.1", "innermean-policy.1", "innermean-compare.1"]
+    {
+        let page = std::fs::read_to_string(man.join(name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(page.contains(".SH"), "{name}: {page}");
     }
 }
@@ -44,11 +47,14 @@ fn there_is_a_manual_page_for_every_command() {
 #[test]
 fn the_version_tells_the_commit_where_there_is_one() {
     let version = printed(&["--version"]);
-    let rest =
-        version.trim().strip_prefix(concat!("innermean ", env!("CARGO_PKG_VERSION"))).expect("the version");
+    let rest = version
+        .trim()
+        .strip_prefix(concat!("innermean ", env!("CARGO_PKG_VERSION")))
+        .expect("the version");
     let commit = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')'));
     assert!(
-        rest.is_empty() || commit.is_some_and(|c| c.len() >= 7 && c.bytes().all(|b| b.is_ascii_hexdigit())),
+        rest.is_empty()
+            || commit.is_some_and(|c| c.len() >= 7 && c.bytes().all(|b| b.is_ascii_hexdigit())),
         "{version}"
     );
 }

@@ -1,7 +1,8 @@
-//! How fast files are read, and with how much memory: `cargo run --release -p innermean-data --example throughput`,
-//! with a part of a case's name behind it for that case alone.
+//! How fast files are read, and with how much memory: `cargo run --release -p innermean-data
+//! --example throughput`, with a part of a case's name behind it for that case alone.
 //!
-//! Rates are by the time on a processor. Text is compared with the loop over the records of the `csv` crate, which cuts cells and parses nothing.
+//! Rates are by the time on a processor. Text is compared with the loop over the records of the
+//! `csv` crate, which cuts cells and parses nothing.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -58,10 +59,14 @@ fn main() {
 fn text_of(returns: &Returns, places: usize) -> String {
     let mut text = format!("date,{}\n", returns.names.join(","));
     for i in 0..returns.rows() {
-        let _ = write!(text, "{:04}-{:02}-{:02}", 1900 + i / 336 % 200, i / 28 % 12 + 1, i % 28 + 1);
+        let _ =
+            write!(text, "{:04}-{:02}-{:02}", 1900 + i / 336 % 200, i / 28 % 12 + 1, i % 28 + 1);
         for value in returns.row(i) {
-            let _ =
-                if places == 2 { write!(text, ",{value:.2}") } else { write!(text, ",{:.16}", value / 97.0) };
+            let _ = if places == 2 {
+                write!(text, ",{value:.2}")
+            } else {
+                write!(text, ",{:.16}", value / 97.0)
+            };
         }
         text.push('\n');
     }
@@ -96,7 +101,12 @@ fn sparse_rows(rows: usize) -> SparseTable {
 }
 
 /// Prints the best rate of a few runs; `read` says how many doubles it holds in the end.
-fn measure<E: std::fmt::Display>(name: &str, path: &Path, csv: bool, read: impl Fn() -> Result<usize, E>) {
+fn measure<E: std::fmt::Display>(
+    name: &str,
+    path: &Path,
+    csv: bool,
+    read: impl Fn() -> Result<usize, E>,
+) {
     if std::env::args().nth(1).is_some_and(|only| !name.contains(&only)) {
         return;
     }
@@ -109,9 +119,13 @@ fn measure<E: std::fmt::Display>(name: &str, path: &Path, csv: bool, read: impl 
         Err(error) => panic!("{error}"),
     });
     let memory = peak() - before;
-    let raw = if csv { format!("{:.0}", megabytes / fastest(|| records(path))) } else { String::new() };
+    let raw =
+        if csv { format!("{:.0}", megabytes / fastest(|| records(path))) } else { String::new() };
     let held = doubles as f64 * 8e-6;
-    println!("{name:<34} {megabytes:>7.0} {:>9.0} {raw:>9} {memory:>9.0} / {held:.0}", megabytes / best);
+    println!(
+        "{name:<34} {megabytes:>7.0} {:>9.0} {raw:>9} {memory:>9.0} / {held:.0}",
+        megabytes / best
+    );
 }
 
 fn fastest(mut run: impl FnMut()) -> f64 {
@@ -123,7 +137,8 @@ fn fastest(mut run: impl FnMut()) -> f64 {
     })
 }
 
-/// Time on a processor, so that a busy machine does not count; the clock's where the system does not tell.
+/// Time on a processor, so that a busy machine does not count; the clock's where the system does
+/// not tell.
 fn seconds(start: Instant) -> f64 {
     let text = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|first| first.parse::<f64>().ok());
@@ -141,7 +156,8 @@ fn records(path: &Path) {
     assert!(cells > 0);
 }
 
-/// Lets the system forget the largest memory seen so far; where it cannot, the first case tells the truth.
+/// Lets the system forget the largest memory seen so far; where it cannot, the first case tells the
+/// truth.
 fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
@@ -150,5 +166,6 @@ fn reset_peak() {
 fn peak() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) * 1.024e-3
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0)
+        * 1.024e-3
 }

@@ -128,7 +128,9 @@ pub enum ReadError {
         expected: &'static str,
     },
     /// A single row of data.
-    #[error("{file}, line {line}: is the only row of data; at least two are needed to measure risk")]
+    #[error(
+        "{file}, line {line}: is the only row of data; at least two are needed to measure risk"
+    )]
     OneRow {
         /// The file's name.
         file: String,
@@ -136,7 +138,9 @@ pub enum ReadError {
         line: usize,
     },
     /// Rows of dates without a column of numbers.
-    #[error("{file}, line {line}: has no column of numbers beside the dates; expected one column per asset")]
+    #[error(
+        "{file}, line {line}: has no column of numbers beside the dates; expected one column per asset"
+    )]
     NoAssets {
         /// The file's name.
         file: String,
@@ -205,7 +209,9 @@ pub enum ReadError {
         text: String,
     },
     /// Entries of a sparse row that do not rise.
-    #[error("{place}: index {index} follows index {before}; expected rising indices, so sort the row")]
+    #[error(
+        "{place}: index {index} follows index {before}; expected rising indices, so sort the row"
+    )]
     UnsortedIndex {
         /// The second of the two.
         place: Place,
@@ -238,7 +244,10 @@ pub enum ReadError {
         text: String,
     },
     /// Missing values, and no leave to drop anything.
-    #[error("{place}: {} is a missing value, the first of {count} in the table; {advice}", quote(text))]
+    #[error(
+        "{place}: {} is a missing value, the first of {count} in the table; {advice}",
+        quote(text)
+    )]
     Missing {
         /// The first one.
         place: Place,
@@ -325,7 +334,10 @@ pub enum ReadError {
         second: String,
     },
     /// A column that is asked for in two roles.
-    #[error("{file}: column {} is asked for twice; name another column for one of the two", quoted(name))]
+    #[error(
+        "{file}: column {} is asked for twice; name another column for one of the two",
+        quoted(name)
+    )]
     ColumnTwice {
         /// The file's name.
         file: String,
@@ -440,6 +452,10 @@ impl ReadError {
 
     /// A sound file that holds something else.
     pub(crate) fn unsuitable(file: &str, reason: &str, advice: &str) -> Self {
-        Self::Unsuitable { file: file.to_owned(), reason: reason.to_owned(), advice: advice.to_owned() }
+        Self::Unsuitable {
+            file: file.to_owned(),
+            reason: reason.to_owned(),
+            advice: advice.to_owned(),
+        }
     }
 }

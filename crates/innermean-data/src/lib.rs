@@ -1,5 +1,5 @@
-//! Files to arrays and back: tables of any columns, returns, start points, and seeded markets and decision processes for
-//! trying things out.
+//! Files to arrays and back: tables of any columns, returns, start points, and seeded markets and
+//! decision processes for trying things out.
 //!
 //! ```
 //! use innermean_data::{Ask, Columns, FeatureColumns, Missing, ReadOptions, parse_frame, parse_returns};
@@ -32,7 +32,8 @@
 //! | `write` | [`OutFile`], which appears whole or not at all, and [`OutTable`] in the format its name says |
 //! | `error` | [`ReadError`]: what was wrong, where, and what to do about it; `wording` has its texts of any length |
 //!
-//! The crate knows no method and prints nothing. What a reader decided on its own is told in the notes of the table.
+//! The crate knows no method and prints nothing. What a reader decided on its own is told in the
+//! notes of the table.
 
 mod error;
 mod formats;

@@ -1,4 +1,5 @@
-//! How large the parts of a file may be: a file that is damaged, or made for it, must not take the machine's memory with it.
+//! How large the parts of a file may be: a file that is damaged, or made for it, must not take the
+//! machine's memory with it.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -10,7 +11,8 @@ use crate::error::ReadError;
 use crate::memory::{free_memory, in_words};
 use crate::text::line::Line;
 
-/// What readers refuse, in a sentence that names the limit's flag. The defaults are beyond every ordinary table.
+/// What readers refuse, in a sentence that names the limit's flag. The defaults are beyond every
+/// ordinary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -18,12 +20,13 @@ pub struct Limits {
     pub line: usize,
     /// Bytes of a text in a cell, and of a name: 64 KiB.
     pub cell: usize,
-    /// Columns of a table: a million. Sparse rows have no such limit: columns that no row mentions cost nothing.
+    /// Columns of a table: a million. Sparse rows have no such limit: columns that no row mentions
+    /// cost nothing.
     pub columns: usize,
     /// How many times as large as the file what it unpacks to may be, beyond the first 16 MiB: 200.
     pub expansion: u64,
-    /// Bytes that the numbers may take with a copy of them; `None` for what the machine has free, or 40 GiB where it
-    /// does not tell.
+    /// Bytes that the numbers may take with a copy of them; `None` for what the machine has free,
+    /// or 40 GiB where it does not tell.
     pub memory: Option<u64>,
 }
 
@@ -44,7 +47,11 @@ const UNTOLD: u64 = 40 << 30;
 impl Limits {
     /// Refuses a line, or a text that is read as a whole, of so many bytes; `place` says which.
     #[inline]
-    pub(crate) fn check_line(&self, bytes: usize, place: impl FnOnce() -> String) -> Result<(), ReadError> {
+    pub(crate) fn check_line(
+        &self,
+        bytes: usize,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), ReadError> {
         if bytes <= self.line {
             return Ok(());
         }
@@ -55,12 +62,19 @@ impl Limits {
 
     /// Refuses a text of so many bytes in a cell; `place` says in which.
     #[inline]
-    pub(crate) fn check_cell(&self, bytes: usize, place: impl FnOnce() -> String) -> Result<(), ReadError> {
+    pub(crate) fn check_cell(
+        &self,
+        bytes: usize,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), ReadError> {
         if bytes <= self.cell {
             return Ok(());
         }
-        let reason =
-            format!("a text of {} is longer than {}", in_words(bytes as u64), in_words(self.cell as u64));
+        let reason = format!(
+            "a text of {} is longer than {}",
+            in_words(bytes as u64),
+            in_words(self.cell as u64)
+        );
         let advice = "check the quotes and delimiters, or allow longer ones by `--max-cell`";
         Err(ReadError::too_large(place(), reason, advice))
     }
@@ -69,7 +83,8 @@ impl Limits {
     pub(crate) fn check_cells(&self, lines: &[Line<'_>], file: &str) -> Result<(), ReadError> {
         for line in lines.iter().filter(|line| line.text.len() > self.columns) {
             let bytes = line.text.as_bytes();
-            let blanks = bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+            let blanks =
+                bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
             let cells = b",;\t|".iter().map(|&delimiter| memchr_iter(delimiter, bytes).count() + 1);
             let most = cells.max().unwrap_or(0).max(blanks);
             self.check_columns(most, &format!("{file}, line {}", line.number))?;
@@ -83,12 +98,18 @@ impl Limits {
             return Ok(());
         }
         let reason = format!("has {columns} columns, and a table has at most {}", self.columns);
-        let advice = "rows come first, so it may have to be transposed; more are allowed by `--max-columns`";
+        let advice =
+            "rows come first, so it may have to be transposed; more are allowed by `--max-columns`";
         Err(ReadError::too_large(file.to_owned(), reason, advice))
     }
 
     /// Refuses what unpacks to too many bytes.
-    pub(crate) fn check_expansion(&self, unpacked: u64, packed: u64, file: &str) -> Result<(), ReadError> {
+    pub(crate) fn check_expansion(
+        &self,
+        unpacked: u64,
+        packed: u64,
+        file: &str,
+    ) -> Result<(), ReadError> {
         if unpacked <= SMALL.max(packed.saturating_mul(self.expansion)) {
             return Ok(());
         }
@@ -103,8 +124,8 @@ impl Limits {
         self.lacking(bytes, 0).map_or(Ok(()), |(needed, free)| Err(no_room(file, needed, free)))
     }
 
-    /// What so many bytes of numbers would take, and what is there, if that is less; `held` of them have been taken already. For
-    /// whoever makes numbers rather than reads them, too.
+    /// What so many bytes of numbers would take, and what is there, if that is less; `held` of them
+    /// have been taken already. For whoever makes numbers rather than reads them, too.
     pub fn lacking(&self, bytes: u64, held: u64) -> Option<(u64, u64)> {
         if bytes <= self.unasked() {
             return None;
@@ -122,8 +143,11 @@ impl Limits {
 }
 
 fn no_room(file: &str, needed: u64, free: u64) -> ReadError {
-    let reason =
-        format!("would take about {} of memory, and {} are there for it", in_words(needed), in_words(free));
+    let reason = format!(
+        "would take about {} of memory, and {} are there for it",
+        in_words(needed),
+        in_words(free)
+    );
     let advice = "read fewer columns or rows, or allow more by `--max-memory`";
     ReadError::too_large(file.to_owned(), reason, advice)
 }
@@ -144,7 +168,8 @@ pub(crate) fn make_room<T>(values: &mut Vec<T>, more: usize, file: &str) -> Resu
     values.try_reserve_exact(eighth).map_err(|_| out_of_memory(file))
 }
 
-/// Memory that grows while a text is read, compared with what is free: long before that is used up, if the length of the file tells.
+/// Memory that grows while a text is read, compared with what is free: long before that is used up,
+/// if the length of the file tells.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     /// What is held is looked at again from here on.
@@ -152,7 +177,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// `held` bytes have been taken for a part of the file, from 0 to 1; `None` if its length is not known.
+    /// `held` bytes have been taken for a part of the file, from 0 to 1; `None` if its length is
+    /// not known.
     pub(crate) fn check(
         &mut self,
         held: u64,
@@ -221,6 +247,9 @@ mod tests {
         make_room(&mut values, 1000, "file").unwrap();
         assert!(values.capacity() >= 1001);
         let error = make_room(&mut values, isize::MAX as usize / 8, "file").unwrap_err();
-        assert_eq!(error.to_string(), "file: does not fit into memory; read a part of its rows or columns");
+        assert_eq!(
+            error.to_string(),
+            "file: does not fit into memory; read a part of its rows or columns"
+        );
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-/// Bytes that a program may still take: what the machine has free, and no more than limits on the process and on its group leave.
-/// `None` where the system does not tell; Linux does.
+/// Bytes that a program may still take: what the machine has free, and no more than limits on the
+/// process and on its group leave. `None` where the system does not tell; Linux does.
 pub fn free_memory() -> Option<u64> {
-    let machine =
-        read("/proc/meminfo").and_then(|text| 1024_u64.checked_mul(number_after(&text, "MemAvailable:")?));
+    let machine = read("/proc/meminfo")
+        .and_then(|text| 1024_u64.checked_mul(number_after(&text, "MemAvailable:")?));
     [machine, address_space(), group()].into_iter().flatten().min()
 }
 
@@ -27,14 +27,16 @@ fn address_space() -> Option<u64> {
     Some(most.saturating_sub(1024 * used))
 }
 
-/// What a control group (version 2) leaves, as containers have them; files that are cached give way.
+/// What a control group (version 2) leaves, as containers have them; files that are cached give
+/// way.
 fn group() -> Option<u64> {
     let own = read("/proc/self/cgroup")?;
     let own = own.lines().find_map(|line| line.strip_prefix("0::"))?;
     let file = |name: &str| read(&format!("/sys/fs/cgroup{}/{name}", own.trim_end_matches('/')));
     let most: u64 = file("memory.max")?.trim().parse().ok()?;
     let used: u64 = file("memory.current")?.trim().parse().ok()?;
-    let cached = file("memory.stat").and_then(|text| number_after(&text, "inactive_file")).unwrap_or(0);
+    let cached =
+        file("memory.stat").and_then(|text| number_after(&text, "inactive_file")).unwrap_or(0);
     Some(most.saturating_sub(used.saturating_sub(cached)))
 }
 
@@ -57,9 +59,12 @@ mod tests {
 
     #[test]
     fn sizes_in_words() {
-        for (bytes, words) in
-            [(17, "17 bytes"), (32 << 20, "32 MiB"), (10_000_000_000, "9.3 GiB"), (5 << 40, "5 TiB")]
-        {
+        for (bytes, words) in [
+            (17, "17 bytes"),
+            (32 << 20, "32 MiB"),
+            (10_000_000_000, "9.3 GiB"),
+            (5 << 40, "5 TiB"),
+        ] {
             assert_eq!(in_words(bytes), words);
         }
     }

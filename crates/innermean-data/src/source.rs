@@ -1,4 +1,5 @@
-//! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need be.
+//! A file as it is opened: what it holds, told by its first bytes, and its text, unpacked if need
+//! be.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -66,7 +67,10 @@ impl Kind {
             (b"MATLAB 5.0 MAT", Kind::OldMat),
             (b"\x89HDF\r\n", Kind::Hdf5),
         ];
-        KINDS.into_iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Text, |(_, kind)| kind)
+        KINDS
+            .into_iter()
+            .find(|(magic, _)| head.starts_with(magic))
+            .map_or(Self::Text, |(_, kind)| kind)
     }
 }
 
@@ -89,7 +93,8 @@ impl<'a> Source<'a> {
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
         })?;
-        let source = Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()), limits)?;
+        let source =
+            Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()), limits)?;
         // Other files have no parts that could be named.
         if source.member.is_some() && !matches!(source.kind, Kind::Zip | Kind::Mat) {
             return Err(ReadError::NotFound { file: given.display().to_string() });
@@ -124,7 +129,9 @@ impl<'a> Source<'a> {
                 let (room, limits) = (self.rest(), self.limits);
                 let mut input = Cursor::new(self.head).chain(self.input);
                 let array = npy::read(&mut input, room, &limits, &self.file)?;
-                Ok(Content::Columns(Box::new(MatrixColumns::new(array, &self.file, None, &limits)?)))
+                Ok(Content::Columns(Box::new(MatrixColumns::new(
+                    array, &self.file, None, &limits,
+                )?)))
             }
             Kind::Zip => {
                 let Some(mut archive) = Archive::open(self.input, self.limits, &self.file)? else {
@@ -133,7 +140,12 @@ impl<'a> Source<'a> {
                 Ok(Content::Columns(match archive.only(self.member.as_deref())? {
                     Some(index) => {
                         let (file, name) = archive.name_of(index);
-                        Box::new(MatrixColumns::new(archive.read(index)?, &file, Some(&name), &self.limits)?)
+                        Box::new(MatrixColumns::new(
+                            archive.read(index)?,
+                            &file,
+                            Some(&name),
+                            &self.limits,
+                        )?)
                     }
                     None => Box::new(ArchiveColumns::new(archive)?),
                 }))
@@ -142,7 +154,11 @@ impl<'a> Source<'a> {
             Kind::Mat => self.mat(),
             Kind::OldMat => {
                 let advice = "save it with save(..., '-v7.3')";
-                Err(ReadError::unsuitable(&self.file, "is a MATLAB file of a version before 7.3", advice))
+                Err(ReadError::unsuitable(
+                    &self.file,
+                    "is a MATLAB file of a version before 7.3",
+                    advice,
+                ))
             }
             Kind::Hdf5 => {
                 let reason = "is an HDF5 file that was not written by MATLAB";
@@ -205,11 +221,13 @@ impl<'a> Source<'a> {
         let length = self.rest().checked_add(self.head.len() as u64);
         let (bytes, taken) = Counted::new(Cursor::new(self.head).chain(self.input));
         let (file, limits, packed) = (self.file.clone(), self.limits, self.kind == Kind::Gzip);
-        let unpacked = |input| Ok(Unpacked { file, input, packed, handed_out: 0, taken, length, limits });
+        let unpacked =
+            |input| Ok(Unpacked { file, input, packed, handed_out: 0, taken, length, limits });
         match self.kind {
             Kind::Text => unpacked(Box::new(bytes)),
             Kind::Gzip => unpacked(Box::new(MultiGzDecoder::new(bytes))),
-            // French's library hands out zip files; their bytes would otherwise be reported as broken text.
+            // French's library hands out zip files; their bytes would otherwise be reported as
+            // broken text.
             Kind::Zip => Err(ReadError::Zip { file: self.file }),
             kind => {
                 let what = match kind {
@@ -270,7 +288,9 @@ impl<'a> Unpacked<'a> {
 impl Unpacked<'_> {
     /// How much of the file has been used, from 0 to 1.
     pub(crate) fn part(&self) -> Option<f64> {
-        self.length.filter(|length| *length > 0).map(|length| self.taken.get() as f64 / length as f64)
+        self.length
+            .filter(|length| *length > 0)
+            .map(|length| self.taken.get() as f64 / length as f64)
     }
 }
 
@@ -279,7 +299,8 @@ impl Read for Unpacked<'_> {
         let read = self.input.read(out)?;
         self.handed_out += read as u64;
         if self.packed {
-            let checked = self.limits.check_expansion(self.handed_out, self.taken.get(), &self.file);
+            let checked =
+                self.limits.check_expansion(self.handed_out, self.taken.get(), &self.file);
             checked.map_err(io::Error::other)?;
         }
         Ok(read)

@@ -1,8 +1,9 @@
-//! Tables: any columns in their roles ([`frame`]), and the returns of a portfolio's assets ([`read`]).
+//! Tables: any columns in their roles ([`frame`]), and the returns of a portfolio's assets
+//! ([`read`]).
 //!
 //! `layout` and `frame_layout` tell delimiter, header and decimal mark, `index` whether the first
-//! column labels the rows; `rows` reads text and `arrays` columns that are numbers already, both into
-//! a `table`, which knows the roles of its columns and what is missing in them.
+//! column labels the rows; `rows` reads text and `arrays` columns that are numbers already, both
+//! into a `table`, which knows the roles of its columns and what is missing in them.
 
 pub(crate) mod arrays;
 pub(crate) mod columns;

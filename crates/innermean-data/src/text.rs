@@ -1,7 +1,7 @@
 //! Text read in pieces: its lines one after the other, and its first lines ahead of time.
 //!
-//! Only one piece of the file is held, and the line that lies across its end is carried over to the next. So the memory
-//! a table takes is that of its values, however long the file.
+//! Only one piece of the file is held, and the line that lies across its end is carried over to the
+//! next. So the memory a table takes is that of its values, however long the file.
 
 use std::io::{ErrorKind, Read};
 
@@ -16,7 +16,8 @@ pub(crate) mod cell;
 pub(crate) mod line;
 pub(crate) mod number;
 
-/// Bytes asked for at a time: they stay in the processor's cache until their numbers have been read.
+/// Bytes asked for at a time: they stay in the processor's cache until their numbers have been
+/// read.
 const PIECE: usize = 1 << 17;
 
 /// The lines of a text.
@@ -49,10 +50,11 @@ impl<'a> Text<'a> {
         if text.buffer.starts_with(b"\xef\xbb\xbf") {
             text.at = 3;
         }
-        // A carriage return alone ends lines only where no line feed does. Behind the last byte of a piece there may be one.
+        // A carriage return alone ends lines only where no line feed does. Behind the last byte of
+        // a piece there may be one.
         while memchr(b'\n', &text.buffer).is_none() {
-            let alone =
-                memchr(b'\r', &text.buffer).is_some_and(|at| text.ended || at + 1 < text.buffer.len());
+            let alone = memchr(b'\r', &text.buffer)
+                .is_some_and(|at| text.ended || at + 1 < text.buffer.len());
             if alone {
                 text.line_end = b'\r';
             }
@@ -136,8 +138,8 @@ impl<'a> Text<'a> {
         line(&self.buffer[from..from + length], self.lines, &self.input.file).map(Some)
     }
 
-    /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will hand out again. Of very long lines
-    /// fewer will do.
+    /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will
+    /// hand out again. Of very long lines fewer will do.
     pub(crate) fn first_lines(&mut self, count: usize) -> Result<Vec<Line<'_>>, ReadError> {
         while !self.ended && !self.sample(count)?.1 {
             self.fill()?;
@@ -218,7 +220,8 @@ mod tests {
             let whole = format!("\u{feff}a\r\n\n{long}\n{long}é\nlast");
             for step in [1000, usize::MAX] {
                 let mut text = Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
-                let first: Vec<usize> = text.first_lines(3).unwrap().iter().map(|l| l.number).collect();
+                let first: Vec<usize> =
+                    text.first_lines(3).unwrap().iter().map(|l| l.number).collect();
                 assert_eq!(first, [1, 3, 4], "the blank line is not one of them");
                 let all = lines(&mut text);
                 let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
@@ -234,16 +237,26 @@ mod tests {
             for mark in ["", "\u{feff}"] {
                 // The mark takes part of the first piece.
                 let long = "x".repeat(length.saturating_sub(mark.len()).max(1));
-                for (end, step) in
-                    [("\n", 1000), ("\r\n", 1000), ("\r\n", usize::MAX), ("\r", 1000), ("\r", usize::MAX)]
-                {
+                for (end, step) in [
+                    ("\n", 1000),
+                    ("\r\n", 1000),
+                    ("\r\n", usize::MAX),
+                    ("\r", 1000),
+                    ("\r", usize::MAX),
+                ] {
                     for tail in ["", end, &format!("{end}b"), &format!("{end}b{end}{end}c{end}")] {
                         let whole = format!("{mark}{long}{tail}");
-                        let mut text = Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
-                        let all: Vec<String> = lines(&mut text).into_iter().map(|(_, text)| text).collect();
+                        let mut text =
+                            Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
+                        let all: Vec<String> =
+                            lines(&mut text).into_iter().map(|(_, text)| text).collect();
                         let expected = [&long[..], "b", "", "c"];
                         let count = [1, 2, 4][tail.matches(['b', 'c']).count()];
-                        assert!(all == expected[..count], "{length} {end:?} {tail:?}: {} lines", all.len());
+                        assert!(
+                            all == expected[..count],
+                            "{length} {end:?} {tail:?}: {} lines",
+                            all.len()
+                        );
                     }
                 }
             }
@@ -266,15 +279,20 @@ mod tests {
     #[test]
     fn lines_beyond_the_limit_are_refused_wherever_they_stand() {
         let long = "x".repeat(3_000_000);
-        for (whole, line) in
-            [(long.clone(), 1), (format!("a\n{long}"), 2), (format!("{}{long}", "a\n".repeat(200)), 201)]
-        {
+        for (whole, line) in [
+            (long.clone(), 1),
+            (format!("a\n{long}"), 2),
+            (format!("{}{long}", "a\n".repeat(200)), 201),
+        ] {
             let mut input = Unpacked::of(whole.as_bytes());
             input.limits.line = 1 << 20;
             let mut text = match Text::new(input) {
                 Ok(text) => text,
                 Err(error) => {
-                    assert!(line == 1 && error.to_string().starts_with("file, line 1: is longer than 1 MiB"));
+                    assert!(
+                        line == 1
+                            && error.to_string().starts_with("file, line 1: is longer than 1 MiB")
+                    );
                     continue;
                 }
             };

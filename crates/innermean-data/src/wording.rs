@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// What a terminal would act upon instead of showing it: control characters, line separators, and marks that turn the direction of text, by
-/// which one name may look like another.
+/// What a terminal would act upon instead of showing it: control characters, line separators, and
+/// marks that turn the direction of text, by which one name may look like another.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -12,7 +12,8 @@ fn is_invisible(c: char) -> bool {
         )
 }
 
-/// A text from a file as a terminal may show it: on one line, with a replacement character for each that is not to be seen.
+/// A text from a file as a terminal may show it: on one line, with a replacement character for each
+/// that is not to be seen.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.contains(is_invisible) {
         Cow::Owned(text.replace(is_invisible, "\u{fffd}"))
@@ -48,7 +49,8 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
 
 /// `'a', 'b' and 7 others are not`.
 pub(crate) fn listed(names: &[String], one: &str, many: &str) -> String {
-    let shown: Vec<String> = names.iter().take(5).map(|name| format!("'{}'", shorten(name))).collect();
+    let shown: Vec<String> =
+        names.iter().take(5).map(|name| format!("'{}'", shorten(name))).collect();
     let verb = if names.len() == 1 { one } else { many };
     match names.len() - shown.len() {
         0 => format!("{} {verb}", shown.join(", ")),
@@ -68,8 +70,11 @@ pub(crate) fn enumerated(names: &[String]) -> String {
 }
 
 pub(crate) fn constant_columns(columns: &[(String, f64)]) -> String {
-    let shown: Vec<String> =
-        columns.iter().take(5).map(|(name, value)| format!("'{}' (always {value})", shorten(name))).collect();
+    let shown: Vec<String> = columns
+        .iter()
+        .take(5)
+        .map(|(name, value)| format!("'{}' (always {value})", shorten(name)))
+        .collect();
     let more = columns.len() - shown.len();
     let others = if more == 0 { String::new() } else { format!(" and {more} more") };
     if columns.len() == 1 {

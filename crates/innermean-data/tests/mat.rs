@@ -1,4 +1,5 @@
-//! Variables of MATLAB 7.3, from files laid out as MATLAB lays them out; and what is said where they are not built in.
+//! Variables of MATLAB 7.3, from files laid out as MATLAB lays them out; and what is said where
+//! they are not built in.
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,10 @@ mod built_in {
         let matrix = read_matrix(&file("one.mat")).unwrap();
         assert_eq!((matrix.rows, matrix.columns, &matrix.values[..]), (3, 2, &VALUES[..]));
         let returns = read_returns(&file("one.mat"), &ReadOptions::default()).unwrap();
-        assert_eq!((returns.names.join(" "), &returns.values[..]), ("a01 a02".to_owned(), &VALUES[..]));
+        assert_eq!(
+            (returns.names.join(" "), &returns.values[..]),
+            ("a01 a02".to_owned(), &VALUES[..])
+        );
     }
 
     #[test]
@@ -64,7 +68,11 @@ mod built_in {
         let shape = |columns: u64, rows: u64| [columns.to_le_bytes(), rows.to_le_bytes()].concat();
         let told = shape(2, 3);
         for (columns, rows, part) in [
-            (2, 1_000_000_000_000_000, "R: unpacks to more than 200 times its size; if it is to be trusted"),
+            (
+                2,
+                1_000_000_000_000_000,
+                "R: unpacks to more than 200 times its size; if it is to be trusted",
+            ),
             (1_000_000_000_000, 1, "R: has 1000000000000 columns, and a table has at most 1000000"),
             (1_000_000, u64::MAX, "R: unpacks to more than 200 times"),
             (2, 1000, "R: is damaged"),

@@ -1,12 +1,13 @@
-//! Parquet files as other programs write them, and as this one does; and what is said where they are not built in.
+//! Parquet files as other programs write them, and as this one does; and what is said where they
+//! are not built in.
 
 #![cfg_attr(not(feature = "parquet"), allow(dead_code, unused_imports))]
 
 use std::path::{Path, PathBuf};
 
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, Missing, OutColumn, OutTable, ReadError, ReadOptions, parse_frame,
-    read_frame, read_returns,
+    Ask, Columns, FeatureColumns, Frame, Missing, OutColumn, OutTable, ReadError, ReadOptions,
+    parse_frame, read_frame, read_returns,
 };
 use proptest::prelude::*;
 
@@ -22,7 +23,12 @@ fn named(names: &[&str]) -> FeatureColumns {
     FeatureColumns::Named(names.iter().map(|&name| name.to_owned()).collect())
 }
 
-fn read(name: &str, keys: &[&str], numbers: &[&str], features: FeatureColumns) -> Result<Frame, ReadError> {
+fn read(
+    name: &str,
+    keys: &[&str],
+    numbers: &[&str],
+    features: FeatureColumns,
+) -> Result<Frame, ReadError> {
     let columns = Columns { keys: asks(keys), numbers: asks(numbers), features };
     read_frame(&file(name), &columns, Missing::Error)
 }
@@ -30,7 +36,8 @@ fn read(name: &str, keys: &[&str], numbers: &[&str], features: FeatureColumns) -
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn without_the_feature_it_is_named() {
-    let error = read("snappy.parquet", &[], &["stars"], FeatureColumns::None).unwrap_err().to_string();
+    let error =
+        read("snappy.parquet", &[], &["stars"], FeatureColumns::None).unwrap_err().to_string();
     assert!(error.contains("snappy.parquet: is a Parquet file, which is not built in"), "{error}");
     assert!(error.contains("build with --features parquet"), "{error}");
 }
@@ -45,8 +52,14 @@ mod built_in {
             let frame = read(name, &["id", "flag"], &["stars", "price"], named(&["x2", "flag"]));
             assert!(matches!(frame, Err(ReadError::ColumnTwice { .. })));
             let frame = read(name, &["id"], &["stars", "price"], named(&["x2", "flag"])).unwrap();
-            assert_eq!(frame.keys[0].as_ref().unwrap().names, ["9223372036854775807", "1", "2", "3"]);
-            assert_eq!(frame.numbers, [Some(vec![5.0, 3.0, 4.0, 1.0]), Some(vec![1.0, 2.0, 3.0, 4.0])]);
+            assert_eq!(
+                frame.keys[0].as_ref().unwrap().names,
+                ["9223372036854775807", "1", "2", "3"]
+            );
+            assert_eq!(
+                frame.numbers,
+                [Some(vec![5.0, 3.0, 4.0, 1.0]), Some(vec![1.0, 2.0, 3.0, 4.0])]
+            );
             assert_eq!(frame.feature_names, ["flag", "x2"], "in the order of the file");
             assert_eq!(frame.features, [1.0, 1.0, 0.0, 2.0, 1.0, 3.0, 1.0, 4.0]);
             assert!(frame.place(3).ends_with("row 4"));
@@ -56,8 +69,12 @@ mod built_in {
     #[test]
     fn nulls_are_missing() {
         let error = read("zstd.parquet", &["user"], &[], named(&["x1"])).unwrap_err().to_string();
-        assert!(error.contains("row 2, column 5 (x1): 'NaN' is a missing value, the first of 2"), "{error}");
-        let columns = Columns { keys: asks(&["user"]), features: named(&["x1"]), ..Columns::default() };
+        assert!(
+            error.contains("row 2, column 5 (x1): 'NaN' is a missing value, the first of 2"),
+            "{error}"
+        );
+        let columns =
+            Columns { keys: asks(&["user"]), features: named(&["x1"]), ..Columns::default() };
         let frame = read_frame(&file("zstd.parquet"), &columns, Missing::DropRows).unwrap();
         assert_eq!((frame.features, frame.dropped.rows), (vec![0.5, 2.5], 2));
         assert_eq!(frame.keys[0].as_ref().unwrap().names, ["ann"]);
@@ -67,15 +84,24 @@ mod built_in {
     fn what_is_refused() {
         let says = |keys: &[&str], numbers: &[&str], features: FeatureColumns, part: &str| {
             let error = read("snappy.parquet", keys, numbers, features).unwrap_err().to_string();
-            assert!(error.contains(part) && error.contains("snappy.parquet"), "'{part}' is not in: {error}");
+            assert!(
+                error.contains(part) && error.contains("snappy.parquet"),
+                "'{part}' is not in: {error}"
+            );
         };
         says(&[], &["when"], FeatureColumns::None, "column 'when' holds dates or times");
         says(&["many.list.element"], &[], FeatureColumns::None, "holds lists or bytes");
         says(&[], &["id"], FeatureColumns::None, "whole numbers above 2^53");
         says(&[], &["user"], FeatureColumns::None, "row 1, column 1 (user): 'ann' is not a number");
-        let others =
-            FeatureColumns::Others { except: vec!["id".into(), "when".into(), "many.list.element".into()] };
-        says(&[], &[], others, "'ann' is not a number, but all columns without another role are features");
+        let others = FeatureColumns::Others {
+            except: vec!["id".into(), "when".into(), "many.list.element".into()],
+        };
+        says(
+            &[],
+            &[],
+            others,
+            "'ann' is not a number, but all columns without another role are features",
+        );
         says(
             &["nobody"],
             &[],
@@ -122,7 +148,8 @@ mod built_in {
         });
         let schema = Type::group_type_builder("old").with_fields(fields.collect()).build().unwrap();
         let mut bytes = Vec::new();
-        let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
         let mut group = writer.next_row_group().unwrap();
         for column in 0..7 {
             let mut chunk = group.next_column().unwrap().unwrap();
@@ -136,7 +163,8 @@ mod built_in {
         group.close().unwrap();
         writer.close().unwrap();
         let read = |keys: &[&str], numbers: &[&str]| {
-            let columns = Columns { keys: asks(keys), numbers: asks(numbers), ..Columns::default() };
+            let columns =
+                Columns { keys: asks(keys), numbers: asks(numbers), ..Columns::default() };
             parse_frame(&bytes, "old.parquet", &columns, Missing::Error)
         };
         let times = ["DATE", "TIME_MILLIS", "TIME_MICROS", "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS"];
@@ -156,9 +184,12 @@ mod built_in {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
         let numbers = |from: u32| OutColumn::Numbers((from..from + 100).map(f64::from).collect());
-        OutTable { columns: vec![("x".into(), numbers(0)), ("y".into(), numbers(1))] }.write(&path).unwrap();
+        OutTable { columns: vec![("x".into(), numbers(0)), ("y".into(), numbers(1))] }
+            .write(&path)
+            .unwrap();
         let whole = std::fs::read(&path).unwrap();
-        // A whole number takes seven bits a byte, twice its size: 100 rows, then the list of groups.
+        // A whole number takes seven bits a byte, twice its size: 100 rows, then the list of
+        // groups.
         let told = [0x16, 0xc8, 0x01, 0x19];
         let at = whole.windows(4).rposition(|bytes| bytes == told).unwrap();
         for rows in [99, 101, 10_u64.pow(9), 10_u64.pow(15), 10_u64.pow(18)] {
@@ -182,7 +213,10 @@ mod built_in {
                 let error = parse_frame(&bytes, "t.parquet", &columns, Missing::Error).unwrap_err();
                 // Said of the rows, or of what so many would unpack to.
                 let words = error.to_string();
-                assert!(words.contains("rows") || words.contains("unpacks to more than"), "{rows}: {error}");
+                assert!(
+                    words.contains("rows") || words.contains("unpacks to more than"),
+                    "{rows}: {error}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Tables that are written: each format, what is refused beforehand, and that reading gives them back.
+//! Tables that are written: each format, what is refused beforehand, and that reading gives them
+//! back.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,12 @@ fn table() -> OutTable {
 
 fn numbers() -> OutTable {
     let column = |values: &[f64]| OutColumn::Numbers(values.to_vec());
-    OutTable { columns: vec![("a".into(), column(&[1.0, 2.0])), ("b".into(), OutColumn::Whole(vec![3, 4]))] }
+    OutTable {
+        columns: vec![
+            ("a".into(), column(&[1.0, 2.0])),
+            ("b".into(), OutColumn::Whole(vec![3, 4])),
+        ],
+    }
 }
 
 fn refusal(table: &OutTable, path: &Path) -> String {
@@ -40,7 +46,8 @@ fn text_and_json() {
     let expected = "user\tvalue, mean\tcount\nann\t0.1\t1\n\"a,b \"\"c\"\"\"\t-1e-300\t2\n\"NA\"\tNaN\t18446744073709551615\n";
     assert_eq!(fs::read_to_string(path("t.TSV")).unwrap(), expected);
     table().write(&path("t.json")).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(path("t.json")).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path("t.json")).unwrap()).unwrap();
     assert_eq!(json[0], serde_json::json!({"user": "ann", "value, mean": 0.1, "count": 1}));
     assert_eq!(json[2], serde_json::json!({"user": "NA", "value, mean": null, "count": u64::MAX}));
     OutTable::default().write(&path("empty.json")).unwrap();
@@ -55,7 +62,8 @@ fn packed_text_is_read_back() {
         table().write(&path).unwrap();
         assert!(fs::read(&path).unwrap().starts_with(b"\x1f\x8b"));
         let keys = vec![Ask::required("user")];
-        let frame = read_frame(&path, &Columns { keys, ..Columns::default() }, Missing::Error).unwrap();
+        let frame =
+            read_frame(&path, &Columns { keys, ..Columns::default() }, Missing::Error).unwrap();
         assert_eq!(frame.keys[0].as_ref().unwrap().names, ["ann", "a,b \"c\"", "NA"]);
     }
 }
@@ -111,7 +119,8 @@ fn an_older_file_survives_a_failure() {
     let path = folder.path().join("t.csv");
     fs::write(&path, "old").unwrap();
     let file = OutFile::check(&path, &[]).unwrap();
-    let error = file.write(|_| Err(std::io::Error::other("the disk is full"))).unwrap_err().to_string();
+    let error =
+        file.write(|_| Err(std::io::Error::other("the disk is full"))).unwrap_err().to_string();
     assert!(error.contains("the disk is full"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     numbers().write(&path).unwrap();
@@ -145,7 +154,9 @@ fn a_link_to_nothing_is_respected() {
     std::os::unix::fs::symlink("there/t.csv", path("second.csv")).unwrap();
     numbers().write(&path("first.csv")).unwrap();
     assert!(
-        ["first.csv", "second.csv"].iter().all(|name| fs::symlink_metadata(path(name)).unwrap().is_symlink())
+        ["first.csv", "second.csv"]
+            .iter()
+            .all(|name| fs::symlink_metadata(path(name)).unwrap().is_symlink())
     );
     assert_eq!(fs::read_to_string(path("there/t.csv")).unwrap(), "a,b\n1,3\n2,4\n");
     std::os::unix::fs::symlink("nowhere/t.csv", path("lost.csv")).unwrap();
@@ -155,7 +166,8 @@ fn a_link_to_nothing_is_respected() {
     assert!(numbers().write(&path("round.csv")).is_err());
 }
 
-/// A file of a program at work, one of a killed program, one of a killed program that has just begun, and another's.
+/// A file of a program at work, one of a killed program, one of a killed program that has just
+/// begun, and another's.
 #[test]
 fn what_killed_programs_leave_is_removed_at_the_next_write() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,11 +211,13 @@ fn no_name_becomes_a_formula() {
     assert_eq!(lines, expected);
     let columns = Columns { keys: vec![Ask::required("=name")], ..Columns::default() };
     let frame = read_frame(&path, &columns, Missing::Error).unwrap();
-    let read: Vec<&str> = (0..names.len()).map(|row| frame.keys[0].as_ref().unwrap().text(row)).collect();
+    let read: Vec<&str> =
+        (0..names.len()).map(|row| frame.keys[0].as_ref().unwrap().text(row)).collect();
     assert_eq!(read, names);
 }
 
-/// Texts as they may stand in a table: no line ends, for a row is a line, and no blanks around them.
+/// Texts as they may stand in a table: no line ends, for a row is a line, and no blanks around
+/// them.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c0-9]{1,3}",

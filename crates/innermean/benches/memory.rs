@@ -1,7 +1,8 @@
-//! What SVRPDA-II takes beside the data, on a dense process of 10^8 pairs: at most `1.2 (d + n_X ell)` numbers and 64 MB.
+//! What SVRPDA-II takes beside the data, on a dense process of 10^8 pairs: at most `1.2 (d + n_X
+//! ell)` numbers and 64 MB.
 //!
-//! `cargo bench -p innermean --bench memory` prints the peak of a short run beside that bound, and fails when it is exceeded. `INNERMEAN_STATES` makes the
-//! process smaller.
+//! `cargo bench -p innermean --bench memory` prints the peak of a short run beside that bound, and
+//! fails when it is exceeded. `INNERMEAN_STATES` makes the process smaller.
 
 #![expect(unsafe_code, reason = "a counting allocator")]
 
@@ -41,17 +42,23 @@ static ALLOCATOR: Counting = Counting;
 const SLACK: usize = 64 << 20;
 
 fn main() -> ExitCode {
-    let states = std::env::var("INNERMEAN_STATES").ok().and_then(|s| s.parse().ok()).unwrap_or(10_000);
+    let states =
+        std::env::var("INNERMEAN_STATES").ok().and_then(|s| s.parse().ok()).unwrap_or(10_000);
     let options = MdpOptions { states, d: 10, rewards: Rewards::PerState, ..MdpOptions::default() };
     let mdp = generate_mdp(&options);
-    let f = Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount).expect("an MDP");
+    let f = Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)
+        .expect("an MDP");
     let (d, n_x, ell) = (f.d(), f.n_x(), f.ell());
-    let problem =
-        Problem { inner: f, merit: Square::new(1.0).expect("a weight"), regularizer: Unregularized };
+    let problem = Problem {
+        inner: f,
+        merit: Square::new(1.0).expect("a weight"),
+        regularizer: Unregularized,
+    };
     let start = vec![0.0; d];
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
-    let method = AnyMethod::named("svrpda2", &Choice::seeded(1), &problem, &start).expect("it suits");
+    let method =
+        AnyMethod::named("svrpda2", &Choice::seeded(1), &problem, &start).expect("it suits");
     let stop = Stop { max_outer: Some(3), tolerance: None, ..Stop::default() };
     let solution = Driver { stop, ..Driver::default() };
     let solution = method.run(&solution, &problem, &start, &mut ());

@@ -1,7 +1,8 @@
-//! What policy evaluation costs at scale: a dense P of 10^8 pairs beside one reading of it, and a sparse one of 10^6 states.
+//! What policy evaluation costs at scale: a dense P of 10^8 pairs beside one reading of it, and a
+//! sparse one of 10^6 states.
 //!
-//! `cargo bench -p innermean --bench policy` prints the table; with `-- --check` it fails when a ratio is above its limit. `INNERMEAN_STATES` makes the dense
-//! process smaller.
+//! `cargo bench -p innermean --bench policy` prints the table; with `-- --check` it fails when a
+//! ratio is above its limit. `INNERMEAN_STATES` makes the dense process smaller.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -10,8 +11,8 @@ use std::time::Instant;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::vector::{dispatch, sum};
 use innermean::{
-    Bellman, Choice, Driver, Listed, Method, Moves, Oracle, Passes, Problem, Settings, Square, StateFeatures,
-    Stop, Svrpda1, Svrpda2, Transitions, Unregularized,
+    Bellman, Choice, Driver, Listed, Method, Moves, Oracle, Passes, Problem, Settings, Square,
+    StateFeatures, Stop, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Process, Rewards, generate_mdp, generate_sparse_mdp};
 use rayon::prelude::*;
@@ -20,7 +21,8 @@ use rayon::prelude::*;
 const LIMIT: f64 = 2.0;
 const ROUNDS: usize = 5;
 
-/// Seconds by the clock and seconds on the processors, by all threads together: on a busy machine only those can be compared.
+/// Seconds by the clock and seconds on the processors, by all threads together: on a busy machine
+/// only those can be compared.
 #[derive(Clone, Copy)]
 struct Time {
     wall: f64,
@@ -82,8 +84,9 @@ fn dense(states: usize) -> bool {
         let (features, transitions, rewards) =
             (mdp.features.clone(), mdp.transitions.clone(), mdp.rewards.clone());
         reading = reading.least(timed(|| black_box(read(&transitions))).0);
-        let (time, built) =
-            timed(|| Bellman::new(mdp.d, features, transitions, rewards, mdp.discount).expect("an MDP"));
+        let (time, built) = timed(|| {
+            Bellman::new(mdp.d, features, transitions, rewards, mdp.discount).expect("an MDP")
+        });
         building = building.least(time);
         bellman = Some(built);
     }
@@ -105,11 +108,13 @@ fn dense(states: usize) -> bool {
 }
 
 fn sparse(states: usize, successors: usize) {
-    let Process { from, next, probabilities, rewards, .. } = generate_sparse_mdp(states, successors, 0.9, 1);
+    let Process { from, next, probabilities, rewards, .. } =
+        generate_sparse_mdp(states, successors, 0.9, 1);
     let moves = Moves { from, next, rewards, weights: Some(probabilities) };
     println!("sparse P, {states} states with {successors} successors each, one-hot features");
-    let (time, inner) =
-        timed(|| Transitions::new(StateFeatures::OneHot { states }, moves, 0.9).expect("a process"));
+    let (time, inner) = timed(|| {
+        Transitions::new(StateFeatures::OneHot { states }, moves, 0.9).expect("a process")
+    });
     row("  Transitions::new", time, None);
     let (theta, w) = (vec![0.5; states], vec![1.0; states]);
     let (mut f_bar, mut u) = (vec![0.0; states], vec![0.0; states]);
@@ -118,7 +123,8 @@ fn sparse(states: usize, successors: usize) {
     let merit = Square::new(1.0).expect("a weight");
     let problem = Problem { inner, merit, regularizer: Unregularized };
     let start = vec![0.0; states];
-    let settings = Settings::choose(&Choice::seeded(1), &problem, &start).expect("the default steps");
+    let settings =
+        Settings::choose(&Choice::seeded(1), &problem, &start).expect("the default steps");
     steps("SVRPDA-I", &Svrpda1(settings.clone()), &problem, &start);
     steps("SVRPDA-II", &Svrpda2(settings), &problem, &start);
     let lbfgs = Lbfgs::choose(&Choice::default(), &problem, &start).expect("it suits");
@@ -153,7 +159,8 @@ fn steps<M: Method>(
 
 fn main() -> ExitCode {
     let check = std::env::args().any(|a| a == "--check");
-    let states = std::env::var("INNERMEAN_STATES").ok().and_then(|s| s.parse().ok()).unwrap_or(10_000);
+    let states =
+        std::env::var("INNERMEAN_STATES").ok().and_then(|s| s.parse().ok()).unwrap_or(10_000);
     let kept = dense(states);
     sparse(1_000_000, 10);
     if !kept {

@@ -1,7 +1,10 @@
-//! What passes, products and steps cost beside what binds them: the memory, the multiply-adds, or the chain of a step. All is measured in one run.
+//! What passes, products and steps cost beside what binds them: the memory, the multiply-adds, or
+//! the chain of a step. All is measured in one run.
 //!
-//! `cargo bench -p innermean --bench ratios` prints the table; with `-- --check` it fails when a figure misses its limit. A word names the sections to run:
-//! `-- passes products steps`. Each figure is the best of many short rounds, taken in turns, so that noise from the machine hits all alike.
+//! `cargo bench -p innermean --bench ratios` prints the table; with `-- --check` it fails when a
+//! figure misses its limit. A word names the sections to run: `-- passes products steps`. Each
+//! figure is the best of many short rounds, taken in turns, so that noise from the machine hits all
+//! alike.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -12,8 +15,8 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::vector::{Aligned, LANES, axpy, bare_multiply_adds, dispatch, dot, update_with};
 use innermean::{
-    Choice, Collapsed, Inner, Method, Objective, Oracle, Portfolio, Problem, Regularizer, Ridge, Settings,
-    Simplex, Square, Svrpda1, Svrpda2, Unregularized, gram, product,
+    Choice, Collapsed, Inner, Method, Objective, Oracle, Portfolio, Problem, Regularizer, Ridge,
+    Settings, Simplex, Square, Svrpda1, Svrpda2, Unregularized, gram, product,
 };
 use innermean_data::generate_factor_model;
 use rayon::prelude::*;
@@ -101,8 +104,16 @@ fn peak() -> f64 {
     (48 * times) as f64 / seconds
 }
 
-/// One f on one and on two threads beside the bare reading of the same data on as many: each pass as a share of what binds it.
-fn passes(name: &str, f: &dyn Inner, data: &[f64], peak: f64, least: Option<f64>, table: &mut Vec<Row>) {
+/// One f on one and on two threads beside the bare reading of the same data on as many: each pass
+/// as a share of what binds it.
+fn passes(
+    name: &str,
+    f: &dyn Inner,
+    data: &[f64],
+    peak: f64,
+    least: Option<f64>,
+    table: &mut Vec<Row>,
+) {
     let (n, d) = (f.n_x(), f.d());
     let theta: Vec<f64> = (0..d).map(|l| 0.1 * (l % 10) as f64).collect();
     let w = vec![0.5; n];
@@ -115,7 +126,9 @@ fn passes(name: &str, f: &dyn Inner, data: &[f64], peak: f64, least: Option<f64>
                 rounds(data.len()),
                 [
                     &mut || {
-                        black_box(data.par_chunks(data.len().div_ceil(threads)).map(stream).sum::<f64>());
+                        black_box(
+                            data.par_chunks(data.len().div_ceil(threads)).map(stream).sum::<f64>(),
+                        );
                     },
                     &mut || f.means(&theta, &mut averages),
                     &mut || f.add_weighted_jac_t(&theta, &w, &mut sum),
@@ -130,11 +143,14 @@ fn passes(name: &str, f: &dyn Inner, data: &[f64], peak: f64, least: Option<f64>
         {
             let compute = (products * data.len()) as f64 / peak / threads as f64;
             let (bound, of) = if compute > read { (compute, "peak") } else { (read, "reading") };
-            let title = format!("{what}, {name}, {threads} thread{}", if threads == 1 { "" } else { "s" });
+            let title =
+                format!("{what}, {name}, {threads} thread{}", if threads == 1 { "" } else { "s" });
             table.push(Row::share(title, seconds[threads - 1][k + 1], bound, of, least));
         }
     }
-    for (k, what) in ["bare reading", "averages", "weighted Jacobians", "snapshot"].into_iter().enumerate() {
+    for (k, what) in
+        ["bare reading", "averages", "weighted Jacobians", "snapshot"].into_iter().enumerate()
+    {
         let least = (k > 0).then_some(1.8);
         table.push(Row::speedup(format!("{what}, {name}"), seconds[1][k], seconds[0][k], least));
     }
@@ -186,7 +202,13 @@ fn products(table: &mut Vec<Row>) {
             });
             let least = (d >= 100).then_some(0.7);
             let name = format!("Gram matrix, {n} x {d}, {threads} threads");
-            table.push(Row::share(name, seconds, (n * d * (d + 1) / 2) as f64 / bound, "peak", least));
+            table.push(Row::share(
+                name,
+                seconds,
+                (n * d * (d + 1) / 2) as f64 / bound,
+                "peak",
+                least,
+            ));
         }
         for d in [300, 1000] {
             let mut matrix = gram::of_rows(d, &returns(2 * d, d), |_| 1.0);
@@ -210,19 +232,34 @@ fn products(table: &mut Vec<Row>) {
                 rounds(n * d),
                 [
                     &mut || {
-                        black_box(rows.par_chunks(rows.len().div_ceil(threads)).map(stream).sum::<f64>());
+                        black_box(
+                            rows.par_chunks(rows.len().div_ceil(threads)).map(stream).sum::<f64>(),
+                        );
                     },
                     &mut || product::product(&rows, d, &b, k, &mut out),
                 ],
             )
         });
         let name = format!("product, {n} x {d} x {k}, {threads} threads");
-        table.push(Row::share(name, seconds, read.max((n * d * k) as f64 / bound), "reading or peak", None));
+        table.push(Row::share(
+            name,
+            seconds,
+            read.max((n * d * k) as f64 / bound),
+            "reading or peak",
+            None,
+        ));
     }
 }
 
-/// The chain that no primal-dual step can avoid: `c = <x, theta>`, `u += c x`, `theta -= alpha u`, each waiting for the last.
-fn bare_chain(rows: &[f64], d: usize, order: impl Iterator<Item = usize>, u: &mut [f64], theta: &mut [f64]) {
+/// The chain that no primal-dual step can avoid: `c = <x, theta>`, `u += c x`, `theta -= alpha u`,
+/// each waiting for the last.
+fn bare_chain(
+    rows: &[f64],
+    d: usize,
+    order: impl Iterator<Item = usize>,
+    u: &mut [f64],
+    theta: &mut [f64],
+) {
     dispatch(
         #[inline(always)]
         || {
@@ -268,10 +305,17 @@ fn linear_steps(d: usize, n: usize, most: Option<f64>, table: &mut Vec<Row>) {
     steps((&problem).into(), &rows, ", linear", most, table);
 }
 
-fn steps(problem: Objective<'_>, rows: &[f64], name: &str, most: Option<f64>, table: &mut Vec<Row>) {
+fn steps(
+    problem: Objective<'_>,
+    rows: &[f64],
+    name: &str,
+    most: Option<f64>,
+    table: &mut Vec<Row>,
+) {
     let (d, n) = (problem.inner.d(), problem.inner.n_x());
     let start = vec![1.0 / d as f64; d];
-    let settings = Settings::choose(&Choice::seeded(1), problem, &start).expect("the default steps");
+    let settings =
+        Settings::choose(&Choice::seeded(1), problem, &start).expect("the default steps");
     let steps = n.min(20_000);
     let (one, two) = (Svrpda1(settings.clone()), Svrpda2(settings));
     let (mut oracle1, mut oracle2) = (Oracle::new(problem), Oracle::new(problem));
@@ -296,7 +340,13 @@ fn steps(problem: Objective<'_>, rows: &[f64], name: &str, most: Option<f64>, ta
     black_box((&theta, &theta_random, &state1.theta, &state2.theta));
     let mut row = |what: &str, seconds: f64, most| {
         let name = format!("{what}, {n} x {d}{name}");
-        table.push(Row::ratio(name, seconds / steps as f64, bare / steps as f64, "bare chain", most));
+        table.push(Row::ratio(
+            name,
+            seconds / steps as f64,
+            bare / steps as f64,
+            "bare chain",
+            most,
+        ));
     };
     row("bare chain, rows in order", bare, None);
     row("bare chain, random rows", bare_random, None);
@@ -317,7 +367,8 @@ type Section = (&'static str, fn(&mut Vec<Row>));
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let sections: [Section; 3] = [("passes", all_passes), ("products", products), ("steps", all_steps)];
+    let sections: [Section; 3] =
+        [("passes", all_passes), ("products", products), ("steps", all_steps)];
     let named = sections.iter().any(|(name, _)| words.iter().any(|word| word == name));
     println!("peak: {:.1} thousand million multiply-adds a second on one thread", peak() / 1e9);
     let mut missed = false;
@@ -330,7 +381,11 @@ fn main() -> ExitCode {
         println!("\n{name}");
         for Row { name, seconds, figure, limit } in &table {
             let nanos = seconds * 1e9;
-            let time = if nanos < 1e4 { format!("{nanos:.1} ns") } else { format!("{:.1} us", nanos / 1e3) };
+            let time = if nanos < 1e4 {
+                format!("{nanos:.1} ns")
+            } else {
+                format!("{:.1} us", nanos / 1e3)
+            };
             missed |= limit.as_ref().is_some_and(|(_, held)| !held);
             let note = limit.as_ref().map_or(String::new(), |(limit, held)| {
                 format!(" ({limit}{})", if *held { "" } else { ": MISSED" })
@@ -338,5 +393,9 @@ fn main() -> ExitCode {
             println!("{name:56} {time:>12}  {figure}{note}");
         }
     }
-    if words.iter().any(|word| word == "--check") && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if words.iter().any(|word| word == "--check") && missed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }

@@ -1,10 +1,12 @@
-//! A problem of your own, instrumental variables: demand is 3 - 2 price + a shock, and the price answers to the shock, so that plain least
-//! squares is wrong. Over the days with one value of the instrument, the shock averages out. See docs/adding-a-problem.md.
+//! A problem of your own, instrumental variables: demand is 3 - 2 price + a shock, and the price
+//! answers to the shock, so that plain least squares is wrong. Over the days with one value of the
+//! instrument, the shock averages out. See docs/adding-a-problem.md.
 
 use innermean::{CheckOptions, Inner, Problem, Square, Unregularized};
 use innermean::{Structure, check_problem, draws::Stream};
 
-/// `f_theta(x_i, y_ij) = demand - theta_0 - theta_1 price` on day j of those with value i of the instrument.
+/// `f_theta(x_i, y_ij) = demand - theta_0 - theta_1 price` on day j of those with value i of the
+/// instrument.
 struct Days(Vec<Vec<[f64; 2]>>);
 
 impl Inner for Days {
@@ -32,7 +34,8 @@ impl Inner for Days {
 
 /// The closed form, two-stage least squares: the mean demands regressed on the mean prices.
 fn two_stages(days: &[Vec<[f64; 2]>]) -> [f64; 2] {
-    let mean = |own: &[[f64; 2]], k: usize| own.iter().map(|day| day[k]).sum::<f64>() / own.len() as f64;
+    let mean =
+        |own: &[[f64; 2]], k: usize| own.iter().map(|day| day[k]).sum::<f64>() / own.len() as f64;
     let points: Vec<[f64; 2]> = days.iter().map(|own| [mean(own, 0), mean(own, 1)]).collect();
     let [x, y] = [mean(&points, 0), mean(&points, 1)];
     let moment = |k: usize| points.iter().map(|p| (p[0] - x) * (p[k] - [x, y][k])).sum::<f64>();
@@ -54,6 +57,9 @@ pub(crate) fn main() {
     check_problem(&problem, &CheckOptions::default()).assert_ok();
     let solution = innermean::solve(&problem, &[0.0; 2]).expect("numbers of ordinary size");
     let [a, b] = solution.theta[..] else { panic!() };
-    println!("demand = {a:.4} {b:+.4} price, in closed form {:.4} {:+.4}", expected[0], expected[1]);
+    println!(
+        "demand = {a:.4} {b:+.4} price, in closed form {:.4} {:+.4}",
+        expected[0], expected[1]
+    );
     assert!((a - expected[0]).abs() < 1e-4 && (b - expected[1]).abs() < 1e-4);
 }

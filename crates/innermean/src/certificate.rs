@@ -2,15 +2,20 @@
 //!
 //! Every bound comes from a function below P whose minimum is known.
 //!
-//! - *Duality gap.* For affine f and any duals w, `P(z) >= D(w)` for all z; see `certificate/dual.rs`. With `w_i = phi_i'(fbar_i(theta))` the gap
-//!   `P(theta) - D(w)` is `g(theta) + <F', theta> + g*(-F')`.
-//! - *Fenchel gap.* The same number bounds any P whose `F = P - g` is convex, for then `F(z) >= F(theta) + <F'(theta), z - theta>`.
-//! - *Quadratic.* Where F itself is quadratic, half of `|z - theta|^2` in the norm of its Hessian is added on the right, and the bound is
-//!   exact where g is quadratic too; see `certificate/quadratic.rs`.
+//! - *Duality gap.* For affine f and any duals w, `P(z) >= D(w)` for all z; see
+//!   `certificate/dual.rs`. With `w_i = phi_i'(fbar_i(theta))` the gap `P(theta) - D(w)` is
+//!   `g(theta) + <F', theta> + g*(-F')`.
+//! - *Fenchel gap.* The same number bounds any P whose `F = P - g` is convex, for then `F(z) >=
+//!   F(theta) + <F'(theta), z - theta>`.
+//! - *Quadratic.* Where F itself is quadratic, half of `|z - theta|^2` in the norm of its Hessian
+//!   is added on the right, and the bound is exact where g is quadratic too; see
+//!   `certificate/quadratic.rs`.
 //!
-//! `certificate/prover.rs` finds the best of them. It believes no method: whatever a bound is made of is found there, with what rounding may have
-//! done to it (`certificate/sizes.rs`), and a matrix is used only if it is certain to be positive definite (`certificate/definite.rs`). Safe bounds of this kind
-//! go back to Neumaier and Shcherbina, "Safe Bounds in Linear and Mixed-Integer Programming", 2004, and Jansson's work on semidefinite programs.
+//! `certificate/prover.rs` finds the best of them. It believes no method: whatever a bound is made
+//! of is found there, with what rounding may have done to it (`certificate/sizes.rs`), and a matrix
+//! is used only if it is certain to be positive definite (`certificate/definite.rs`). Safe bounds
+//! of this kind go back to Neumaier and Shcherbina, "Safe Bounds in Linear and Mixed-Integer
+//! Programming", 2004, and Jansson's work on semidefinite programs.
 
 use std::fmt;
 
@@ -68,7 +73,8 @@ pub enum Measure {
     DualityGap,
     /// A proof for convex P: `g(theta) + <F', theta> + g*(-F')`, `F = P - g`.
     FenchelGap,
-    /// A proof for quadratic F: the minimum of P's quadratic model, which is exact where g is quadratic too.
+    /// A proof for quadratic F: the minimum of P's quadratic model, which is exact where g is
+    /// quadratic too.
     Quadratic,
     /// No proof: the square root of what a Newton step from here would gain.
     Stationarity,
@@ -100,7 +106,8 @@ impl Measure {
 pub enum Reason {
     /// Nothing says that P is convex.
     NotConvex,
-    /// g leaves directions in which theta may go without end, and nothing that says much is known of them.
+    /// g leaves directions in which theta may go without end, and nothing that says much is known
+    /// of them.
     Unbounded,
     /// The duals at hand prove nothing yet.
     NotYet,
@@ -123,14 +130,17 @@ pub struct Certificate {
     pub measure: Measure,
     /// `P(theta) - P*` is at most this, where the measure is a gap and one is known.
     pub gap: Option<f64>,
-    /// What tolerances are compared with: the gap over the objective's scale, which is the larger of `|F| + |g|` at the point and at the origin (or the
-    /// point that g allows next to it); or the square root of what a Newton step would gain, over the same. It does not change when columns or the objective are
-    /// multiplied by constants.
+    /// What tolerances are compared with: the gap over the objective's scale, which is the larger
+    /// of `|F| + |g|` at the point and at the origin (or the point that g allows next to it); or
+    /// the square root of what a Newton step would gain, over the same. It does not change when
+    /// columns or the objective are multiplied by constants.
     pub relative: Option<f64>,
-    /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to so many times the largest of the answer, where `S_l` is the root mean
-    /// square of column l. None: among all theta.
+    /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to so many
+    /// times the largest of the answer, where `S_l` is the root mean square of column l. None:
+    /// among all theta.
     pub within: Option<f64>,
-    /// Whether double precision can prove no better: what is left is rounding. Then a problem counts as solved whatever the tolerance.
+    /// Whether double precision can prove no better: what is left is rounding. Then a problem
+    /// counts as solved whatever the tolerance.
     pub is_rounding: bool,
     /// Why there is no gap.
     pub reason: Option<Reason>,

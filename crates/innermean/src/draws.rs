@@ -1,8 +1,9 @@
 //! Random indices: one numbered stream for each random variable of an algorithm.
 //!
-//! Draw number t of a stream is a function of (seed, stream, t) alone. So streams never disturb each other (a
-//! method that skips a variable leaves the others unchanged), a run resumed from its counters continues bit for
-//! bit, and indices can be drawn in blocks ahead of their use, which is several times cheaper than one by one.
+//! Draw number t of a stream is a function of (seed, stream, t) alone. So streams never disturb
+//! each other (a method that skips a variable leaves the others unchanged), a run resumed from its
+//! counters continues bit for bit, and indices can be drawn in blocks ahead of their use, which is
+//! several times cheaper than one by one.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -71,8 +72,8 @@ impl Stream {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// What [`Self::index`] will return at the call after the next `by` ones, for prefetching. Before the first draw of a block, and more than
-    /// `MARGIN` ahead, it is a guess.
+    /// What [`Self::index`] will return at the call after the next `by` ones, for prefetching.
+    /// Before the first draw of a block, and more than `MARGIN` ahead, it is a guess.
     #[inline(always)]
     pub fn ahead(&self, by: usize, n: usize) -> usize {
         let within = (self.position.next as usize % BLOCK + by).min(BLOCK + MARGIN - 1);

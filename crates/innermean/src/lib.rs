@@ -4,9 +4,9 @@
 //! min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 //! ```
 //!
-//! The average stands inside the loss, so that the gradient of a random term is biased and ordinary stochastic
-//! gradient methods go astray. The methods here work on the saddle-point form, where the averages come out; the
-//! first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
+//! The average stands inside the loss, so that the gradient of a random term is biased and ordinary
+//! stochastic gradient methods go astray. The methods here work on the saddle-point form, where the
+//! averages come out; the first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
 //!
 //! ```
 //! use innermean::{Portfolio, Square, Unregularized};
@@ -22,9 +22,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`]; together they make a
-//! [`problem::Problem`]. [`problems`] holds those that people arrive with, [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for
-//! their steps, [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from. [`check`] tests an f, phi or g of your own.
+//! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`];
+//! together they make a [`problem::Problem`]. [`problems`] holds those that people arrive with,
+//! [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for their steps,
+//! [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they
+//! see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from.
+//! [`check`] tests an f, phi or g of your own.
 
 pub mod certificate;
 pub mod draws;
@@ -60,8 +63,8 @@ pub use model::merit::{
 };
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
 pub use model::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Separable,
-    Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
+    Separable, Simplex, Tilted, Unregularized,
 };
 pub use model::setting::InvalidSetting;
 pub use model::shared::SharedForm;
@@ -77,11 +80,15 @@ pub use run::status::Status;
 pub use run::{Begin, Driver, Observer, Record, Solution, Stop};
 pub use tuning::steps::StepRule;
 
-/// Minimises `problem` from `start` by the method that suits it, with the default limits; [`auto::solve`] takes others, and says what was chosen.
+/// Minimises `problem` from `start` by the method that suits it, with the default limits;
+/// [`auto::solve`] takes others, and says what was chosen.
 ///
 /// # Errors
 /// If no method can be had: the numbers of the problem are out of all proportion.
-pub fn solve<'p>(problem: impl Into<Objective<'p>>, start: &[f64]) -> Result<Solution, ChoiceError> {
+pub fn solve<'p>(
+    problem: impl Into<Objective<'p>>,
+    start: &[f64],
+) -> Result<Solution, ChoiceError> {
     Ok(auto::solve(&Driver::default(), problem, start, &mut (), 0)?.solution)
 }
 

@@ -34,22 +34,24 @@ pub mod svrpda1;
 pub mod svrpda2;
 
 pub use baselines::{
-    alexr, asc_pg, ascvrg, averaged, c_saga, comp_svrg1, comp_svrg2, composition, decay, estimates, field,
-    gtd2, mspbe_saga, mspbe_svrg, msvr, pdbg, saga, saga_table, scgd, sox, spdc, spdg, svrg, tracking,
-    vrsc_pg,
+    alexr, asc_pg, ascvrg, averaged, c_saga, comp_svrg1, comp_svrg2, composition, decay, estimates,
+    field, gtd2, mspbe_saga, mspbe_svrg, msvr, pdbg, saga, saga_table, scgd, sox, spdc, spdg, svrg,
+    tracking, vrsc_pg,
 };
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
 pub use safeguard::{Noise, Tempo};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
-/// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the state, and the state is plain data: clone it
-/// or serialise it (in a binary format: some hold infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
+/// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the
+/// state, and the state is plain data: clone it or serialise it (in a binary format: some hold
+/// infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
 pub trait Method: Debug {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
-    /// The state before the first outer iteration. No inner step allocates: all that it needs is made here.
+    /// The state before the first outer iteration. No inner step allocates: all that it needs is
+    /// made here.
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Self::State;
 
     /// Whether a state that was read from a checkpoint fits the problem, beyond what a state of
@@ -69,7 +71,8 @@ pub trait Method: Debug {
     /// One inner step: no allocation, no clock, no error.
     fn inner(&self, oracle: &mut Oracle<'_>, state: &mut Self::State);
 
-    /// `count` inner steps, bit for bit as many calls of [`Self::inner`]: what is the same for all of them may be asked once.
+    /// `count` inner steps, bit for bit as many calls of [`Self::inner`]: what is the same for all
+    /// of them may be asked once.
     #[inline(always)]
     fn inner_steps(&self, oracle: &mut Oracle<'_>, state: &mut Self::State, count: usize) {
         for _ in 0..count {
@@ -77,13 +80,15 @@ pub trait Method: Debug {
         }
     }
 
-    /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must not change the run.
+    /// Called before [`Self::theta`] is looked at, for methods that leave work for later. It must
+    /// not change the run.
     fn show(&self, oracle: &Oracle<'_>, state: &mut Self::State) {
         let _ = (oracle, state);
     }
 
-    /// The method with `tempo.steps` times its steps and `tempo.epoch` times its M, if its rule has found them and nobody else: then the
-    /// safeguard (`safeguard.rs`) watches over them. None where they are given, and where a method adapts them by itself.
+    /// The method with `tempo.steps` times its steps and `tempo.epoch` times its M, if its rule has
+    /// found them and nobody else: then the safeguard (`safeguard.rs`) watches over them. None
+    /// where they are given, and where a method adapts them by itself.
     fn at_tempo(&self, tempo: Tempo) -> Option<Self>
     where
         Self: Sized,
@@ -97,7 +102,8 @@ pub trait Method: Debug {
         Noise::Vanishes
     }
 
-    /// The reference point and the averages `fbar_i` at it, where [`Self::outer`] has just found them: with these a look costs nothing.
+    /// The reference point and the averages `fbar_i` at it, where [`Self::outer`] has just found
+    /// them: with these a look costs nothing.
     fn reference<'s>(&self, state: &'s Self::State) -> Option<(&'s [f64], &'s [f64])> {
         let _ = state;
         None
@@ -108,12 +114,14 @@ pub trait Method: Debug {
         *state = self.init(oracle, theta);
     }
 
-    /// Whether the method finds its way back by itself after iterates have blown up: then the driver does not stop there.
+    /// Whether the method finds its way back by itself after iterates have blown up: then the
+    /// driver does not stop there.
     fn recovers(&self) -> bool {
         false
     }
 
-    /// The point to report: the current iterate or, at the end of an outer iteration, the next reference point.
+    /// The point to report: the current iterate or, at the end of an outer iteration, the next
+    /// reference point.
     fn theta<'s>(&self, state: &'s Self::State) -> &'s [f64];
 
     /// The dual variables `w_i`, flat, if the method keeps some.
@@ -122,20 +130,23 @@ pub trait Method: Debug {
         None
     }
 
-    /// `F''` as it was made of the data, with nothing added, if F is quadratic and the method has it: a certificate need not make it again.
+    /// `F''` as it was made of the data, with nothing added, if F is quadratic and the method has
+    /// it: a certificate need not make it again.
     fn gram<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
         let _ = state;
         None
     }
 
-    /// The direction in which P falls without end, if the method has found one: then there is no minimum.
+    /// The direction in which P falls without end, if the method has found one: then there is no
+    /// minimum.
     fn endless<'s>(&self, state: &'s Self::State) -> Option<&'s [f64]> {
         let _ = state;
         None
     }
 
-    /// `F'` at theta, if the method has just found it on terms that are those of the problem: with it an evaluation reads no data. Of a method that has duals,
-    /// which then asks for a phi with kinks, the sum of weighted Jacobians that belongs to them.
+    /// `F'` at theta, if the method has just found it on terms that are those of the problem: with
+    /// it an evaluation reads no data. Of a method that has duals, which then asks for a phi with
+    /// kinks, the sum of weighted Jacobians that belongs to them.
     fn gradient<'s>(&self, state: &'s Self::State) -> Option<Gradient<'s>> {
         let _ = state;
         None
@@ -147,11 +158,12 @@ pub trait Listed: Sized {
     /// Its row.
     const INFO: MethodInfo;
 
-    /// The method for `problem`, with what the choice says and otherwise its rule or defaults. `theta` is the start.
+    /// The method for `problem`, with what the choice says and otherwise its rule or defaults.
+    /// `theta` is the start.
     ///
     /// # Errors
-    /// If the choice names a setting that the method does not have, or a value makes no sense, or the problem is not what the
-    /// method asks for.
+    /// If the choice names a setting that the method does not have, or a value makes no sense, or
+    /// the problem is not what the method asks for.
     fn choose<'p>(
         choice: &Choice,
         problem: impl Into<Objective<'p>>,
@@ -167,11 +179,15 @@ pub trait Listed: Sized {
     ///
     /// # Errors
     /// If a value makes no sense.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError>;
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError>;
 }
 
-/// Writes the table and the enum from the list of methods, each under the form of the problem on which it works: a new method is
-/// one more word here, and its file.
+/// Writes the table and the enum from the list of methods, each under the form of the problem on
+/// which it works: a new method is one more word here, and its file.
 macro_rules! methods {
     (
         given { $($given:ident::$Given:ident)* }
@@ -197,7 +213,8 @@ macro_rules! methods {
             /// The method of that name in [`METHODS`], for `problem`; see [`Listed::choose`].
             ///
             /// # Errors
-            /// If there is none (the error lists the names there are), or it cannot be had as chosen.
+            /// If there is none (the error lists the names there are), or it cannot be had as
+            /// chosen.
             pub fn named<'p>(
                 name: &str,
                 choice: &Choice,
@@ -234,7 +251,8 @@ macro_rules! methods {
                 }
             }
 
-            /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that form is part of the run.
+            /// [`Driver::run`] with this method, on the form of the problem that it asks for.
+            /// Making that form is part of the run.
             pub fn run<'p>(
                 &self,
                 driver: &Driver<'_>,
@@ -336,7 +354,9 @@ mod tests {
     fn names_are_unique_and_words_of_the_command_line() {
         for (k, row) in METHODS.iter().enumerate() {
             assert!(METHODS[..k].iter().all(|other| other.name != row.name), "{}", row.name);
-            assert!(row.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+            assert!(
+                row.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            );
             assert_eq!(info(row.name), Ok(row));
         }
         let error = info("svrpda3").expect_err("no such method").to_string();

@@ -1,4 +1,5 @@
-//! What is minimised: f, phi and g, the problem that they make, and tests of those that people write themselves.
+//! What is minimised: f, phi and g, the problem that they make, and tests of those that people
+//! write themselves.
 
 pub mod check;
 pub mod collapse;

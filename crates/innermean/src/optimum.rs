@@ -1,9 +1,10 @@
 //! The reference optimum that objective gaps are measured against, and where it comes from.
 //!
-//! Nothing here is counted or timed: these are the judge's calls. Where f is affine, `phi = c |u|^2` and g is a sum over coordinates, with or without a budget,
-//! the normal equations or a quadratic program are solved directly. Otherwise a long run of a method that the contestants have no part in goes on until
-//! rounding ends it: accelerated gradients where phi is smooth, restarted primal-dual steps where it has a kink and f is affine.
-//! An affine f is averaged first.
+//! Nothing here is counted or timed: these are the judge's calls. Where f is affine, `phi = c
+//! |u|^2` and g is a sum over coordinates, with or without a budget, the normal equations or a
+//! quadratic program are solved directly. Otherwise a long run of a method that the contestants
+//! have no part in goes on until rounding ends it: accelerated gradients where phi is smooth,
+//! restarted primal-dual steps where it has a kink and f is affine. An affine f is averaged first.
 
 use std::fmt;
 
@@ -46,7 +47,8 @@ pub enum Source {
 pub struct Reached {
     /// Its steps.
     pub iterations: usize,
-    /// What is left of the start's distance from optimal: of the norm of the prox-gradient mapping, or of a primal-dual step.
+    /// What is left of the start's distance from optimal: of the norm of the prox-gradient mapping,
+    /// or of a primal-dual step.
     pub residual: f64,
 }
 
@@ -55,7 +57,9 @@ impl Source {
     pub fn residual(&self) -> Option<f64> {
         match self {
             Source::Direct | Source::Program => None,
-            Source::AcceleratedGradient(reached) | Source::PrimalDual(reached) => Some(reached.residual),
+            Source::AcceleratedGradient(reached) | Source::PrimalDual(reached) => {
+                Some(reached.residual)
+            }
         }
     }
 }
@@ -72,8 +76,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// The minimiser of `problem`, a long run beginning at `theta`; where P is not convex, a stationary point. None if phi has a kink
-/// and f is not affine.
+/// The minimiser of `problem`, a long run beginning at `theta`; where P is not convex, a stationary
+/// point. None if phi has a kink and f is not affine.
 pub fn optimum<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Option<Optimum> {
     optimum_of(problem.into(), theta)
 }
@@ -91,10 +95,12 @@ fn optimum_of(problem: Objective<'_>, theta: &[f64]) -> Option<Optimum> {
     Some(Optimum { objective: problem.objective(&theta), theta, source })
 }
 
-/// Newton steps with the true gradient: the first solves the normal equations, the others take off what rounding left.
+/// Newton steps with the true gradient: the first solves the normal equations, the others take off
+/// what rounding left.
 const STEPS: usize = 3;
 
-/// The minimiser by the normal equations, or a quadratic program; None where P is neither (see [`Direct`]), or without curvature in some direction.
+/// The minimiser by the normal equations, or a quadratic program; None where P is neither (see
+/// [`Direct`]), or without curvature in some direction.
 pub fn direct<'p>(problem: impl Into<Objective<'p>>) -> Option<Vec<f64>> {
     let problem = problem.into();
     if Direct::INFO.missing(problem).is_some() {
@@ -154,7 +160,8 @@ impl Progress {
     }
 
     fn over(&self, iteration: usize) -> bool {
-        self.best <= ROUNDING * self.first || iteration - self.mark.1 >= self.patience.max(iteration / 2)
+        self.best <= ROUNDING * self.first
+            || iteration - self.mark.1 >= self.patience.max(iteration / 2)
     }
 
     fn reached(&self, iterations: usize) -> Reached {

@@ -1,8 +1,8 @@
 //! The only door from a method to f and phi: every query passes here and is counted.
 //!
-//! One call is one query of `f_theta`, of `f'_theta` (as a product) or of `phi_i` at one index and one point. The
-//! prox of the conjugate, g and its prox, and values that a method has stored are free. `docs/oracle-calls.md` has
-//! the convention in full and the count of every method.
+//! One call is one query of `f_theta`, of `f'_theta` (as a product) or of `phi_i` at one index and
+//! one point. The prox of the conjugate, g and its prox, and values that a method has stored are
+//! free. `docs/oracle-calls.md` has the convention in full and the count of every method.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ pub struct Oracle<'p> {
     problem: Objective<'p>,
     /// Calls made so far.
     pub calls: Calls,
-    /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product that follows the value; by
-    /// a pass over all pairs all of them.
+    /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product
+    /// that follows the value; by a pass over all pairs all of them.
     pub rows: u64,
     /// How long work that takes long may go on.
     pub patience: Patience<'p>,
@@ -95,7 +95,10 @@ impl<'p> Oracle<'p> {
             affine: f.structure().affine,
             lags: lags(problem),
             pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.structure().affine),
-            quadratic_g: problem.regularizer.quadratic(f.d()).map(|(lambda, tilt)| (lambda, tilt.into())),
+            quadratic_g: problem
+                .regularizer
+                .quadratic(f.d())
+                .map(|(lambda, tilt)| (lambda, tilt.into())),
             sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
@@ -161,8 +164,9 @@ impl<'p> Oracle<'p> {
         self.problem.inner.support(i)
     }
 
-    /// Whether it pays to leave the coordinates that a step does not look at for later: f is affine and tells the coordinates that a
-    /// term looks at, which are few, and g is a sum over coordinates.
+    /// Whether it pays to leave the coordinates that a step does not look at for later: f is affine
+    /// and tells the coordinates that a term looks at, which are few, and g is a sum over
+    /// coordinates.
     #[inline(always)]
     pub fn lags(&self) -> bool {
         self.lags
@@ -179,7 +183,8 @@ impl<'p> Oracle<'p> {
         self.snapshot.total() + self.n_x as u64
     }
 
-    /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory. Whoever reads them counts what he asks for.
+    /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory. Whoever
+    /// reads them counts what he asks for.
     #[inline(always)]
     pub(crate) fn pair_rows(&self) -> Option<PairRows<'p>> {
         self.pair_rows
@@ -239,13 +244,22 @@ impl<'p> Oracle<'p> {
 
     /// `out += c f'_theta(x_i, y_ij) w`: one call.
     #[inline(always)]
-    pub fn add_jac_t(&mut self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+    pub fn add_jac_t(
+        &mut self,
+        theta: &[f64],
+        i: usize,
+        j: usize,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
         self.problem.inner.add_jac_t(theta, i, j, w, c, out);
     }
 
-    /// `out += (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`: two calls. For affine f it is zero: do not ask.
+    /// `out += (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`: two calls. For affine f it is
+    /// zero: do not ask.
     #[inline(always)]
     pub fn add_jac_t_difference(
         &mut self,
@@ -263,7 +277,14 @@ impl<'p> Oracle<'p> {
 
     /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, with scratch of length ell: one call.
     #[inline(always)]
-    pub fn jacobian(&mut self, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+    pub fn jacobian(
+        &mut self,
+        theta: &[f64],
+        i: usize,
+        j: usize,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
         self.problem.inner.jacobian(theta, i, j, work, out);
@@ -275,15 +296,23 @@ impl<'p> Oracle<'p> {
         self.problem.inner.prefetch(i, j);
     }
 
-    /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's calls.
+    /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's
+    /// calls.
     pub fn snapshot(&mut self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
         self.calls = self.calls + self.snapshot;
         self.rows += self.rows_of.all;
         self.problem.inner.snapshot(theta, w, f_bar, u);
     }
 
-    /// The snapshot from which duals start: `w_i = phi_i'(fbar_i(theta))` comes out as well, for `n_X` calls more.
-    pub fn snapshot_with_duals(&mut self, theta: &[f64], w: &mut [f64], f_bar: &mut [f64], u: &mut [f64]) {
+    /// The snapshot from which duals start: `w_i = phi_i'(fbar_i(theta))` comes out as well, for
+    /// `n_X` calls more.
+    pub fn snapshot_with_duals(
+        &mut self,
+        theta: &[f64],
+        w: &mut [f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) {
         self.calls = self.calls + self.snapshot;
         self.calls.merit += self.n_x as u64;
         self.rows += 2 * self.rows_of.all;
@@ -293,7 +322,8 @@ impl<'p> Oracle<'p> {
         self.problem.inner.add_weighted_jac_t(theta, w, u);
     }
 
-    /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same queries as the snapshot at theta: free.
+    /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same
+    /// queries as the snapshot at theta: free.
     pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
         self.problem.inner.mean_jacobians(theta, out);
     }
@@ -307,7 +337,13 @@ impl<'p> Oracle<'p> {
 
     /// `out = F'(theta)`, and `F(theta)` as what is returned: the calls of a gradient. On the way,
     /// `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
-    pub fn gradient(&mut self, theta: &[f64], f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64 {
+    pub fn gradient(
+        &mut self,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
         self.calls = self.calls + self.gradient;
         self.rows += 2 * self.rows_of.all;
         self.problem.loss_and_gradient(theta, f_bar, w, out)
@@ -328,9 +364,15 @@ impl<'p> Oracle<'p> {
         self.problem.inner.means(theta, f_bar);
     }
 
-    /// `F''` at theta, whose averages are at hand, from so many terms; see [`hessian::dense`]: their part of a snapshot's calls of f', and a
-    /// call of phi for each.
-    pub(crate) fn hessian(&mut self, theta: &[f64], f_bar: &[f64], terms: usize, seed: u64) -> Vec<f64> {
+    /// `F''` at theta, whose averages are at hand, from so many terms; see [`hessian::dense`]:
+    /// their part of a snapshot's calls of f', and a call of phi for each.
+    pub(crate) fn hessian(
+        &mut self,
+        theta: &[f64],
+        f_bar: &[f64],
+        terms: usize,
+        seed: u64,
+    ) -> Vec<f64> {
         let terms = terms.min(self.n_x);
         let part = |all: u64| (u128::from(all) * terms as u128 / self.n_x.max(1) as u128) as u64;
         self.calls.jacobian += part(self.snapshot.jacobian);
@@ -339,8 +381,9 @@ impl<'p> Oracle<'p> {
         hessian::dense(self.problem, theta, f_bar, terms, seed)
     }
 
-    /// Runs `work` on some terms as a problem of their own, with at most `most` samples of each: what `work` asks for. Of an affine f the terms are
-    /// averaged first, a call of f and of f' for each sample, and none later.
+    /// Runs `work` on some terms as a problem of their own, with at most `most` samples of each:
+    /// what `work` asks for. Of an affine f the terms are averaged first, a call of f and of f' for
+    /// each sample, and none later.
     pub(crate) fn on_part<R>(
         &mut self,
         terms: &[usize],
@@ -361,14 +404,18 @@ impl<'p> Oracle<'p> {
         let mut oracle = Oracle::new(Objective { inner: &*inner, merit: &merit, regularizer });
         let result = work(&mut oracle);
         let Calls { f, jacobian, merit } = oracle.calls;
-        let asked =
-            if self.affine { Calls { merit, ..Calls::default() } } else { Calls { f, jacobian, merit } };
+        let asked = if self.affine {
+            Calls { merit, ..Calls::default() }
+        } else {
+            Calls { f, jacobian, merit }
+        };
         self.calls = self.calls + asked;
         self.rows += oracle.rows;
         result
     }
 
-    /// The diagonal of `F''` at theta, whose averages are at hand: a gradient's calls of f' and phi.
+    /// The diagonal of `F''` at theta, whose averages are at hand: a gradient's calls of f' and
+    /// phi.
     pub(crate) fn hessian_diagonal(&mut self, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
         self.calls = self.calls + Calls { f: 0, ..self.gradient };
         self.rows += self.rows_of.all;
@@ -412,14 +459,22 @@ impl<'p> Oracle<'p> {
         self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
     }
 
-    /// `out += c fbar_i' w` of an affine f with supports, where the mean Jacobian is at hand in f itself, as it is if `n_Yi = 1`: free, as
-    /// what is stored.
+    /// `out += c fbar_i' w` of an affine f with supports, where the mean Jacobian is at hand in f
+    /// itself, as it is if `n_Yi = 1`: free, as what is stored.
     #[inline(always)]
-    pub fn add_known_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+    pub fn add_known_mean_jac_t(
+        &self,
+        theta: &[f64],
+        i: usize,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
         self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
     }
 
-    /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at theta: free. None if f does not tell them.
+    /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at
+    /// theta: free. None if f does not tell them.
     pub fn sparse_mean_jacobians(&self, theta: &[f64]) -> Option<SparseRows> {
         SparseRows::mean_jacobians(self.problem.inner, theta)
     }
@@ -443,7 +498,8 @@ impl<'p> Oracle<'p> {
         self.problem.inner.averages()
     }
 
-    /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a copy of them: a snapshot's calls of f'.
+    /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a
+    /// copy of them: a snapshot's calls of f'.
     pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
         let gram = self.problem.inner.gram(weight)?;
         self.calls.jacobian += self.snapshot.jacobian;

@@ -1,4 +1,5 @@
-//! Problems people arrive with: each file holds the data's view as an f, and what is known about it.
+//! Problems people arrive with: each file holds the data's view as an f, and what is known about
+//! it.
 
 pub mod bags;
 pub mod bellman;

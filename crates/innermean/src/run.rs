@@ -1,8 +1,9 @@
 //! The driver: runs a method on a problem until a rule says stop.
 //!
-//! Inner steps run in chunks of a few milliseconds. Between chunks the driver looks at the limits and at the user's
-//! interrupt, and there a checkpoint may be made; between outer iterations it evaluates the objective, tells the observers and judges progress.
-//! `seconds` are the method's own: that clock stands still while the driver does so. The limit on time is one on all of it.
+//! Inner steps run in chunks of a few milliseconds. Between chunks the driver looks at the limits
+//! and at the user's interrupt, and there a checkpoint may be made; between outer iterations it
+//! evaluates the objective, tells the observers and judges progress. `seconds` are the method's
+//! own: that clock stands still while the driver does so. The limit on time is one on all of it.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -33,12 +34,14 @@ pub struct Stop {
     pub max_outer: Option<u64>,
     /// Oracle calls; looked at between steps, so that a snapshot that has begun is finished.
     pub max_calls: Option<u64>,
-    /// Seconds from the beginning of the run, evaluations included; looked at between chunks of steps, between evaluations, and within steps that take long.
+    /// Seconds from the beginning of the run, evaluations included; looked at between chunks of
+    /// steps, between evaluations, and within steps that take long.
     pub max_seconds: Option<f64>,
     /// An objective value that is good enough.
     pub target_objective: Option<f64>,
-    /// [`Certificate::relative`] at which the problem counts as solved: the proven gap relative to the objective's scale or, where none can be
-    /// proven, the relative stationarity. Without a tolerance, nothing is measured but the objective.
+    /// [`Certificate::relative`] at which the problem counts as solved: the proven gap relative to
+    /// the objective's scale or, where none can be proven, the relative stationarity. Without a
+    /// tolerance, nothing is measured but the objective.
     pub tolerance: Option<f64>,
 }
 
@@ -92,17 +95,20 @@ pub trait Observer {
         let _ = (record, theta);
     }
 
-    /// Between chunks of inner steps, several times a second; `record` holds the last evaluation and current counts.
+    /// Between chunks of inner steps, several times a second; `record` holds the last evaluation
+    /// and current counts.
     fn tick(&mut self, record: &Record) {
         let _ = record;
     }
 
-    /// Asked after each evaluation and between chunks: whether enough has been seen. The run then ends as if it had been interrupted.
+    /// Asked after each evaluation and between chunks: whether enough has been seen. The run then
+    /// ends as if it had been interrupted.
     fn is_content(&self) -> bool {
         false
     }
 
-    /// Asked between chunks of inner steps, several times a second, and where the run ends, unless it has diverged: whether to make a checkpoint here.
+    /// Asked between chunks of inner steps, several times a second, and where the run ends, unless
+    /// it has diverged: whether to make a checkpoint here.
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
         let _ = ending;
         false
@@ -148,7 +154,8 @@ pub struct Solution {
 const PRINTED: f64 = 1e-12;
 
 impl Solution {
-    /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is no longer within the tolerance is not solved.
+    /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is
+    /// no longer within the tolerance is not solved.
     pub(crate) fn move_objective(&mut self, objective: f64, tolerance: f64) {
         let more = objective - self.objective;
         if more.abs() <= PRINTED * objective.abs() {
@@ -180,8 +187,9 @@ pub struct Driver<'a> {
     pub evaluate_every: Option<NonZeroU64>,
     /// Set by a signal handler: the run ends at the next chunk and returns the best point so far.
     pub interrupt: Option<&'a AtomicBool>,
-    /// Records that [`Solution::trace`] holds, and the best and the last beside them: of more evaluations every second one is left out, then
-    /// every other, so that memory does not grow with time. Observers are told of all.
+    /// Records that [`Solution::trace`] holds, and the best and the last beside them: of more
+    /// evaluations every second one is left out, then every other, so that memory does not grow
+    /// with time. Observers are told of all.
     pub most_records: usize,
 }
 
@@ -227,8 +235,9 @@ impl Driver<'_> {
         begun(self.run_from(problem.into(), method, Begin::At(theta), observer))
     }
 
-    /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and `evaluate_every`; the limits may be others. They are those of both runs
-    /// together: oracle calls, iterations and seconds count from the beginning of the first.
+    /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and
+    /// `evaluate_every`; the limits may be others. They are those of both runs together: oracle
+    /// calls, iterations and seconds count from the beginning of the first.
     ///
     /// # Errors
     /// If problem, method or settings are not those of the checkpoint.
@@ -253,7 +262,8 @@ impl Driver<'_> {
         self.run_on(problem, problem, Spent::default(), method, begin, observer)
     }
 
-    /// [`Self::run_from`] with a method that works on another form of the problem, while the problem itself is evaluated.
+    /// [`Self::run_from`] with a method that works on another form of the problem, while the
+    /// problem itself is evaluated.
     pub(crate) fn run_on<M: Method>(
         &self,
         problem: Objective<'_>,

@@ -1,4 +1,5 @@
-//! The normal equations against closed forms, whatever structure leads to them; what is chosen for whom; and how a choice that fails is made good.
+//! The normal equations against closed forms, whatever structure leads to them; what is chosen for
+//! whom; and how a choice that fails is made good.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,9 +15,9 @@ use innermean::methods::direct::Direct;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::problems::linear::{logistic_regression, ridge_regression};
 use innermean::{
-    Absolute, AnyMethod, Choice, Collapsed, Driver, FreeTail, Inner, Listed, Logistic, Objective, Observer,
-    Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution, Square, Status, Stop, Structure,
-    Unregularized, Weighted,
+    Absolute, AnyMethod, Choice, Collapsed, Driver, FreeTail, Inner, Listed, Logistic, Objective,
+    Observer, Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution, Square, Status,
+    Stop, Structure, Unregularized, Weighted,
 };
 
 /// f with its averages out of sight.
@@ -62,7 +63,12 @@ fn direct<'p>(problem: impl Into<Objective<'p>>) -> Solution {
     let start: Vec<f64> = (0..problem.inner.d()).map(|l| (l as f64).cos()).collect();
     let method = Direct::choose(&Choice::default(), problem, &start).unwrap();
     let solution = driver(1e-9).run(problem, &method, &start, &mut ());
-    assert!(solution.status.is_solved() && solution.outer <= 3, "{} {}", solution.status, solution.outer);
+    assert!(
+        solution.status.is_solved() && solution.outer <= 3,
+        "{} {}",
+        solution.status,
+        solution.outer
+    );
     solution
 }
 
@@ -79,11 +85,15 @@ fn the_normal_equations_give_the_closed_form() {
     let task = Task { l2: 0.1, ..Task::new(Risk::Variance(2.0), Limits::Free) };
     assert_close(&direct(&market.problem(&task)).theta, &market.closed_form(2.0, 0.1), 1e-9);
     // Averages at hand.
-    let mdp =
-        innermean_data::generate_mdp(&innermean_data::MdpOptions { states: 40, d: 4, ..Default::default() });
+    let mdp = innermean_data::generate_mdp(&innermean_data::MdpOptions {
+        states: 40,
+        d: 4,
+        ..Default::default()
+    });
     assert_close(&direct(&process::problem(&mdp)).theta, &process::normal_equations(&mdp), 1e-8);
     // Averages that have to be made, ell above 1, groups of unequal size.
-    let (problem, saddle) = toy::least_squares(Affine::random(5, 2, 20, |i| 1 + i % 4, 3), 0.7, 0.2);
+    let (problem, saddle) =
+        toy::least_squares(Affine::random(5, 2, 20, |i| 1 + i % 4, 3), 0.7, 0.2);
     assert_close(&direct(&problem).theta, &saddle.theta, 1e-9);
     // More columns than rows, and many of unlike scale.
     for (n, d, spread) in [(200, 10, 1e4), (12, 40, 1.0), (30, 31, 1.0)] {
@@ -96,7 +106,8 @@ fn the_normal_equations_give_the_closed_form() {
     assert_close(&direct(&problem).theta, &chain.minimiser(0.3), 1e-8);
 }
 
-/// `sum_i weight_i (<a_i, theta> - b_i)^2 / n` with an intercept that is not penalised, dense and sparse.
+/// `sum_i weight_i (<a_i, theta> - b_i)^2 / n` with an intercept that is not penalised, dense and
+/// sparse.
 #[test]
 fn weights_intercepts_and_sparse_rows_are_solved_as_well() {
     let data = SparseData::random(80, 9, 3, true, 4);
@@ -110,7 +121,10 @@ fn weights_intercepts_and_sparse_rows_are_solved_as_well() {
         let mut row = vec![0.0; d];
         own.for_each(|k| row[data.columns[k] as usize] = data.values[k]);
         matrix.add_outer(2.0 * weight / f64::from(n), &row);
-        right.iter_mut().zip(&row).for_each(|(r, a)| *r += 2.0 * weight / f64::from(n) * a * data.targets[i]);
+        right
+            .iter_mut()
+            .zip(&row)
+            .for_each(|(r, a)| *r += 2.0 * weight / f64::from(n) * a * data.targets[i]);
     }
     let exact = matrix.solve(&right);
     for inner in [data.dense(), data.sparse()] {
@@ -120,7 +134,8 @@ fn weights_intercepts_and_sparse_rows_are_solved_as_well() {
     }
 }
 
-/// Whether averages are at hand, have to be made, or are no averages at all changes nothing but the counts.
+/// Whether averages are at hand, have to be made, or are no averages at all changes nothing but the
+/// counts.
 #[test]
 fn structure_never_changes_the_answer() {
     let market = Market::generated(60, 5, 2);
@@ -153,10 +168,12 @@ fn structure_never_changes_the_answer() {
 fn flat_directions_stay_where_they_are() {
     let base = Data::random(50, 3, 1.0, 7);
     let (_, exact) = base.ridge(0.0);
-    let rows: Vec<f64> = base.rows.iter().flat_map(|row| [row[0], row[1], row[2], row[0], 0.0]).collect();
+    let rows: Vec<f64> =
+        base.rows.iter().flat_map(|row| [row[0], row[1], row[2], row[0], 0.0]).collect();
     let problem = ridge_regression(5, rows, &base.response, 0.0).unwrap();
     let found = direct(&problem);
-    // (1, cos 3) moved along (1, 1) until the sum is that of the single column; what nothing looks at has not moved.
+    // (1, cos 3) moved along (1, 1) until the sum is that of the single column; what nothing looks
+    // at has not moved.
     let move_by = 0.5 * (exact[0] - 1.0 - 3_f64.cos());
     let expected = [1.0 + move_by, exact[1], exact[2], 3_f64.cos() + move_by, 4_f64.cos()];
     assert_close(&found.theta, &expected, 1e-6);
@@ -233,9 +250,13 @@ fn what_stalls_is_made_good_by_the_next_in_one_run() {
     assert_eq!(told.0, solution.trace);
     for pair in solution.trace.windows(2) {
         assert!(
-            pair[1].outer >= pair[0].outer && pair[1].inner > pair[0].inner && pair[1].rows > pair[0].rows
+            pair[1].outer >= pair[0].outer
+                && pair[1].inner > pair[0].inner
+                && pair[1].rows > pair[0].rows
         );
-        assert!(pair[1].calls.total() > pair[0].calls.total() && pair[1].seconds >= pair[0].seconds);
+        assert!(
+            pair[1].calls.total() > pair[0].calls.total() && pair[1].seconds >= pair[0].seconds
+        );
     }
     let last = solution.trace.last().unwrap();
     assert_eq!((last.outer, last.calls), (solution.outer, solution.calls));
@@ -256,7 +277,12 @@ fn what_has_no_minimum_diverges_and_an_interrupt_is_heard() {
     // Along the direction, P falls as fast as at first for ever.
     let direction = outcome.solution.endless.clone().expect("a direction");
     let at = |t: f64| problem.objective(&direction.iter().map(|p| t * p).collect::<Vec<_>>());
-    assert!(at(1.0) < 0.0 && (at(1e6) / at(1.0) / 1e6 - 1.0).abs() < 1e-6, "{} {}", at(1.0), at(1e6));
+    assert!(
+        at(1.0) < 0.0 && (at(1e6) / at(1.0) / 1e6 - 1.0).abs() < 1e-6,
+        "{} {}",
+        at(1.0),
+        at(1e6)
+    );
     assert!(outcome.solution.theta.iter().all(|t| t.is_finite()));
     let flag = AtomicBool::new(true);
     let interrupted = Driver { interrupt: Some(&flag), ..driver(1e-300) };

@@ -6,15 +6,22 @@ use crate::allocations::allocations;
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{Duals, block_of};
 use innermean::{
-    Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method, NegativeLog,
-    Objective, Oracle, Passes, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1, Svrpda2,
+    Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method,
+    NegativeLog, Objective, Oracle, Passes, Problem, Reference, Ridge, SoftmaxBags, Square, Stop,
+    Svrpda1, Svrpda2,
 };
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 
 /// Groups of 1 to 9 rows and, if wanted, two large ones that passes cut into segments.
 fn groups(large: bool, intercept: bool) -> Groups {
     let draw = |groups, rows, seed| {
-        generate_groups(&GroupOptions { groups, rows, features: 5, labels: RowLabels::Binary, seed })
+        generate_groups(&GroupOptions {
+            groups,
+            rows,
+            features: 5,
+            labels: RowLabels::Binary,
+            seed,
+        })
     };
     let mut data = draw(40, (1, 9), 3);
     if large {
@@ -44,8 +51,14 @@ fn on_every_f(check: impl Fn(&dyn Inner, &str)) {
             let groups = || groups(large, intercept);
             let targets: Vec<f64> = (0..groups().count()).map(|i| i as f64 / 50.0).collect();
             check(&Bags::new(groups(), Link::Logistic), "logistic");
-            check(&Bags::with_targets(groups(), Link::Exp, targets.clone()).unwrap(), "exp, targets");
-            check(&Bags::with_targets(groups(), Link::Identity, targets).unwrap(), "identity, targets");
+            check(
+                &Bags::with_targets(groups(), Link::Exp, targets.clone()).unwrap(),
+                "exp, targets",
+            );
+            check(
+                &Bags::with_targets(groups(), Link::Identity, targets).unwrap(),
+                "identity, targets",
+            );
             check(&SoftmaxBags::new(groups(), 3).unwrap(), "softmax");
         }
     }
@@ -54,8 +67,8 @@ fn on_every_f(check: impl Fn(&dyn Inner, &str)) {
     check(&SoftplusUnits::random(4, 10, |i| 1 + 7 * i, 2), "softplus");
 }
 
-/// Over the blocks of a term, weighted by the probability with which they are drawn, block queries average to the mean over all samples; and
-/// the block of one sample is that sample.
+/// Over the blocks of a term, weighted by the probability with which they are drawn, block queries
+/// average to the mean over all samples; and the block of one sample is that sample.
 #[test]
 fn blocks_are_unbiased() {
     on_every_f(|f, what| {
@@ -63,7 +76,9 @@ fn blocks_are_unbiased() {
         let (a, b) = (theta(d, 1), theta(d, 2));
         let w: Vec<f64> = (0..ell).map(|c| 0.4 - 0.3 * c as f64).collect();
         let mut work = vec![0.0; ell];
-        for (i, most) in [(0, 1), (f.n_x() - 1, 1), (f.n_x() - 1, 7), (f.n_x() / 2, 64), (f.n_x() - 1, 100)] {
+        for (i, most) in
+            [(0, 1), (f.n_x() - 1, 1), (f.n_x() - 1, 7), (f.n_x() / 2, 64), (f.n_x() - 1, 100)]
+        {
             let n_y = f.n_y(i);
             let mut expected = [vec![0.0; ell], vec![0.0; ell], vec![0.0; d], vec![0.0; d]];
             let mut j = 0;
@@ -118,11 +133,14 @@ fn fused_passes_are_what_they_fuse() {
             let (mut f_bar, mut w, mut out) =
                 (vec![f64::NAN; n_x * ell], vec![f64::NAN; n_x * ell], vec![f64::NAN; d]);
             let loss = f.gradient(&theta, duals, &mut f_bar, &mut w, &mut out);
-            let (mut means, mut jacobians) = (vec![f64::NAN; n_x * ell], vec![f64::NAN; n_x * ell * d]);
+            let (mut means, mut jacobians) =
+                (vec![f64::NAN; n_x * ell], vec![f64::NAN; n_x * ell * d]);
             f.means_and_jacobians(&theta, &mut means, &mut jacobians);
             (loss, f_bar, w, out, means, jacobians)
         };
-        let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run);
+        let on = |threads| {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+        };
         let (loss, f_bar, w, out, means, jacobians) = on(1);
         assert_eq!(
             on(2),
@@ -146,12 +164,20 @@ fn fused_passes_are_what_they_fuse() {
 }
 
 fn with_square<F: Inner>(inner: F) -> Problem<F, Square, Ridge> {
-    Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Ridge::from_weight(0.1).unwrap() }
+    Problem {
+        inner,
+        merit: Square::new(1.0).unwrap(),
+        regularizer: Ridge::from_weight(0.1).unwrap(),
+    }
 }
 
-/// The bits of theta and of the duals after two outer iterations, which allocate nothing in a step, and what they cost. With `cut`, the state
-/// is written and read back in the middle of the second.
-fn run<'p>(problem: impl Into<Objective<'p>>, method: &impl Method, cut: bool) -> (Vec<u64>, Calls, u64) {
+/// The bits of theta and of the duals after two outer iterations, which allocate nothing in a step,
+/// and what they cost. With `cut`, the state is written and read back in the middle of the second.
+fn run<'p>(
+    problem: impl Into<Objective<'p>>,
+    method: &impl Method,
+    cut: bool,
+) -> (Vec<u64>, Calls, u64) {
     let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
@@ -164,7 +190,11 @@ fn run<'p>(problem: impl Into<Objective<'p>>, method: &impl Method, cut: bool) -
                 let bytes = postcard::to_stdvec(&state).unwrap();
                 state = postcard::from_bytes(&bytes).unwrap();
             }
-            assert_eq!(allocations(|| method.inner(&mut oracle, &mut state)), 0, "step {k} of loop {outer}");
+            assert_eq!(
+                allocations(|| method.inner(&mut oracle, &mut state)),
+                0,
+                "step {k} of loop {outer}"
+            );
         }
         calls = calls + (oracle.calls - before.0);
         rows += oracle.rows - before.1;
@@ -207,19 +237,28 @@ fn steps_in_batches_allocate_nothing_and_resume() {
     check_state(&with_square(Affine::random(4, 2, 30, |i| 1 + i, 1)));
 }
 
-/// With one sample for each term a block is that sample: steps in batches draw what the paper's do, and make the same bits of it.
+/// With one sample for each term a block is that sample: steps in batches draw what the paper's do,
+/// and make the same bits of it.
 #[test]
 fn a_batch_of_one_is_the_papers_step() {
     fn same<'p>(problem: impl Into<Objective<'p>>) {
         let problem = problem.into();
         let start = vec![0.1; problem.inner.d()];
         let one = |batch| {
-            run(problem, &Svrpda1::choose(&given(batch, Some(1), 50), problem, &start).unwrap(), false)
+            run(
+                problem,
+                &Svrpda1::choose(&given(batch, Some(1), 50), problem, &start).unwrap(),
+                false,
+            )
         };
         assert_eq!(one(Some(8)), one(Some(1)));
         assert_eq!(one(None), one(Some(1)));
         let two = |batch| {
-            run(problem, &Svrpda2::choose(&given(batch, Some(1), 50), problem, &start).unwrap(), false)
+            run(
+                problem,
+                &Svrpda2::choose(&given(batch, Some(1), 50), problem, &start).unwrap(),
+                false,
+            )
         };
         assert_eq!(two(Some(8)), two(Some(1)));
     }
@@ -240,7 +279,10 @@ fn batches_cost_as_many_times_what_a_step_costs() {
     let times = steps * b * outer;
     let (_, calls, rows) = run(&curved, &one, false);
     assert_eq!(calls, counted(2 * times, 2 * times));
-    assert!(rows <= 2 * times && rows > 3 * times / 2, "{rows}: a block that follows itself is read once");
+    assert!(
+        rows <= 2 * times && rows > 3 * times / 2,
+        "{rows}: a block that follows itself is read once"
+    );
     assert_eq!(run(&curved, &two, false).1, counted(2 * times, 3 * times));
     let one = Svrpda1::choose(&choice, &affine, &[0.0; 4]).unwrap();
     let two = Svrpda2::choose(&choice, &affine, &[0.0; 4]).unwrap();
@@ -256,26 +298,47 @@ fn batches_cost_as_many_times_what_a_step_costs() {
 fn batches_do_not_change_the_answer() {
     let (problem, saddle) = softplus_of_softplus(SoftplusUnits::random(5, 12, |_| 200, 5), 0.1);
     let best = problem.objective(&saddle.theta);
-    let stop = Stop { target_objective: Some(best + 1e-8 * best.abs()), tolerance: None, ..Stop::default() };
+    let stop = Stop {
+        target_objective: Some(best + 1e-8 * best.abs()),
+        tolerance: None,
+        ..Stop::default()
+    };
     let driver = Driver { stop, ..Driver::default() };
     for (batch, outer_batch) in [(1, 1), (7, 1), (64, 1), (200, 1), (7, 3), (1, 12)] {
-        let choice = Choice { batch: Some(batch), outer_batch: Some(outer_batch), ..Choice::seeded(2) };
+        let choice =
+            Choice { batch: Some(batch), outer_batch: Some(outer_batch), ..Choice::seeded(2) };
         for two in [false, true] {
             let start = vec![0.0; 5];
             let solution = if two {
-                driver.run(&problem, &Svrpda2::choose(&choice, &problem, &start).unwrap(), &start, &mut ())
+                driver.run(
+                    &problem,
+                    &Svrpda2::choose(&choice, &problem, &start).unwrap(),
+                    &start,
+                    &mut (),
+                )
             } else {
-                driver.run(&problem, &Svrpda1::choose(&choice, &problem, &start).unwrap(), &start, &mut ())
+                driver.run(
+                    &problem,
+                    &Svrpda1::choose(&choice, &problem, &start).unwrap(),
+                    &start,
+                    &mut (),
+                )
             };
-            assert!(solution.status.is_solved(), "{batch} {outer_batch} {two}: {}", solution.status);
+            assert!(
+                solution.status.is_solved(),
+                "{batch} {outer_batch} {two}: {}",
+                solution.status
+            );
         }
     }
-    let refused = |choice: Choice| Svrpda1::choose(&choice, &problem, &[0.0; 5]).unwrap_err().to_string();
+    let refused =
+        |choice: Choice| Svrpda1::choose(&choice, &problem, &[0.0; 5]).unwrap_err().to_string();
     assert!(refused(Choice { batch: Some(0), ..Choice::default() }).contains("batch"));
     assert!(refused(Choice { outer_batch: Some(0), ..Choice::default() }).contains("outer_batch"));
 }
 
-/// Rows of large groups are gathered in an order that is drawn, the same each time; where each came from is told, and steps take blocks of them.
+/// Rows of large groups are gathered in an order that is drawn, the same each time; where each came
+/// from is told, and steps take blocks of them.
 #[test]
 fn large_groups_are_shuffled_and_taken_in_blocks() {
     let rows: Vec<f64> = (0..2 * 5000).map(f64::from).collect();
@@ -292,7 +355,8 @@ fn large_groups_are_shuffled_and_taken_in_blocks() {
             assert_eq!(groups.row(r), &rows[2 * order[r]..2 * order[r] + 2]);
         }
     }
-    // In order, the mean of a block would differ from that of the group by half the group's range in the first and in the last block.
+    // In order, the mean of a block would differ from that of the group by half the group's range
+    // in the first and in the last block.
     let range = groups.range(0);
     let mean = |rows: Range<usize>| {
         let count = rows.len() as f64;
@@ -300,7 +364,8 @@ fn large_groups_are_shuffled_and_taken_in_blocks() {
     };
     for start in range.clone().step_by(100).take(range.len() / 100) {
         assert!(
-            (mean(start..start + 100) - mean(range.clone())).abs() < 5.0 * 5000.0 / 12.0_f64.sqrt() / 10.0
+            (mean(start..start + 100) - mean(range.clone())).abs()
+                < 5.0 * 5000.0 / 12.0_f64.sqrt() / 10.0
         );
     }
     let f = Bags::new(groups, Link::Logistic);

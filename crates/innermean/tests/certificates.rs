@@ -6,10 +6,10 @@ use innermean::evaluate::{Evaluator, Known};
 use innermean::merit::Merit;
 use innermean::regularizer::Coordinate;
 use innermean::{
-    Absolute, AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver,
-    ElasticNet, FreeTail, Huber, Inner, L1, Logistic, Measure, Passes, Poisson, Problem, Reason, Regularizer,
-    Ridge, Separable, Simplex, SmoothedHinge, Square, SquaredHinge, Stop, Tilted, Unregularized, Weighted,
-    optimum,
+    Absolute, AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare,
+    Driver, ElasticNet, FreeTail, Huber, Inner, L1, Logistic, Measure, Passes, Poisson, Problem,
+    Reason, Regularizer, Ridge, Separable, Simplex, SmoothedHinge, Square, SquaredHinge, Stop,
+    Tilted, Unregularized, Weighted, optimum,
 };
 
 type Phi = Box<dyn Merit>;
@@ -58,7 +58,10 @@ fn regularizers(d: usize, stream: &mut Stream) -> Vec<(&'static str, G)> {
         ("budget", Box::new(Budget::new(d, BoxConstraint::new(-0.1, 0.8).unwrap()).unwrap())),
         (
             "hyperplane",
-            Box::new(Budget::new(d, BoxConstraint::new(f64::NEG_INFINITY, f64::INFINITY).unwrap()).unwrap()),
+            Box::new(
+                Budget::new(d, BoxConstraint::new(f64::NEG_INFINITY, f64::INFINITY).unwrap())
+                    .unwrap(),
+            ),
         ),
         ("tilted ridge", Box::new(Tilted::new(ridge(), tilt(0.3)).unwrap())),
         ("tilted simplex", Box::new(Tilted::new(Simplex, tilt(0.3)).unwrap())),
@@ -103,7 +106,8 @@ fn gap(problem: &Random, theta: &[f64]) -> Option<(f64, f64)> {
     Some((certificate.gap?, certificate.relative?))
 }
 
-/// Checks points at all distances from the solution. `P_best >= P*` makes this a test of the bound whatever the solver missed.
+/// Checks points at all distances from the solution. `P_best >= P*` makes this a test of the bound
+/// whatever the solver missed.
 fn check(name: &str, problem: &Random, promise: Promise, stream: &mut Stream) {
     let d = problem.inner.d();
     let best = optimum(problem, &problem.erased().allowed(&vec![0.1; d])).expect("smooth phi");
@@ -115,11 +119,15 @@ fn check(name: &str, problem: &Random, promise: Promise, stream: &mut Stream) {
             continue;
         }
         // Of two objectives the last digits are rounded.
-        let true_gap =
-            objective - best.objective - 16.0 * f64::EPSILON * (objective.abs() + best.objective.abs());
+        let true_gap = objective
+            - best.objective
+            - 16.0 * f64::EPSILON * (objective.abs() + best.objective.abs());
         match gap(problem, &theta) {
             Some((gap, _)) => {
-                assert!(gap >= true_gap, "{name}, {spread:e} away: {gap:e} claimed, {true_gap:e} true");
+                assert!(
+                    gap >= true_gap,
+                    "{name}, {spread:e} away: {gap:e} claimed, {true_gap:e} true"
+                );
             }
             None => assert!(promise == Promise::Solution, "{name}, {spread:e} away: no gap"),
         }
@@ -138,10 +146,14 @@ fn a_gap_is_never_below_the_true_one_and_vanishes_at_the_solution() {
         let names: Vec<&str> = merits(n, &mut stream).iter().map(|(name, _)| *name).collect();
         for (k, phi) in names.iter().enumerate() {
             for (m, (g, regularizer)) in regularizers(d, &mut stream).into_iter().enumerate() {
-                let inner = Affine::random(d, 1, n, |i| 1 + i % 3, 1000 * seed + 20 * k as u64 + m as u64);
+                let inner =
+                    Affine::random(d, 1, n, |i| 1 + i % 3, 1000 * seed + 20 * k as u64 + m as u64);
                 // A last column of ones is an intercept.
-                let inner: Box<dyn Inner> =
-                    if g.contains("intercept") { Box::new(with_intercept(&inner)) } else { Box::new(inner) };
+                let inner: Box<dyn Inner> = if g.contains("intercept") {
+                    Box::new(with_intercept(&inner))
+                } else {
+                    Box::new(inner)
+                };
                 let (_, merit) = merits(n, &mut stream).swap_remove(k);
                 let problem = Problem { inner, merit, regularizer };
                 check(&format!("{phi}, {g}, seed {seed}"), &problem, promise(phi, g), &mut stream);
@@ -172,7 +184,8 @@ fn logarithms_have_gaps_where_g_bounds_theta() {
         let mut stream = Stream::new(seed, 6);
         let (n, d) = (30, 4);
         let rows: Vec<f64> = (0..n * d).map(|_| 0.05 + 0.9 * stream.unit()).collect();
-        let inner = || -> Box<dyn Inner> { Box::new(Collapsed::from_rows(d, rows.clone(), vec![0.0; n])) };
+        let inner =
+            || -> Box<dyn Inner> { Box::new(Collapsed::from_rows(d, rows.clone(), vec![0.0; n])) };
         let counts: Vec<f64> = (0..n).map(|_| (4.0 * stream.unit()).floor()).collect();
         let shares: Vec<f64> = (0..n).map(|_| stream.unit()).collect();
         let between = BoxConstraint::new(0.01, 2.0).unwrap();
@@ -187,7 +200,11 @@ fn logarithms_have_gaps_where_g_bounds_theta() {
                 Box::new(Poisson::new(counts, vec![1.0; n], 0.5).unwrap()),
                 Box::new(Simplex),
             ),
-            ("bernoulli on a simplex", Box::new(Bernoulli::new(shares).unwrap()), Box::new(Simplex)),
+            (
+                "bernoulli on a simplex",
+                Box::new(Bernoulli::new(shares).unwrap()),
+                Box::new(Simplex),
+            ),
         ];
         for (name, merit, regularizer) in problems {
             let problem = Problem { inner: inner(), merit, regularizer };
@@ -205,8 +222,10 @@ fn a_convex_composition_has_a_fenchel_gap_if_it_says_so() {
         let optimum = problem.objective(&saddle.theta);
         let mut stream = Stream::new(seed, 7);
         for spread in [10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 0.0] {
-            let theta: Vec<f64> = saddle.theta.iter().map(|t| t + spread * symmetric(&mut stream)).collect();
-            let certificate = Evaluator::new(&problem).evaluate(&theta, Known::default()).certificate;
+            let theta: Vec<f64> =
+                saddle.theta.iter().map(|t| t + spread * symmetric(&mut stream)).collect();
+            let certificate =
+                Evaluator::new(&problem).evaluate(&theta, Known::default()).certificate;
             assert_eq!(certificate.measure, Measure::FenchelGap);
             let (gap, true_gap) = (certificate.gap.unwrap(), problem.objective(&theta) - optimum);
             assert!(gap >= true_gap, "{gap:e} claimed, {true_gap:e} true");
@@ -220,7 +239,8 @@ fn a_convex_composition_has_a_fenchel_gap_if_it_says_so() {
             merit: crate::support::toy::Softplus,
             regularizer: Simplex,
         };
-        let certificate = Evaluator::new(&silent).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
+        let certificate =
+            Evaluator::new(&silent).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
         assert_eq!(
             (certificate.measure, certificate.reason),
             (Measure::Stationarity, Some(Reason::NotConvex))
@@ -230,7 +250,8 @@ fn a_convex_composition_has_a_fenchel_gap_if_it_says_so() {
             merit: crate::support::toy::Softplus,
             regularizer: Unregularized,
         };
-        let certificate = Evaluator::new(&endless).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
+        let certificate =
+            Evaluator::new(&endless).evaluate(&[1.0, 0.0, 0.0], Known::default()).certificate;
         // Nothing but what phi itself is never below.
         assert_eq!(certificate.measure, Measure::FenchelGap);
         let there = endless.objective(&saddle.theta);
@@ -268,29 +289,39 @@ impl Inner for Silent<'_> {
 fn runs_end_at_their_tolerance_and_never_claim_too_much() {
     let mut stream = Stream::new(3, 8);
     let d = 4;
-    let kinked =
-        |g: &str| matches!(g, "ridge" | "elastic net" | "box" | "simplex" | "budget" | "tilted ridge");
+    let kinked = |g: &str| {
+        matches!(g, "ridge" | "elastic net" | "box" | "simplex" | "budget" | "tilted ridge")
+    };
     for name in ["svrpda1", "lbfgs", "spdc", "apg"] {
         for (g, regularizer) in regularizers(d, &mut stream) {
             for phi in ["logistic", "huber", "square", "absolute"] {
                 let f = Affine::random(d, 1, 40, |i| 1 + i % 3, 11);
-                let inner: Box<dyn Inner> =
-                    if g.contains("intercept") { Box::new(with_intercept(&f)) } else { Box::new(f) };
-                let merit: Phi = match merits(40, &mut stream).into_iter().find(|(name, _)| *name == phi) {
+                let inner: Box<dyn Inner> = if g.contains("intercept") {
+                    Box::new(with_intercept(&f))
+                } else {
+                    Box::new(f)
+                };
+                let merit: Phi = match merits(40, &mut stream)
+                    .into_iter()
+                    .find(|(name, _)| *name == phi)
+                {
                     Some((_, merit)) => merit,
                     None if kinked(g) && name == "svrpda1" => Box::new(Absolute::new(1.0).unwrap()),
                     None => continue,
                 };
                 let problem = Problem { inner, merit, regularizer: &regularizer };
                 let start = problem.erased().allowed(&vec![0.3; d]);
-                let Ok(method) = AnyMethod::named(name, &Choice::seeded(1), &problem, &start) else {
+                let Ok(method) = AnyMethod::named(name, &Choice::seeded(1), &problem, &start)
+                else {
                     continue;
                 };
                 let name = format!("{phi}, {g}, {name}");
                 let best = optimum(&problem, &start).expect("affine f").objective;
                 let tolerance = if phi == "absolute" { 1e-3 } else { 1e-7 };
-                let stop = Stop { tolerance: Some(tolerance), max_outer: Some(3000), ..Stop::default() };
-                let solution = method.run(&Driver { stop, ..Driver::default() }, &problem, &start, &mut ());
+                let stop =
+                    Stop { tolerance: Some(tolerance), max_outer: Some(3000), ..Stop::default() };
+                let solution =
+                    method.run(&Driver { stop, ..Driver::default() }, &problem, &start, &mut ());
                 assert!(
                     solution.status.is_solved(),
                     "{name}: {} {:?}",
@@ -304,16 +335,24 @@ fn runs_end_at_their_tolerance_and_never_claim_too_much() {
                 for record in &solution.trace {
                     least = least.min(record.objective);
                     let gap = record.gap.unwrap_or(f64::INFINITY);
-                    assert!(gap >= least - best - slack, "{name}: {gap:e} claimed, {:e} true", least - best);
+                    assert!(
+                        gap >= least - best - slack,
+                        "{name}: {gap:e} claimed, {:e} true",
+                        least - best
+                    );
                 }
                 assert!(
                     solution.objective - least <= 1e-13 * (1.0 + least.abs()),
                     "{name}: not the best point"
                 );
                 // But for the last digits of the objective, which are found at the end.
-                let (gap, last) = (solution.certificate.gap.unwrap(), solution.trace.last().unwrap().gap);
+                let (gap, last) =
+                    (solution.certificate.gap.unwrap(), solution.trace.last().unwrap().gap);
                 let off = (gap - last.unwrap()).abs();
-                assert!(off <= 1e-13 * (1.0 + solution.objective.abs()), "{name}: {gap:e} {last:?}");
+                assert!(
+                    off <= 1e-13 * (1.0 + solution.objective.abs()),
+                    "{name}: {gap:e} {last:?}"
+                );
             }
         }
     }

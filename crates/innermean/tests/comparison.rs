@@ -1,5 +1,5 @@
-//! The comparisons of the paper, with its settings: who needs how many oracle calls. `--nocapture` prints the tables that
-//! docs/comparison.md quotes.
+//! The comparisons of the paper, with its settings: who needs how many oracle calls. `--nocapture`
+//! prints the tables that docs/comparison.md quotes.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
@@ -10,11 +10,13 @@ use innermean::draws::Stream;
 use innermean::optimum::optimum;
 use innermean::problems::bellman::Bellman;
 use innermean::{
-    AnyMethod, Choice, Driver, Objective, Portfolio, Problem, Solution, Square, Status, Stop, Unregularized,
+    AnyMethod, Choice, Driver, Objective, Portfolio, Problem, Solution, Square, Status, Stop,
+    Unregularized,
 };
 use innermean_data::{MdpOptions, generate_mdp};
 
-/// Runs until the objective is within `gap` of the optimum, looking `looks` times for each `n_X` steps.
+/// Runs until the objective is within `gap` of the optimum, looking `looks` times for each `n_X`
+/// steps.
 fn run<'p>(
     problem: impl Into<Objective<'p>>,
     name: &str,
@@ -52,7 +54,8 @@ fn on_portfolio(market: &Market, name: &str, seed: u64) -> Solution {
     run(&problem, name, &choice, &start, optimum + 1e-6)
 }
 
-/// What the figures of the paper and a prototype of L-BFGS say, as calls relative to SVRPDA-I, and how far we may be off.
+/// What the figures of the paper and a prototype of L-BFGS say, as calls relative to SVRPDA-I, and
+/// how far we may be off.
 const PORTFOLIO: [(&str, f64); 5] =
     [("svrpda2", 1.2), ("comp-svrg1", 3.6), ("comp-svrg2", 2.0), ("gd", 130.0), ("lbfgs", 0.5)];
 /// Gradient descent takes longer than all others together: it runs on one portfolio of this many.
@@ -103,10 +106,12 @@ fn spdc_on_collapsed_rows_takes_about_15_passes() {
     }
 }
 
-/// Calls to an objective gap of 1e-10 on the paper's random process of 10 states with 5 uniform features.
+/// Calls to an objective gap of 1e-10 on the paper's random process of 10 states with 5 uniform
+/// features.
 fn on_process(data_seed: u64, name: &str, choice: Option<Choice>) -> f64 {
     let mdp = generate_mdp(&MdpOptions { seed: data_seed, ..MdpOptions::default() });
-    let inner = Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount).unwrap();
+    let inner =
+        Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount).unwrap();
     let choice = choice.or_else(|| inner.paper_choice(name)).unwrap_or_default();
     let problem = Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized };
     let start = vec![0.0; mdp.d];
@@ -124,12 +129,20 @@ fn c_saga_wins_or_loses_on_the_small_process_by_its_step() {
     };
     let (one, two) = (typical("svrpda1", None), typical("svrpda2", None));
     let paper = typical("c-saga", None);
-    let larger =
-        typical("c-saga", Some(Choice { alpha_theta: Some(1.0), batch: Some(1), ..Choice::default() }));
+    let larger = typical(
+        "c-saga",
+        Some(Choice { alpha_theta: Some(1.0), batch: Some(1), ..Choice::default() }),
+    );
     for calls in [one, two] {
         assert!((7e3..4e4).contains(&calls), "{calls}");
     }
     // The paper's step of 0.1 takes about ten times the calls of SVRPDA; a step of 1 about as many.
-    assert!((4.0..25.0).contains(&(paper / one)) || (4.0..25.0).contains(&(paper / two)), "{paper}");
-    assert!((0.3..3.0).contains(&(larger / two)) || (0.3..3.0).contains(&(larger / one)), "{larger}");
+    assert!(
+        (4.0..25.0).contains(&(paper / one)) || (4.0..25.0).contains(&(paper / two)),
+        "{paper}"
+    );
+    assert!(
+        (0.3..3.0).contains(&(larger / two)) || (0.3..3.0).contains(&(larger / one)),
+        "{larger}"
+    );
 }

@@ -1,6 +1,7 @@
-//! What every method of the table promises, on every problem that it admits, with the settings that it finds for itself: a linear
-//! rate ends at the known optimum, a sublinear one comes closer and closer; a problem that it does not admit is refused with the
-//! names of those that suit; and the number of threads changes no bit.
+//! What every method of the table promises, on every problem that it admits, with the settings that
+//! it finds for itself: a linear rate ends at the known optimum, a sublinear one comes closer and
+//! closer; a problem that it does not admit is refused with the names of those that suit; and the
+//! number of threads changes no bit.
 //!
 //! A method joins by its row in `METHODS`.
 
@@ -13,12 +14,13 @@ use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_soft
 use innermean::methods::{Family, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::{
-    AnyMethod, BoxedProblem, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Mspbe, Problem, Regularizer,
-    Solution, Status, Stop, optimum,
+    AnyMethod, BoxedProblem, Choice, ChoiceError, Driver, Inner, METHODS, Merit, Mspbe, Problem,
+    Regularizer, Solution, Status, Stop, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
-/// (method, problem, reason): where a method may miss what its row promises. One that is no longer needed is an error.
+/// (method, problem, reason): where a method may miss what its row promises. One that is no longer
+/// needed is an error.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[("msvr", "portfolio", MSVR)];
 const MSVR: &str = "its steps are as small as one term among 7240, and the problem is ill-conditioned: it takes thousands of passes";
 
@@ -26,8 +28,8 @@ const MSVR: &str = "its steps are as small as one term among 7240, and the probl
 const LINEAR: f64 = 1e-8;
 /// What it may take, in the calls of a whole gradient.
 const LINEAR_PASSES: u64 = 2000;
-/// Methods that step along whole gradients have so many times as many: in the order of memory they are cheap, and they take as many as
-/// the problem's condition number says.
+/// Methods that step along whole gradients have so many times as many: in the order of memory they
+/// are cheap, and they take as many as the problem's condition number says.
 const BATCH: u64 = 10;
 /// Of the start's gap, where a sublinear rate must come to,
 const SUBLINEAR: f64 = 3e-2;
@@ -38,8 +40,13 @@ const SUBLINEAR_OUTER: u64 = 300;
 /// or about so many steps, where a pass is shorter.
 const SUBLINEAR_STEPS: u64 = 100_000;
 
-const NEVER: Stop =
-    Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None };
+const NEVER: Stop = Stop {
+    max_outer: None,
+    max_calls: None,
+    max_seconds: None,
+    target_objective: None,
+    tolerance: None,
+};
 
 /// A problem with its known optimum, and what may be spent on it.
 struct Case {
@@ -48,8 +55,8 @@ struct Case {
     start: Vec<f64>,
     /// `P(theta*)`
     least: f64,
-    /// What a linear rate may take, in the calls of a whole gradient; None where nothing makes one, as with a kink: then
-    /// all are held to what a sublinear rate promises.
+    /// What a linear rate may take, in the calls of a whole gradient; None where nothing makes one,
+    /// as with a kink: then all are held to what a sublinear rate promises.
     passes: Option<u64>,
 }
 
@@ -103,14 +110,15 @@ impl Case {
         (solution.status == Status::TargetReached, solution)
     }
 
-    /// A sublinear rate comes as close as it must, and is closer at the end of a run than after a tenth of it. Single points scatter:
-    /// medians are compared.
+    /// A sublinear rate comes as close as it must, and is closer at the end of a run than after a
+    /// tenth of it. Single points scatter: medians are compared.
     fn judge_sublinear(&self, row: &MethodInfo) -> (bool, Solution) {
         let samples = gradient_calls(&self.problem.inner).f / self.problem.inner.calls_per_query();
         let most = SUBLINEAR_OUTER.max(SUBLINEAR_STEPS / samples);
         let solution = self.run(row, Stop { max_outer: Some(most), ..NEVER });
         let median = |from: u64, to: u64| {
-            let within = |outer: u64| (from * solution.outer..=to * solution.outer).contains(&(10 * outer));
+            let within =
+                |outer: u64| (from * solution.outer..=to * solution.outer).contains(&(10 * outer));
             let records = solution.trace.iter().filter(|record| within(record.outer));
             let mut gaps: Vec<f64> = records.map(|record| self.gap(record.objective)).collect();
             gaps.sort_by(f64::total_cmp);
@@ -141,8 +149,8 @@ impl Case {
         (kept, report)
     }
 
-    /// Every method that admits the problem keeps its promise; every other is refused with the names of those that do. On one
-    /// thread: the tests of this file share the cores among them.
+    /// Every method that admits the problem keeps its promise; every other is refused with the
+    /// names of those that do. On one thread: the tests of this file share the cores among them.
     fn check(&self) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
         pool.install(|| self.check_all());
@@ -180,8 +188,11 @@ impl Case {
         assert_eq!(*method, row.name);
         assert!(missing.starts_with("it needs "), "{missing}");
         let named: Vec<&str> = suited.split(", ").collect();
-        let expected: Vec<&str> =
-            METHODS.iter().filter(|row| row.suits(&self.problem).is_ok()).map(|row| row.name).collect();
+        let expected: Vec<&str> = METHODS
+            .iter()
+            .filter(|row| row.suits(&self.problem).is_ok())
+            .map(|row| row.name)
+            .collect();
         assert_eq!(named, expected);
         assert!(error.to_string().ends_with(suited.as_str()), "{error}");
     }
@@ -225,7 +236,8 @@ fn bellman() {
 fn projected_bellman() {
     let mdp = generate_mdp(&MdpOptions { features: Features::MixedSign, ..MdpOptions::default() });
     let walk = mdp.walk(500, 1);
-    let f = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount).unwrap();
+    let f =
+        Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount).unwrap();
     let theta = f.lstd().expect("a regular matrix");
     Case::new("projected Bellman", f.problem(0.0).unwrap(), &theta).check();
 }
@@ -246,7 +258,8 @@ fn logistic() {
 fn convex_and_not_affine() {
     let f = SoftplusUnits::random(6, 40, |_| 5, 1);
     let (problem, saddle) = softplus_of_softplus(f, 0.05);
-    // Not at zero: it lies so near the optimum that noise of any size would carry a run away from it.
+    // Not at zero: it lies so near the optimum that noise of any size would carry a run away from
+    // it.
     Case::from("softplus", problem.boxed(), &saddle.theta, vec![3.0; 6]).check();
 }
 
@@ -263,13 +276,15 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let market = Market::generated(9000, 8, 1);
     let problem = market.problem(&Task::new(Risk::Variance(1.0), Limits::LongOnly)).boxed();
     let on = |threads: usize, row: &MethodInfo| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {
             let stop = Stop { max_outer: Some(3), tolerance: None, ..Stop::default() };
             let solution = AnyMethod::named(row.name, &Choice::seeded(5), &problem, &[0.0; 8])
                 .expect("a method that suits")
                 .run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 8], &mut ());
-            let objectives: Vec<u64> = solution.trace.iter().map(|r| r.objective.to_bits()).collect();
+            let objectives: Vec<u64> =
+                solution.trace.iter().map(|r| r.objective.to_bits()).collect();
             let theta: Vec<u64> = solution.theta.iter().map(|t| t.to_bits()).collect();
             (theta, objectives, solution.calls, solution.rows)
         })

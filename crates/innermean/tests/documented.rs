@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use innermean::METHODS;
 use innermean::methods::{Form, Rate};
 
-const BEGIN: &str =
-    "<!-- The table of methods begins: written by the test `documented` with INNERMEAN_BLESS=1. -->\n";
+const BEGIN: &str = "<!-- The table of methods begins: written by the test `documented` with INNERMEAN_BLESS=1. -->\n";
 const END: &str = "<!-- The table of methods ends. -->\n";
 
 fn table() -> String {
@@ -55,7 +54,8 @@ fn the_table_of_methods() {
     }
 }
 
-/// The promise of equal bits on every machine: no source calls the system's elementary functions outside of tests.
+/// The promise of equal bits on every machine: no source calls the system's elementary functions
+/// outside of tests.
 #[test]
 fn results_do_not_depend_on_the_systems_functions() {
     let calls = [

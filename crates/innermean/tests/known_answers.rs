@@ -1,5 +1,5 @@
-//! Portfolios whose answer is known from elsewhere: by the closed form of mean-variance, and by Clarabel, an
-//! interior-point solver that gets the raw formula as a quadratic program.
+//! Portfolios whose answer is known from elsewhere: by the closed form of mean-variance, and by
+//! Clarabel, an interior-point solver that gets the raw formula as a quadratic program.
 
 use std::num::NonZeroU64;
 
@@ -9,7 +9,8 @@ use crate::support::market::{Limits, Market, Risk, Task, real_markets};
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
-    AnyMethod, Certificate, Choice, Driver, Observer, Record, Solution, Square, Status, Stop, Unregularized,
+    AnyMethod, Certificate, Choice, Driver, Observer, Record, Solution, Square, Status, Stop,
+    Unregularized,
 };
 
 /// A run on `-<m, theta> + theta' Cov theta` with the settings of the paper's figures.
@@ -58,8 +59,12 @@ impl PaperRun {
 
     /// Millions of calls until the gap is first at or below `gap`.
     fn calls_to(&self, gap: f64) -> f64 {
-        let record =
-            self.solution.trace.iter().find(|record| self.gap(record) <= gap).expect("it was solved");
+        let record = self
+            .solution
+            .trace
+            .iter()
+            .find(|record| self.gap(record) <= gap)
+            .expect("it was solved");
         record.calls.total() as f64 / 1e6
     }
 
@@ -86,7 +91,8 @@ impl PaperRun {
             points.iter().map(|p| p.0).sum::<f64>() / count,
             points.iter().map(|p| p.1).sum::<f64>() / count,
         );
-        let sum = |of: fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
+        let sum =
+            |of: fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
         let (xx, xy, yy) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y));
         (xy * xy / (xx * yy), xy / xx)
     }
@@ -99,13 +105,24 @@ fn both_methods_reach_the_closed_form_of_the_18_portfolios_linearly() {
         let runs = ["svrpda1", "svrpda2"].map(|method| PaperRun::new(market, method, 0, 1e-16));
         for (run, method) in runs.iter().zip(["SVRPDA-I", "SVRPDA-II"]) {
             let name = format!("{} by {method}", market.name);
-            assert_eq!(run.solution.calls.total(), run.calls_as_in_the_figures(market, method), "{name}");
+            assert_eq!(
+                run.solution.calls.total(),
+                run.calls_as_in_the_figures(market, method),
+                "{name}"
+            );
             assert!(run.error < 1e-6, "{name}: theta is off by {:.1e}", run.error);
             let (r_squared, slope) = run.line();
-            assert!(slope < 0.0 && r_squared > 0.9, "{name}: r^2 = {r_squared:.3}, slope {slope:.1}");
-            // The second four decades cost about what the first four did; at a sublinear rate, a hundredfold.
+            assert!(
+                slope < 0.0 && r_squared > 0.9,
+                "{name}: r^2 = {r_squared:.3}, slope {slope:.1}"
+            );
+            // The second four decades cost about what the first four did; at a sublinear rate, a
+            // hundredfold.
             let [first, middle, last] = [1e-2, 1e-6, 1e-10].map(|gap| run.calls_to(gap));
-            assert!(last - middle < 2.5 * (middle - first), "{name}: {first} {middle} {last} million calls");
+            assert!(
+                last - middle < 2.5 * (middle - first),
+                "{name}: {first} {middle} {last} million calls"
+            );
             println!(
                 "{name}: {:.1e}, r^2 {r_squared:.3}, {first:.2} {middle:.2} {last:.2} million calls",
                 run.error
@@ -117,7 +134,10 @@ fn both_methods_reach_the_closed_form_of_the_18_portfolios_linearly() {
     if !ratios.is_empty() {
         let ratio = geometric_mean(&ratios);
         println!("SVRPDA-II needs {ratio:.2} times the calls of SVRPDA-I");
-        assert!((1.05..1.4).contains(&ratio), "SVRPDA-II needs {ratio:.2} times the calls of SVRPDA-I");
+        assert!(
+            (1.05..1.4).contains(&ratio),
+            "SVRPDA-II needs {ratio:.2} times the calls of SVRPDA-I"
+        );
     }
 }
 
@@ -136,7 +156,10 @@ fn both_methods_reach_the_closed_form_of_a_generated_market() {
             let method = AnyMethod::named(name, &Choice::seeded(5), &problem, &start).unwrap();
             let solution = method.run(&driver, &problem, &start, &mut ());
             let error = (distance_squared(&solution.theta, &theta) / dot(&theta, &theta)).sqrt();
-            assert!(solution.status == Status::Solved && error < 1e-6, "{name}: off by {error:.1e}");
+            assert!(
+                solution.status == Status::Solved && error < 1e-6,
+                "{name}: off by {error:.1e}"
+            );
         }
     }
 }
@@ -148,8 +171,9 @@ fn calls_on_three_portfolios_are_those_of_the_figures() {
     let mut ratios = Vec::new();
     for (name, figure) in figures {
         let Some(market) = markets.iter().find(|market| market.name == name) else { continue };
-        let mut calls: Vec<f64> =
-            (0..5).map(|seed| PaperRun::new(market, "svrpda1", seed, 1e-9).calls_to(1e-6)).collect();
+        let mut calls: Vec<f64> = (0..5)
+            .map(|seed| PaperRun::new(market, "svrpda1", seed, 1e-9).calls_to(1e-6))
+            .collect();
         calls.sort_by(f64::total_cmp);
         println!("{name}: {:.2} million calls to gap 1e-6, {figure} in the figure", calls[2]);
         ratios.push(calls[2] / figure);
@@ -161,7 +185,8 @@ fn calls_on_three_portfolios_are_those_of_the_figures() {
     }
 }
 
-/// Checks every evaluation: the objective is that of the formula, and a certificate one, `P - P* <= gap` for the best point so far.
+/// Checks every evaluation: the objective is that of the formula, and a certificate one, `P - P* <=
+/// gap` for the best point so far.
 struct Checked<'a> {
     market: &'a Market,
     task: &'a Task,
@@ -187,7 +212,9 @@ fn markets() -> Vec<Market> {
     let mut markets = vec![Market::generated(300, 5, 1), Market::generated(400, 10, 2)];
     match Market::real().iter().find(|market| market.name == "Europe_ME") {
         Some(market) => markets.push(market.thinned(8)),
-        None => println!("skipped: Europe_ME is not in shared/data/portfolio beside the repository"),
+        None => {
+            println!("skipped: Europe_ME is not in shared/data/portfolio beside the repository")
+        }
     }
     markets
 }
@@ -215,12 +242,16 @@ fn agrees(market: &Market, name: &str, task: &Task, stop: &Stop, accuracy: f64) 
             solution.certificate
         );
         assert!(solution.trace[0].optimality.expect("a measure, if an infinite one") > 0.01);
-        // Clarabel's own precision shows: a kink of g or a flat valley turns its error into a gap of first order.
+        // Clarabel's own precision shows: a kink of g or a flat valley turns its error into a gap
+        // of first order.
         if !matches!(task.risk, Risk::Absolute(_)) {
             let mut evaluator = Evaluator::new(&problem);
             evaluator.evaluate(&start, Known::default());
-            let there =
-                evaluator.evaluate(&reference, Known::default()).certificate.relative.expect("smooth");
+            let there = evaluator
+                .evaluate(&reference, Known::default())
+                .certificate
+                .relative
+                .expect("smooth");
             assert!(there < 1e-3, "{name}: {there} at Clarabel's solution");
         }
         let difference = market.objective(task, &solution.theta) - optimum;
@@ -290,11 +321,17 @@ fn absolute_deviation_with_a_ridge_agrees_with_an_interior_point_solver() {
 fn absolute_deviation_agrees_with_an_interior_point_solver() {
     let tasks = [
         ("long-only absolute deviation", Task::new(Risk::Absolute(0.5), Limits::LongOnly)),
-        ("absolute deviation in a box", Task::new(Risk::Absolute(0.02), Limits::Between(-0.5, 0.5))),
-        ("absolute deviation, at most 0.3 each", Task::new(Risk::Absolute(0.5), Limits::Invested(0.0, 0.3))),
+        (
+            "absolute deviation in a box",
+            Task::new(Risk::Absolute(0.02), Limits::Between(-0.5, 0.5)),
+        ),
+        (
+            "absolute deviation, at most 0.3 each",
+            Task::new(Risk::Absolute(0.5), Limits::Invested(0.0, 0.3)),
+        ),
     ];
-    // With neither side strongly convex the last iterates circle around the optimum, and only their averages come near
-    // it; the added market is the worst that was met.
+    // With neither side strongly convex the last iterates circle around the optimum, and only their
+    // averages come near it; the added market is the worst that was met.
     let mut markets = markets();
     markets.push(Market::generated(400, 6, 11));
     for market in &markets {
@@ -307,8 +344,9 @@ fn absolute_deviation_agrees_with_an_interior_point_solver() {
     }
 }
 
-/// Where risk outweighs all return the best portfolio is empty and the objective zero: the gap has only g to be relative
-/// to. All kinks meet there, and the last iterates circle around it; from zero itself the best point is the answer.
+/// Where risk outweighs all return the best portfolio is empty and the objective zero: the gap has
+/// only g to be relative to. All kinks meet there, and the last iterates circle around it; from
+/// zero itself the best point is the answer.
 #[test]
 fn the_gap_keeps_its_scale_where_the_optimum_is_zero() {
     for market in markets() {
@@ -319,8 +357,11 @@ fn the_gap_keeps_its_scale_where_the_optimum_is_zero() {
             let stop = Stop { tolerance: Some(1e-6), max_outer: Some(200), ..Stop::default() };
             for solution in agrees(&market, "an empty portfolio", &task, &stop, 1e-6) {
                 assert!(distance_squared(&solution.theta, &zero) < 1e-12);
-                let worst =
-                    solution.trace.iter().map(|record| record.optimality.expect("a gap")).fold(0.0, f64::max);
+                let worst = solution
+                    .trace
+                    .iter()
+                    .map(|record| record.optimality.expect("a gap"))
+                    .fold(0.0, f64::max);
                 assert!(worst < 100.0, "a relative gap of {worst}");
             }
         }

@@ -5,10 +5,10 @@ mod curved;
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
-    AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver, ElasticNet,
-    FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective, Poisson, Portfolio, Problem,
-    Regularizer, Ridge, Ridged, Simplex, SmoothedHinge, Solution, Square, SquaredHinge, Stop, Structure,
-    Tilted, Unregularized, Weighted,
+    AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver,
+    ElasticNet, FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective,
+    Poisson, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, SmoothedHinge, Solution,
+    Square, SquaredHinge, Stop, Structure, Tilted, Unregularized, Weighted,
 };
 
 /// Numbers in -1 to 1.
@@ -36,10 +36,16 @@ fn merits(n: usize) -> Vec<Named> {
         ("logistic", Box::new(Logistic::new(labels(n)).unwrap()), (-40.0, 40.0)),
         ("smoothed hinge", Box::new(SmoothedHinge::new(labels(n), 0.5).unwrap()), wide),
         ("squared hinge", Box::new(SquaredHinge::new(labels(n)).unwrap()), wide),
-        ("bernoulli", Box::new(Bernoulli::new((0..n).map(shares).collect()).unwrap()), (0.05, 0.95)),
+        (
+            "bernoulli",
+            Box::new(Bernoulli::new((0..n).map(shares).collect()).unwrap()),
+            (0.05, 0.95),
+        ),
         (
             "poisson",
-            Box::new(Poisson::new((0..n).map(|i| (i % 4) as f64).collect(), vec![1.5; n], 0.5).unwrap()),
+            Box::new(
+                Poisson::new((0..n).map(|i| (i % 4) as f64).collect(), vec![1.5; n], 0.5).unwrap(),
+            ),
             (0.1, 3.0),
         ),
         ("weighted", Box::new(weighted), wide),
@@ -51,7 +57,8 @@ fn many_terms_at_once_are_the_terms_one_by_one() {
     for ell in [1, 3] {
         let n = 301;
         for (name, merit, (lo, hi)) in merits(n) {
-            let u: Vec<f64> = numbers(n * ell, 5).iter().map(|x| lo + (hi - lo) * (0.5 + 0.5 * x)).collect();
+            let u: Vec<f64> =
+                numbers(n * ell, 5).iter().map(|x| lo + (hi - lo) * (0.5 + 0.5 * x)).collect();
             // Not from the first term on.
             let (terms, u) = (7..n, &u[7 * ell..]);
             let mut w = vec![0.0; u.len()];
@@ -62,12 +69,18 @@ fn many_terms_at_once_are_the_terms_one_by_one() {
                 sum += merit.value(i, &u[own.clone()]);
                 merit.gradient(i, &u[own.clone()], &mut one);
                 for (w, one) in w[own].iter().zip(&one) {
-                    assert!((w - one).abs() <= 1e-14 * one.abs(), "{name}, term {i}: {w}, alone {one}");
+                    assert!(
+                        (w - one).abs() <= 1e-14 * one.abs(),
+                        "{name}, term {i}: {w}, alone {one}"
+                    );
                 }
             }
             assert!((total - sum).abs() <= 1e-13 * sum.abs(), "{name}: {total}, one by one {sum}");
             let values = merit.values(terms.clone(), u);
-            assert!((values - sum).abs() <= 1e-13 * sum.abs(), "{name}: {values}, one by one {sum}");
+            assert!(
+                (values - sum).abs() <= 1e-13 * sum.abs(),
+                "{name}: {values}, one by one {sum}"
+            );
         }
     }
 }
@@ -84,7 +97,8 @@ fn second_derivatives_are_slopes_of_gradients() {
     ));
     for (name, merit, (lo, hi)) in all {
         let ell = 2;
-        let u: Vec<f64> = numbers(n * ell, 8).iter().map(|x| lo + (hi - lo) * (0.5 + 0.5 * x)).collect();
+        let u: Vec<f64> =
+            numbers(n * ell, 8).iter().map(|x| lo + (hi - lo) * (0.5 + 0.5 * x)).collect();
         let mut seconds = vec![f64::NAN; n * ell];
         assert!(merit.seconds(0..n, &u, &mut seconds), "{name} is a sum over coordinates");
         let gradient = |h: f64| {
@@ -189,7 +203,8 @@ fn sparse_rows(n: usize, d: usize, seed: u64) -> Collapsed {
     Collapsed::from_sparse_rows(rows, numbers(n, seed + 1))
 }
 
-/// One pass gives the loss, the averages, the duals and the gradient of two, with the same bits on any number of threads.
+/// One pass gives the loss, the averages, the duals and the gradient of two, with the same bits on
+/// any number of threads.
 #[test]
 fn a_gradient_in_one_pass_is_that_in_two() {
     fn check(f: &dyn Inner, merit: &dyn Merit) {
@@ -203,17 +218,22 @@ fn a_gradient_in_one_pass_is_that_in_two() {
             (loss, f_bar, w, out)
         };
         let (loss, f_bar, w, out) = run();
-        let (mut means, mut duals, mut gradient) = (vec![0.0; size], vec![0.0; size], vec![0.0; f.d()]);
+        let (mut means, mut duals, mut gradient) =
+            (vec![0.0; size], vec![0.0; size], vec![0.0; f.d()]);
         f.means(&theta, &mut means);
         problem.duals(&means, &mut duals);
         f.add_weighted_jac_t(&theta, &duals, &mut gradient);
-        let close =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-13 * (1.0 + b.abs()));
+        let close = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-13 * (1.0 + b.abs()))
+        };
         assert!(close(&f_bar, &means) && close(&w, &duals) && close(&out, &gradient));
         assert!((loss - problem.loss(&means)).abs() <= 1e-13 * loss.abs());
         for threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(run) == (loss, f_bar.clone(), w.clone(), out.clone()), "{threads} threads");
+            assert!(
+                pool.install(run) == (loss, f_bar.clone(), w.clone(), out.clone()),
+                "{threads} threads"
+            );
         }
     }
     let n = 5003;
@@ -265,7 +285,8 @@ fn logistic_answer(rows: &[f64], d: usize, labels: &[f64], lambda: f64) -> Vec<f
     let n = labels.len() as f64;
     let mut theta = vec![0.0; d];
     for _ in 0..30 {
-        let (mut gradient, mut weights) = (theta.iter().map(|t| lambda * t).collect::<Vec<_>>(), Vec::new());
+        let (mut gradient, mut weights) =
+            (theta.iter().map(|t| lambda * t).collect::<Vec<_>>(), Vec::new());
         for (row, y) in rows.chunks_exact(d).zip(labels) {
             let margin: f64 = y * row.iter().zip(&theta).map(|(a, t)| a * t).sum::<f64>();
             let miss = 1.0 / (1.0 + margin.exp());
@@ -327,7 +348,8 @@ fn it_is_newtons_method_where_terms_are_few() {
     assert!(digits[last] > 1.8 * digits[last - 1], "{digits:?}");
 }
 
-/// Many terms: a part of them is enough for a digit or more for each pass, and the answer is that of all.
+/// Many terms: a part of them is enough for a digit or more for each pass, and the answer is that
+/// of all.
 #[test]
 fn a_part_of_the_terms_is_enough_for_the_hessian() {
     let (n, d, lambda) = (20_000, 20, 1e-4);
@@ -351,9 +373,11 @@ fn a_part_of_the_terms_is_enough_for_the_hessian() {
         solution.outer
     );
     assert!(solution.theta.iter().zip(&answer).all(|(a, b)| (a - b).abs() < 1e-5));
-    // The evaluation goes by the gradient that the method has at hand, and says what it would say by one of its own.
+    // The evaluation goes by the gradient that the method has at hand, and says what it would say
+    // by one of its own.
     let alone = Evaluator::new(&problem).evaluate(&solution.theta, Known::default());
-    let (known, own) = (solution.certificate.relative.unwrap(), alone.certificate.relative.unwrap());
+    let (known, own) =
+        (solution.certificate.relative.unwrap(), alone.certificate.relative.unwrap());
     assert!(
         (alone.objective - solution.objective).abs() < 1e-14,
         "{} {}",
@@ -370,7 +394,8 @@ fn a_part_of_the_terms_is_enough_for_the_hessian() {
 #[test]
 fn a_quadratic_is_solved_by_one_step() {
     let portfolio = Portfolio::new(8, numbers(900 * 8, 5)).unwrap();
-    let problem = portfolio.problem(Square::new(2.0).unwrap(), Ridge::from_weight(0.1).unwrap()).unwrap();
+    let problem =
+        portfolio.problem(Square::new(2.0).unwrap(), Ridge::from_weight(0.1).unwrap()).unwrap();
     let solution = run(&problem, 1e-12, 10);
     assert!(
         solution.status.is_solved() && solution.outer <= 2,
@@ -380,7 +405,8 @@ fn a_quadratic_is_solved_by_one_step() {
     );
 }
 
-/// Whatever g: at the answer the prox-gradient step stays where it is, and it is where accelerated gradients go.
+/// Whatever g: at the answer the prox-gradient step stays where it is, and it is where accelerated
+/// gradients go.
 #[test]
 fn every_g_with_parts() {
     fn check<G: Regularizer>(name: &str, g: G) {
@@ -394,7 +420,8 @@ fn every_g_with_parts() {
                 Box::new(Logistic::new(labels.clone()).unwrap())
             };
             let offsets = if smooth { labels } else { vec![0.0; n] };
-            let problem = Problem { inner: Collapsed::from_rows(d, rows, offsets), merit, regularizer: &g };
+            let problem =
+                Problem { inner: Collapsed::from_rows(d, rows, offsets), merit, regularizer: &g };
             let solution = run(&problem, 1e-11, 40);
             assert!(
                 solution.status.is_solved(),
@@ -402,13 +429,23 @@ fn every_g_with_parts() {
                 solution.status,
                 solution.certificate.relative
             );
-            assert!(solution.outer <= if smooth { 3 } else { 12 }, "{name}: {} steps", solution.outer);
-            let other = AnyMethod::named("apg", &Choice::default(), &problem, &vec![0.0; d]).unwrap();
+            assert!(
+                solution.outer <= if smooth { 3 } else { 12 },
+                "{name}: {} steps",
+                solution.outer
+            );
+            let other =
+                AnyMethod::named("apg", &Choice::default(), &problem, &vec![0.0; d]).unwrap();
             let stop = Stop { max_outer: Some(20_000), tolerance: Some(1e-11), ..Stop::default() };
-            let other = other.run(&Driver { stop, ..Driver::default() }, &problem, &vec![0.0; d], &mut ());
+            let other =
+                other.run(&Driver { stop, ..Driver::default() }, &problem, &vec![0.0; d], &mut ());
             assert!(other.status.is_solved(), "{name}");
-            let apart =
-                solution.theta.iter().zip(&other.theta).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let apart = solution
+                .theta
+                .iter()
+                .zip(&other.theta)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f64::max);
             assert!(apart < 1e-4, "{name}: {apart}");
         }
     }
@@ -422,7 +459,10 @@ fn every_g_with_parts() {
     check("simplex", Simplex);
     check("budget", Budget::new(12, bounds(-0.1, 0.15)).unwrap());
     check("budget and l1", Budget::new(12, bounds(-0.5, 0.5).with_l1(0.02).unwrap()).unwrap());
-    check("tilted ridged simplex", Tilted::new(Ridged::new(Simplex, 0.1).unwrap(), numbers(12, 9)).unwrap());
+    check(
+        "tilted ridged simplex",
+        Tilted::new(Ridged::new(Simplex, 0.1).unwrap(), numbers(12, 9)).unwrap(),
+    );
 }
 
 /// More columns than rows: P has no curvature in many directions, and a least value all the same.
@@ -464,7 +504,12 @@ fn separable_labels_with_a_tiny_ridge() {
             regularizer: Ridge::from_weight(lambda).unwrap(),
         };
         let solution = run(&problem, 1e-9, 60);
-        assert!(solution.status.is_solved(), "{:?} {:?}", solution.status, solution.certificate.relative);
+        assert!(
+            solution.status.is_solved(),
+            "{:?} {:?}",
+            solution.status,
+            solution.certificate.relative
+        );
         assert!(solution.theta.iter().all(|t| t.is_finite()) && solution.objective < 1e-2);
     }
 }
@@ -494,12 +539,17 @@ fn what_it_cannot_do_it_says() {
     let n = 30;
     let f = || Collapsed::from_rows(3, numbers(3 * n, 1), vec![0.0; n]);
     let start = [0.0; 3];
-    let kinked =
-        Problem { inner: f(), merit: innermean::Absolute::new(1.0).unwrap(), regularizer: Unregularized };
-    let error = innermean::methods::newton::Newton::choose(&Choice::default(), &kinked, &start).unwrap_err();
+    let kinked = Problem {
+        inner: f(),
+        merit: innermean::Absolute::new(1.0).unwrap(),
+        regularizer: Unregularized,
+    };
+    let error = innermean::methods::newton::Newton::choose(&Choice::default(), &kinked, &start)
+        .unwrap_err();
     assert!(error.to_string().contains("phi has a kink"), "{error}");
     let g = FreeTail::new(Simplex, 2);
     let tail = Problem { inner: f(), merit: Square::new(1.0).unwrap(), regularizer: g };
-    let error = innermean::methods::newton::Newton::choose(&Choice::default(), &tail, &start).unwrap_err();
+    let error =
+        innermean::methods::newton::Newton::choose(&Choice::default(), &tail, &start).unwrap_err();
     assert!(error.to_string().contains("a sum over coordinates"), "{error}");
 }

@@ -2,8 +2,8 @@
 
 use innermean::problems::sequences::search::{Found, Origin, Search};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, LanguageModel, Objective, Passes, Problem, Ridge, Sequences, Solution,
-    Stop,
+    AnyMethod, Choice, Driver, Inner, LanguageModel, Objective, Passes, Problem, Ridge, Sequences,
+    Solution, Stop,
 };
 use innermean_data::{LanguageOptions, generate_language};
 
@@ -35,7 +35,10 @@ fn accuracy(f: &Sequences, theta: &[f64], labels: &[u32]) -> f64 {
     let p = f.probabilities(theta);
     let classes = f.language().classes();
     let likeliest = |row: &[f64]| (0..classes).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap();
-    let right = p.chunks_exact(classes).zip(labels).filter(|(row, label)| likeliest(row) == **label as usize);
+    let right = p
+        .chunks_exact(classes)
+        .zip(labels)
+        .filter(|(row, label)| likeliest(row) == **label as usize);
     right.count() as f64 / labels.len() as f64
 }
 
@@ -43,7 +46,8 @@ fn search(problem: &Problem<Sequences, innermean::NegativeLog, Ridge>, starts: u
     Search { starts, ..Search::default() }.run(problem).unwrap()
 }
 
-/// At least 0.95 of the accuracy of the same classifier fitted with labels; and no point that the labels lead to is better.
+/// At least 0.95 of the accuracy of the same classifier fitted with labels; and no point that the
+/// labels lead to is better.
 #[test]
 fn what_is_found_without_labels_is_as_good_as_with_them() {
     println!("seed  with labels  without  ratio   objective  from labels  seconds of search");
@@ -57,7 +61,8 @@ fn what_is_found_without_labels_is_as_good_as_with_them() {
         let found = search(&problem, 24);
         let solution = descend(&problem, &found.theta, 300, Some(1e-6));
         let from_labels = descend(&problem, &with_labels.theta, 60, None);
-        let [with, without] = [&with_labels.theta, &solution.theta].map(|theta| accuracy(&f, theta, &labels));
+        let [with, without] =
+            [&with_labels.theta, &solution.theta].map(|theta| accuracy(&f, theta, &labels));
         println!(
             "{seed:>4}  {with:>11.4}  {without:>7.4}  {:.4}  {:>9.5}  {:>11.5}  {:.2}",
             without / with,
@@ -80,11 +85,17 @@ fn the_search_is_the_same_on_any_number_of_threads_and_tells_what_it_tried() {
         pool.install(|| search(&problem, 5))
     };
     let (one, three) = (on(1), on(3));
-    assert_eq!((&one.theta, one.objective, &one.tried), (&three.theta, three.objective, &three.tried));
+    assert_eq!(
+        (&one.theta, one.objective, &one.tried),
+        (&three.theta, three.objective, &three.tried)
+    );
     assert_eq!(one.objective, problem.objective(&one.theta));
     let origins: Vec<Origin> = one.tried.iter().map(|tried| tried.origin).collect();
     assert_eq!(origins[..2], [Origin::Clusters, Origin::Random]);
-    assert_eq!((one.tried.len(), one.tried.iter().filter(|tried| tried.on_all.is_some()).count()), (5, 3));
+    assert_eq!(
+        (one.tried.len(), one.tried.iter().filter(|tried| tried.on_all.is_some()).count()),
+        (5, 3)
+    );
     assert!(one.part < 9000 && one.part > 3000 && !one.cut_short);
     let best = one.tried.iter().filter_map(|tried| tried.on_all).fold(f64::INFINITY, f64::min);
     assert_eq!(best, one.objective);
@@ -107,7 +118,8 @@ fn time_and_interrupts_leave_one_start() {
     assert_eq!(error.to_string(), "starts = 0, expected a whole number above 0");
 }
 
-/// The classifier with labels is multinomial logistic regression: its gradient is `mean_t (P_c - 1[label = c]) x_t`.
+/// The classifier with labels is multinomial logistic regression: its gradient is `mean_t (P_c -
+/// 1[label = c]) x_t`.
 #[test]
 fn the_yardstick_is_multinomial_regression() {
     let (f, labels) =

@@ -1,10 +1,11 @@
-//! What is said of points where nothing can be proven: groups with a link that bends, and sequences.
+//! What is said of points where nothing can be proven: groups with a link that bends, and
+//! sequences.
 
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
-    AnyMethod, Bags, Bernoulli, Choice, Driver, Groups, LanguageModel, Link, Poisson, Problem, Sequences,
-    Solution, Stop, Unregularized,
+    AnyMethod, Bags, Bernoulli, Choice, Driver, Groups, LanguageModel, Link, Poisson, Problem,
+    Sequences, Solution, Stop, Unregularized,
 };
 
 /// One feature and no intercept, a row for each group.
@@ -69,11 +70,16 @@ fn the_objective_is_that_of_theta_where_probabilities_are_nearly_1() {
         assert_eq!(found.theta, [score]);
         // -q log(1 / (1 + e^-t)) - (1 - q) log(1 / (1 + e^t)) = log(1 + e^-t) + (1 - q) t
         let wanted = (-score).exp().ln_1p() + 0.75 * score;
-        assert!((found.objective - wanted).abs() <= 1e-15 * wanted, "{} is not {wanted}", found.objective);
+        assert!(
+            (found.objective - wanted).abs() <= 1e-15 * wanted,
+            "{} is not {wanted}",
+            found.objective
+        );
     }
 }
 
-/// Random sequences of 3 features in two or three classes, with a small ridge: averages far from what phi asks for.
+/// Random sequences of 3 features in two or three classes, with a small ridge: averages far from
+/// what phi asks for.
 fn sequences(number: u64) -> Solution {
     let mut stream = Stream::new(7, number);
     let (steps, width, classes) = (20, 3, 2 + (number % 2) as usize);
@@ -87,8 +93,9 @@ fn sequences(number: u64) -> Solution {
     }
     let language = LanguageModel::new(classes, 2, &ngrams, &shares).expect("a model");
     let sequences = Sequences::new(width, &features, &[9, 11], language).expect("sequences");
-    let problem =
-        sequences.problem(innermean::Ridge::from_weight(1e-4).expect("a weight")).expect("a problem");
+    let problem = sequences
+        .problem(innermean::Ridge::from_weight(1e-4).expect("a weight"))
+        .expect("a problem");
     let start = vec![0.0; classes * (width + 1)];
     let problem = problem.erased();
     let method = AnyMethod::named("newton", &Choice::seeded(0), problem, &start).expect("it suits");

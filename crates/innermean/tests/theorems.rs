@@ -1,8 +1,9 @@
-//! The paper's Theorems 1, 2 and 3, measured: on small strongly convex problems whose saddle points are known, the
-//! Lyapunov function of each theorem, averaged over seeds, falls at least as fast as the theorem says.
+//! The paper's Theorems 1, 2 and 3, measured: on small strongly convex problems whose saddle points
+//! are known, the Lyapunov function of each theorem, averaged over seeds, falls at least as fast as
+//! the theorem says.
 //!
-//! Also what the proofs rest on (U is the batch gradient at the current duals), the step formulas on numbers worked out
-//! by hand, and the refusals where an assumption is not met.
+//! Also what the proofs rest on (U is the batch gradient at the current duals), the step formulas
+//! on numbers worked out by hand, and the refusals where an assumption is not met.
 
 use crate::support::dense::distance_squared;
 use crate::support::market::Market;
@@ -10,9 +11,9 @@ use crate::support::toy::{Affine, Saddle, SoftplusUnits, least_squares, softplus
 use innermean::methods::svrpda::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
-    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective, Oracle, Passes,
-    Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule, Structure, Svrpda1,
-    Svrpda2, Unregularized,
+    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective,
+    Oracle, Passes, Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule,
+    Structure, Svrpda1, Svrpda2, Unregularized,
 };
 
 /// The seeds of every average.
@@ -58,11 +59,18 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
         kappa
     }
 
-    /// Runs Algorithm 1 from `theta* + 10 (1, ..., 1)` and calls `look(s, theta_s, w_s)` at the head of each outer
-    /// iteration, when the reference point stands in theta.
-    fn run(&self, choice: &Choice, seed: u64, outer: usize, mut look: impl FnMut(usize, &[f64], &[f64])) {
+    /// Runs Algorithm 1 from `theta* + 10 (1, ..., 1)` and calls `look(s, theta_s, w_s)` at the
+    /// head of each outer iteration, when the reference point stands in theta.
+    fn run(
+        &self,
+        choice: &Choice,
+        seed: u64,
+        outer: usize,
+        mut look: impl FnMut(usize, &[f64], &[f64]),
+    ) {
         let start: Vec<f64> = self.saddle.theta.iter().map(|t| t + 10.0).collect();
-        let settings = Settings::choose(&Choice { seed, ..*choice }, &self.problem, &start).unwrap();
+        let settings =
+            Settings::choose(&Choice { seed, ..*choice }, &self.problem, &start).unwrap();
         let inner_iterations = settings.inner_iterations;
         let method = Svrpda1(settings);
         let mut oracle = Oracle::new(&self.problem);
@@ -86,8 +94,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
         let mut sum = vec![0.0; outer + 1];
         for seed in SEEDS {
             let look = |s: usize, theta: &[f64], w: &[f64]| {
-                sum[s] +=
-                    a * distance_squared(theta, &self.saddle.theta) + b * distance_squared(w, &self.saddle.w);
+                sum[s] += a * distance_squared(theta, &self.saddle.theta)
+                    + b * distance_squared(w, &self.saddle.w);
             };
             self.run(&choice, seed, outer, look);
         }
@@ -110,16 +118,26 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
         self.falls(&p, 0.625);
     }
 
-    /// `p_s <= rate^s p_0` at every s and, until rounding is reached, `p_s <= rate p_(s-1)`, as the proofs have it;
-    /// and by the end p has become small beyond what the bound alone promises.
+    /// `p_s <= rate^s p_0` at every s and, until rounding is reached, `p_s <= rate p_(s-1)`, as the
+    /// proofs have it; and by the end p has become small beyond what the bound alone promises.
     fn falls(&self, p: &[f64], rate: f64) {
         println!("{}: kappa = {:.1}, P_s/P_0 = {}", self.name, self.kappa(), fractions(p));
         assert!(p[0] > 100.0, "{}: the start is far away", self.name);
         for s in 1..p.len() {
             let bound = rate.powf(s as f64) * p[0];
-            assert!(p[s] <= bound, "{}: P_{s} = {} above {rate}^{s} P_0 = {bound}", self.name, p[s]);
+            assert!(
+                p[s] <= bound,
+                "{}: P_{s} = {} above {rate}^{s} P_0 = {bound}",
+                self.name,
+                p[s]
+            );
             let bound = rate * p[s - 1];
-            assert!(p[s] <= bound || p[s] < 1e-20 * p[0], "{}: P_{s} = {} above {bound}", self.name, p[s]);
+            assert!(
+                p[s] <= bound || p[s] < 1e-20 * p[0],
+                "{}: P_{s} = {} above {bound}",
+                self.name,
+                p[s]
+            );
         }
         let last = p[p.len() - 1] / p[0];
         assert!(last < 1e-6, "{}: P has only fallen to {last} of its start", self.name);
@@ -127,8 +145,9 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
 }
 
 impl Example<Affine, Square, Ridge> {
-    /// Theorem 3: `Delta_k = (1/(2 alpha_theta) + mu) |theta_k - theta*|^2 + (1/(2 alpha_w) + gamma) |w_k - w*|^2`, rate
-    /// `1 - 1/(1 + 8 kappa + 2 n)` for each inner step, looked at after every n of them.
+    /// Theorem 3: `Delta_k = (1/(2 alpha_theta) + mu) |theta_k - theta*|^2 + (1/(2 alpha_w) +
+    /// gamma) |w_k - w*|^2`, rate `1 - 1/(1 + 8 kappa + 2 n)` for each inner step, looked at after
+    /// every n of them.
     ///
     /// The paper prints `1 - 1/(1 + 2 kappa + 2 n)`, which is a slip of its last page: `1/(2 alpha_theta mu)` is worked out
     /// there as `8 B_f^2/(mu gamma) + 2 n` and then read as `2 kappa + 2 n`. See
@@ -153,7 +172,12 @@ impl Example<Affine, Square, Ridge> {
             assert!(*delta_s <= bound, "{}: {delta_s} after {s} n steps, above {bound}", self.name);
         }
         let tenths: Vec<f64> = delta.iter().copied().step_by(outer / 10).collect();
-        println!("{}: kappa = {:.1}, Delta_k/Delta_0 = {}", self.name, self.kappa(), fractions(&tenths));
+        println!(
+            "{}: kappa = {:.1}, Delta_k/Delta_0 = {}",
+            self.name,
+            self.kappa(),
+            fractions(&tenths)
+        );
         assert!(delta[outer] < 1e-6 * delta[0]);
     }
 }
@@ -170,7 +194,10 @@ fn affine() -> Example<Affine, Square, Ridge> {
 }
 
 fn affine_in_two() -> Example<Affine, Square, Ridge> {
-    Example::new("affine, ell = 2", least_squares(Affine::random(5, 2, 6, |i| 2 + i % 4, 2), 0.25, 0.4))
+    Example::new(
+        "affine, ell = 2",
+        least_squares(Affine::random(5, 2, 6, |i| 2 + i % 4, 2), 0.25, 0.4),
+    )
 }
 
 fn convex() -> Example<SoftplusUnits, crate::support::toy::Softplus, Ridge> {
@@ -196,8 +223,10 @@ fn portfolio() -> Example<Portfolio, Square, innermean::Tilted<Ridge>> {
     let mean = market.mean();
     let deviation = |x: &[f64]| (0..market.d).map(|l| (x[l] - mean[l]) * theta[l]).sum::<f64>();
     let w = market.rows.iter().map(|x| 2.0 * c * deviation(x)).collect();
-    let problem =
-        market.portfolio().problem(Square::new(c).unwrap(), Ridge::from_weight(lambda).unwrap()).unwrap();
+    let problem = market
+        .portfolio()
+        .problem(Square::new(c).unwrap(), Ridge::from_weight(lambda).unwrap())
+        .unwrap();
     Example::new("portfolio", (problem, Saddle { theta, w }))
 }
 
@@ -236,12 +265,13 @@ fn theorem_3_holds() {
     single_samples_in_two().satisfies_theorem3();
 }
 
-/// Where theta* is zero and every row is orthogonal to the start, the duals stay at their optimum and each step divides
-/// theta by `1 + alpha_theta mu`, whatever is drawn. That is the rate the steps can reach at best, and it is slower
-/// than `1 - 1/(1 + 2 kappa + 2 n)` for the squares.
+/// Where theta* is zero and every row is orthogonal to the start, the duals stay at their optimum
+/// and each step divides theta by `1 + alpha_theta mu`, whatever is drawn. That is the rate the
+/// steps can reach at best, and it is slower than `1 - 1/(1 + 2 kappa + 2 n)` for the squares.
 #[test]
 fn the_rate_printed_in_theorem_3_is_out_of_reach() {
-    let constants = Constants { b_f: Some(1.0), b_theta: Some(0.0), b_w: f64::INFINITY, gamma: 0.5, mu: 0.2 };
+    let constants =
+        Constants { b_f: Some(1.0), b_theta: Some(0.0), b_w: f64::INFINITY, gamma: 0.5, mu: 0.2 };
     let (n, kappa) = (12.0, 10.0);
     let f = Affine::random(2, 1, 12, |_| 1, 8);
     let Steps { alpha_theta, .. } = theorem3(&constants, &f).unwrap();
@@ -309,7 +339,8 @@ fn the_u_of_svrpda_2_is_unbiased() {
     let (mut sum, mut sum_of_squares) = (vec![0.0; d], vec![0.0; d]);
     for seed in 0..draws {
         let choice = Choice { rule: Some(StepRule::Theorem1), ..Choice::default() };
-        let mut settings = Settings::choose(&Choice { seed, ..choice }, &problem, &vec![1.0; d]).unwrap();
+        let mut settings =
+            Settings::choose(&Choice { seed, ..choice }, &problem, &vec![1.0; d]).unwrap();
         settings.alpha_w = 1.0;
         let method = Svrpda2(settings);
         let mut oracle = Oracle::new(&problem);
@@ -334,7 +365,8 @@ fn the_u_of_svrpda_2_is_unbiased() {
 }
 
 /// Worked out by hand for `B_f = 2`, `B_theta = 1/2`, `B_w = 3`, `gamma = 1/4`, `mu = 1/2`.
-const BY_HAND: Constants = Constants { b_f: Some(2.0), b_theta: Some(0.5), b_w: 3.0, gamma: 0.25, mu: 0.5 };
+const BY_HAND: Constants =
+    Constants { b_f: Some(2.0), b_theta: Some(0.5), b_w: 3.0, gamma: 0.25, mu: 0.5 };
 
 fn near(steps: &Steps, alpha_theta: f64, alpha_w: f64, inner_iterations: usize) {
     assert!((steps.alpha_theta / alpha_theta - 1.0).abs() < 1e-14, "{steps:?}");
@@ -344,10 +376,11 @@ fn near(steps: &Steps, alpha_theta: f64, alpha_w: f64, inner_iterations: usize) 
 
 #[test]
 fn the_steps_of_theorem_1_are_those_worked_out_by_hand() {
-    // kappa = 4/(1/8) + 9 (1/4)/(1/4) = 41; n = 10: 1/(10 (1/2) (64 41 + 1)) = 1/13125; 10 (1/2)/(1/4) of it;
-    // 78.8 10 41 + 13 + 1.3 = 32322.3.
+    // kappa = 4/(1/8) + 9 (1/4)/(1/4) = 41; n = 10: 1/(10 (1/2) (64 41 + 1)) = 1/13125; 10
+    // (1/2)/(1/4) of it; 78.8 10 41 + 13 + 1.3 = 32322.3.
     near(&theorem1(&BY_HAND, 10).unwrap(), 1.0 / 13_125.0, 20.0 / 13_125.0, 32_323);
-    // Affine f: B_w does not matter. kappa = 32; 1/(3 (1/2) 2049); 6 times that; 78.8 96 + 3.9 + 1.3 = 7570.0.
+    // Affine f: B_w does not matter. kappa = 32; 1/(3 (1/2) 2049); 6 times that; 78.8 96 + 3.9 +
+    // 1.3 = 7570.0.
     let affine = Constants { b_theta: Some(0.0), b_w: f64::INFINITY, ..BY_HAND };
     near(&theorem1(&affine, 3).unwrap(), 1.0 / 3073.5, 6.0 / 3073.5, 7570);
 }
@@ -359,7 +392,8 @@ fn the_steps_of_theorem_2_are_those_worked_out_by_hand() {
     near(&theorem2(&BY_HAND, 10).unwrap(), 1.0 / 775.0, 1.0 / 320.0, 25_600);
     near(&theorem2(&BY_HAND, 1).unwrap(), 1.0 / 775.0, 1.0 / 320.0, 15_500);
     // B_f = 1/10, gamma = mu = 1, affine: alpha_theta = 4, alpha_w = 5/2, M: 2.5, 0.8 n, 4 n.
-    let easy = Constants { b_f: Some(0.1), b_theta: Some(0.0), b_w: f64::INFINITY, gamma: 1.0, mu: 1.0 };
+    let easy =
+        Constants { b_f: Some(0.1), b_theta: Some(0.0), b_w: f64::INFINITY, gamma: 1.0, mu: 1.0 };
     near(&theorem2(&easy, 1000).unwrap(), 4.0, 2.5, 4000);
 }
 
@@ -367,15 +401,24 @@ fn the_steps_of_theorem_2_are_those_worked_out_by_hand() {
 fn the_steps_of_theorem_3_are_those_worked_out_by_hand() {
     // kappa = 32, n = 3: (1/4)/(64 + 3/2) = 1/262; (9 + 32 + 1)/(2 (1/4) (3 + 32 + 1)) = 42/18.
     let affine = Constants { b_theta: Some(0.0), b_w: f64::INFINITY, ..BY_HAND };
-    near(&theorem3(&affine, &Affine::random(2, 1, 3, |_| 1, 1)).unwrap(), 1.0 / 262.0, 42.0 / 18.0, 3);
+    near(
+        &theorem3(&affine, &Affine::random(2, 1, 3, |_| 1, 1)).unwrap(),
+        1.0 / 262.0,
+        42.0 / 18.0,
+        3,
+    );
 }
 
 #[test]
 fn a_rule_brings_its_option_and_its_loop() {
     let problem = single_samples().problem;
     let settings = |rule, reference| {
-        Settings::choose(&Choice { rule: Some(rule), reference, ..Choice::seeded(9) }, &problem, &[0.0; 4])
-            .unwrap()
+        Settings::choose(
+            &Choice { rule: Some(rule), reference, ..Choice::seeded(9) },
+            &problem,
+            &[0.0; 4],
+        )
+        .unwrap()
     };
     assert_eq!(settings(StepRule::Theorem1, None).reference, Reference::Last);
     assert_eq!(settings(StepRule::Theorem2, None).reference, Reference::Random);
@@ -390,8 +433,9 @@ fn a_rule_brings_its_option_and_its_loop() {
 fn refusal<'p>(problem: impl Into<Objective<'p>>, rule: StepRule) -> String {
     let problem = problem.into();
     let start = vec![0.0; problem.inner.d()];
-    let error = Settings::choose(&Choice { rule: Some(rule), ..Choice::default() }, problem, &start)
-        .expect_err("an assumption is not met");
+    let error =
+        Settings::choose(&Choice { rule: Some(rule), ..Choice::default() }, problem, &start)
+            .expect_err("an assumption is not met");
     assert!(matches!(error, ChoiceError::Unmet(_)), "{error:?}");
     let number = match rule {
         StepRule::Theorem1 => "Theorem 1 ",
@@ -414,9 +458,11 @@ fn unmet_assumptions_are_named() {
     for rule in [StepRule::Theorem1, StepRule::Theorem2, StepRule::Theorem3] {
         let flat = Problem { inner: single(), merit: square(), regularizer: Unregularized };
         assert!(refusal(&flat, rule).contains("mu = 0"));
-        let kinked = Problem { inner: single(), merit: Absolute::new(1.0).unwrap(), regularizer: ridge() };
+        let kinked =
+            Problem { inner: single(), merit: Absolute::new(1.0).unwrap(), regularizer: ridge() };
         assert!(refusal(&kinked, rule).contains("gamma = 0"));
-        let dark = Problem { inner: Unknown { affine: true }, merit: square(), regularizer: ridge() };
+        let dark =
+            Problem { inner: Unknown { affine: true }, merit: square(), regularizer: ridge() };
         assert!(refusal(&dark, rule).contains("B_f"));
     }
     for rule in [StepRule::Theorem1, StepRule::Theorem2] {
@@ -431,7 +477,8 @@ fn unmet_assumptions_are_named() {
     }
     let averaging = Problem { inner: ragged(), merit: square(), regularizer: ridge() };
     assert!(refusal(&averaging, StepRule::Theorem3).contains("outer term 1 averages 2 samples"));
-    let curved = Problem { inner: units(), merit: Huber::new(1.0, 1.0).unwrap(), regularizer: ridge() };
+    let curved =
+        Problem { inner: units(), merit: Huber::new(1.0, 1.0).unwrap(), regularizer: ridge() };
     assert!(refusal(&curved, StepRule::Theorem3).contains("not affine"));
 }
 

@@ -35,7 +35,8 @@ pub trait Case {
     /// Solves with ours.
     fn solve(&self, task: &Task) -> Run;
 
-    /// The objective of each problem at the parts of theta, moved to where g allows, by the plain formula: neither our code nor a peer's.
+    /// The objective of each problem at the parts of theta, moved to where g allows, by the plain
+    /// formula: neither our code nor a peer's.
     fn objectives(&self, theta: &[f64]) -> Vec<f64>;
 }
 

@@ -1,8 +1,8 @@
 //! Who reaches the gap, with which setting, and how fast.
 //!
-//! Each peer is given the loosest of its settings that reaches the gap, found by halving; ours is asked for that gap. Then all who are not
-//! hopelessly slow run in turns, and medians are compared. The gap is that of the plain formula against the best objective that anyone
-//! found.
+//! Each peer is given the loosest of its settings that reaches the gap, found by halving; ours is
+//! asked for that gap. Then all who are not hopelessly slow run in turns, and medians are compared.
+//! The gap is that of the plain formula against the best objective that anyone found.
 
 use std::path::Path;
 use std::thread;
@@ -37,7 +37,8 @@ pub struct Entrant {
     pub seconds: Option<f64>,
     /// The least of its seconds.
     pub least_seconds: Option<f64>,
-    /// The median of what all its threads computed, in seconds: on a busy machine it says more than the clock on the wall.
+    /// The median of what all its threads computed, in seconds: on a busy machine it says more than
+    /// the clock on the wall.
     pub cpu_seconds: Option<f64>,
     /// How many runs that is the median of.
     pub runs: usize,
@@ -75,7 +76,8 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// Slow solvers get at least so many seconds for an attempt.
 const LEAST_LIMIT: f64 = 15.0;
 
-/// Compares `methods` of ours with the peers; the first method is the one that others are measured against, the last gives the reference.
+/// Compares `methods` of ours with the peers; the first method is the one that others are measured
+/// against, the last gives the reference.
 ///
 /// # Errors
 /// If the peers cannot be asked at all.
@@ -164,10 +166,13 @@ impl Outcome {
     /// The fastest peer; if none reached the gap, the one that was stopped first.
     pub fn fastest_peer(&self) -> Option<&Entrant> {
         let least = |of: fn(&Entrant) -> Option<f64>| {
-            let peers =
-                self.entrants.iter().filter(move |entrant| entrant.ours.is_none() && of(entrant).is_some());
-            peers
-                .min_by(move |a, b| of(a).unwrap_or(f64::INFINITY).total_cmp(&of(b).unwrap_or(f64::INFINITY)))
+            let peers = self
+                .entrants
+                .iter()
+                .filter(move |entrant| entrant.ours.is_none() && of(entrant).is_some());
+            peers.min_by(move |a, b| {
+                of(a).unwrap_or(f64::INFINITY).total_cmp(&of(b).unwrap_or(f64::INFINITY))
+            })
         };
         least(|entrant| entrant.seconds).or_else(|| least(|entrant| entrant.stopped_after))
     }
@@ -176,7 +181,9 @@ impl Outcome {
 impl Entrant {
     fn progress(&self) -> String {
         match (self.seconds, self.gap) {
-            (Some(seconds), Some(gap)) => format!("{seconds:.4} s, gap {gap:.1e}, setting {}", self.setting),
+            (Some(seconds), Some(gap)) => {
+                format!("{seconds:.4} s, gap {gap:.1e}, setting {}", self.setting)
+            }
             _ => self.note.clone(),
         }
     }
@@ -245,13 +252,24 @@ impl Contestant {
         }
     }
 
-    fn attempt(&self, case: &dyn Case, server: &mut Server, setting: &Value, limit: f64) -> Result<Attempt> {
+    fn attempt(
+        &self,
+        case: &dyn Case,
+        server: &mut Server,
+        setting: &Value,
+        limit: f64,
+    ) -> Result<Attempt> {
         match self {
             Contestant::Ours(method) => {
                 let tolerance = setting.as_f64().unwrap_or(TIGHTEST);
                 let run = case.solve(&Task { method, tolerance, max_seconds: limit });
                 let theta = run.theta.clone();
-                Ok(Attempt::Point { seconds: run.seconds, cpu: run.cpu_seconds, theta, ours: Some(run) })
+                Ok(Attempt::Point {
+                    seconds: run.seconds,
+                    cpu: run.cpu_seconds,
+                    theta,
+                    ours: Some(run),
+                })
             }
             Contestant::Peer(peer) => Ok(match server.solve(&peer.name, setting, limit)? {
                 Reply::Solved(solved) => Attempt::Point {
@@ -267,11 +285,18 @@ impl Contestant {
     }
 
     /// Finds the setting.
-    fn settle(&self, judge: &mut Judge<'_>, server: &mut Server, wanted: Wanted) -> Result<Entrant> {
+    fn settle(
+        &self,
+        judge: &mut Judge<'_>,
+        server: &mut Server,
+        wanted: Wanted,
+    ) -> Result<Entrant> {
         let Wanted { gap, proven, limit } = wanted;
-        let half_decades = |first: f64| (0..24).map(move |k| first * 10_f64.powf(-0.5 * f64::from(k)));
+        let half_decades =
+            |first: f64| (0..24).map(move |k| first * 10_f64.powf(-0.5 * f64::from(k)));
         let settings: Vec<Value> = match self {
-            // Ours is asked to prove the gap; where it can prove none, it is treated as the peers are.
+            // Ours is asked to prove the gap; where it can prove none, it is treated as the peers
+            // are.
             Contestant::Ours(_) if proven => half_decades(gap).map(Value::from).collect(),
             Contestant::Ours(_) => half_decades(0.1).map(Value::from).collect(),
             Contestant::Peer(peer) => peer.settings.clone(),
@@ -279,8 +304,8 @@ impl Contestant {
         let (mut found, mut note, mut failure) = (None, "did not reach the gap".to_owned(), None);
         let mut stopped_after = None;
         let ours = matches!(self, Contestant::Ours(_));
-        let best =
-            loosest(settings.len(), ours, |k| match self.attempt(judge.case, server, &settings[k], limit) {
+        let best = loosest(settings.len(), ours, |k| {
+            match self.attempt(judge.case, server, &settings[k], limit) {
                 Ok(Attempt::Point { seconds, cpu, theta, ours }) => {
                     let reached = judge.gap(&theta);
                     let enough = reached <= gap;
@@ -302,7 +327,8 @@ impl Contestant {
                     failure = Some(error);
                     Probe::Enough
                 }
-            });
+            }
+        });
         if let Some(error) = failure {
             return Err(error);
         }
@@ -350,7 +376,8 @@ impl From<bool> for Probe {
     }
 }
 
-/// The first of `count` settings, from the loosest to the tightest, that is enough: one after the other or by halving. None if none is.
+/// The first of `count` settings, from the loosest to the tightest, that is enough: one after the
+/// other or by halving. None if none is.
 fn loosest(count: usize, in_order: bool, mut probe: impl FnMut(usize) -> Probe) -> Option<usize> {
     let (mut low, mut high) = (0, count);
     while low < high {
@@ -392,7 +419,8 @@ mod tests {
     fn ours_reaches_the_gap_on_a_small_case() {
         let case = PortfolioCase::generated(2, 200, 4, PortfolioTask::Free);
         let mut judge = Judge { case: &case, reference: Vec::new() };
-        let solve = |tolerance: f64| case.solve(&Task { method: "lbfgs", tolerance, max_seconds: 10.0 });
+        let solve =
+            |tolerance: f64| case.solve(&Task { method: "lbfgs", tolerance, max_seconds: 10.0 });
         judge.note(&case.objectives(&solve(1e-13).theta));
         assert!(judge.gap(&solve(1e-12).theta) <= 1e-10);
         let origin = vec![0.0; 8];

@@ -1,7 +1,8 @@
 //! Time and memory against the sizes of a problem.
 //!
-//! Each point is a process of its own, which draws the data, forgets how much memory that took, builds the problem from the arrays and solves
-//! it to a relative gap of 1e-6: its seconds, passes over the rows, and the most memory that it held meanwhile, the data included.
+//! Each point is a process of its own, which draws the data, forgets how much memory that took,
+//! builds the problem from the arrays and solves it to a relative gap of 1e-6: its seconds, passes
+//! over the rows, and the most memory that it held meanwhile, the data included.
 
 use std::process::Command;
 
@@ -59,7 +60,13 @@ pub const CURVES: &[Curve] = &[
         what: "dense logistic rows, 30 features, against n",
         linear: true,
     },
-    Curve { name: "d", first: 4, doublings: 6, what: "40 000 dense logistic rows, against d", linear: false },
+    Curve {
+        name: "d",
+        first: 4,
+        doublings: 6,
+        what: "40 000 dense logistic rows, against d",
+        linear: false,
+    },
 ];
 
 /// One point of a curve.
@@ -101,11 +108,16 @@ fn case(name: &str, size: usize) -> Result<Box<dyn Case>> {
 /// If there is no such curve.
 pub fn point(name: &str, size: usize, method: &'static str) -> Result<()> {
     let case = case(name, size)?;
-    // 5 forgets the peak; without it the peak of drawing would count, which is smaller than that of solving anyway.
+    // 5 forgets the peak; without it the peak of drawing would count, which is smaller than that of
+    // solving anyway.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let run = case.solve(&Task { method, tolerance: 1e-6, max_seconds: 600.0 });
-    let point =
-        Point { size, seconds: run.seconds, passes: run.passes, mebibytes: peak().unwrap_or(f64::NAN) };
+    let point = Point {
+        size,
+        seconds: run.seconds,
+        passes: run.passes,
+        mebibytes: peak().unwrap_or(f64::NAN),
+    };
     println!("{}", serde_json::to_string(&point)?);
     Ok(())
 }
@@ -128,8 +140,9 @@ pub fn measure(curve: Curve, method: &str, repeats: usize) -> Result<Grown> {
         let size = curve.first << doubling;
         let mut runs: Vec<Point> = Vec::new();
         for _ in 0..repeats {
-            let output =
-                Command::new(&program).args(["--point", curve.name, &size.to_string(), method]).output()?;
+            let output = Command::new(&program)
+                .args(["--point", curve.name, &size.to_string(), method])
+                .output()?;
             let text = String::from_utf8_lossy(&output.stdout);
             runs.push(serde_json::from_str(text.trim()).with_context(|| {
                 format!("{} {size}: {}", curve.name, String::from_utf8_lossy(&output.stderr))
@@ -147,7 +160,8 @@ pub fn measure(curve: Curve, method: &str, repeats: usize) -> Result<Grown> {
 }
 
 impl Grown {
-    /// By how much more than twice a quantity grows when the size doubles: on average, and at worst.
+    /// By how much more than twice a quantity grows when the size doubles: on average, and at
+    /// worst.
     fn growth(&self, of: impl Fn(&Point) -> f64) -> (f64, f64) {
         let factors: Vec<f64> =
             self.points.windows(2).map(|pair| of(&pair[1]) / of(&pair[0]) / 2.0).collect();
@@ -160,7 +174,8 @@ impl Grown {
         let target = self.curve.linear.then_some(1.25);
         let claim = |what: &str, (mean, worst): (f64, f64)| {
             let what = format!("{what} per doubling of {} / 2, worst", self.curve.name);
-            Claim::at_most("growth", &what, Some(worst), target).noted(format!("{mean:.2} on average"))
+            Claim::at_most("growth", &what, Some(worst), target)
+                .noted(format!("{mean:.2} on average"))
         };
         vec![
             claim("time", self.growth(|p| p.seconds)),
@@ -196,7 +211,12 @@ mod tests {
 
     #[test]
     fn growth_is_measured_against_doubling() {
-        let point = |size: usize, seconds: f64| Point { size, seconds, passes: 10.0, mebibytes: size as f64 };
+        let point = |size: usize, seconds: f64| Point {
+            size,
+            seconds,
+            passes: 10.0,
+            mebibytes: size as f64,
+        };
         let points = vec![point(1, 1.0), point(2, 2.0), point(4, 6.0)];
         let grown = Grown { curve: CURVES[0], points };
         let (mean, worst) = grown.growth(|p| p.seconds);

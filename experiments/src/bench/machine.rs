@@ -12,7 +12,8 @@ pub fn facts() -> Value {
     let flags = cpu.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
     let widest = ["avx512f", "avx2", "sse2"].into_iter().find(|flag| flags.contains(flag));
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kib = memory.lines().next().and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    let kib =
+        memory.lines().next().and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
     json!({
         "cpu": model.map(|(_, name)| name.trim()),
         "vectors": widest,
@@ -30,7 +31,8 @@ fn said(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What all threads of this process have computed so far, in seconds; zero where the system does not say.
+/// What all threads of this process have computed so far, in seconds; zero where the system does
+/// not say.
 pub fn cpu_seconds() -> f64 {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return 0.0 };
     let nanoseconds = |path: std::path::PathBuf| {

@@ -78,7 +78,11 @@ impl Drop for Running {
 impl Server {
     /// For a family of cases and a folder of arrays.
     pub fn new(python: &Python, family: &str, folder: &Path) -> Self {
-        Server { python: python.clone(), arguments: vec![family.into(), folder.to_owned()], running: None }
+        Server {
+            python: python.clone(),
+            arguments: vec![family.into(), folder.to_owned()],
+            running: None,
+        }
     }
 
     /// For questions about versions alone.
@@ -106,7 +110,8 @@ impl Server {
     /// # Errors
     /// If the process does not start or answer.
     pub fn versions(&mut self) -> Result<Value> {
-        let answer = self.ask(&json!({ "do": "versions" }), LOADING)?.context("no answer in time")?;
+        let answer =
+            self.ask(&json!({ "do": "versions" }), LOADING)?.context("no answer in time")?;
         Ok(answer["versions"].clone())
     }
 

@@ -15,20 +15,28 @@ use crate::timing::median;
 #[derive(Deserialize)]
 struct GridRow {
     family: String,
-    /// Calls with no settings over those of the best setting: the least, the median and the largest over seeds; none if a run failed.
+    /// Calls with no settings over those of the best setting: the least, the median and the largest
+    /// over seeds; none if a run failed.
     ratios: Option<[f64; 3]>,
 }
 
-/// Automatic steps against the best of a grid (`cargo run --release -p innermean-experiments --bin grid`).
+/// Automatic steps against the best of a grid (`cargo run --release -p innermean-experiments --bin
+/// grid`).
 pub fn grid(results: &Path) -> Vec<Claim> {
     match fs::read_to_string(results.join("grid.json")) {
         Ok(text) => grid_claims(&text),
-        Err(_) => vec![grid_claim("", None, "results/grid.json is not there: run `--bin grid`".to_owned())],
+        Err(_) => vec![grid_claim(
+            "",
+            None,
+            "results/grid.json is not there: run `--bin grid`".to_owned(),
+        )],
     }
 }
 
 fn grid_claim(family: &str, value: Option<f64>, note: String) -> Claim {
-    let what = format!("{family} calls of SVRPDA-I without settings / best of 147 settings, worst problem");
+    let what = format!(
+        "{family} calls of SVRPDA-I without settings / best of 147 settings, worst problem"
+    );
     Claim::at_most("steps", what.trim_start(), value, Some(2.0)).noted(note)
 }
 
@@ -57,19 +65,22 @@ fn grid_claims(text: &str) -> Vec<Claim> {
     families.into_iter().map(claim).collect()
 }
 
-/// Steps and passes against bare loops (`cargo bench -p innermean --bench ratios`): the claims, and all that it prints.
+/// Steps and passes against bare loops (`cargo bench -p innermean --bench ratios`): the claims, and
+/// all that it prints.
 ///
 /// # Errors
 /// If it does not run.
 pub fn kernels() -> Result<(Vec<Claim>, String)> {
-    let output =
-        Command::new("cargo").args(["bench", "-q", "-p", "innermean", "--bench", "ratios"]).output()?;
+    let output = Command::new("cargo")
+        .args(["bench", "-q", "-p", "innermean", "--bench", "ratios"])
+        .output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     ensure!(output.status.success(), "cargo bench: {}", String::from_utf8_lossy(&output.stderr));
     Ok((text.lines().filter_map(kernel_claim).collect(), text))
 }
 
-/// A line such as `pass, 7240 x 25   51.2 us     83 % of the peak (at least 70 %)`; None for one without a target.
+/// A line such as `pass, 7240 x 25   51.2 us     83 % of the peak (at least 70 %)`; None for one
+/// without a target.
 fn kernel_claim(line: &str) -> Option<Claim> {
     let (rest, limit) = line.trim_end().strip_suffix(')')?.rsplit_once(" (at ")?;
     let limit = limit.trim_end_matches(": MISSED");
@@ -97,7 +108,8 @@ mod tests {
 
     #[test]
     fn grids_are_summed_up_by_family() {
-        let row = |family: &str, ratios: &str| format!(r#"{{"family": "{family}", "ratios": {ratios}}}"#);
+        let row =
+            |family: &str, ratios: &str| format!(r#"{{"family": "{family}", "ratios": {ratios}}}"#);
         let text = format!(
             r#"{{"a": {}, "b": {}, "c": {}}}"#,
             row("mdp", "[0.5, 1.0, 2.0]"),
@@ -120,14 +132,21 @@ mod tests {
             "   1.83 of the bare chain (at most 1.6: MISSED)",
         ));
         let claim = claim.expect("a claim");
-        assert_eq!((claim.value, claim.target, claim.verdict), (Some(1.83), Some(1.6), Verdict::Miss));
+        assert_eq!(
+            (claim.value, claim.target, claim.verdict),
+            (Some(1.83), Some(1.6), Verdict::Miss)
+        );
         assert_eq!(
             (claim.what.as_str(), claim.ours.as_str()),
             ("SVRPDA-I step, 7240 x 25: of the bare chain", "51.2 us")
         );
-        let share = kernel_claim(&line("pass, 2 threads", "   83 % of the bandwidth (at least 70 %)"))
-            .expect("a claim");
-        assert_eq!((share.value, share.target, share.verdict), (Some(0.83), Some(0.7), Verdict::Pass));
+        let share =
+            kernel_claim(&line("pass, 2 threads", "   83 % of the bandwidth (at least 70 %)"))
+                .expect("a claim");
+        assert_eq!(
+            (share.value, share.target, share.verdict),
+            (Some(0.83), Some(0.7), Verdict::Pass)
+        );
         assert_eq!(share.what, "pass, 2 threads: of the bandwidth");
         assert!(kernel_claim(&line("SVRPDA-II step", "   1.83 of the bare chain")).is_none());
         assert!(kernel_claim("passes").is_none() && kernel_claim("").is_none());

@@ -57,7 +57,9 @@ impl Results {
 
     /// The table of all claims.
     pub fn claims(&self) -> String {
-        table::claims(&self.parts.iter().flat_map(|part| part.claims.clone()).collect::<Vec<Claim>>())
+        table::claims(
+            &self.parts.iter().flat_map(|part| part.claims.clone()).collect::<Vec<Claim>>(),
+        )
     }
 
     /// The page: claims, then every contest and curve, then machines.
@@ -107,7 +109,10 @@ mod tests {
             results.put(part(name, value), &order);
         }
         assert_eq!(results.parts.len(), 2);
-        assert_eq!((results.parts[0].name.as_str(), results.parts[1].claims[0].value), ("a", Some(0.5)));
+        assert_eq!(
+            (results.parts[0].name.as_str(), results.parts[1].claims[0].value),
+            ("a", Some(0.5))
+        );
         let text = serde_json::to_string(&results).expect("JSON");
         let back: Results = serde_json::from_str(&text).expect("the same");
         assert_eq!(back.page(), results.page());

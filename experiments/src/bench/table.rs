@@ -51,7 +51,11 @@ impl Verdict {
             (None, _) => Verdict::NotMeasured,
             (Some(_), None) => Verdict::Information,
             (Some(value), Some(target)) if value == target || (value > target) == at_least => {
-                if value.is_nan() { Verdict::NotMeasured } else { Verdict::Pass }
+                if value.is_nan() {
+                    Verdict::NotMeasured
+                } else {
+                    Verdict::Pass
+                }
             }
             _ => Verdict::Miss,
         }
@@ -99,7 +103,9 @@ impl Claim {
                 ..Self::at_most(part, what, None, target)
             };
         };
-        if let (None, Some(ours_took), Some(limit)) = (other.seconds, ours.seconds, other.stopped_after) {
+        if let (None, Some(ours_took), Some(limit)) =
+            (other.seconds, ours.seconds, other.stopped_after)
+        {
             let note = format!("less than that: no peer within {}", seconds(limit));
             let what = format!("time / {}", other.name);
             return Claim {
@@ -109,9 +115,11 @@ impl Claim {
                 ..Self::at_most(part, &what, Some(ours_took / limit), target)
             };
         }
-        let ratio =
-            |of: fn(&Entrant) -> Option<f64>| of(ours).zip(of(other)).map(|(ours, other)| ours / other);
-        let least = ratio(|entrant| entrant.least_seconds).zip(ratio(|entrant| entrant.cpu_seconds));
+        let ratio = |of: fn(&Entrant) -> Option<f64>| {
+            of(ours).zip(of(other)).map(|(ours, other)| ours / other)
+        };
+        let least =
+            ratio(|entrant| entrant.least_seconds).zip(ratio(|entrant| entrant.cpu_seconds));
         let note = [&ours.note, &other.note].into_iter().find(|note| !note.is_empty()).cloned();
         let note = note.or_else(|| {
             least.map(|(least, cpu)| {
@@ -122,7 +130,12 @@ impl Claim {
             ours: text(ours),
             other: text(other),
             note: note.unwrap_or_default(),
-            ..Self::at_most(part, &format!("time / {}", other.name), ratio(|entrant| entrant.seconds), target)
+            ..Self::at_most(
+                part,
+                &format!("time / {}", other.name),
+                ratio(|entrant| entrant.seconds),
+                target,
+            )
         }
     }
 
@@ -217,9 +230,10 @@ pub fn outcome(outcome: &Outcome) -> String {
             };
             let setting = match &entrant.setting {
                 Value::Null => String::new(),
-                setting => {
-                    setting.as_f64().filter(|x| *x < 0.1).map_or(setting.to_string(), |x| format!("{x:.0e}"))
-                }
+                setting => setting
+                    .as_f64()
+                    .filter(|x| *x < 0.1)
+                    .map_or(setting.to_string(), |x| format!("{x:.0e}")),
             };
             vec![
                 entrant.name.clone(),
@@ -234,8 +248,17 @@ pub fn outcome(outcome: &Outcome) -> String {
             ]
         })
         .collect();
-    let header =
-        ["who", "setting", "time", "least", "of all threads", "times ours", "relative gap", "runs", ""];
+    let header = [
+        "who",
+        "setting",
+        "time",
+        "least",
+        "of all threads",
+        "times ours",
+        "relative gap",
+        "runs",
+        "",
+    ];
     format!(
         "{}, relative gap {:e}; the two references agree to {:.0e}\n\n{}",
         outcome.sizes,
@@ -278,13 +301,18 @@ mod tests {
 
     #[test]
     fn ratios_are_ours_over_the_other() {
-        let claim =
-            Claim::time("p", &entrant("ours", Some(0.3)), Some(&entrant("numpy", Some(0.6))), Some(1.0));
+        let claim = Claim::time(
+            "p",
+            &entrant("ours", Some(0.3)),
+            Some(&entrant("numpy", Some(0.6))),
+            Some(1.0),
+        );
         assert_eq!((claim.value, claim.verdict), (Some(0.5), Verdict::Pass));
         assert_eq!((claim.ours.as_str(), claim.other.as_str()), ("300 ms", "600 ms"));
         assert_eq!(claim.what, "time / numpy");
         assert_eq!(claim.note, "0.50 of least times, 0.50 of all threads'");
-        let missing = Claim::time("p", &entrant("ours", None), Some(&entrant("numpy", Some(0.6))), Some(1.0));
+        let missing =
+            Claim::time("p", &entrant("ours", None), Some(&entrant("numpy", Some(0.6))), Some(1.0));
         assert_eq!(missing.verdict, Verdict::NotMeasured);
         assert_eq!(
             Claim::time("p", &entrant("ours", Some(1.0)), None, Some(1.0)).verdict,
@@ -302,7 +330,10 @@ mod tests {
         assert_eq!(lengths, [20, 20, 20, 20]);
         assert!(text.starts_with("| a    | long name |\n| ---- | --------- |\n"));
         let text = claims(&[Claim::at_least("kernels", "two threads", Some(1.85), Some(1.8))]);
-        assert!(text.contains("| 1.85 ") && text.contains("≥ 1.8") && text.contains("pass"), "{text}");
+        assert!(
+            text.contains("| 1.85 ") && text.contains("≥ 1.8") && text.contains("pass"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -73,7 +73,13 @@ impl Bench {
     }
 
     /// The time of ours as part of that of the fastest peer.
-    fn against_fastest(&mut self, name: &str, case: &dyn Case, gap: f64, target: Option<f64>) -> Result<()> {
+    fn against_fastest(
+        &mut self,
+        name: &str,
+        case: &dyn Case,
+        gap: f64,
+        target: Option<f64>,
+    ) -> Result<()> {
         let outcome = self.contest(name, case, &[OURS], gap)?;
         self.claims.push(Claim::time(name, outcome.ours(), outcome.fastest_peer(), target));
         Ok(())
@@ -174,12 +180,15 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (mut quick, mut only, mut interpreter) = (false, Vec::new(), PathBuf::from("python3"));
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().with_context(|| format!("{argument}: a value is missing"));
+        let mut value =
+            || arguments.next().with_context(|| format!("{argument}: a value is missing"));
         match argument.as_str() {
             "--quick" => quick = true,
             "--only" => only.push(value()?),
             "--python" => interpreter = value()?.into(),
-            "--point" => return growth::point(&value()?, value()?.parse()?, String::leak(value()?)),
+            "--point" => {
+                return growth::point(&value()?, value()?.parse()?, String::leak(value()?));
+            }
             other => bail!("{other}: expected --quick, --only NAME or --python PATH"),
         }
     }
@@ -206,14 +215,20 @@ fn main() -> Result<()> {
     machine["peers"] = Server::without_case(&bench.python).versions()?;
     // Parts of small problems stay apart from those that are kept.
     let folder = if quick { PathBuf::from("target") } else { bench.results.clone() };
-    let mut results = if quick { Results::default() } else { Results::read(&folder.join("bench.json")) };
-    for part in PARTS.iter().filter(|part| only.is_empty() || only.iter().any(|name| name == part.name)) {
+    let mut results =
+        if quick { Results::default() } else { Results::read(&folder.join("bench.json")) };
+    for part in
+        PARTS.iter().filter(|part| only.is_empty() || only.iter().any(|name| name == part.name))
+    {
         if let Err(error) = (part.run)(&mut bench) {
-            bench.claims.push(Claim::at_most(part.name, "", None, None).noted(format!("{error:#}")));
+            bench
+                .claims
+                .push(Claim::at_most(part.name, "", None, None).noted(format!("{error:#}")));
         }
         let (claims, details) = (take(&mut bench.claims), take(&mut bench.details));
         println!("{}", table::claims(&claims));
-        let part = results::Part { name: part.name.to_owned(), machine: machine.clone(), claims, details };
+        let part =
+            results::Part { name: part.name.to_owned(), machine: machine.clone(), claims, details };
         results.put(part, &names);
         results.write(&folder)?;
     }

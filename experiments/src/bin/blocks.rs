@@ -1,8 +1,10 @@
-//! How many rows should a step of SVRPDA-I take at once? Problems with a proportion for each group, to a relative gap of 1e-8, by SVRPDA-I with blocks of b
-//! rows and no other setting, and by L-BFGS. The constants of `problems/bags.rs` rest on what it prints.
+//! How many rows should a step of SVRPDA-I take at once? Problems with a proportion for each group,
+//! to a relative gap of 1e-8, by SVRPDA-I with blocks of b rows and no other setting, and by
+//! L-BFGS. The constants of `problems/bags.rs` rest on what it prints.
 //!
-//! `cargo run --release -p innermean-experiments --bin blocks [GROUPS ROWS FEATURES [B,ALPHA_THETA,ALPHA_W,M/N_X ...]]` writes
-//! `experiments/results/blocks.md`, and with a shape of one's own prints alone.
+//! `cargo run --release -p innermean-experiments --bin blocks [GROUPS ROWS FEATURES
+//! [B,ALPHA_THETA,ALPHA_W,M/N_X ...]]` writes `experiments/results/blocks.md`, and with a shape of
+//! one's own prints alone.
 
 use std::fmt::Write as _;
 
@@ -26,10 +28,12 @@ struct Run {
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let number = |text: &String| text.parse::<usize>().with_context(|| format!("{text} is no number"));
+    let number =
+        |text: &String| text.parse::<usize>().with_context(|| format!("{text} is no number"));
     if args.len() >= 3 {
         let shape = [number(&args[0])?, number(&args[1])?, number(&args[2])?];
-        let given = args[3..].iter().map(|text| choice(text, shape[0])).collect::<Result<Vec<_>>>()?;
+        let given =
+            args[3..].iter().map(|text| choice(text, shape[0])).collect::<Result<Vec<_>>>()?;
         print!("{}", measure(shape, if given.is_empty() { &[] } else { &given }));
         return Ok(());
     }
@@ -66,8 +70,10 @@ fn measure([groups, rows, width]: [usize; 3], given: &[Choice]) -> String {
     let best = run::<Lbfgs>(&problem, &start, &Choice::default(), None).solution.objective;
     let target = best + GAP * best.abs();
     let all = (groups * rows) as f64;
-    let by_block =
-        BLOCKS.iter().filter(|b| **b <= rows).map(|b| Choice { batch: Some(*b), ..Choice::default() });
+    let by_block = BLOCKS
+        .iter()
+        .filter(|b| **b <= rows)
+        .map(|b| Choice { batch: Some(*b), ..Choice::default() });
     let choices: Vec<Choice> = if given.is_empty() { by_block.collect() } else { given.to_vec() };
     let lbfgs = run::<Lbfgs>(&problem, &start, &Choice::default(), Some(target));
     let mut table = format!(

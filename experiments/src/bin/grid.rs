@@ -1,13 +1,17 @@
-//! SVRPDA-I with no settings against the best of a 7 x 7 x 3 grid of `alpha_theta`, `alpha_w` and M: oracle calls to 1e-6 of the start's gap.
+//! SVRPDA-I with no settings against the best of a 7 x 7 x 3 grid of `alpha_theta`, `alpha_w` and
+//! M: oracle calls to 1e-6 of the start's gap.
 //!
-//! `cargo run --release -p innermean-experiments --bin grid` measures all problems of `cases.rs` and writes `experiments/results/grid.{json,md}`.
-//! `--quick` takes every sixth problem. What a grid found is kept in the JSON and not searched for again; `--anew` forgets it.
-//! Words choose families: `grid portfolio mdp`.
+//! `cargo run --release -p innermean-experiments --bin grid` measures all problems of `cases.rs`
+//! and writes `experiments/results/grid.{json,md}`. `--quick` takes every sixth problem. What a
+//! grid found is kept in the JSON and not searched for again; `--anew` forgets it. Words choose
+//! families: `grid portfolio mdp`.
 //!
-//! `alpha_theta` and `alpha_w` of the grid are 1/64, 1/16, ... 64 and 1/256, 1/64, ... 16 in the units `1 / max_i c_i |fbar_i'|^2` and `max_i c_i`, `c_i = phi_i''(fbar_i)`
-//! at the start. M is 2, 6 or 20 times `n_X` or, where a snapshot costs more than `6 n_X` steps, 1/4, 1 or 4 times as many as cost the same.
-//! Every setting runs with one seed until it has used twice the calls of the best so far; the best three run with two seeds more, and the least of their medians is the grid's.
-//! Both look at the objective at the end of an outer iteration.
+//! `alpha_theta` and `alpha_w` of the grid are 1/64, 1/16, ... 64 and 1/256, 1/64, ... 16 in the
+//! units `1 / max_i c_i |fbar_i'|^2` and `max_i c_i`, `c_i = phi_i''(fbar_i)` at the start. M is 2,
+//! 6 or 20 times `n_X` or, where a snapshot costs more than `6 n_X` steps, 1/4, 1 or 4 times as
+//! many as cost the same. Every setting runs with one seed until it has used twice the calls of the
+//! best so far; the best three run with two seeds more, and the least of their medians is the
+//! grid's. Both look at the objective at the end of an outer iteration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,7 +55,8 @@ struct Row {
     family: Family,
     name: String,
     best: Best,
-    /// Calls with no settings over those of the grid: the least, the median and the largest over seeds; none if a run failed.
+    /// Calls with no settings over those of the grid: the least, the median and the largest over
+    /// seeds; none if a run failed.
     ratios: Option<[f64; 3]>,
 }
 
@@ -64,7 +69,8 @@ fn calls(case: &Case, method: &Svrpda1, target: f64, most: f64) -> Option<f64> {
         target_objective: Some(target),
         tolerance: None,
     };
-    let solution = Driver { stop, ..Driver::default() }.run(case.problem(), method, &case.start, &mut ());
+    let solution =
+        Driver { stop, ..Driver::default() }.run(case.problem(), method, &case.start, &mut ());
     (solution.objective <= target).then_some(solution.calls.total() as f64)
 }
 
@@ -74,7 +80,8 @@ fn grid(case: &Case, target: f64) -> Option<Best> {
     let f = &problem.inner;
     let n_x = f.n_x();
     let even = snapshot_calls(f).total() as usize / if f.structure().affine { 2 } else { 4 };
-    let epochs = if even <= 6 * n_x { [2 * n_x, 6 * n_x, 20 * n_x] } else { [even / 4, even, 4 * even] };
+    let epochs =
+        if even <= 6 * n_x { [2 * n_x, 6 * n_x, 20 * n_x] } else { [even / 4, even, 4 * even] };
     let mut settings: Vec<(i32, i32, usize)> = (-3..=3)
         .flat_map(|a| (-4..=2).flat_map(move |b| epochs.into_iter().map(move |m| (a, b, m))))
         .collect();
@@ -124,7 +131,8 @@ fn measure(case: &Case, known: Option<Best>) -> Option<Row> {
     let best = known.or_else(|| grid(case, target))?;
     let mut runs: Vec<f64> = SEEDS
         .map(|seed| {
-            let method = Svrpda1::choose(&Choice::seeded(seed), case.problem(), &case.start).ok()?;
+            let method =
+                Svrpda1::choose(&Choice::seeded(seed), case.problem(), &case.start).ok()?;
             Some(calls(case, &method, target, FAILURE * best.calls)? / best.calls)
         })
         .collect::<Option<_>>()
@@ -138,8 +146,9 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let said = |flag: &str| args.iter().any(|arg| arg == flag);
     let families: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
-    let wanted =
-        |family: Family| families.is_empty() || families.iter().any(|word| **word == family.to_string());
+    let wanted = |family: Family| {
+        families.is_empty() || families.iter().any(|word| **word == family.to_string())
+    };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Vec::new();
     if wanted(Family::Portfolio) {
@@ -159,7 +168,10 @@ fn main() -> Result<()> {
         let known = rows.lock().expect("no panic").get(&key).map(|row| row.best);
         let row = measure(case, known.filter(|_| !said("--anew")));
         let ratio = row.as_ref().and_then(|row| row.ratios);
-        println!("{key}: {}", ratio.map_or("failed".to_owned(), |[_, middle, _]| format!("{middle:.2}")));
+        println!(
+            "{key}: {}",
+            ratio.map_or("failed".to_owned(), |[_, middle, _]| format!("{middle:.2}"))
+        );
         if let Some(row) = row {
             let mut rows = rows.lock().expect("no panic");
             rows.insert(key, row);
@@ -180,14 +192,18 @@ fn read(file: &PathBuf) -> Option<BTreeMap<String, Row>> {
 
 /// By family, and the worst problems one by one.
 fn table(rows: &BTreeMap<String, Row>) -> String {
-    let mut out = String::from("| problems | number | median | worst | failed |\n|---|---|---|---|---|\n");
+    let mut out =
+        String::from("| problems | number | median | worst | failed |\n|---|---|---|---|---|\n");
     for family in [Family::Portfolio, Family::Mdp, Family::Groups, Family::Logistic] {
         let of: Vec<&Row> = rows.values().filter(|row| row.family == family).collect();
         let ratios: Vec<f64> = of.iter().filter_map(|row| row.ratios.map(|r| r[1])).collect();
         let worst = ratios.iter().copied().fold(0.0, f64::max);
         let failed = of.len() - ratios.len();
-        let line =
-            format!("| {family} | {} | {:.2} | {worst:.2} | {failed} |", of.len(), median(ratios.clone()));
+        let line = format!(
+            "| {family} | {} | {:.2} | {worst:.2} | {failed} |",
+            of.len(),
+            median(ratios.clone())
+        );
         writeln!(out, "{line}").expect("a string takes all");
     }
     out.push_str("\n| the worst | calls of the best setting | alpha_theta | alpha_w | M / n_X | ratio | over seeds |\n|---|---|---|---|---|---|---|\n");

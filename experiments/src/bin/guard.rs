@@ -1,8 +1,10 @@
-//! Whether the program still answers as it did: a fixed list of runs over all commands and methods, compared with what was recorded.
+//! Whether the program still answers as it did: a fixed list of runs over all commands and methods,
+//! compared with what was recorded.
 //!
-//! `cargo run --release -p innermean-experiments --bin guard` compares `target/release/innermean` with `experiments/results/guard.json`, bit for bit, and says
-//! how far off what differs is; `--program FILE` takes another program, `--record true` writes the file anew. Exits with 1 if an answer differs by more than
-//! 1e-12 of its size, or ends otherwise.
+//! `cargo run --release -p innermean-experiments --bin guard` compares `target/release/innermean`
+//! with `experiments/results/guard.json`, bit for bit, and says how far off what differs is;
+//! `--program FILE` takes another program, `--record true` writes the file anew. Exits with 1 if an
+//! answer differs by more than 1e-12 of its size, or ends otherwise.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,7 +45,9 @@ struct Answer {
 fn commands() -> Vec<String> {
     let mut all = Vec::new();
     for row in METHODS {
-        all.extend(PROBLEMS.iter().map(|problem| format!("{problem} --method {} {LIMITS}", row.name)));
+        all.extend(
+            PROBLEMS.iter().map(|problem| format!("{problem} --method {} {LIMITS}", row.name)),
+        );
     }
     for risk in ["variance", "semivariance", "absolute", "huber"] {
         for more in [
@@ -72,10 +76,18 @@ fn ask(program: &Path, command: &str) -> Result<Answer> {
     let output = Command::new(program).args(command.split_whitespace()).arg("--json").output();
     let output = output.with_context(|| format!("{}", program.display()))?;
     let Ok(document) = serde_json::from_slice::<Value>(&output.stdout) else {
-        let words = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
-        return Ok(Answer { status: words, objective: None, outer: None, calls: None, theta: Vec::new() });
+        let words =
+            String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+        return Ok(Answer {
+            status: words,
+            objective: None,
+            outer: None,
+            calls: None,
+            theta: Vec::new(),
+        });
     };
-    let theta = document["theta"].as_array().map(|all| all.iter().filter_map(Value::as_f64).collect());
+    let theta =
+        document["theta"].as_array().map(|all| all.iter().filter_map(Value::as_f64).collect());
     Ok(Answer {
         status: document["status"].as_str().unwrap_or_default().to_owned(),
         objective: document["objective"].as_f64(),
@@ -93,10 +105,17 @@ fn distance(old: &Answer, new: &Answer) -> f64 {
         return f64::INFINITY;
     }
     let size = old.theta.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
-    let apart = old.theta.iter().zip(&new.theta).map(|(a, b)| (a - b).abs() / size).fold(0.0, f64::max);
-    let objectives =
-        old.objective.zip(new.objective).map_or(0.0, |(a, b)| (a - b).abs() / a.abs().max(f64::MIN_POSITIVE));
-    if old.objective.is_some() == new.objective.is_some() { apart.max(objectives) } else { f64::INFINITY }
+    let apart =
+        old.theta.iter().zip(&new.theta).map(|(a, b)| (a - b).abs() / size).fold(0.0, f64::max);
+    let objectives = old
+        .objective
+        .zip(new.objective)
+        .map_or(0.0, |(a, b)| (a - b).abs() / a.abs().max(f64::MIN_POSITIVE));
+    if old.objective.is_some() == new.objective.is_some() {
+        apart.max(objectives)
+    } else {
+        f64::INFINITY
+    }
 }
 
 fn main() -> Result<ExitCode> {
@@ -121,7 +140,11 @@ fn main() -> Result<ExitCode> {
         let lines: Vec<String> = answers
             .iter()
             .map(|(command, answer)| {
-                Ok(format!("{}: {}", serde_json::to_string(command)?, serde_json::to_string(answer)?))
+                Ok(format!(
+                    "{}: {}",
+                    serde_json::to_string(command)?,
+                    serde_json::to_string(answer)?
+                ))
             })
             .collect::<Result<_>>()?;
         fs::write(&file, format!("{{\n{}\n}}\n", lines.join(",\n")))?;

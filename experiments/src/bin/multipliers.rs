@@ -1,7 +1,9 @@
-//! How fast the penalty of the method of multipliers should grow, and what it takes beside SVRPDA-I's place in `auto`: absolute deviations of a long-only portfolio,
-//! absolute regression with a ridge and with an l1 norm, of several sizes.
+//! How fast the penalty of the method of multipliers should grow, and what it takes beside
+//! SVRPDA-I's place in `auto`: absolute deviations of a long-only portfolio, absolute regression
+//! with a ridge and with an l1 norm, of several sizes.
 //!
-//! For every growth the outer iterations, the passes' worth of rows and the least seconds, evaluations included, until the gap is proven to be 1e-6 and 1e-10, relative. Writes
+//! For every growth the outer iterations, the passes' worth of rows and the least seconds,
+//! evaluations included, until the gap is proven to be 1e-6 and 1e-10, relative. Writes
 //! `experiments/results/multipliers.md`.
 
 use std::fmt::Write;
@@ -43,7 +45,10 @@ fn cases() -> anyhow::Result<Vec<(String, AnyProblem)>> {
             .problem(Absolute::new(1.0)?, Simplex)?;
         let Problem { inner, merit, regularizer } = problem;
         let regularizer: Box<dyn Regularizer> = Box::new(regularizer);
-        cases.push((format!("long-only, {n} x {d}"), Problem { inner: Box::new(inner), merit, regularizer }));
+        cases.push((
+            format!("long-only, {n} x {d}"),
+            Problem { inner: Box::new(inner), merit, regularizer },
+        ));
     }
     for (n, d) in [(1000, 10), (100_000, 50), (5000, 300)] {
         let g: [(&str, Box<dyn Regularizer>); 2] =
@@ -63,7 +68,12 @@ fn main() -> anyhow::Result<()> {
     let mut text = "# How fast the penalty of the method of multipliers grows\n\nWritten by `cargo run --release -p innermean-experiments --bin multipliers`: milliseconds (outer iterations, passes) to a proven relative gap.\n\n"
         .to_owned();
     let heads = GROWTHS.map(|growth| format!("times {growth}"));
-    writeln!(text, "| problem | gap | {} |\n|---|---|{}", heads.join(" | "), "---|".repeat(GROWTHS.len()))?;
+    writeln!(
+        text,
+        "| problem | gap | {} |\n|---|---|{}",
+        heads.join(" | "),
+        "---|".repeat(GROWTHS.len())
+    )?;
     for (name, problem) in cases()? {
         let problem = problem.erased();
         let (start, rows) = (vec![0.0; problem.inner.d()], problem.inner.n_x() as f64);

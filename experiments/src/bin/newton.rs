@@ -1,8 +1,10 @@
-//! How Newton's method should make its first Hessian: from how many rows for each coordinate; and what it takes beside L-BFGS.
+//! How Newton's method should make its first Hessian: from how many rows for each coordinate; and
+//! what it takes beside L-BFGS.
 //!
-//! Logistic and squared hinge losses with a ridge of 1/n, normal features, labels by logistic probabilities of scores that deviate by 1 or 3;
-//! sparse rows with columns by Zipf's law. For every choice the steps, the passes' worth of rows and the median seconds of the method's own time until P
-//! is within 1e-6 of the optimum, relative. Writes `experiments/results/newton.md`.
+//! Logistic and squared hinge losses with a ridge of 1/n, normal features, labels by logistic
+//! probabilities of scores that deviate by 1 or 3; sparse rows with columns by Zipf's law. For
+//! every choice the steps, the passes' worth of rows and the median seconds of the method's own
+//! time until P is within 1e-6 of the optimum, relative. Writes `experiments/results/newton.md`.
 
 use std::fmt::Write;
 
@@ -11,8 +13,8 @@ use innermean::draws::Stream;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::methods::newton::Newton;
 use innermean::{
-    Choice, Collapsed, Driver, Inner, Listed, Logistic, Merit, Method, Passes, Problem, Ridge, Solution,
-    SquaredHinge, Stop,
+    Choice, Collapsed, Driver, Inner, Listed, Logistic, Merit, Method, Passes, Problem, Ridge,
+    Solution, SquaredHinge, Stop,
 };
 use innermean_experiments::timing::median;
 
@@ -21,14 +23,16 @@ fn normal(draws: &mut Stream) -> f64 {
     (-2.0 * (1.0 - draws.unit()).ln()).sqrt() * (std::f64::consts::TAU * draws.unit()).cos()
 }
 
-/// Labels by logistic probabilities of the scores of a normal theta, scaled so that scores deviate by `spread`.
+/// Labels by logistic probabilities of the scores of a normal theta, scaled so that scores deviate
+/// by `spread`.
 fn labels(f: &Collapsed, spread: f64) -> Vec<f64> {
     let mut draws = Stream::new(7, 0);
     let theta: Vec<f64> = (0..f.d()).map(|_| normal(&mut draws)).collect();
     let mut scores = vec![0.0; f.n_x()];
     f.means(&theta, &mut scores);
     let size = (scores.iter().map(|s| s * s).sum::<f64>() / scores.len() as f64).sqrt();
-    let mut label = |score: f64| if draws.unit() * (1.0 + (-score).exp()) < 1.0 { 1.0 } else { -1.0 };
+    let mut label =
+        |score: f64| if draws.unit() * (1.0 + (-score).exp()) < 1.0 { 1.0 } else { -1.0 };
     scores.iter().map(|score| label(spread * score / size)).collect()
 }
 
@@ -63,14 +67,19 @@ fn sparse(n: usize, d: usize, nonzeros: usize) -> Collapsed {
 type Loss<'p> = Problem<&'p Collapsed, Box<dyn Merit>, Ridge>;
 
 fn run(problem: &Loss<'_>, method: &impl Method, target: f64) -> Solution {
-    let stop =
-        Stop { max_outer: Some(300), target_objective: Some(target), tolerance: None, ..Stop::default() };
+    let stop = Stop {
+        max_outer: Some(300),
+        target_objective: Some(target),
+        tolerance: None,
+        ..Stop::default()
+    };
     let driver = Driver { stop, ..Driver::default() };
     driver.run(problem, method, &vec![0.0; problem.inner.d()], &mut ())
 }
 
 fn main() {
-    let rounds = std::env::args().nth(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
+    let rounds =
+        std::env::args().nth(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
     let cases = [
         ("dense 100 000 x 100", dense(100_000, 100)),
         ("dense 200 000 x 20", dense(200_000, 20)),
@@ -98,8 +107,11 @@ fn main() {
             let mut methods: Vec<(String, Box<dyn Fn() -> Solution>)> = Vec::new();
             for &rows in choices {
                 let (newton, problem) = (Newton { rows, ..newton.clone() }, &problem);
-                let title =
-                    if is_dense { format!("newton, {rows} rows") } else { "newton, diagonal".to_owned() };
+                let title = if is_dense {
+                    format!("newton, {rows} rows")
+                } else {
+                    "newton, diagonal".to_owned()
+                };
                 methods.push((title, Box::new(move || run(problem, &newton, target))));
             }
             let lbfgs = Lbfgs::choose(&Choice::default(), &problem, &start).expect("it suits");
@@ -110,7 +122,10 @@ fn main() {
             for round in 0..=rounds {
                 last = methods.iter().map(|(_, method)| method()).collect::<Vec<Solution>>();
                 if round > 0 {
-                    seconds.iter_mut().zip(&last).for_each(|(seconds, run)| seconds.push(run.seconds));
+                    seconds
+                        .iter_mut()
+                        .zip(&last)
+                        .for_each(|(seconds, run)| seconds.push(run.seconds));
                 }
             }
             for (((title, _), seconds), run) in methods.iter().zip(seconds).zip(&last) {

@@ -1,5 +1,7 @@
-//! What the safeguard of the steps costs where the rules' constants are right: oracle calls of every stochastic method with no settings, over those of the same run with the rule's steps given by hand, which the
-//! safeguard leaves alone. Prints a table and writes `experiments/results/safeguards.md`.
+//! What the safeguard of the steps costs where the rules' constants are right: oracle calls of
+//! every stochastic method with no settings, over those of the same run with the rule's steps given
+//! by hand, which the safeguard leaves alone. Prints a table and writes
+//! `experiments/results/safeguards.md`.
 //!
 //! `--quick` takes one seed and fewer problems.
 
@@ -21,7 +23,13 @@ const LINEAR: (f64, u64) = (1e-6, 2000);
 const SUBLINEAR: (f64, u64) = (1e-2, 1000);
 
 /// Calls to the target; none where it was not reached.
-fn calls(method: &AnyMethod, problem: Objective<'_>, start: &[f64], target: f64, most: u64) -> Option<u64> {
+fn calls(
+    method: &AnyMethod,
+    problem: Objective<'_>,
+    start: &[f64],
+    target: f64,
+    most: u64,
+) -> Option<u64> {
     let stop = Stop {
         max_outer: None,
         max_calls: Some(most),
@@ -83,13 +91,15 @@ fn main() -> Result<()> {
     tasks.push(cases::proportions(60, 20, 5, true, true, 2));
     tasks.push(cases::proportions(60, 20, 5, false, false, 3));
     let seeds: Vec<u64> = if quick { vec![1] } else { vec![1, 2, 3] };
-    let jobs: Vec<_> = tasks.iter().flat_map(|case| seeds.iter().map(move |seed| (case, *seed))).collect();
+    let jobs: Vec<_> =
+        tasks.iter().flat_map(|case| seeds.iter().map(move |seed| (case, *seed))).collect();
     let mut found: Vec<(String, Vec<Ratio>)> = jobs
         .par_iter()
         .map(|(case, seed)| Ok((case.name.clone(), compare(case.problem(), &case.start, *seed)?)))
         .collect::<Result<_>>()?;
     for seed in 1..=if quick { 2 } else { 5 } {
-        let features = [Features::MixedSign, Features::Uniform, Features::Gaussian][seed as usize % 3];
+        let features =
+            [Features::MixedSign, Features::Uniform, Features::Gaussian][seed as usize % 3];
         let mdp = generate_mdp(&MdpOptions { features, seed, ..MdpOptions::default() });
         let walk = mdp.walk(500, seed);
         let f = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount)?;
@@ -114,7 +124,10 @@ fn main() -> Result<()> {
         let both: Vec<f64> =
             ratios.iter().filter_map(|r| Some(r.guarded? as f64 / r.given? as f64)).collect();
         let count = |with: bool, without: bool| {
-            ratios.iter().filter(|r| (r.guarded.is_some(), r.given.is_some()) == (with, without)).count()
+            ratios
+                .iter()
+                .filter(|r| (r.guarded.is_some(), r.given.is_some()) == (with, without))
+                .count()
         };
         let worst = both.iter().copied().fold(0.0, f64::max);
         writeln!(

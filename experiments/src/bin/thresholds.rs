@@ -1,10 +1,13 @@
-//! Which method is the fastest on which problem, and whether `auto` takes it: seconds, settings included, to a relative gap of 1e-6.
+//! Which method is the fastest on which problem, and whether `auto` takes it: seconds, settings
+//! included, to a relative gap of 1e-6.
 //!
-//! `cargo run --release -p innermean-experiments --bin thresholds` writes `results/thresholds.json` and `.md`; `-- FAMILY` measures some families anew and keeps the
-//! lines of the others, `-- --quick` measures the small ones and writes nothing.
+//! `cargo run --release -p innermean-experiments --bin thresholds` writes `results/thresholds.json`
+//! and `.md`; `-- FAMILY` measures some families anew and keeps the lines of the others, `--
+//! --quick` measures the small ones and writes nothing.
 //!
-//! The gap is `P(theta) - P*` over that of the start, with P* the least that any run has found; of problems that are not convex, a relative stationarity
-//! of 1e-6 counts. A method that takes 10 times as long as the best so far is stopped.
+//! The gap is `P(theta) - P*` over that of the start, with P* the least that any run has found; of
+//! problems that are not convex, a relative stationarity of 1e-6 counts. A method that takes 10
+//! times as long as the best so far is stopped.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -99,7 +102,8 @@ fn main() -> Result<()> {
     }
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     fs::create_dir_all(&results)?;
-    let before = fs::read_to_string(results.join("thresholds.json")).unwrap_or_else(|_| "[]".to_owned());
+    let before =
+        fs::read_to_string(results.join("thresholds.json")).unwrap_or_else(|_| "[]".to_owned());
     let before: Vec<Line> = serde_json::from_str(&before)?;
     lines.extend(before.into_iter().filter(|line| !wanted(&line.family)));
     lines.sort_by_key(|line| FAMILIES.iter().position(|family| *family == line.family));
@@ -119,7 +123,8 @@ fn measured(case: &Case) -> Line {
     });
     let mut best = f64::INFINITY;
     let mut times = Vec::new();
-    for row in METHODS_TRIED.iter().filter_map(|name| METHODS.iter().find(|row| row.name == *name)) {
+    for row in METHODS_TRIED.iter().filter_map(|name| METHODS.iter().find(|row| row.name == *name))
+    {
         if row.missing(problem).is_some() {
             continue;
         }
@@ -151,7 +156,8 @@ fn measured(case: &Case) -> Line {
         times.push((row.name.to_owned(), took));
     }
     let fastest = times.iter().find(|(_, took)| *took == Some(best)).map(|(name, _)| name.clone());
-    let of = |name: &str| times.iter().find(|(other, _)| *other == name).and_then(|(_, took)| *took);
+    let of =
+        |name: &str| times.iter().find(|(other, _)| *other == name).and_then(|(_, took)| *took);
     Line {
         family: (*family).to_owned(),
         size: size.clone(),
@@ -186,12 +192,13 @@ fn least(case: &Case) -> f64 {
 }
 
 fn row(line: &Line) -> String {
-    let times = METHODS_TRIED.map(|name| match line.seconds.iter().find(|(other, _)| *other == name) {
-        None => String::new(),
-        Some((_, None)) => "-".to_owned(),
-        Some((_, Some(took))) if *took < 0.1 => format!("{:.2} ms", 1e3 * took),
-        Some((_, Some(took))) => format!("{took:.2} s"),
-    });
+    let times =
+        METHODS_TRIED.map(|name| match line.seconds.iter().find(|(other, _)| *other == name) {
+            None => String::new(),
+            Some((_, None)) => "-".to_owned(),
+            Some((_, Some(took))) if *took < 0.1 => format!("{:.2} ms", 1e3 * took),
+            Some((_, Some(took))) => format!("{took:.2} s"),
+        });
     let ratio = line.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.1}"));
     format!("| {} | {} | {} | {} | {ratio} |", line.family, line.size, times.join(" | "), line.auto)
 }
@@ -208,6 +215,10 @@ fn table(lines: &[Line]) -> String {
     }
     let ratios: Vec<f64> = lines.iter().filter_map(|line| line.ratio).collect();
     let within = ratios.iter().filter(|ratio| **ratio <= 1.5).count();
-    let _ = writeln!(text, "\n`auto` is within 1.5 times the best on {within} of {} problems.", lines.len());
+    let _ = writeln!(
+        text,
+        "\n`auto` is within 1.5 times the best on {within} of {} problems.",
+        lines.len()
+    );
     text
 }

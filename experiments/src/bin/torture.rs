@@ -1,8 +1,10 @@
 //! The torture test of the certificates, on any number of random problems.
 //!
-//! `cargo run --release -p innermean-experiments --bin torture -- --problems 10000 --seed 1` prints a table and the worst cases; `--only KIND` takes the
-//! problems of one kind among them, `--program target/release/innermean` asks the command line as well, `--json FILE` writes all that was found. `--problem K` runs one again and tells all about it, and `--write DIR` with it writes
-//! its files and the command that shows it. Exits with 1 if a claim is false.
+//! `cargo run --release -p innermean-experiments --bin torture -- --problems 10000 --seed 1` prints
+//! a table and the worst cases; `--only KIND` takes the problems of one kind among them, `--program
+//! target/release/innermean` asks the command line as well, `--json FILE` writes all that was
+//! found. `--problem K` runs one again and tells all about it, and `--write DIR` with it writes its
+//! files and the command that shows it. Exits with 1 if a claim is false.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,13 +30,17 @@ struct Flags {
 }
 
 fn flags() -> Result<Flags> {
-    let mut flags =
-        Flags { problems: 1000, torture: Torture { seed: 1, ..Torture::default() }, ..Flags::default() };
+    let mut flags = Flags {
+        problems: 1000,
+        torture: Torture { seed: 1, ..Torture::default() },
+        ..Flags::default()
+    };
     let mut words = std::env::args().skip(1);
     while let Some(flag) = words.next() {
         let Some(value) = words.next() else { bail!("{flag} needs a value") };
-        let whole =
-            || value.parse::<u64>().with_context(|| format!("{flag} {value}: expected a whole number"));
+        let whole = || {
+            value.parse::<u64>().with_context(|| format!("{flag} {value}: expected a whole number"))
+        };
         match &*flag {
             "--problems" => flags.problems = whole()?,
             "--seed" => flags.torture.seed = whole()?,
@@ -44,12 +50,17 @@ fn flags() -> Result<Flags> {
             "--json" => flags.json = Some(value.into()),
             "--only" => {
                 let kind = Kind::ALL.iter().find(|kind| kind.name() == value);
-                let names = || Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
-                flags.torture.only =
-                    Some(*kind.with_context(|| format!("--only {value}: expected one of {}", names()))?);
+                let names =
+                    || Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+                flags.torture.only = Some(
+                    *kind
+                        .with_context(|| format!("--only {value}: expected one of {}", names()))?,
+                );
             }
             _ => {
-                bail!("{flag}: expected --problems, --seed, --only, --program, --problem, --write or --json")
+                bail!(
+                    "{flag}: expected --problems, --seed, --only, --program, --problem, --write or --json"
+                )
             }
         }
     }

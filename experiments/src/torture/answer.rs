@@ -59,7 +59,8 @@ pub fn of_command(program: &Path, files: &Files, folder: &Path) -> Result<Option
     let mut command = Command::new(program);
     command.current_dir(folder).args(files.arguments.split(' ')).args(["--json", "--threads", "1"]);
     let output = command.output().with_context(|| format!("{} cannot be run", program.display()));
-    fs::remove_dir_all(folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
+    fs::remove_dir_all(folder)
+        .with_context(|| format!("{} cannot be removed", folder.display()))?;
     let output = output?;
     match output.status.code() {
         Some(2) => return Ok(None),

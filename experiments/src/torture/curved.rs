@@ -1,4 +1,5 @@
-//! The objectives that are not convex, as their definitions say: groups with a link that bends, and sequences.
+//! The objectives that are not convex, as their definitions say: groups with a link that bends, and
+//! sequences.
 
 use super::double_double::{Dd, Real};
 use super::penalty::Penalty;
@@ -9,7 +10,8 @@ use super::penalty::Penalty;
 pub enum Model {
     /// `mean over the rows of a group of link(score)`
     Groups { groups: Groups, link: Link },
-    /// `mean over the rows of a group of softmax(scores)`, with the proportions of classes, class after class for each group.
+    /// `mean over the rows of a group of softmax(scores)`, with the proportions of classes, class
+    /// after class for each group.
     Softmax { groups: Groups, classes: usize, labels: Vec<f64> },
     /// The n-grams of classes of steps.
     Sequences(Sequences),
@@ -75,12 +77,15 @@ impl Curved {
     pub fn loss<R: Real>(&self, theta: &[R]) -> R {
         match &self.model {
             Model::Groups { groups, link } => groups.loss(link, theta),
-            Model::Softmax { groups, classes, labels } => groups.softmax_loss(*classes, labels, theta),
+            Model::Softmax { groups, classes, labels } => {
+                groups.softmax_loss(*classes, labels, theta)
+            }
             Model::Sequences(sequences) => sequences.loss(theta),
         }
     }
 
-    /// `P(theta)` in doubles, with every `|x|` of g rounded off over a width of `kink`: what a search goes down.
+    /// `P(theta)` in doubles, with every `|x|` of g rounded off over a width of `kink`: what a
+    /// search goes down.
     pub fn searched(&self, theta: &[f64], kink: f64) -> f64 {
         let parts = self.penalty.parts.iter().zip(theta);
         let g: f64 = parts.map(|(part, x)| part.l1 * x.hypot(kink) + 0.5 * part.l2 * x * x).sum();
@@ -92,8 +97,9 @@ impl Curved {
         (self.loss(theta), self.penalty.value(theta))
     }
 
-    /// How large the numbers are whose differences make up the loss, where it vanishes as they meet: rounding is relative to them. Counts less expected ones, for a
-    /// row; logarithms of shares, of either sign.
+    /// How large the numbers are whose differences make up the loss, where it vanishes as they
+    /// meet: rounding is relative to them. Counts less expected ones, for a row; logarithms of
+    /// shares, of either sign.
     pub fn term_size(&self) -> f64 {
         match &self.model {
             Model::Groups { groups, link: Link::Exp { counts } } => {
@@ -113,19 +119,24 @@ impl Curved {
     /// How large the numbers of column l are, for a coordinate of theta that multiplies it.
     pub fn column_size(&self, coordinate: usize) -> f64 {
         let (width, rows) = match &self.model {
-            Model::Groups { groups, .. } | Model::Softmax { groups, .. } => (groups.width, &groups.rows),
+            Model::Groups { groups, .. } | Model::Softmax { groups, .. } => {
+                (groups.width, &groups.rows)
+            }
             Model::Sequences(sequences) => (sequences.width, &sequences.rows),
         };
         let column = match &self.model {
             Model::Groups { .. } => (coordinate < width).then_some(coordinate),
-            Model::Softmax { classes, .. } => (coordinate < classes * width).then_some(coordinate % width),
+            Model::Softmax { classes, .. } => {
+                (coordinate < classes * width).then_some(coordinate % width)
+            }
             Model::Sequences(_) => {
                 let place = coordinate % (width + 1);
                 (place < width).then_some(place)
             }
         };
         let Some(column) = column else { return 1.0 };
-        let most = rows.iter().skip(column).step_by(width).fold(0.0_f64, |most, x| most.max(x.abs()));
+        let most =
+            rows.iter().skip(column).step_by(width).fold(0.0_f64, |most, x| most.max(x.abs()));
         if most > 0.0 { most } else { 1.0 }
     }
 }
@@ -165,7 +176,8 @@ impl Groups {
     }
 
     fn rows_of(&self, i: usize) -> impl Iterator<Item = &[f64]> {
-        self.rows[self.starts[i] * self.width..self.starts[i + 1] * self.width].chunks_exact(self.width)
+        self.rows[self.starts[i] * self.width..self.starts[i + 1] * self.width]
+            .chunks_exact(self.width)
     }
 
     /// The number of rows of group i.
@@ -186,7 +198,8 @@ impl Groups {
             Link::Logistic { proportions } => {
                 let q = real::<R>(proportions[i]);
                 // 1 - u as an average of its own: nothing is lost where u is nearly 1.
-                let part = |weight: R, u: R| if weight == real(0.0) { weight } else { -(weight * u.ln()) };
+                let part =
+                    |weight: R, u: R| if weight == real(0.0) { weight } else { -(weight * u.ln()) };
                 part(q, mean(i, &sigmoid)) + part(one - q, mean(i, &|t| sigmoid(-t)))
             }
             Link::LogisticSquare { proportions } => {
@@ -227,7 +240,8 @@ impl Groups {
 }
 
 impl Sequences {
-    /// `sum_i p_i nl( share of n-gram i / p_i )`, nl the negative logarithm with its tangent below the floor.
+    /// `sum_i p_i nl( share of n-gram i / p_i )`, nl the negative logarithm with its tangent below
+    /// the floor.
     fn loss<R: Real>(&self, theta: &[R]) -> R {
         let steps: Vec<Vec<R>> = self
             .rows
@@ -253,7 +267,8 @@ impl Sequences {
         let floor = real::<R>(self.floor);
         let term = |(share, p): (R, &f64)| {
             let ratio = share / real::<R>(f64::from(windows)) / real(*p);
-            let nl = if ratio >= floor { -ratio.ln() } else { -floor.ln() - (ratio - floor) / floor };
+            let nl =
+                if ratio >= floor { -ratio.ln() } else { -floor.ln() - (ratio - floor) / floor };
             nl * real(*p)
         };
         shares.into_iter().zip(&self.probabilities).map(term).sum()

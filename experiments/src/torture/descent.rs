@@ -1,5 +1,5 @@
-//! Whether a point of an objective that is not convex is stationary, judged in units in which all columns have one size: damped Newton steps with
-//! derivatives by differences, in doubles.
+//! Whether a point of an objective that is not convex is stationary, judged in units in which all
+//! columns have one size: damped Newton steps with derivatives by differences, in doubles.
 
 use super::curved::Curved;
 
@@ -22,7 +22,8 @@ pub struct Descent {
 pub fn descend(problem: &Curved, theta: &[f64]) -> Descent {
     let d = theta.len();
     let units: Vec<f64> = (0..d).map(|l| 1.0 / problem.column_size(l)).collect();
-    let to_theta = |z: &[f64]| -> Vec<f64> { z.iter().zip(&units).map(|(z, unit)| z * unit).collect() };
+    let to_theta =
+        |z: &[f64]| -> Vec<f64> { z.iter().zip(&units).map(|(z, unit)| z * unit).collect() };
     let value = |z: &[f64]| {
         problem.searched(&to_theta(z), DIFFERENCE * units.iter().fold(f64::MAX, |a, b| a.min(*b)))
     };
@@ -78,7 +79,8 @@ fn differences(value: &dyn Fn(&[f64]) -> f64, z: &[f64], here: f64) -> (Vec<f64>
     (gradient, hessian)
 }
 
-/// `-(H + damping)^-1 gradient` by Gauss's elimination; none where a pivot is not above 0, so that the step might not lead down.
+/// `-(H + damping)^-1 gradient` by Gauss's elimination; none where a pivot is not above 0, so that
+/// the step might not lead down.
 fn newton_step(gradient: &[f64], hessian: &[f64], damping: f64) -> Option<Vec<f64>> {
     let d = gradient.len();
     let mut a = hessian.to_vec();

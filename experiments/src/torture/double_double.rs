@@ -1,7 +1,8 @@
-//! Numbers of twice the length of a double: about 32 digits, as unevaluated sums of two doubles (Dekker 1971, Knuth).
+//! Numbers of twice the length of a double: about 32 digits, as unevaluated sums of two doubles
+//! (Dekker 1971, Knuth).
 //!
-//! What is summed or multiplied here is exact to `2^-104` of the result or so. There is no fused operation in it, so that it runs at one speed, and
-//! with the same bits, everywhere.
+//! What is summed or multiplied here is exact to `2^-104` of the result or so. There is no fused
+//! operation in it, so that it runs at one speed, and with the same bits, everywhere.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,7 +16,8 @@ pub struct Dd {
     low: f64,
 }
 
-/// What the objectives that are not convex are written in: doubles to search with, [`Dd`] for the truth.
+/// What the objectives that are not convex are written in: doubles to search with, [`Dd`] for the
+/// truth.
 pub trait Real:
     Copy
     + From<f64>
@@ -244,7 +246,8 @@ const TERMS: usize = 15;
 const HALVINGS: i32 = 6;
 
 impl Real for Dd {
-    /// `x = k ln 2 + 64 r`, then `e^x = 2^k (e^r)^64`; with `e^r - 1` in place of `e^r`, squaring keeps all digits.
+    /// `x = k ln 2 + 64 r`, then `e^x = 2^k (e^r)^64`; with `e^r - 1` in place of `e^r`, squaring
+    /// keeps all digits.
     fn exp(self) -> Self {
         if self.high < -745.0 || self.high > 709.0 || self.high.is_nan() {
             return Dd::from(self.high.exp());

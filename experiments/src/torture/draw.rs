@@ -1,4 +1,5 @@
-//! Random problems of every command, loss, penalty, constraint and conditioning. Problem K of seed S is the same whatever else is drawn.
+//! Random problems of every command, loss, penalty, constraint and conditioning. Problem K of seed
+//! S is the same whatever else is drawn.
 
 use anyhow::Result;
 use innermean::Objective;
@@ -93,7 +94,11 @@ pub struct Case {
 }
 
 impl Case {
-    fn new(inner: impl Inner + 'static, merit: Box<dyn Merit>, regularizer: Box<dyn Regularizer>) -> Self {
+    fn new(
+        inner: impl Inner + 'static,
+        merit: Box<dyn Merit>,
+        regularizer: Box<dyn Regularizer>,
+    ) -> Self {
         Case { inner: Box::new(inner), merit, regularizer, scaling: Scaling::default() }
     }
 

@@ -63,7 +63,8 @@ impl Verdict {
 
 /// Below objective minus gap by so much of the scale is no rounding.
 const FALSE: f64 = 1e-9;
-/// Of an objective that is not convex, by which a point called stationary may be above where steps from it lead.
+/// Of an objective that is not convex, by which a point called stationary may be above where steps
+/// from it lead.
 const STATIONARY: f64 = 1e-3;
 /// A first step that gains less than this found no slope.
 const NO_SLOPE: f64 = 1e-6;
@@ -73,7 +74,8 @@ const NOTHING: f64 = 1e-6;
 const PRINTED: f64 = 1e-12;
 /// And of the sizes of all that was summed up for it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is as good as unbounded for doubles.
+/// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is
+/// as good as unbounded for doubles.
 const FAR: f64 = 1e8;
 
 /// A point, its objective, and how far out it lies.
@@ -89,7 +91,8 @@ struct Points<'t> {
 }
 
 impl Points<'_> {
-    /// Takes a point in, if rounding alone keeps it from being allowed; comes back with its objective.
+    /// Takes a point in, if rounding alone keeps it from being allowed; comes back with its
+    /// objective.
     fn add(&mut self, theta: &[Dd]) -> Option<Dd> {
         let theta = self.truth.penalty().repaired(theta)?;
         let objective = self.truth.objective(&theta);
@@ -118,7 +121,8 @@ pub struct Facts {
     pub unbounded: bool,
     /// Whether its minimum, or what comes near enough, lies where doubles can tell.
     pub near: bool,
-    /// By how much of the scale the rival, from its own start, ended above the best point of the runs: how good an instrument it is.
+    /// By how much of the scale the rival, from its own start, ended above the best point of the
+    /// runs: how good an instrument it is.
     pub behind: f64,
     /// The least objective of all points.
     pub best: Dd,
@@ -174,7 +178,8 @@ impl Facts {
             let found = points.add_all(&path.points);
             let (mut best, lowest) = points.lowest();
             let scale = (origin_size + lowest.abs() + truth.magnitude(&start)).rounded();
-            // Zero is met exactly by those who begin there, and by nobody who keeps a distance from kinks.
+            // Zero is met exactly by those who begin there, and by nobody who keeps a distance from
+            // kinks.
             if path.recession.is_none() && lowest != Dd::ZERO {
                 behind = (found - lowest).rounded() / scale.max(f64::MIN_POSITIVE);
             }
@@ -185,12 +190,20 @@ impl Facts {
             let direction: Vec<Dd> = best.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
             // Nothing falls for ever against a ridge.
             let ridged = affine.penalty.parts.iter().all(|part| part.l2 > 0.0);
-            unbounded = !ridged && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
+            unbounded =
+                !ridged && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
         }
         let (point, best) = points.lowest();
         let lowest = truth.magnitude(&point);
-        let mut facts =
-            Facts { points: points.all, unbounded, near: true, behind, best, origin: origin_size, lowest };
+        let mut facts = Facts {
+            points: points.all,
+            unbounded,
+            near: true,
+            behind,
+            best,
+            origin: origin_size,
+            lowest,
+        };
         if let Truth::Affine(affine) = truth {
             facts.near = facts.is_near(affine);
         }
@@ -209,7 +222,8 @@ impl Facts {
         })
     }
 
-    /// The least objective of points up to so many times as large as the answer, in units in which columns have size 1.
+    /// The least objective of points up to so many times as large as the answer, in units in which
+    /// columns have size 1.
     fn best_within(&self, truth: &Truth, times: Option<f64>, answer: &[Dd]) -> Dd {
         let (Some(times), Truth::Affine(affine)) = (times, truth) else { return self.best };
         let sizes = affine.column_sizes();
@@ -224,7 +238,11 @@ impl Facts {
             return self.best;
         }
         let within = |point: &&Point| reach(&point.theta) <= most;
-        self.points.iter().filter(within).map(|point| point.objective).fold(Dd::from(f64::INFINITY), Dd::min)
+        self.points
+            .iter()
+            .filter(within)
+            .map(|point| point.objective)
+            .fold(Dd::from(f64::INFINITY), Dd::min)
     }
 
     /// What is wrong with a run; none if the method was refused.
@@ -242,8 +260,8 @@ impl Facts {
             verdicts: Vec::new(),
         };
         match &run.outcome {
-            // A problem that can be drawn has an answer. The command refuses by rules of its own, such
-            // as that on columns that never change.
+            // A problem that can be drawn has an answer. The command refuses by rules of its own,
+            // such as that on columns that never change.
             Ok(None) if run.method == "auto" && !self.unbounded && self.near => {
                 "refused".clone_into(&mut judged.status);
                 judged.verdicts.push((Verdict::NotSolved, f64::INFINITY));
@@ -261,7 +279,8 @@ impl Facts {
     fn judge_answer(&self, truth: &Truth, run: &Run, answer: &Answer, judged: &mut Judged) {
         let theta = dd(&answer.theta);
         let objective = truth.objective(&theta);
-        // Of theta's objective, not of the printed one: nobody widens what is allowed by printing more.
+        // Of theta's objective, not of the printed one: nobody widens what is allowed by printing
+        // more.
         let mut scale = self.origin.max(truth.magnitude(&theta)).rounded();
         if let (true, Truth::Affine(affine)) = (self.origin == Dd::ZERO, truth) {
             // What is nothing beside the objective where every column counts as 1 is nothing.
@@ -306,7 +325,8 @@ impl Facts {
                 // Beyond what numbers of the judge can hold, as where classes are separable.
                 Truth::Affine(_) if objective.rounded().is_nan() => (0.0, run.tolerance),
                 Truth::Affine(_) if !objective.is_finite() => (f64::INFINITY, run.tolerance),
-                // Among what the claim is about: further out, rounding of the data is all there is to gain.
+                // Among what the claim is about: further out, rounding of the data is all there is
+                // to gain.
                 Truth::Affine(_) => {
                     let best = self.best_within(truth, answer.within, &theta);
                     (relative(objective - best), run.tolerance.max(FALSE))

@@ -1,6 +1,8 @@
-//! The objective of an affine f as its definition says, in double-double numbers: `P(theta) = (1/n) sum_i phi_i(<a_i, theta> + b_i) + g(theta)`.
+//! The objective of an affine f as its definition says, in double-double numbers: `P(theta) = (1/n)
+//! sum_i phi_i(<a_i, theta> + b_i) + g(theta)`.
 //!
-//! `a_i` and `b_i` are found from the data in these numbers, and from nothing that the library has rounded.
+//! `a_i` and `b_i` are found from the data in these numbers, and from nothing that the library has
+//! rounded.
 
 use super::double_double::{Dd, Real, dot};
 use super::penalty::{Part, Penalty};
@@ -72,7 +74,8 @@ impl Loss {
         }
     }
 
-    /// `phi'(u)` and `phi''(u)`; a kink is rounded off over a width of mu, as [`rounded_kink`] does.
+    /// `phi'(u)` and `phi''(u)`; a kink is rounded off over a width of mu, as [`rounded_kink`]
+    /// does.
     pub fn slopes(self, u: Dd, mu: Dd) -> (Dd, Dd) {
         let (two, zero) = (Dd::from(2.0), Dd::ZERO);
         match self {
@@ -125,8 +128,9 @@ impl Loss {
     }
 }
 
-/// First and second derivative of `min over s of s - mu log(s^2 - u^2)`, a smooth function above `|u|` by about mu: `u/s` with
-/// `s = mu + sqrt(mu^2 + u^2)`, and `1/s - u^2 / (s^2 sqrt(mu^2 + u^2))`.
+/// First and second derivative of `min over s of s - mu log(s^2 - u^2)`, a smooth function above
+/// `|u|` by about mu: `u/s` with `s = mu + sqrt(mu^2 + u^2)`, and `1/s - u^2 / (s^2 sqrt(mu^2 +
+/// u^2))`.
 pub fn rounded_kink(u: Dd, mu: Dd) -> (Dd, Dd) {
     let root = (mu * mu + u * u).sqrt();
     let s = mu + root;
@@ -150,9 +154,11 @@ pub struct Affine {
     pub losses: Vec<Loss>,
     /// g
     pub penalty: Penalty,
-    /// What `<a_i, theta>` is summed up from may be larger than its terms: by this factor, column by column, if the means of columns were taken off.
+    /// What `<a_i, theta>` is summed up from may be larger than its terms: by this factor, column
+    /// by column, if the means of columns were taken off.
     pub uncentred: Vec<f64>,
-    /// What rounding of the data is multiplied by on the way to the rows: the condition of a matrix that is divided by, 1 if there is none.
+    /// What rounding of the data is multiplied by on the way to the rows: the condition of a matrix
+    /// that is divided by, 1 if there is none.
     pub condition: f64,
 }
 
@@ -164,7 +170,9 @@ pub fn mean(rows: &[f64], d: usize) -> Vec<Dd> {
 
 /// The largest number of each column of rows of d.
 pub fn largest(rows: &[f64], d: usize) -> Vec<f64> {
-    (0..d).map(|l| rows.iter().skip(l).step_by(d).fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
+    (0..d)
+        .map(|l| rows.iter().skip(l).step_by(d).fold(0.0, |most: f64, x| most.max(x.abs())))
+        .collect()
 }
 
 fn dd(numbers: &[f64]) -> Vec<Dd> {
@@ -173,7 +181,13 @@ fn dd(numbers: &[f64]) -> Vec<Dd> {
 
 impl Affine {
     /// Linear predictors: `phi_i(<x_i, theta> + b_i)`.
-    pub fn predictors(d: usize, rows: &[f64], offsets: &[f64], losses: Vec<Loss>, penalty: Penalty) -> Self {
+    pub fn predictors(
+        d: usize,
+        rows: &[f64],
+        offsets: &[f64],
+        losses: Vec<Loss>,
+        penalty: Penalty,
+    ) -> Self {
         Affine {
             d,
             rows: dd(rows),
@@ -189,7 +203,8 @@ impl Affine {
     pub fn portfolio(d: usize, rows: &[f64], loss: Loss, mut penalty: Penalty) -> Self {
         let (means, n) = (mean(rows, d), rows.len() / d);
         penalty.parts.iter_mut().zip(&means).for_each(|(part, m)| part.tilt = -*m);
-        // Doubles differ by 1e-16 of their size or not at all: what is left of equal ones is the rounding of their mean.
+        // Doubles differ by 1e-16 of their size or not at all: what is left of equal ones is the
+        // rounding of their mean.
         let deviation = |(k, x): (usize, &f64)| {
             let deviation = Dd::from(*x) - means[k % d];
             if deviation.abs().rounded() <= 1e-26 * x.abs() { Dd::ZERO } else { deviation }
@@ -234,17 +249,21 @@ impl Affine {
 
     /// Whether there is neither a bound nor a kink anywhere: then a search may begin at any point.
     pub fn is_free(&self) -> bool {
-        let straight = |part: &Part| part.l1 == 0.0 && part.lo.is_infinite() && part.hi.is_infinite();
+        let straight =
+            |part: &Part| part.l1 == 0.0 && part.lo.is_infinite() && part.hi.is_infinite();
         self.penalty.parts.iter().all(straight) && !self.losses.iter().any(|loss| loss.has_kink())
     }
 
     /// The largest `|a_il|` of each column.
     pub fn column_sizes(&self) -> Vec<f64> {
-        let size = |l: usize| (0..self.terms()).map(|i| self.row(i)[l].abs().rounded()).fold(0.0, f64::max);
+        let size = |l: usize| {
+            (0..self.terms()).map(|i| self.row(i)[l].abs().rounded()).fold(0.0, f64::max)
+        };
         (0..self.d).map(size).collect()
     }
 
-    /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`, it is about so many times as deep.
+    /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`,
+    /// it is about so many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
         // A column of zeros counts by its tilt alone: nothing else looks at it.
         let unit = |size: f64, tilt: Dd| if size == 0.0 && tilt != Dd::ZERO { 1.0 } else { size };
@@ -268,10 +287,12 @@ impl Affine {
         let parts = self.penalty.parts.iter().zip(direction);
         let slopes: Dd = parts.map(|(part, v)| (part.tilt * *v).abs()).sum();
         let fall = start - here;
-        fall > slopes * Dd::from(OUT * 1e-18) / length && start - far > fall * Dd::from(0.5 * FURTHER)
+        fall > slopes * Dd::from(OUT * 1e-18) / length
+            && start - far > fall * Dd::from(0.5 * FURTHER)
     }
 
-    /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so: terms of the predictions times slopes, and the terms of g.
+    /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so:
+    /// terms of the predictions times slopes, and the terms of g.
     pub fn rounding_size(&self, theta: &[Dd]) -> Dd {
         let predictions = self.predictions(theta);
         let mut sum = Dd::ZERO;

@@ -51,7 +51,8 @@ impl Penalty {
             + self.value(theta).abs()
     }
 
-    /// theta, or what rounding has taken it from: within the bounds, and with a sum of exactly 1 where there is a budget. None if it is further away than rounding explains.
+    /// theta, or what rounding has taken it from: within the bounds, and with a sum of exactly 1
+    /// where there is a budget. None if it is further away than rounding explains.
     pub fn repaired(&self, theta: &[Dd]) -> Option<Vec<Dd>> {
         let mut theta = theta.to_vec();
         for (x, part) in theta.iter_mut().zip(&self.parts) {
@@ -82,7 +83,8 @@ impl Penalty {
         fits.then_some(theta)
     }
 
-    /// A point that lies within all bounds, and not on one: the nearest to the origin that is at a distance of 1 or in the middle.
+    /// A point that lies within all bounds, and not on one: the nearest to the origin that is at a
+    /// distance of 1 or in the middle.
     pub fn inside(&self) -> Vec<Dd> {
         let inside = |part: &Part| match (part.lo.is_finite(), part.hi.is_finite()) {
             (true, true) => {
@@ -103,7 +105,8 @@ impl Penalty {
         point[..self.budget].fill(Dd::ONE / Dd::from(self.budget.max(1)));
     }
 
-    /// The point that scales are measured at: the origin, or the one next to it that the constraints allow.
+    /// The point that scales are measured at: the origin, or the one next to it that the
+    /// constraints allow.
     pub fn origin(&self) -> Vec<Dd> {
         let nearest = |part: &Part| Dd::from(0.0_f64.clamp(part.lo, part.hi));
         let mut point: Vec<Dd> = self.parts.iter().map(nearest).collect();

@@ -52,20 +52,27 @@ impl Report {
 
     fn found(&self) -> impl Iterator<Item = (&Line, &Judged, Verdict, f64)> {
         let runs = self.lines.iter().flat_map(|line| line.runs.iter().map(move |run| (line, run)));
-        runs.flat_map(|(line, run)| run.verdicts.iter().map(move |(verdict, by)| (line, run, *verdict, *by)))
+        runs.flat_map(|(line, run)| {
+            run.verdicts.iter().map(move |(verdict, by)| (line, run, *verdict, *by))
+        })
     }
 
     /// Problems with a minimum that doubles can tell.
     pub fn bounded(&self) -> usize {
-        self.lines.iter().filter(|line| line.refused.is_none() && !line.unbounded && line.near).count()
+        self.lines
+            .iter()
+            .filter(|line| line.refused.is_none() && !line.unbounded && line.near)
+            .count()
     }
 
-    /// Problems on which a run found a better point than the rival did from its own start, by more than `1e-9` of the scale.
+    /// Problems on which a run found a better point than the rival did from its own start, by more
+    /// than `1e-9` of the scale.
     pub fn behind(&self) -> usize {
         self.lines.iter().filter(|line| line.behind > 1e-9).count()
     }
 
-    /// Why the library does not pass; empty if it does. Of the bounded problems, such a part may be left unsolved.
+    /// Why the library does not pass; empty if it does. Of the bounded problems, such a part may be
+    /// left unsolved.
     pub fn failures(&self, may_be_unsolved: f64) -> Vec<String> {
         let none = [
             Verdict::FalseClaim,
@@ -82,7 +89,8 @@ impl Report {
             .collect();
         let unsolved = self.count(Verdict::NotSolved);
         if unsolved as f64 > may_be_unsolved * self.bounded() as f64 {
-            failures.push(format!("auto solves {unsolved} of {} bounded problems not", self.bounded()));
+            failures
+                .push(format!("auto solves {unsolved} of {} bounded problems not", self.bounded()));
         }
         failures
     }
@@ -93,8 +101,10 @@ impl Report {
         for line in &self.lines {
             cells.entry((line.kind, line.conditioning)).or_default().push(line);
         }
-        let mut text =
-            format!("{:<24} {:<12} {:>8} {:>6} {:>6}", "kind", "conditioning", "problems", "runs", "claims");
+        let mut text = format!(
+            "{:<24} {:<12} {:>8} {:>6} {:>6}",
+            "kind", "conditioning", "problems", "runs", "claims"
+        );
         for verdict in Verdict::ALL {
             let _ = write!(text, " {:>21}", verdict.title());
         }
@@ -102,8 +112,9 @@ impl Report {
         let mut total = [0; 11];
         for ((kind, conditioning), lines) in cells {
             let runs: Vec<&Judged> = lines.iter().flat_map(|line| &line.runs).collect();
-            let of =
-                |verdict| runs.iter().filter(|run| run.verdicts.iter().any(|(v, _)| *v == verdict)).count();
+            let of = |verdict| {
+                runs.iter().filter(|run| run.verdicts.iter().any(|(v, _)| *v == verdict)).count()
+            };
             let claims = runs.iter().filter(|run| run.gap.is_some()).count();
             let mut row = vec![lines.len(), runs.len(), claims];
             row.extend(Verdict::ALL.map(of));
@@ -126,7 +137,8 @@ impl Report {
                 let _ = writeln!(text, "\n{} ({}):", verdict.title(), found.len());
             }
             for (line, run, _, by) in found.into_iter().take(most) {
-                let gap = run.gap.map_or_else(|| run.measure.clone(), |gap| format!("within {gap:.1e}"));
+                let gap =
+                    run.gap.map_or_else(|| run.measure.clone(), |gap| format!("within {gap:.1e}"));
                 let _ = writeln!(
                     text,
                     "  --problem {:<6} {} ({}), {} to {:e}: {} {:.9e}, {gap}; best {:.9e}; off by {by:.1e}",
@@ -148,7 +160,8 @@ impl Report {
 fn write_row(text: &mut String, kind: &str, conditioning: &str, row: &[usize]) {
     let _ = write!(text, "{kind:<24} {conditioning:<12} {:>8} {:>6} {:>6}", row[0], row[1], row[2]);
     for count in &row[3..] {
-        let _ = write!(text, " {:>21}", if *count > 0 { count.to_string() } else { "-".to_owned() });
+        let _ =
+            write!(text, " {:>21}", if *count > 0 { count.to_string() } else { "-".to_owned() });
     }
     text.push('\n');
 }

@@ -1,9 +1,12 @@
-//! An independent solver: Newton's method in double-double numbers, along the central path where there are bounds, kinks or an l1 norm.
+//! An independent solver: Newton's method in double-double numbers, along the central path where
+//! there are bounds, kinks or an l1 norm.
 //!
-//! It shares no line with the library. Columns are brought to one size first. Kinks are rounded off over a width mu and bounds kept by
-//! `-mu log(distance)`, with mu going to zero; both are the barrier of the program in which `|u| <= s`. Directions come from Cholesky's factor of the Hessian
-//! and a damping that grows where a step does nothing; steps go to the minimum along the direction, found by its slope. So coefficients of
-//! `1e12`, as nearly equal columns have them, are no obstacle: 32 digits are left.
+//! It shares no line with the library. Columns are brought to one size first. Kinks are rounded off
+//! over a width mu and bounds kept by `-mu log(distance)`, with mu going to zero; both are the
+//! barrier of the program in which `|u| <= s`. Directions come from Cholesky's factor of the
+//! Hessian and a damping that grows where a step does nothing; steps go to the minimum along the
+//! direction, found by its slope. So coefficients of `1e12`, as nearly equal columns have them, are
+//! no obstacle: 32 digits are left.
 
 use super::double_double::{Dd, dot};
 use super::objective::{Affine, rounded_kink};
@@ -44,7 +47,8 @@ struct Solver<'p> {
 /// Minimises from `start`, which must lie within the bounds.
 pub fn minimise(problem: &Affine, start: &[Dd]) -> Path {
     let mut solver = Solver::new(problem);
-    let mut z: Vec<Dd> = start.iter().zip(&solver.units).map(|(x, unit)| *x / Dd::from(*unit)).collect();
+    let mut z: Vec<Dd> =
+        start.iter().zip(&solver.units).map(|(x, unit)| *x / Dd::from(*unit)).collect();
     let mut path = Path { points: Vec::new(), recession: None };
     let (f, g) = problem.parts(start);
     let scale = (f.abs() + g.abs()).rounded().max(solver.size());
@@ -77,7 +81,11 @@ impl<'p> Solver<'p> {
         let size = |l: usize| {
             let most = sizes[l];
             let part = &problem.penalty.parts[l];
-            if most > 0.0 { most } else { part.l2.sqrt().max(part.l1).max(part.tilt.abs().rounded()) }
+            if most > 0.0 {
+                most
+            } else {
+                part.l2.sqrt().max(part.l1).max(part.tilt.abs().rounded())
+            }
         };
         // A budget is a sum in the units of theta.
         let unit = |l: usize| {
@@ -89,7 +97,8 @@ impl<'p> Solver<'p> {
             }
         };
         let units: Vec<f64> = (0..d).map(unit).collect();
-        let rows = problem.rows.iter().enumerate().map(|(k, a)| *a * Dd::from(units[k % d])).collect();
+        let rows =
+            problem.rows.iter().enumerate().map(|(k, a)| *a * Dd::from(units[k % d])).collect();
         let parts = problem.penalty.parts.iter().zip(&units);
         let parts = parts
             .map(|(part, &c)| Part {
@@ -103,7 +112,8 @@ impl<'p> Solver<'p> {
         Solver { problem, units, rows, parts, mu: Dd::ZERO }
     }
 
-    /// What the objective is made of at a distance of 1: where all is zero at the start, the size of things to come.
+    /// What the objective is made of at a distance of 1: where all is zero at the start, the size
+    /// of things to come.
     fn size(&self) -> f64 {
         let one = |part: &Part| part.tilt.abs().rounded() + part.l1 + part.l2;
         let g: f64 = self.parts.iter().map(one).sum();
@@ -167,7 +177,8 @@ impl<'p> Solver<'p> {
         room
     }
 
-    /// Steps until none of any damping lowers the objective; true if a direction was met in which it falls for ever.
+    /// Steps until none of any damping lowers the objective; true if a direction was met in which
+    /// it falls for ever.
     fn newton(&self, z: &mut [Dd], steps: usize, path: &mut Path) -> bool {
         let mut damping = DAMPING.0;
         for step in 0..steps {
@@ -258,7 +269,13 @@ impl<'p> Solver<'p> {
     }
 
     /// `-(H + damping diag)^-1 gradient`, with a sum of 0 where there is a budget.
-    fn direction(&self, gradient: &[Dd], hessian: &[Dd], diagonal: &[Dd], damping: f64) -> Option<Vec<Dd>> {
+    fn direction(
+        &self,
+        gradient: &[Dd],
+        hessian: &[Dd],
+        diagonal: &[Dd],
+        damping: f64,
+    ) -> Option<Vec<Dd>> {
         let d = gradient.len();
         let mut factor = hessian.to_vec();
         for l in 0..d {
@@ -304,7 +321,8 @@ impl<'p> Solver<'p> {
             }
             high_slope = at(high);
         }
-        // Between the two: where slopes of unlike signs cross, in the middle or, as long as nothing is known of small steps, far below.
+        // Between the two: where slopes of unlike signs cross, in the middle or, as long as nothing
+        // is known of small steps, far below.
         for step in 0..SEARCHES {
             let share = match step % 3 {
                 2 if low == Dd::ZERO => Dd::from(1e-3),

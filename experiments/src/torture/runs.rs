@@ -31,7 +31,8 @@ const METHODS_EACH: usize = 3;
 
 /// The run of the command line at `program`.
 pub fn of_program(program: &Path, files: &Files, seed: u64, number: u64) -> Run {
-    let folder = std::env::temp_dir().join(format!("torture-{}-{seed}-{number}", std::process::id()));
+    let folder =
+        std::env::temp_dir().join(format!("torture-{}-{seed}-{number}", std::process::id()));
     Run {
         method: "the command".to_owned(),
         is_default: true,

@@ -1,4 +1,5 @@
-//! The torture test of the certificates, on a few hundred problems; and the independent solver behind it, on problems whose optima are known.
+//! The torture test of the certificates, on a few hundred problems; and the independent solver
+//! behind it, on problems whose optima are known.
 
 use std::path::Path;
 
@@ -10,7 +11,8 @@ use innermean_data::read_matrix;
 
 /// So many problems are drawn, of seed 1.
 const PROBLEMS: u64 = 304;
-/// Of the bounded ones, how many may be left unsolved; the command asks for less (`report::UNSOLVED`).
+/// Of the bounded ones, how many may be left unsolved; the command asks for less
+/// (`report::UNSOLVED`).
 const UNSOLVED: f64 = 0.06;
 
 #[test]

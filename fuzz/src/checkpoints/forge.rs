@@ -27,12 +27,13 @@ pub(crate) fn repaired(data: &[u8]) -> Option<Vec<u8>> {
 /// the header names method and problem.
 pub(crate) fn nearest<'a>(files: impl Iterator<Item = &'a [u8]>, data: &[u8]) -> usize {
     let content = data.get(CONTENT..).unwrap_or_default();
-    let same = |file: &[u8]| file[CONTENT..].iter().zip(content).take_while(|(a, b)| a == b).count();
+    let same =
+        |file: &[u8]| file[CONTENT..].iter().zip(content).take_while(|(a, b)| a == b).count();
     files.map(same).enumerate().max_by_key(|(_, same)| *same).map_or(0, |(number, _)| number)
 }
 
-/// Damages what stands in a real file: lists that are longer or shorter, counters and numbers at the
-/// edge of what there is.
+/// Damages what stands in a real file: lists that are longer or shorter, counters and numbers at
+/// the edge of what there is.
 pub fn case(seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
     let mut dice = Dice::new(seed, number);
     let mut data = seeds[dice.below(seeds.len())].to_vec();
@@ -84,7 +85,8 @@ fn written(mut number: u64) -> Vec<u8> {
 /// The whole number at a place, and where it ends.
 fn whole(data: &[u8], at: usize) -> Option<(usize, usize)> {
     let end = at + data.get(at..)?.iter().position(|byte| *byte < 0x80)? + 1;
-    let number = data[at..end].iter().rev().fold(0_u128, |sum, byte| sum << 7 | u128::from(byte & 0x7f));
+    let number =
+        data[at..end].iter().rev().fold(0_u128, |sum, byte| sum << 7 | u128::from(byte & 0x7f));
     // Of a hash, which is larger, only the end is asked for.
     Some((usize::try_from(number).unwrap_or(usize::MAX), end))
 }
@@ -221,7 +223,8 @@ mod tests {
                 let mut data = bytes.clone();
                 resize(&mut Dice::new(5, number), &mut data).expect("a list");
                 let whole = repaired(&data).expect("it is long enough");
-                let checkpoint = Checkpoint::from_bytes(&whole).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let checkpoint =
+                    Checkpoint::from_bytes(&whole).unwrap_or_else(|e| panic!("{name}: {e}"));
                 assert!(checkpoint.note().is_empty(), "{name}");
                 longer += usize::from(data.len() > bytes.len());
             }

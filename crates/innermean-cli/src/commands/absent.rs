@@ -34,10 +34,13 @@ mod tests {
 
     #[test]
     fn what_is_absent_is_refused_with_the_command_that_has_it() {
-        let matches =
-            Absent::augment_args(Command::new("man")).get_matches_from(["man", "--dir", "a", "--help"]);
+        let matches = Absent::augment_args(Command::new("man"))
+            .get_matches_from(["man", "--dir", "a", "--help"]);
         let absent = Absent::from_arg_matches(&matches).expect("any words will do");
         let said = absent.refuse("man", "shell").expect_err("it is refused").to_string();
-        assert!(said.ends_with("cargo run --release --features shell -- man --dir a --help"), "{said}");
+        assert!(
+            said.ends_with("cargo run --release --features shell -- man --dir a --help"),
+            "{said}"
+        );
     }
 }

@@ -28,7 +28,8 @@ mod table;
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 #[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct BagsArgs {
-    /// The rows: a column that names each row's group, and columns of features [default: generated groups, see --groups]
+    /// The rows: a column that names each row's group, and columns of features [default: generated
+    /// groups, see --groups]
     #[arg(value_name = "ROWS")]
     file: Option<PathBuf>,
 
@@ -59,7 +60,8 @@ pub(crate) struct ProblemFlags {
     #[arg(long, value_enum, default_value_t = LinkChoice::Logistic)]
     link: LinkChoice,
 
-    /// The loss of a group's average [default: square for identity, poisson for exp, cross-entropy for the others]
+    /// The loss of a group's average [default: square for identity, poisson for exp, cross-entropy
+    /// for the others]
     #[arg(long, value_enum)]
     loss: Option<Loss>,
 
@@ -67,7 +69,8 @@ pub(crate) struct ProblemFlags {
     #[arg(long)]
     no_intercept: bool,
 
-    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for
+    /// the run, which changes its speed alone
     #[arg(long)]
     no_scaling: bool,
 
@@ -111,7 +114,8 @@ pub(crate) enum LinkChoice {
     Softmax,
     /// The score itself; the label is the mean of a target
     Identity,
-    /// An expected count, e to the score; the label is the sum of the counts of all rows of the group
+    /// An expected count, e to the score; the label is the sum of the counts of all rows of the
+    /// group
     Exp,
 }
 
@@ -162,7 +166,10 @@ fn range(text: &str) -> Result<(usize, usize), String> {
     let (lo, hi) = text.split_once("..").unwrap_or((text, text));
     match (number::positive_size(lo), number::positive_size(hi)) {
         (Ok(lo), Ok(hi)) if lo <= hi => Ok((lo, hi)),
-        _ => Err("expected two whole numbers above 0 such as 20..80, the smaller one first".to_owned()),
+        _ => {
+            Err("expected two whole numbers above 0 such as 20..80, the smaller one first"
+                .to_owned())
+        }
     }
 }
 

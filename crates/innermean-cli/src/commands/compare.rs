@@ -42,7 +42,8 @@ enum ProblemChoice {
 
 #[derive(Debug, Args)]
 struct PortfolioArgs {
-    /// Returns, as for `innermean portfolio` [default: a generated market of 25 portfolios over 7240 days]
+    /// Returns, as for `innermean portfolio` [default: a generated market of 25 portfolios over
+    /// 7240 days]
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -56,8 +57,8 @@ struct PortfolioArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct CompareFlags {
-    /// Names from `innermean methods`, with commas between them, auto for the one that the problem would choose, or all: every method that suits
-    /// the problem
+    /// Names from `innermean methods`, with commas between them, auto for the one that the problem
+    /// would choose, or all: every method that suits the problem
     #[arg(long, value_name = "NAMES", default_value = "all")]
     methods: String,
 
@@ -78,7 +79,8 @@ pub(crate) struct CompareFlags {
     #[arg(long, value_name = "KIND", value_enum, default_value_t = GapKind::Absolute)]
     gap: GapKind,
 
-    /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by --seed) or a file with one number for each coordinate
+    /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by --seed) or a file with
+    /// one number for each coordinate
     #[arg(long, value_name = "zeros|uniform|FILE", default_value = "uniform")]
     start: Start,
 
@@ -101,7 +103,8 @@ pub(crate) struct CompareFlags {
     #[arg(allow_hyphen_values = true)]
     max_calls: u64,
 
-    /// End each run after so many seconds, evaluations included; with --tune the trials come on top, a fifth of that each
+    /// End each run after so many seconds, evaluations included; with --tune the trials come on
+    /// top, a fifth of that each
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     max_seconds: f64,
@@ -173,7 +176,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
                 source: market.returns.source.clone(),
                 coordinates: &market.returns.names,
                 inputs: file.iter().map(PathBuf::as_path).collect(),
-                paper: &|name| f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale()),
+                paper: &|name| {
+                    f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale())
+                },
             };
             compare.run(market.problem.erased(), &named)
         }
@@ -199,8 +204,11 @@ impl CompareFlags {
         let outcome = contest.run()?;
         let traced = outcome.write_traces(problem.inner.rows().all);
         let report = Report { contest: &contest, outcome: &outcome };
-        let pictured =
-            if contest.pictures.is_empty() { Ok(()) } else { contest.pictures.write(&report.page()) };
+        let pictured = if contest.pictures.is_empty() {
+            Ok(())
+        } else {
+            contest.pictures.write(&report.page())
+        };
         stdout::print(&if self.json { report.json()? } else { report.text() })?;
         traced?;
         pictured?;

@@ -30,8 +30,8 @@ mod report;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 pub(crate) struct LinearArgs {
-    /// The rows: a table with a column for the target and columns of features, or sparse rows as LIBSVM has them [default: generated rows, see
-    /// --generate]
+    /// The rows: a table with a column for the target and columns of features, or sparse rows as
+    /// LIBSVM has them [default: generated rows, see --generate]
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -61,12 +61,13 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// A column of weights: a row of weight 2 counts as two rows, one of weight 0 is left out [default: all rows count the same]
+    /// A column of weights: a row of weight 2 counts as two rows, one of weight 0 is left out
+    /// [default: all rows count the same]
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
 
-    /// What the file is [default: libsvm if its name ends in .svm or .libsvm, with or without .gz, or in .txt and its cells are index:value;
-    /// otherwise table]
+    /// What the file is [default: libsvm if its name ends in .svm or .libsvm, with or without .gz,
+    /// or in .txt and its cells are index:value; otherwise table]
     #[arg(long, value_name = "WHAT", value_enum)]
     format: Option<Format>,
 
@@ -95,7 +96,8 @@ pub(crate) struct ProblemFlags {
     #[arg(long)]
     no_intercept: bool,
 
-    /// Take columns of very different size as they are; otherwise they are brought to one scale for the run, which changes its speed alone
+    /// Take columns of very different size as they are; otherwise they are brought to one scale for
+    /// the run, which changes its speed alone
     #[arg(long)]
     no_scaling: bool,
 
@@ -145,7 +147,8 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let mut data = if let Some(file) = file {
         Data::read(file, columns, loss)?
     } else {
-        let roles = columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        let roles =
+            columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
                 "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"

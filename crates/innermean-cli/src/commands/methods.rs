@@ -109,7 +109,11 @@ fn all() -> String {
         table.load_style(presets::NOTHING);
         for row in METHODS.iter().filter(|row| row.family == family) {
             let rate = if row.rate == Rate::Linear { "linear" } else { "sublinear" };
-            table.add_row([row.name.to_owned(), rate.to_owned(), format!("{}: {}", row.title, row.summary)]);
+            table.add_row([
+                row.name.to_owned(),
+                rate.to_owned(),
+                format!("{}: {}", row.title, row.summary),
+            ]);
         }
         text.push_str(family.title());
         text.push('\n');
@@ -131,10 +135,14 @@ fn one(info: &MethodInfo) -> String {
         },
     );
     let asks: Vec<&str> = info.asks.iter().map(|ask| ask.words()).collect();
-    facts.line("asks for", &if asks.is_empty() { "nothing special".to_owned() } else { asks.join("; ") });
+    facts.line(
+        "asks for",
+        &if asks.is_empty() { "nothing special".to_owned() } else { asks.join("; ") },
+    );
     facts.line("works on", works_on(info.form));
     facts.line("stores", &format!("{} numbers beside the data and theta", info.storage));
-    let flags: Vec<String> = info.settings.iter().map(|knob| format!("--{}", flag(knob.name()))).collect();
+    let flags: Vec<String> =
+        info.settings.iter().map(|knob| format!("--{}", flag(knob.name()))).collect();
     facts.line("settings", &if flags.is_empty() { "none".to_owned() } else { flags.join(", ") });
     facts.text()
 }
@@ -142,7 +150,9 @@ fn one(info: &MethodInfo) -> String {
 fn works_on(form: Form) -> &'static str {
     match form {
         Form::Given => "the problem as it is given",
-        Form::Shared => "the problem with one inner sample for all terms, in higher dimension where need be",
+        Form::Shared => {
+            "the problem with one inner sample for all terms, in higher dimension where need be"
+        }
         Form::Collapsed => {
             "linear predictors: an affine f is averaged once; another f is taken as it is given"
         }

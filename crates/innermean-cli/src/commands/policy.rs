@@ -1,4 +1,5 @@
-//! `innermean policy`: the value of every state under a policy, from a log of transitions or a model.
+//! `innermean policy`: the value of every state under a policy, from a log of transitions or a
+//! model.
 
 use anyhow::Result;
 use clap::Args;
@@ -40,7 +41,8 @@ pub(crate) struct PolicyArgs {
     solver: SolverFlags,
 }
 
-/// A gap is the square of an error: eight digits of values take 1e-16, and with the condition of a discount of 0.99, 4e4, so much less.
+/// A gap is the square of an error: eight digits of values take 1e-16, and with the condition of a
+/// discount of 0.99, 4e4, so much less.
 const TOLERANCE: &str = "1e-20";
 
 /// A paragraph a line: clap breaks lines at the terminal's width.

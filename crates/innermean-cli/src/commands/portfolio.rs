@@ -30,8 +30,8 @@ const GENERATED_SEED: u64 = 1;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 pub(crate) struct PortfolioArgs {
-    /// Returns: one row for each period, one column for each asset; header and dates are found by themselves [default: a
-    /// generated market of 25 portfolios over 7240 days]
+    /// Returns: one row for each period, one column for each asset; header and dates are found by
+    /// themselves [default: a generated market of 25 portfolios over 7240 days]
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -100,7 +100,8 @@ pub(crate) struct Market {
 }
 
 impl ProblemFlags {
-    /// Whether it is the objective of the paper, for which it gives settings: mean and variance, alike in weight, and nothing else.
+    /// Whether it is the objective of the paper, for which it gives settings: mean and variance,
+    /// alike in weight, and nothing else.
     pub(crate) fn is_papers(&self) -> bool {
         let RegularizerFlags { constraint, penalty: PenaltyFlags { l1, l2 } } = self.regularizer;
         self.risk.risk == Risk::Variance
@@ -117,8 +118,11 @@ impl ProblemFlags {
             Risk::Absolute => "absolute deviation",
             other => other.title(),
         };
-        let weight =
-            if risk.risk_aversion == 1.0 { String::new() } else { format!("{} ", risk.risk_aversion) };
+        let weight = if risk.risk_aversion == 1.0 {
+            String::new()
+        } else {
+            format!("{} ", risk.risk_aversion)
+        };
         let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
         let PenaltyFlags { l1, l2 } = regularizer.penalty;
         // The l1 norm of what is long-only is always 1.
@@ -128,7 +132,9 @@ impl ProblemFlags {
         match regularizer.constraint {
             Constraint::None => formula,
             Constraint::LongOnly => formula + ", theta >= 0, sum 1",
-            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => formula + ", sum 1",
+            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => {
+                formula + ", sum 1"
+            }
             Constraint::SumToOne { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}, sum 1"),
             Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
         }
@@ -143,7 +149,8 @@ impl ProblemFlags {
         let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
         let d = portfolio.d();
         let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;
-        let problem = portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer(d)?)?;
+        let problem =
+            portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer(d)?)?;
         Ok(Market { returns, width, problem })
     }
 }

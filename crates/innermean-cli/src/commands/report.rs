@@ -13,7 +13,9 @@ use self::traces::{Folder, Trace, files, read_all};
 use crate::output::grid::Grid;
 use crate::output::human::{grouped, rounded_count, significant};
 use crate::output::stdout;
-use crate::report::{CALLS, Convergence, Course, EPOCHS, OutputFiles, Panel, Quantity, Report, SECONDS};
+use crate::report::{
+    CALLS, Convergence, Course, EPOCHS, OutputFiles, Panel, Quantity, Report, SECONDS,
+};
 
 mod traces;
 
@@ -21,7 +23,8 @@ mod traces;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 pub(crate) struct ReportArgs {
-    /// Files that --trace or --trace-dir have written, or folders of them; the traces of one folder are runs on one problem
+    /// Files that --trace or --trace-dir have written, or folders of them; the traces of one folder
+    /// are runs on one problem
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
@@ -74,10 +77,15 @@ fn report(folders: &[Folder], files: &[PathBuf]) -> Report<'static> {
     let counted = |count: usize, word: &str| {
         format!("{} {word}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
     };
-    let problems =
-        if folders.len() > 1 { format!(" on {}", counted(folders.len(), "problem")) } else { String::new() };
-    let points: usize = folders.iter().flat_map(|folder| &folder.traces).map(|trace| trace.calls.len()).sum();
-    let named = files.iter().take(MOST_FILES).map(|file| ("file".to_owned(), file.display().to_string()));
+    let problems = if folders.len() > 1 {
+        format!(" on {}", counted(folders.len(), "problem"))
+    } else {
+        String::new()
+    };
+    let points: usize =
+        folders.iter().flat_map(|folder| &folder.traces).map(|trace| trace.calls.len()).sum();
+    let named =
+        files.iter().take(MOST_FILES).map(|file| ("file".to_owned(), file.display().to_string()));
     let more = files.len().saturating_sub(MOST_FILES);
     let more = (more > 0).then(|| (String::new(), format!("and {} more", grouped(more as u64))));
     let all = std::iter::once(("evaluations".to_owned(), grouped(points as u64)));
@@ -113,8 +121,10 @@ fn convergence(folders: &[Folder]) -> Convergence {
     let lowest_is_first = !(optimum || proven && traces().count() == 1);
     if optimum {
         y.push(quantity("objective − optimum"));
-        about
-            .push("The gap is the objective minus the optimum that the comparison measured from.".to_owned());
+        about.push(
+            "The gap is the objective minus the optimum that the comparison measured from."
+                .to_owned(),
+        );
     }
     if lowest_is_first {
         y.push(quantity("objective − lowest found"));
@@ -123,7 +133,8 @@ fn convergence(folders: &[Folder]) -> Convergence {
     if proven {
         y.push(quantity("proven gap"));
         about.push(
-            "The proven gap bounds the objective of the best point so far minus the optimum.".to_owned(),
+            "The proven gap bounds the objective of the best point so far minus the optimum."
+                .to_owned(),
         );
     }
     y.push(Quantity { title: "objective".to_owned(), log: false });
@@ -163,7 +174,8 @@ fn table(folders: &[Folder], convergence: &Convergence) -> Grid {
         for course in &panel.courses {
             let (calls, gaps) = (&course.x[0], &course.y[0]);
             let mut row: Vec<String> = several.then(|| panel.title.clone()).into_iter().collect();
-            let note = if course.note.is_empty() { String::new() } else { format!(", {}", course.note) };
+            let note =
+                if course.note.is_empty() { String::new() } else { format!(", {}", course.note) };
             row.push(format!("{}{note}", course.name));
             row.extend(DECADES.iter().map(|k| {
                 let reached = gaps.iter().position(|gap| *gap <= 10_f64.powi(-k));

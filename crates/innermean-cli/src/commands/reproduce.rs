@@ -1,4 +1,5 @@
-//! `innermean reproduce`: the paper's figures, tables and theorems once more, measured, as one page.
+//! `innermean reproduce`: the paper's figures, tables and theorems once more, measured, as one
+//! page.
 
 use std::path::PathBuf;
 
@@ -32,7 +33,8 @@ mod theorems;
 #[derive(Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 pub(crate) struct ReproduceArgs {
-    /// A folder with tables of returns, one for each panel of Figure 1: CSV, text of the French library, MATLAB files [default: generated markets]
+    /// A folder with tables of returns, one for each panel of Figure 1: CSV, text of the French
+    /// library, MATLAB files [default: generated markets]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -48,7 +50,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     out: PathBuf,
 
-    /// Pieces computed at the same time; 0 for as many as there are cores. The numbers do not depend on it
+    /// Pieces computed at the same time; 0 for as many as there are cores. The numbers do not
+    /// depend on it
     #[arg(long, value_name = "N", default_value = "0", value_parser = crate::flags::solver::threads)]
     #[arg(allow_hyphen_values = true)]
     threads: usize,
@@ -153,13 +156,16 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<Status> {
 }
 
 fn lead(sets: &[DataSet], quick: bool, store: &Store, pieces: &[piece::Piece<'_>]) -> String {
-    let mut by: Vec<String> = pieces.iter().filter_map(|piece| store.by(&piece.id, piece.data)).collect();
+    let mut by: Vec<String> =
+        pieces.iter().filter_map(|piece| store.by(&piece.id, piece.data)).collect();
     by.sort();
     by.dedup();
     let data = match sets {
         [] => String::new(),
         [one] => format!(" Returns: {}.", one.name),
-        [first, .., last] => format!(" Returns: {} sets, {} to {}.", sets.len(), first.name, last.name),
+        [first, .., last] => {
+            format!(" Returns: {} sets, {} to {}.", sets.len(), first.name, last.name)
+        }
     };
     format!(
         "The figures, tables and theorems of A. Devraj and J. Chen, Stochastic Variance Reduced Primal Dual Algorithms for Empirical Composition Optimization (NeurIPS 2019), measured with innermean {}.{data}{}",

@@ -1,4 +1,5 @@
-//! `innermean sequences`: a classifier of the steps of sequences from a language model, without labels.
+//! `innermean sequences`: a classifier of the steps of sequences from a language model, without
+//! labels.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,8 @@ mod language;
 mod report;
 mod scale;
 
-/// The first step of L-BFGS after a search, as in the search itself; it is lengthened or shortened on the way.
+/// The first step of L-BFGS after a search, as in the search itself; it is lengthened or shortened
+/// on the way.
 const FIRST_STEP: f64 = 0.5;
 
 /// Classify the steps of sequences without labels, from a language model
@@ -37,8 +39,8 @@ const FIRST_STEP: f64 = 0.5;
 #[command(long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
 #[command(mut_arg("start", |arg| arg.default_value("auto").value_name("auto|zeros|uniform|FILE").help(START)))]
 pub(crate) struct SequencesArgs {
-    /// Steps: one row for each, with a column for the sequence it belongs to and columns of features [default: sequences in a
-    /// generated language]
+    /// Steps: one row for each, with a column for the sequence it belongs to and columns of
+    /// features [default: sequences in a generated language]
     file: Option<PathBuf>,
 
     #[command(flatten)]
@@ -68,7 +70,8 @@ pub(crate) struct SequencesArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct ProblemFlags {
-    /// The language: n-grams in columns token1, token2 and, of trigrams, token3, with a column probability or count
+    /// The language: n-grams in columns token1, token2 and, of trigrams, token3, with a column
+    /// probability or count
     #[arg(long, value_name = "FILE", conflicts_with = "corpus")]
     language_model: Option<PathBuf>,
 
@@ -111,7 +114,8 @@ pub(crate) struct GeneratorFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
     features: Option<usize>,
 
-    /// The deviation of a feature from its class's mean, where two means are about 1 apart [default: 0.25]
+    /// The deviation of a feature from its class's mean, where two means are about 1 apart
+    /// [default: 0.25]
     #[arg(long, value_name = "DEVIATION", value_parser = number::non_negative, allow_hyphen_values = true)]
     noise: Option<f64>,
 
@@ -229,7 +233,10 @@ impl SequencesArgs {
 
     fn inputs(&self) -> Vec<&Path> {
         let ProblemFlags { language_model, corpus, .. } = &self.problem;
-        [&self.file, language_model, corpus].into_iter().filter_map(|path| path.as_deref()).collect()
+        [&self.file, language_model, corpus]
+            .into_iter()
+            .filter_map(|path| path.as_deref())
+            .collect()
     }
 }
 
@@ -244,8 +251,12 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
     let (mut table, language) = args.read()?;
     let scale = Scale::of(&table.feature_names, &mut table.rows)?;
-    let inner =
-        Sequences::new(table.feature_names.len(), &table.rows, &table.lengths, language.model.clone())?;
+    let inner = Sequences::new(
+        table.feature_names.len(),
+        &table.rows,
+        &table.lengths,
+        language.model.clone(),
+    )?;
     // The problem has them now.
     table.rows = Vec::new();
     let ridge = Ridge::from_weight(args.problem.l2)?;
@@ -259,7 +270,9 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
             solver.knobs.alpha_theta = Some(FIRST_STEP);
         }
         let earlier = Resumed::read(&solver.checkpoint)?;
-        found = Some(earlier.map_or_else(|| search(args, &solver, &problem), |run| found_before(&run))?);
+        found = Some(
+            earlier.map_or_else(|| search(args, &solver, &problem), |run| found_before(&run))?,
+        );
     }
     let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
     solve(&application, &problem, &Request { solver: &solver, ..request }, Plan::run)

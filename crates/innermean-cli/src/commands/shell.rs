@@ -25,7 +25,9 @@ pub(crate) struct CompletionsArgs {
 
 /// Print the manual page, or write one for each command
 #[derive(Debug, Args)]
-#[command(after_help = "Examples: innermean man | man -l -   innermean man --dir ~/.local/share/man/man1")]
+#[command(
+    after_help = "Examples: innermean man | man -l -   innermean man --dir ~/.local/share/man/man1"
+)]
 pub(crate) struct ManArgs {
     /// Write innermean.1 and a page for each command into this folder, which is made if need be
     #[arg(long, value_name = "FOLDER")]
@@ -48,7 +50,10 @@ pub(crate) fn man(args: &ManArgs, mut command: Command) -> Result<Status> {
                 .with_context(|| format!("{}: cannot be made", folder.display()))?;
             write_page(folder, &command)?;
             for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-                write_page(folder, &sub.clone().display_name(format!("innermean-{}", sub.get_name())))?;
+                write_page(
+                    folder,
+                    &sub.clone().display_name(format!("innermean-{}", sub.get_name())),
+                )?;
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The flags that say what the columns of a table are, shared by every command that reads one.
 //!
-//! A column is named by its header, else by the only header that differs in case alone, else by its number from 1. A command has a flag for each
-//! role, such as `--group COLUMN`, with a default name, and these.
+//! A column is named by its header, else by the only header that differs in case alone, else by its
+//! number from 1. A command has a flag for each role, such as `--group COLUMN`, with a default
+//! name, and these.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use crate::flags::input::limits;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct FeatureFlags {
-    /// The columns of numbers that describe a row, with commas between them [default: all that have no other role]
+    /// The columns of numbers that describe a row, with commas between them [default: all that have
+    /// no other role]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
 
@@ -60,10 +62,12 @@ impl From<MissingChoice> for Missing {
 }
 
 impl FeatureFlags {
-    /// The features for the reader; `except` are columns that have no role here and are no features either.
+    /// The features for the reader; `except` are columns that have no role here and are no features
+    /// either.
     pub(crate) fn features(&self, except: &[&str]) -> FeatureColumns {
         if self.columns.is_empty() {
-            let except = self.except.iter().cloned().chain(except.iter().map(ToString::to_string)).collect();
+            let except =
+                self.except.iter().cloned().chain(except.iter().map(ToString::to_string)).collect();
             FeatureColumns::Others { except }
         } else {
             FeatureColumns::Named(self.columns.clone())
@@ -86,13 +90,21 @@ impl FeatureFlags {
         self.missing.missing
     }
 
-    /// Reads a table in which columns called like one of `labels` are never features: they hold what is to be found out. Where one would
-    /// have been a feature, a note says that it is left out; where --columns asks for it, it is refused.
-    pub(crate) fn read(&self, file: &Path, mut columns: Columns, labels: &[String]) -> Result<Frame> {
+    /// Reads a table in which columns called like one of `labels` are never features: they hold
+    /// what is to be found out. Where one would have been a feature, a note says that it is left
+    /// out; where --columns asks for it, it is refused.
+    pub(crate) fn read(
+        &self,
+        file: &Path,
+        mut columns: Columns,
+        labels: &[String],
+    ) -> Result<Frame> {
         let others = columns.keys.len();
-        let is_excepted = |name: &String| self.except.iter().any(|except| except.eq_ignore_ascii_case(name));
+        let is_excepted =
+            |name: &String| self.except.iter().any(|except| except.eq_ignore_ascii_case(name));
         // A text may be anything. A name of digits would be taken for the number of a column.
-        let aside = labels.iter().filter(|name| name.parse::<usize>().is_err() && !is_excepted(name));
+        let aside =
+            labels.iter().filter(|name| name.parse::<usize>().is_err() && !is_excepted(name));
         columns.keys.extend(aside.map(|name| Ask::optional(name).or_blank()));
         let mut frame = loop {
             match limits().read_frame(file, &columns, self.missing().into()) {
@@ -117,13 +129,17 @@ impl FeatureFlags {
         let left_out: Vec<String> =
             frame.keys.drain(others..).flatten().map(|keys| format!("'{}'", keys.name)).collect();
         if !left_out.is_empty() && self.columns.is_empty() {
-            frame.notes.push(format!("Called as labels are, and so no features: {}.", left_out.join(", ")));
+            frame.notes.push(format!(
+                "Called as labels are, and so no features: {}.",
+                left_out.join(", ")
+            ));
         }
         Ok(frame)
     }
 }
 
-/// The unit in which a file is counted, `line` or `row`, and the number of row `row` of the table in it.
+/// The unit in which a file is counted, `line` or `row`, and the number of row `row` of the table
+/// in it.
 pub(crate) fn place_in_file(frame: &Frame, row: usize) -> (&'static str, usize) {
     let place = frame.place(row);
     let place = place.strip_prefix(&frame.source).unwrap_or(&place).trim_start_matches(", ");

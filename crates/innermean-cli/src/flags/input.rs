@@ -1,4 +1,5 @@
-//! How large the parts of an input may be: flags that every command has, since a file may come from anywhere.
+//! How large the parts of an input may be: flags that every command has, since a file may come from
+//! anywhere.
 
 use std::sync::OnceLock;
 
@@ -28,7 +29,8 @@ pub(crate) struct InputFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_size, global = true, hide_short_help = true)]
     max_columns: Option<usize>,
 
-    /// Refuse packed files that unpack to more than so many times their size, beyond the first 16M [default: 200]
+    /// Refuse packed files that unpack to more than so many times their size, beyond the first 16M
+    /// [default: 200]
     #[arg(long, value_name = "TIMES", value_parser = number::positive_count, global = true, hide_short_help = true)]
     max_expansion: Option<u64>,
 
@@ -57,7 +59,8 @@ pub(crate) fn limits() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
 }
 
-/// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say so, with their values.
+/// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say
+/// so, with their values.
 pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
     let numbers = sizes.iter().fold(1_u64, |product, size| product.saturating_mul(*size as u64));
     if let Some((needed, free)) = limits().lacking(numbers.saturating_mul(8), 0) {

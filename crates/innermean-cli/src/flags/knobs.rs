@@ -10,7 +10,8 @@ use crate::flags::number;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings of a method (none is needed)")]
 pub(crate) struct KnobFlags {
-    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the rule's, and makes automatic ones scaled [default: automatic]
+    /// The rule that finds steps and M of SVRPDA-I and II; a value given by hand goes before the
+    /// rule's, and makes automatic ones scaled [default: automatic]
     #[arg(long, value_name = "RULE", value_enum)]
     pub(crate) steps: Option<Steps>,
 

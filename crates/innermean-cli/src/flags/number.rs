@@ -1,7 +1,8 @@
 //! Numbers on the command line: what a flag accepts, and the half sentence that says so.
 //!
-//! A value may begin with a minus sign that makes no sense: then it is refused here, in plain words, rather than taken
-//! for an unknown flag. clap puts `invalid value '-1' for '--alpha-theta <STEP>': ` before each of these.
+//! A value may begin with a minus sign that makes no sense: then it is refused here, in plain
+//! words, rather than taken for an unknown flag. clap puts `invalid value '-1' for '--alpha-theta
+//! <STEP>': ` before each of these.
 
 /// Above 2^53 not every whole number is a double, and no run counts that far.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -40,7 +41,8 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
 
 /// As [`positive_count`], for what is counted in memory.
 pub(crate) fn positive_size(text: &str) -> Result<usize, String> {
-    positive_count(text).and_then(|n| usize::try_from(n).map_err(|_| "expected a smaller number".to_owned()))
+    positive_count(text)
+        .and_then(|n| usize::try_from(n).map_err(|_| "expected a smaller number".to_owned()))
 }
 
 /// Bytes, also with a K, M, G or T for powers of 1024, such as 512M or 1.5G.

@@ -16,8 +16,8 @@ pub(crate) struct OutputFlags {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, rows, seconds, objective, optimality, epochs and a
-    /// proven gap, where there is one
+    /// Write the course of the run to a file, one JSON object a line: outer, inner, calls, rows,
+    /// seconds, objective, optimality, epochs and a proven gap, where there is one
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 

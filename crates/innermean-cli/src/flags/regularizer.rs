@@ -6,8 +6,8 @@ use std::str::FromStr;
 use anyhow::{Context, Result};
 use clap::Args;
 use innermean::{
-    AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged, Simplex,
-    Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged,
+    Simplex, Unregularized,
 };
 
 use crate::flags::number;
@@ -15,9 +15,13 @@ use crate::flags::number;
 /// What is asked of theta beside a small loss.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegularizerFlags {
-    /// What theta may be: anything; at least 0 with sum 1 (long-only); of sum 1, and if said so LO <= theta <= HI; or
-    /// LO <= theta <= HI alone, where either may be -inf or inf
-    #[arg(long, value_name = "none|long-only|sum-to-one[=LO,HI]|box=LO,HI", default_value = "none")]
+    /// What theta may be: anything; at least 0 with sum 1 (long-only); of sum 1, and if said so LO
+    /// <= theta <= HI; or LO <= theta <= HI alone, where either may be -inf or inf
+    #[arg(
+        long,
+        value_name = "none|long-only|sum-to-one[=LO,HI]|box=LO,HI",
+        default_value = "none"
+    )]
     pub(crate) constraint: Constraint,
 
     #[command(flatten)]
@@ -45,9 +49,11 @@ impl RegularizerFlags {
         let g: AnyRegularizer = match self.constraint {
             Constraint::None => return Ok(self.penalty.regularizer()?),
             Constraint::LongOnly => Simplex.into(),
-            Constraint::SumToOne { lo, hi } => Budget::new(d, BoxConstraint::new(lo, hi)?.with_l1(l1)?)
-                .with_context(|| format!("--constraint {}", self.constraint))?
-                .into(),
+            Constraint::SumToOne { lo, hi } => {
+                Budget::new(d, BoxConstraint::new(lo, hi)?.with_l1(l1)?)
+                    .with_context(|| format!("--constraint {}", self.constraint))?
+                    .into()
+            }
             Constraint::Box { lo, hi } => BoxConstraint::new(lo, hi)?.with_l1(l1)?.into(),
         };
         Ok(Ridged::new(g, l2)?)
@@ -81,8 +87,8 @@ impl PenaltyFlags {
         Ridged::new(g, self.l2)
     }
 
-    /// g of the first `head` coordinates, which leaves those after them free; of all, if there are none. That is another g and not one with an
-    /// empty tail: only this one is strongly convex.
+    /// g of the first `head` coordinates, which leaves those after them free; of all, if there are
+    /// none. That is another g and not one with an empty tail: only this one is strongly convex.
     pub(crate) fn regularizer_of_head(
         self,
         head: Option<usize>,
@@ -94,9 +100,9 @@ impl PenaltyFlags {
         })
     }
 
-    /// A warning where classes are parted, every row strictly on its own side, and no norm holds the
-    /// coefficients: a loss that falls for ever along them, as those of probabilities do, then has no
-    /// minimum at finite ones.
+    /// A warning where classes are parted, every row strictly on its own side, and no norm holds
+    /// the coefficients: a loss that falls for ever along them, as those of probabilities do, then
+    /// has no minimum at finite ones.
     pub(crate) fn warning_if_parted(self, parted: bool) -> Option<&'static str> {
         (parted && self.l1 == 0.0 && self.l2 == 0.0).then_some(
             "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
@@ -104,7 +110,8 @@ impl PenaltyFlags {
         )
     }
 
-    /// The terms that it adds to an objective in words, where they are not zero; `theta` is the word for what is penalised.
+    /// The terms that it adds to an objective in words, where they are not zero; `theta` is the
+    /// word for what is penalised.
     pub(crate) fn terms(self, theta: &str) -> Vec<String> {
         let mut terms = Vec::new();
         if self.l1 > 0.0 {
@@ -141,7 +148,8 @@ impl FromStr for Constraint {
         }
         let (word, bounds) = text.split_once('=').unwrap_or((text, ""));
         let number = |text: &str| text.trim().parse::<f64>().ok();
-        let (lo, hi) = match (word, bounds.split_once(',').map(|(lo, hi)| (number(lo), number(hi)))) {
+        let (lo, hi) = match (word, bounds.split_once(',').map(|(lo, hi)| (number(lo), number(hi))))
+        {
             ("box" | "sum-to-one", Some((Some(lo), Some(hi)))) => (lo, hi),
             ("sum-to-one", None) if text == word => (f64::NEG_INFINITY, f64::INFINITY),
             _ => {
@@ -160,7 +168,9 @@ impl fmt::Display for Constraint {
         match self {
             Constraint::None => f.write_str("none"),
             Constraint::LongOnly => f.write_str("long-only"),
-            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => f.write_str("sum-to-one"),
+            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => {
+                f.write_str("sum-to-one")
+            }
             Constraint::SumToOne { lo, hi } => write!(f, "sum-to-one={lo},{hi}"),
             Constraint::Box { lo, hi } => write!(f, "box={lo},{hi}"),
         }
@@ -173,7 +183,9 @@ mod tests {
 
     #[test]
     fn constraints_are_written_as_they_are_read() {
-        for text in ["none", "long-only", "sum-to-one", "sum-to-one=0,0.1", "box=-1,1", "box=-inf,0.5"] {
+        for text in
+            ["none", "long-only", "sum-to-one", "sum-to-one=0,0.1", "box=-1,1", "box=-inf,0.5"]
+        {
             assert_eq!(text.parse::<Constraint>().expect(text).to_string(), text);
         }
         for text in [

@@ -20,8 +20,8 @@ pub(crate) struct SolverFlags {
     #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = method_names())]
     pub(crate) method: String,
 
-    /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by the seed), or a file with one number for each
-    /// coordinate; what --json prints is such a file
+    /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by the seed), or a file
+    /// with one number for each coordinate; what --json prints is such a file
     #[arg(long, value_name = "zeros|uniform|FILE", default_value = "zeros")]
     pub(crate) start: Start,
 
@@ -47,8 +47,9 @@ pub(crate) struct SolverFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Stopping")]
 pub(crate) struct StopFlags {
-    /// Solved when theta is proven to be within TOL of the optimum, relative to the objective's scale; where that cannot be proven, when the
-    /// relative stationarity is at most TOL. The output says which
+    /// Solved when theta is proven to be within TOL of the optimum, relative to the objective's
+    /// scale; where that cannot be proven, when the relative stationarity is at most TOL. The
+    /// output says which
     #[arg(long, value_name = "TOL", default_value = "1e-6", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
@@ -62,13 +63,14 @@ pub(crate) struct StopFlags {
     #[arg(allow_hyphen_values = true)]
     pub(crate) max_outer: u64,
 
-    /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8; a pass over the data that has
-    /// begun is finished
+    /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8;
+    /// a pass over the data that has begun is finished
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
-    /// Stop after so many seconds from the command's start: reading, generating and searching take their part of them; what takes longer by itself,
-    /// such as a pass over the data that has begun, is finished
+    /// Stop after so many seconds from the command's start: reading, generating and searching take
+    /// their part of them; what takes longer by itself, such as a pass over the data that has
+    /// begun, is finished
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,
 }

@@ -23,8 +23,9 @@ impl Grid {
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        let shown =
-            |cells: &[String]| cells.iter().map(|cell| visible(cell).into_owned()).collect::<Vec<_>>();
+        let shown = |cells: &[String]| {
+            cells.iter().map(|cell| visible(cell).into_owned()).collect::<Vec<_>>()
+        };
         table.set_header(shown(&self.header));
         table.add_rows(self.rows.iter().map(|row| shown(row)));
         for column in self.numbers.clone() {
@@ -48,7 +49,8 @@ impl Grid {
         let rule: Vec<&str> = (0..self.header.len())
             .map(|column| if self.numbers.contains(&column) { "---:" } else { "---" })
             .collect();
-        let title = if self.title.is_empty() { String::new() } else { format!("### {}\n\n", self.title) };
+        let title =
+            if self.title.is_empty() { String::new() } else { format!("### {}\n\n", self.title) };
         let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
         let note = self.note.as_ref().map_or(String::new(), |note| format!("\n{note}\n"));
         format!("{title}{}| {} |\n{rows}{note}", row(&self.header), rule.join(" | "))

@@ -1,4 +1,5 @@
-//! The answer for people: numbers they can read, and the lines about a run that every problem shares.
+//! The answer for people: numbers they can read, and the lines about a run that every problem
+//! shares.
 
 use std::fmt::Write as _;
 
@@ -104,7 +105,9 @@ impl Facts {
 
     /// Labels and texts, without colours.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, String)> {
-        self.0.iter().map(|(label, text)| (label.as_str(), console::strip_ansi_codes(text).into_owned()))
+        self.0
+            .iter()
+            .map(|(label, text)| (label.as_str(), console::strip_ansi_codes(text).into_owned()))
     }
 }
 
@@ -119,7 +122,8 @@ fn painted(status: Status) -> String {
     painted.to_string()
 }
 
-/// `, within 3.2e-11 of the optimum (duality gap; relative 1.1e-10, tolerance 1e-6)`, or why that cannot be said.
+/// `, within 3.2e-11 of the optimum (duality gap; relative 1.1e-10, tolerance 1e-6)`, or why that
+/// cannot be said.
 fn optimality(plan: &Plan, solution: &Solution) -> String {
     let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
     let Some(tolerance) = plan.stop.tolerance else { return String::new() };
@@ -127,7 +131,10 @@ fn optimality(plan: &Plan, solution: &Solution) -> String {
     match (gap, measure, relative) {
         (Some(gap), _, Some(relative)) => {
             let end = if is_rounding { "; double precision can prove no better" } else { "" };
-            let among = solution.certificate.hypothesis().map_or(String::new(), |words| format!(" {words}"));
+            let among = solution
+                .certificate
+                .hypothesis()
+                .map_or(String::new(), |words| format!(" {words}"));
             format!(
                 ", within {gap:.1e} of the optimum{among} ({}; relative {relative:.1e}, tolerance {tolerance:e}{end})",
                 measure.title()
@@ -152,7 +159,11 @@ pub(crate) fn direction(names: &[String], direction: &[f64]) -> String {
         format!("{name} {}", significant(direction[*l] / largest, 3))
     };
     let shown: Vec<String> = order.iter().take(SHOWN).map(word).collect();
-    let rest = if order.len() > SHOWN { format!(" and {} more", order.len() - SHOWN) } else { String::new() };
+    let rest = if order.len() > SHOWN {
+        format!(" and {} more", order.len() - SHOWN)
+    } else {
+        String::new()
+    };
     shown.join(", ") + &rest
 }
 

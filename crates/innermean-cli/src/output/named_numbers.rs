@@ -55,11 +55,15 @@ fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> Str
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         texts.map(|text| console::measure_text_width(&text)).max().unwrap_or(0)
     };
-    let number_width = widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max(heading.number.len());
+    let number_width =
+        widest(&mut shown.iter().map(|&l| numbers.text(theta[l]))).max(heading.number.len());
     let longest = width.saturating_sub(number_width + MARGINS).clamp(1, LONGEST_NAME);
     let name = |l: usize| console::truncate_str(&visible(&names[l]), longest, "…").into_owned();
     let name_width = widest(&mut shown.iter().map(|&l| name(l))).max(heading.name.len());
-    let bars = Bars::new(theta, width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS));
+    let bars = Bars::new(
+        theta,
+        width.saturating_sub(name_width + number_width + MARGINS).min(WIDEST_BARS),
+    );
 
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -110,7 +114,11 @@ impl Numbers {
                 let text = format!("{value:.decimals$}");
                 // What rounds to zero has no sign.
                 let digits = text.trim_start_matches('-');
-                if digits.contains(|c: char| matches!(c, '1'..='9')) { text } else { digits.to_owned() }
+                if digits.contains(|c: char| matches!(c, '1'..='9')) {
+                    text
+                } else {
+                    digits.to_owned()
+                }
             }
             Numbers::Exponent => format!("{value:.4e}"),
         }
@@ -135,9 +143,11 @@ impl Bars {
         let above = theta.iter().copied().fold(0.0, f64::max);
         let below = theta.iter().fold(0.0, |below: f64, t| below.max(-t));
         let room = room.saturating_sub(usize::from(below > 0.0));
-        // Both sides in one scale; a character more than the exact share, for the left side rounds up.
+        // Both sides in one scale; a character more than the exact share, for the left side rounds
+        // up.
         let unit = (above + below) / room.saturating_sub(1) as f64;
-        // Without room, without weights, or with weights at the ends of what a double holds, there are no bars.
+        // Without room, without weights, or with weights at the ends of what a double holds, there
+        // are no bars.
         if room < 4 || !unit.is_normal() {
             return Bars { left: 0, right: 0, unit: f64::INFINITY };
         }
@@ -175,7 +185,8 @@ mod tests {
     fn bars_grow_to_both_sides_of_one_axis() {
         let theta = [1.0, -0.5, 0.25, 0.0, -1e-9];
         let text = table(ASSETS, &names(5), &theta, 80);
-        let axes: Vec<usize> = text.lines().filter_map(|line| line.chars().position(|c| c == '│')).collect();
+        let axes: Vec<usize> =
+            text.lines().filter_map(|line| line.chars().position(|c| c == '│')).collect();
         assert_eq!(axes.len(), 5, "{text}");
         assert!(axes.iter().all(|axis| *axis == axes[0]), "{text}");
         let blocks = |row: usize| {
@@ -195,7 +206,10 @@ mod tests {
 
     #[test]
     fn narrow_terminals_long_names_and_extreme_weights_fit() {
-        let names = vec!["a portfolio with a name that goes on for ever and ever".to_owned(), "b".to_owned()];
+        let names = vec![
+            "a portfolio with a name that goes on for ever and ever".to_owned(),
+            "b".to_owned(),
+        ];
         for theta in [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [-1.0, -2.0]] {
             for width in [40, 80, 300] {
                 let text = table(ASSETS, &names, &theta, width);

@@ -12,7 +12,8 @@ pub(crate) use innermean_data::{OutColumn, OutTable};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PredictionFlags {
-    /// Write what the answer predicts to a file: .csv, .tsv, these with .gz, .json, .npy (numbers alone) or .parquet (if built in)
+    /// Write what the answer predicts to a file: .csv, .tsv, these with .gz, .json, .npy (numbers
+    /// alone) or .parquet (if built in)
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
 }
@@ -22,9 +23,12 @@ pub(crate) struct PredictionFlags {
 pub(crate) struct PredictionFile<'a>(&'a Path);
 
 impl<'a> PredictionFile<'a> {
-    /// Looks whether `path` can be written; `texts` is a column of texts that will be in it, `inputs` are the files that must survive.
+    /// Looks whether `path` can be written; `texts` is a column of texts that will be in it,
+    /// `inputs` are the files that must survive.
     pub(crate) fn check(path: &'a Path, texts: Option<&str>, inputs: &[&Path]) -> Result<Self> {
-        OutTable::check(path, texts, inputs).map(|()| PredictionFile(path)).map_err(|error| refused(&error))
+        OutTable::check(path, texts, inputs)
+            .map(|()| PredictionFile(path))
+            .map_err(|error| refused(&error))
     }
 
     /// Writes all of it.

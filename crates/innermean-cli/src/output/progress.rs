@@ -17,7 +17,8 @@ const WHOLE: u64 = 1000;
 /// How far, and where; each line fits into 80 columns.
 const TEMPLATE: &str = "{spinner} [{bar:40}] {percent:>3}% {prefix}\n  {wide_msg}";
 
-/// Shows that something is going on of which nobody knows how far it has come, if standard error is a terminal.
+/// Shows that something is going on of which nobody knows how far it has come, if standard error is
+/// a terminal.
 pub(crate) fn spinner(message: &str) -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -87,10 +88,13 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// How much of the way is done: towards the tolerance, in orders of magnitude, or towards a limit, if that is nearer.
+/// How much of the way is done: towards the tolerance, in orders of magnitude, or towards a limit,
+/// if that is nearer.
 fn fraction(stop: &Stop, first: Option<f64>, record: &Record) -> f64 {
     let orders = match (first, record.optimality, stop.tolerance) {
-        (Some(first), Some(now), Some(tolerance)) if now.is_finite() && now < first && tolerance < first => {
+        (Some(first), Some(now), Some(tolerance))
+            if now.is_finite() && now < first && tolerance < first =>
+        {
             (first / now).ln() / (first / tolerance).ln()
         }
         _ => 0.0,
@@ -116,7 +120,8 @@ fn message(record: &Record) -> String {
     )
 }
 
-/// As long again as the way so far has taken for its share, in words; nothing while that would be a guess.
+/// As long again as the way so far has taken for its share, in words; nothing while that would be a
+/// guess.
 fn time_left(share: f64, elapsed: f64) -> Option<String> {
     (share > 0.02).then(|| format!("about {} left", span(elapsed * (1.0 - share) / share)))
 }

@@ -8,16 +8,18 @@ const WIDEST: usize = 32;
 const FEWEST: usize = 4;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The measure of optimality from the first call to the last on a logarithmic scale, with the words for it; None for a run with too few
-/// records.
+/// The measure of optimality from the first call to the last on a logarithmic scale, with the words
+/// for it; None for a run with too few records.
 pub(crate) fn convergence(trace: &[Record]) -> Option<String> {
     let known = |record: &Record| {
         let measure = record.optimality.filter(|measure| measure.is_finite() && *measure > 0.0)?;
         Some((record.calls.total(), measure))
     };
     let points: Vec<(u64, f64)> = trace.iter().filter_map(known).collect();
-    let (&(_, first), &(_, last)) = points.first().zip(points.last()).filter(|_| points.len() >= FEWEST)?;
-    let name = if trace.last()?.measure.is_gap() { "relative gap" } else { "relative stationarity" };
+    let (&(_, first), &(_, last)) =
+        points.first().zip(points.last()).filter(|_| points.len() >= FEWEST)?;
+    let name =
+        if trace.last()?.measure.is_gap() { "relative gap" } else { "relative stationarity" };
     Some(format!("{} {name} {first:.1e} to {last:.1e}", bars(&points)))
 }
 

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind, Write};
 
 use anyhow::{Context, Result};
 
-/// Prints `text` at once. In `innermean ... | head -1` the pipe breaks, which is nobody's error; `println!` would
-/// panic.
+/// Prints `text` at once. In `innermean ... | head -1` the pipe breaks, which is nobody's error;
+/// `println!` would panic.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -41,10 +41,14 @@ struct Line {
 impl TraceFile {
     /// Looks whether `path` can be written; `inputs` are the files that must survive.
     pub(crate) fn check(flag: &'static str, path: &Path, inputs: &[&Path]) -> Result<Self> {
-        Ok(TraceFile { flag, file: OutFile::check(path, inputs).map_err(|error| anyhow!("{flag} {error}"))? })
+        Ok(TraceFile {
+            flag,
+            file: OutFile::check(path, inputs).map_err(|error| anyhow!("{flag} {error}"))?,
+        })
     }
 
-    /// Writes the whole trace, with gaps if the optimum is known; a pass over the data reads `all` rows.
+    /// Writes the whole trace, with gaps if the optimum is known; a pass over the data reads `all`
+    /// rows.
     pub(crate) fn write(&self, trace: &[Record], all: u64, optimum: Option<f64>) -> Result<()> {
         self.file
             .write(|out| trace.iter().try_for_each(|record| write_line(out, record, all, optimum)))
@@ -57,7 +61,8 @@ impl TraceFile {
     /// If there are fewer, or no line ends there.
     pub(crate) fn check_begun(&self, behind: Option<u64>) -> Result<()> {
         if let Some(length) = behind {
-            let ends_line = self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
+            let ends_line =
+                self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
             if length > 0 && !ends_line && !self.file.is_special() {
                 bail!(
                     "{} {}: is not the trace of the run that is gone on with, of which it should hold {length} bytes; \
@@ -70,9 +75,16 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched before the first record.
+    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched
+    /// before the first record.
     pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> TraceStream<'_> {
-        TraceStream { to: self, all, length: behind.unwrap_or(0), open: None, flushed: Instant::now() }
+        TraceStream {
+            to: self,
+            all,
+            length: behind.unwrap_or(0),
+            open: None,
+            flushed: Instant::now(),
+        }
     }
 }
 
@@ -130,12 +142,20 @@ impl TraceStream<'_> {
     }
 }
 
-fn write_line(out: &mut impl Write, record: &Record, all: u64, optimum: Option<f64>) -> io::Result<()> {
-    let Record { outer, inner, calls, rows, seconds, objective, optimality, gap: proven_gap, .. } = *record;
+fn write_line(
+    out: &mut impl Write,
+    record: &Record,
+    all: u64,
+    optimum: Option<f64>,
+) -> io::Result<()> {
+    let Record {
+        outer, inner, calls, rows, seconds, objective, optimality, gap: proven_gap, ..
+    } = *record;
     let gap = optimum.map(|optimum| (objective - optimum).max(0.0));
     let epochs = rows as f64 / all.max(1) as f64;
     let calls = calls.total();
-    let line = Line { outer, inner, calls, rows, seconds, objective, optimality, epochs, gap, proven_gap };
+    let line =
+        Line { outer, inner, calls, rows, seconds, objective, optimality, epochs, gap, proven_gap };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
 }

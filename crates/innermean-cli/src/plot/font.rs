@@ -33,7 +33,8 @@ pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
     while !letters.is_empty() {
         let middle = letters.len() * 3 / 5;
         letters.remove(middle);
-        let shown: String = letters[..middle].iter().chain(&['…']).chain(&letters[middle..]).collect();
+        let shown: String =
+            letters[..middle].iter().chain(&['…']).chain(&letters[middle..]).collect();
         if width(&shown, size) <= room {
             return shown;
         }
@@ -55,7 +56,10 @@ mod tests {
         // No letter is without a width, known or not.
         assert!(width("\u{4e2d}", 10.0) > 0.0);
         let short = cut("a name that is too long", 10.0, 60.0);
-        assert!(short.starts_with("a n") && short.contains('…') && width(&short, 10.0) <= 60.0, "{short}");
+        assert!(
+            short.starts_with("a n") && short.contains('…') && width(&short, 10.0) <= 60.0,
+            "{short}"
+        );
         assert!(cut("portfolio of the year 17", 10.0, 90.0).ends_with("17"));
         assert_eq!(cut("wide", 10.0, 1.0), "…");
         assert_eq!(cut("short", 10.0, 60.0), "short");

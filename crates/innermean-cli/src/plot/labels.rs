@@ -63,10 +63,17 @@ const CROSSED: f64 = 100.0;
 /// Points on a line, so far apart.
 const STEP: f64 = 3.0;
 
-/// A place for each label, all `height` high: as near to its end, and above as little of the curves as can be had. None if there is no room.
-pub(crate) fn place(wanted: &[Wanted], height: f64, room: &Rect, curves: &[Vec<At>]) -> Option<Vec<Rect>> {
+/// A place for each label, all `height` high: as near to its end, and above as little of the curves
+/// as can be had. None if there is no room.
+pub(crate) fn place(
+    wanted: &[Wanted],
+    height: f64,
+    room: &Rect,
+    curves: &[Vec<At>],
+) -> Option<Vec<Rect>> {
     let dots: Vec<At> = curves.iter().flat_map(|curve| along(curve)).collect();
-    // What is placed later has less room, so that several orders are tried, and each label may move once more when all others stand.
+    // What is placed later has less room, so that several orders are tried, and each label may move
+    // once more when all others stand.
     let by = |key: &dyn Fn(At) -> f64| {
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by(|&a, &b| key(wanted[a].at).total_cmp(&key(wanted[b].at)));
@@ -120,13 +127,14 @@ impl Ground<'_> {
         }
         let at = self.wanted[k].at;
         let covered = self.dots.iter().filter(|dot| rect.holds(**dot)).count();
-        // The line from the end to the label, where one is drawn, should lead over no other end and no label, nor the label stand on such a line.
+        // The line from the end to the label, where one is drawn, should lead over no other end and
+        // no label, nor the label stand on such a line.
         let leader = along(&[at, rect.nearest(at)]);
-        let leads_over = |end: At| leader.iter().any(|dot| (dot.0 - end.0).hypot(dot.1 - end.1) < MARK);
-        let ends =
-            self.wanted.iter().enumerate().filter(|(other, label)| {
-                rect.distance(label.at) < MARK || (*other != k && leads_over(label.at))
-            });
+        let leads_over =
+            |end: At| leader.iter().any(|dot| (dot.0 - end.0).hypot(dot.1 - end.1) < MARK);
+        let ends = self.wanted.iter().enumerate().filter(|(other, label)| {
+            rect.distance(label.at) < MARK || (*other != k && leads_over(label.at))
+        });
         let labels = self.placed.iter().zip(self.wanted);
         let labels = labels.filter_map(|(other, label)| Some((other.as_ref()?, label.at)));
         let crossed = labels.filter(|(other, end)| {
@@ -157,7 +165,9 @@ fn candidates(at: At, width: f64, height: f64, room: &Rect) -> impl Iterator<Ite
     let columns = ((room.right - room.left) / (width / 2.0)).floor() as i32;
     let (left, top) = (room.left, room.top);
     let all = (0..columns).flat_map(move |c| {
-        (1..rows).map(move |r| rect(left + f64::from(c) * width / 2.0, top + f64::from(r) * height / 2.0))
+        (1..rows).map(move |r| {
+            rect(left + f64::from(c) * width / 2.0, top + f64::from(r) * height / 2.0)
+        })
     });
     let room = *room;
     near.chain(all).filter(move |rect| rect.is_within(&room))
@@ -192,9 +202,11 @@ mod tests {
             &|k| (60.0 + (k * 97 % 230) as f64, 15.0 + (k * 53 % 210) as f64),
         ];
         for end in ends {
-            let wanted: Vec<Wanted> =
-                (0..25).map(|k| Wanted { at: end(k), width: 40.0 + (k % 5) as f64 * 6.0 }).collect();
-            let curves: Vec<Vec<At>> = wanted.iter().map(|label| vec![(50.0, 10.0), label.at]).collect();
+            let wanted: Vec<Wanted> = (0..25)
+                .map(|k| Wanted { at: end(k), width: 40.0 + (k % 5) as f64 * 6.0 })
+                .collect();
+            let curves: Vec<Vec<At>> =
+                wanted.iter().map(|label| vec![(50.0, 10.0), label.at]).collect();
             let placed = place(&wanted, 13.0, &room, &curves).expect("there is room for 25");
             for (k, rect) in placed.iter().enumerate() {
                 assert!(rect.is_within(&room), "{rect:?}");

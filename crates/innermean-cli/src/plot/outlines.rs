@@ -82,7 +82,8 @@ mod tests {
         let units = f64::from(FACE.units_per_em());
         // The last code of the plane is no letter: it ends the font's table.
         for letter in '\u{0}'..='\u{fffe}' {
-            let of_font = FACE.glyph_hor_advance(glyph(letter)).map(|width| f64::from(width) / units);
+            let of_font =
+                FACE.glyph_hor_advance(glyph(letter)).map(|width| f64::from(width) / units);
             assert_eq!(Some(advance(letter)), of_font, "{letter:?}");
         }
     }

@@ -36,7 +36,10 @@ pub(super) struct Drawn {
 impl Axes {
     fn at(&self, x: f64, y: f64) -> At {
         let Rect { left, top, right, bottom } = self.area;
-        (left + self.x.place(x).clamp(0.0, 1.0) * (right - left), bottom - self.y.place(y) * (bottom - top))
+        (
+            left + self.x.place(x).clamp(0.0, 1.0) * (right - left),
+            bottom - self.y.place(y) * (bottom - top),
+        )
     }
 
     /// Labels of ticks for which there is room.
@@ -78,7 +81,13 @@ impl Axes {
                 // At the right end, it does not reach into the next panel.
                 let x = x.min(right + 6.0 - half);
                 if x - half > taken {
-                    scene.text((x, bottom + 4.0 + self.font), &label, self.font, INK, Anchor::Middle);
+                    scene.text(
+                        (x, bottom + 4.0 + self.font),
+                        &label,
+                        self.font,
+                        INK,
+                        Anchor::Middle,
+                    );
                     taken = x + half + 0.5 * self.font;
                 }
             }
@@ -109,10 +118,11 @@ impl Axes {
             }
             let top = self.area.top;
             // What goes off the top is cut where it does.
-            let crossing = before.filter(|before| (before.1 < top) != (here.1 < top)).map(|(bx, by)| {
-                let part = (top - by) / (here.1 - by);
-                (bx + part * (here.0 - bx), top)
-            });
+            let crossing =
+                before.filter(|before| (before.1 < top) != (here.1 < top)).map(|(bx, by)| {
+                    let part = (top - by) / (here.1 - by);
+                    (bx + part * (here.0 - bx), top)
+                });
             piece.extend(crossing);
             if here.1 >= top {
                 piece.push(here);
@@ -141,8 +151,8 @@ impl Drawn {
         }
     }
 
-    /// Marks at the end, where the curve is at the floor, and at a few of its points; `turn`, from 0
-    /// to 1, keeps those of different curves apart.
+    /// Marks at the end, where the curve is at the floor, and at a few of its points; `turn`, from
+    /// 0 to 1, keeps those of different curves apart.
     pub(super) fn draw_marks(&self, scene: &mut Scene, style: Style, size: f64, turn: Option<f64>) {
         let Style { color, marker, .. } = style;
         let mut mark = |at: At, marker: Marker, filled: bool| {
@@ -162,8 +172,8 @@ impl Drawn {
     }
 }
 
-/// All points, if they are few, or up to [`MARKS`] about equally far from each other along the curve and
-/// no nearer than `least`; the last, which has a mark anyway, is not among them.
+/// All points, if they are few, or up to [`MARKS`] about equally far from each other along the
+/// curve and no nearer than `least`; the last, which has a mark anyway, is not among them.
 fn spread(points: &[At], turn: f64, least: f64) -> Vec<At> {
     let Some((_, others)) = points.split_last() else { return Vec::new() };
     if others.len() <= MARKS {

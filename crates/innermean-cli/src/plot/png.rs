@@ -13,7 +13,8 @@ use super::outlines::{self, Pen};
 use super::scene::{Anchor, Scene, Shape, Text};
 use super::style::{Color, Marker, PAPER};
 
-/// The whole file; `scale` pixels stand for one of the scene, so that 3 makes about 300 for an inch.
+/// The whole file; `scale` pixels stand for one of the scene, so that 3 makes about 300 for an
+/// inch.
 pub(crate) fn png(scene: &Scene, scale: f64) -> io::Result<Vec<u8>> {
     let size = |length: f64| (length * scale).ceil() as u32;
     let pixmap = Pixmap::new(size(scene.width), size(scene.height));
@@ -50,7 +51,8 @@ impl Canvas {
                 self.stroke(path, *color, *width, dash, self.scale);
             }
             Shape::Mark { at: (x, y), marker, color, size, filled } => {
-                let corner = |(dx, dy): (f64, f64)| ((x + size * dx) as f32, (y + size * dy) as f32);
+                let corner =
+                    |(dx, dy): (f64, f64)| ((x + size * dx) as f32, (y + size * dy) as f32);
                 let mut path = PathBuilder::new();
                 match (marker, marker.corners()) {
                     (Marker::Circle, _) => path.push_circle(*x as f32, *y as f32, *size as f32),
@@ -156,7 +158,8 @@ impl Pen for Outlines {
     }
 }
 
-/// Eight bits for each of red, green and blue, for nothing is transparent; the resolution makes the picture as large as its SVG.
+/// Eight bits for each of red, green and blue, for nothing is transparent; the resolution makes the
+/// picture as large as its SVG.
 fn encode(pixmap: &Pixmap, scale: f64) -> io::Result<Vec<u8>> {
     let (width, height) = (pixmap.width(), pixmap.height());
     let mut lines = ZlibEncoder::new(Vec::new(), Compression::new(6));

@@ -43,7 +43,8 @@ impl Scale {
         Scale { division: Division::Log, lo, hi: hi.max(LEAST_RATIO * lo) }
     }
 
-    /// As [`Self::log`], from a power of ten to a power of ten. If some values are zero or below, there is room below for them.
+    /// As [`Self::log`], from a power of ten to a power of ten. If some values are zero or below,
+    /// there is room below for them.
     pub(crate) fn decades(values: impl Iterator<Item = f64> + Clone) -> Self {
         let zeros = values.clone().any(|value| value <= 0.0);
         let Scale { lo, hi, .. } = Scale::log(values);
@@ -51,7 +52,11 @@ impl Scale {
         if zeros && lo.log10() < low + 0.3 {
             low -= 1.0;
         }
-        Scale { division: Division::Log, lo: 10_f64.powf(low), hi: 10_f64.powf(high.max(low + 1.0)) }
+        Scale {
+            division: Division::Log,
+            lo: 10_f64.powf(low),
+            hi: 10_f64.powf(high.max(low + 1.0)),
+        }
     }
 
     /// 0 at `lo`, 1 at `hi`. What cannot be shown stands at the lower end.
@@ -75,9 +80,13 @@ impl Scale {
     fn linear_ticks(&self, most: usize) -> Vec<Tick> {
         let rough = (self.hi - self.lo) / most.max(1) as f64;
         let power = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|step| *step >= 0.999 * rough);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|m| m * power)
+            .find(|step| *step >= 0.999 * rough);
         let step = step.unwrap_or(rough);
-        let (first, last) = ((self.lo / step - 1e-9).ceil() as i64, (self.hi / step + 1e-9).floor() as i64);
+        let (first, last) =
+            ((self.lo / step - 1e-9).ceil() as i64, (self.hi / step + 1e-9).floor() as i64);
         let values = (first..=last).map(|k| k as f64 * step);
         values.map(|value| Tick { value, label: Some(amount(value)) }).collect()
     }
@@ -139,7 +148,8 @@ fn power_of_ten(k: i32) -> String {
         _ => {
             let sign = if k < 0 { "⁻" } else { "" };
             let digits = k.unsigned_abs().to_string();
-            let digits: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+            let digits: String =
+                digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
             format!("10{sign}{digits}")
         }
     }
@@ -180,7 +190,10 @@ mod tests {
                 Scale::from_zero(odd.iter().copied()),
             ] {
                 assert!(scale.lo < scale.hi && scale.place(3.0).is_finite(), "{odd:?}: {scale:?}");
-                assert!(!labels(&scale, 5).is_empty() && labels(&scale, 5).len() < 9, "{odd:?}: {scale:?}");
+                assert!(
+                    !labels(&scale, 5).is_empty() && labels(&scale, 5).len() < 9,
+                    "{odd:?}: {scale:?}"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! A picture as shapes, before it becomes SVG or PNG. Lengths are pixels of 1/96 inch, the origin is at the top left.
+//! A picture as shapes, before it becomes SVG or PNG. Lengths are pixels of 1/96 inch, the origin
+//! is at the top left.
 
 use super::style::{Color, Marker};
 
@@ -61,8 +62,16 @@ impl Scene {
     }
 
     /// A line of text; what is returned may be changed.
-    pub(crate) fn text(&mut self, at: At, text: &str, size: f64, color: Color, anchor: Anchor) -> &mut Text {
-        let text = Text { at, words: text.to_owned(), size, color, anchor, upwards: false, halo: false };
+    pub(crate) fn text(
+        &mut self,
+        at: At,
+        text: &str,
+        size: f64,
+        color: Color,
+        anchor: Anchor,
+    ) -> &mut Text {
+        let text =
+            Text { at, words: text.to_owned(), size, color, anchor, upwards: false, halo: false };
         self.shapes.push(Shape::Text(text));
         match self.shapes.last_mut() {
             Some(Shape::Text(text)) => text,

@@ -1,4 +1,5 @@
-//! How curves are told apart: by colour, by dashes and by marks, so that two of the three may be lost.
+//! How curves are told apart: by colour, by dashes and by marks, so that two of the three may be
+//! lost.
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +14,8 @@ pub(crate) const GREY: Color = Color(0x77, 0x77, 0x77);
 /// The paper.
 pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
 
-/// The colours of Okabe and Ito, which colour-blind readers tell apart, with a grey for the yellow, which nobody sees on white.
+/// The colours of Okabe and Ito, which colour-blind readers tell apart, with a grey for the yellow,
+/// which nobody sees on white.
 const COLORS: [Color; 8] = [
     Color(0x00, 0x72, 0xb2),
     Color(0xd5, 0x5e, 0x00),
@@ -39,7 +41,8 @@ pub(crate) enum Marker {
     Cross,
 }
 
-const MARKERS: [Marker; 5] = [Marker::Circle, Marker::Square, Marker::Up, Marker::Diamond, Marker::Cross];
+const MARKERS: [Marker; 5] =
+    [Marker::Circle, Marker::Square, Marker::Up, Marker::Diamond, Marker::Cross];
 
 /// How a curve looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +60,8 @@ impl Style {
 }
 
 impl Marker {
-    /// The corners around the origin, for a radius of 1; none for a circle, and for a cross its four ends.
+    /// The corners around the origin, for a radius of 1; none for a circle, and for a cross its
+    /// four ends.
     pub(crate) fn corners(self) -> &'static [(f64, f64)] {
         match self {
             Marker::Circle => &[],

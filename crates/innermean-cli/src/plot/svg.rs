@@ -6,7 +6,8 @@ use super::scene::{Anchor, At, Scene, Shape, Text};
 use super::style::{Color, Marker, PAPER};
 use crate::report::escape;
 
-/// `DejaVu Sans` and `Verdana` are the widest of these, so that text takes no more room than was left for it.
+/// `DejaVu Sans` and `Verdana` are the widest of these, so that text takes no more room than was
+/// left for it.
 const FONTS: &str = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif";
 
 /// The whole file.
@@ -22,7 +23,9 @@ pub(crate) fn svg(scene: &Scene) -> String {
     for shape in shapes {
         // Writing to a string does not fail.
         let _ = match shape {
-            Shape::Line { points, color, width, dash } => line(&mut out, points, *color, *width, dash),
+            Shape::Line { points, color, width, dash } => {
+                line(&mut out, points, *color, *width, dash)
+            }
             Shape::Mark { at, marker, color, size, filled } => {
                 mark(&mut out, *at, *marker, *color, *size, *filled)
             }
@@ -39,7 +42,13 @@ fn short(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-fn line(out: &mut String, points: &[At], color: Color, width: f64, dash: &[f64]) -> std::fmt::Result {
+fn line(
+    out: &mut String,
+    points: &[At],
+    color: Color,
+    width: f64,
+    dash: &[f64],
+) -> std::fmt::Result {
     let mut path = String::new();
     for (k, (x, y)) in points.iter().enumerate() {
         let _ = write!(path, "{}{} {}", if k == 0 { 'M' } else { 'L' }, short(*x), short(*y));
@@ -96,7 +105,11 @@ fn mark(
             let corners: Vec<String> = corners
                 .map(|(dx, dy)| format!("{},{}", short(x + size * dx), short(y + size * dy)))
                 .collect();
-            writeln!(out, "<polygon points=\"{}\" fill=\"{fill}\" stroke=\"{color}\"/>", corners.join(" "))
+            writeln!(
+                out,
+                "<polygon points=\"{}\" fill=\"{fill}\" stroke=\"{color}\"/>",
+                corners.join(" ")
+            )
         }
     }
 }
@@ -108,7 +121,8 @@ fn text(out: &mut String, text: &Text) -> std::fmt::Result {
         Anchor::Middle => " text-anchor=\"middle\"",
         Anchor::End => " text-anchor=\"end\"",
     };
-    let turned = if text.upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+    let turned =
+        if text.upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
     let halo = if text.halo {
         format!(
             " stroke=\"{}\" stroke-width=\"2.4\" stroke-linejoin=\"round\" paint-order=\"stroke\"",

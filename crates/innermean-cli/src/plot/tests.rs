@@ -25,14 +25,16 @@ fn panel(curves: Vec<Curve>) -> Panel {
     Panel { title: "a panel".to_owned(), curves }
 }
 
-const NAMES: [&str; 8] = ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
+const NAMES: [&str; 8] =
+    ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
 
 /// Where the folder `INNERMEAN_PICTURES` is named, pictures are written there to be looked at.
 fn keep(name: &str, figure: &Figure) {
     if let Some(folder) = std::env::var_os("INNERMEAN_PICTURES") {
         let folder = std::path::Path::new(&folder);
         std::fs::write(folder.join(format!("{name}.svg")), figure.svg()).expect("a picture");
-        std::fs::write(folder.join(format!("{name}.png")), figure.png().expect("drawn")).expect("a picture");
+        std::fs::write(folder.join(format!("{name}.png")), figure.png().expect("drawn"))
+            .expect("a picture");
     }
 }
 
@@ -45,7 +47,8 @@ fn the_example_in_the_documentation() {
     let figure = figure(vec![panel("first"), panel("second")], 2);
     keep("two", &figure);
     let svg = figure.svg();
-    for words in ["oracle calls", "objective − optimum", "first", "second", "svrpda1", "gd", "10⁻⁸"] {
+    for words in ["oracle calls", "objective − optimum", "first", "second", "svrpda1", "gd", "10⁻⁸"]
+    {
         assert!(svg.contains(words), "{words}");
     }
     let png = figure.png().expect("drawn");
@@ -56,7 +59,8 @@ fn the_example_in_the_documentation() {
 #[test]
 fn a_panel_alone_names_its_curves_where_they_end() {
     let curves = NAMES.iter().enumerate();
-    let curves = curves.map(|(k, name)| curve(name, 0.23 / (1.0 + k as f64), 100 + 45 * k)).collect();
+    let curves =
+        curves.map(|(k, name)| curve(name, 0.23 / (1.0 + k as f64), 100 + 45 * k)).collect();
     let figure = figure(vec![panel(curves)], 1);
     keep("alone", &figure);
     let svg = figure.svg();
@@ -93,7 +97,8 @@ fn eighteen_panels_share_a_legend() {
 #[test]
 fn odd_numbers_make_a_picture_too() {
     let odd = |points: Vec<(f64, f64)>| Curve { name: "odd".to_owned(), points };
-    let diverged = (0..50).map(|k| (f64::from(k), 10_f64.powi(k - 2))).chain([(50.0, f64::INFINITY)]);
+    let diverged =
+        (0..50).map(|k| (f64::from(k), 10_f64.powi(k - 2))).chain([(50.0, f64::INFINITY)]);
     let to_zero = (0..30).map(|k| (f64::from(k), if k < 20 { 10_f64.powi(-k / 2) } else { 0.0 }));
     for (name, points) in [
         ("empty", vec![]),
@@ -133,7 +138,11 @@ fn a_curve_of_many_points_stays_small() {
 #[test]
 fn many_and_long_names_fall_back_on_a_legend() {
     let curves = (0..40).map(|k| {
-        curve(&format!("a method with a very long name, number {k}"), 0.1 + 0.01 * f64::from(k), 100)
+        curve(
+            &format!("a method with a very long name, number {k}"),
+            0.1 + 0.01 * f64::from(k),
+            100,
+        )
     });
     let figure = figure(vec![panel(curves.collect())], 1);
     keep("crowd", &figure);

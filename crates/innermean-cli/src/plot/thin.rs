@@ -1,10 +1,12 @@
 //! Fewer points that draw the same curve.
 //!
-//! An axis is cut into strips, and of the points of a strip the first, the last, the lowest and the highest are kept: if a strip is no
-//! wider than what an eye tells apart, the line through these covers what the line through all covers.
+//! An axis is cut into strips, and of the points of a strip the first, the last, the lowest and the
+//! highest are kept: if a strip is no wider than what an eye tells apart, the line through these
+//! covers what the line through all covers.
 
-/// Which of the points to keep, in their order; `x` does not fall. `strips` are those of an axis; as it may be divided equally or in
-/// ratios, both are done, so that at most `8 strips + 1` points are left.
+/// Which of the points to keep, in their order; `x` does not fall. `strips` are those of an axis;
+/// as it may be divided equally or in ratios, both are done, so that at most `8 strips + 1` points
+/// are left.
 pub(crate) fn thinned(x: &[f64], y: &[f64], strips: usize) -> Vec<usize> {
     let n = x.len().min(y.len());
     if n <= 8 * strips {
@@ -22,8 +24,8 @@ pub(crate) fn thinned(x: &[f64], y: &[f64], strips: usize) -> Vec<usize> {
         let mut begin = 0;
         while begin < n {
             let strip = strip_of(x[begin]).min(strips - 1);
-            let end =
-                begin + x[begin..n].iter().take_while(|x| strip_of(**x).min(strips - 1) == strip).count();
+            let end = begin
+                + x[begin..n].iter().take_while(|x| strip_of(**x).min(strips - 1) == strip).count();
             let end = end.max(begin + 1);
             let extremes = [-1.0, 1.0].map(|sign| extreme(y, begin, end, sign));
             for k in [begin, end - 1].into_iter().chain(extremes.into_iter().flatten()) {
@@ -37,7 +39,9 @@ pub(crate) fn thinned(x: &[f64], y: &[f64], strips: usize) -> Vec<usize> {
 
 /// The place of the highest (or, with a sign of -1, the lowest) number.
 fn extreme(y: &[f64], begin: usize, end: usize, sign: f64) -> Option<usize> {
-    (begin..end).filter(|k| y[*k].is_finite()).max_by(|a, b| (sign * y[*a]).total_cmp(&(sign * y[*b])))
+    (begin..end)
+        .filter(|k| y[*k].is_finite())
+        .max_by(|a, b| (sign * y[*a]).total_cmp(&(sign * y[*b])))
 }
 
 #[cfg(test)]
@@ -48,8 +52,9 @@ mod tests {
     fn a_long_curve_keeps_its_ends_and_every_peak() {
         let n = 100_000;
         let x: Vec<f64> = (0..n).map(|k| 7.0 * f64::from(k)).collect();
-        let mut y: Vec<f64> =
-            (0..n).map(|k| (-f64::from(k) / 7000.0).exp() * (1.5 + (f64::from(k) / 3.0).sin())).collect();
+        let mut y: Vec<f64> = (0..n)
+            .map(|k| (-f64::from(k) / 7000.0).exp() * (1.5 + (f64::from(k) / 3.0).sin()))
+            .collect();
         y[54_321] = 1e3;
         y[76_543] = 1e-12;
         let kept = thinned(&x, &y, 200);
@@ -62,7 +67,8 @@ mod tests {
         for strip in 0..200 {
             let all = (strip * 500)..((strip + 1) * 500);
             let most = |of: &mut dyn Iterator<Item = usize>| of.map(|k| y[k]).fold(0.0, f64::max);
-            let least = |of: &mut dyn Iterator<Item = usize>| of.map(|k| y[k]).fold(f64::MAX, f64::min);
+            let least =
+                |of: &mut dyn Iterator<Item = usize>| of.map(|k| y[k]).fold(f64::MAX, f64::min);
             let ours = || kept.iter().copied().filter(|k| all.contains(k));
             assert_eq!(most(&mut ours()), most(&mut all.clone()), "{strip}");
             assert_eq!(least(&mut ours()), least(&mut all.clone()), "{strip}");

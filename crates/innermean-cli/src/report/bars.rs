@@ -76,8 +76,11 @@ fn table(out: &mut String, part: &NamedNumbers<'_>, largest: &[usize], format: &
         escape(heading.name),
         escape(heading.number)
     );
-    let order: Vec<usize> =
-        if all { (0..numbers.len()).collect() } else { largest.iter().copied().take(MOST_ROWS).collect() };
+    let order: Vec<usize> = if all {
+        (0..numbers.len()).collect()
+    } else {
+        largest.iter().copied().take(MOST_ROWS).collect()
+    };
     for k in order {
         let _ = writeln!(
             out,
@@ -103,7 +106,10 @@ mod tests {
         numbers[17] = -3.0;
         let page = html(&NamedNumbers { heading: HEADING, names: &names, numbers: &numbers });
         assert_eq!(page.matches("class=\"name\"").count(), MOST_BARS);
-        assert!(page.contains("60 smaller ones are left out") && page.contains("All 100"), "{page}");
+        assert!(
+            page.contains("60 smaller ones are left out") && page.contains("All 100"),
+            "{page}"
+        );
         assert_eq!(page.matches("<tr><td>").count(), 100);
         assert!(!page.contains("<a17>") && page.contains("&lt;a17&gt;"));
         let first = page.find("class=\"name\"").expect("a bar");
@@ -113,7 +119,9 @@ mod tests {
     #[test]
     fn bars_stay_within_their_track() {
         let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
-        for numbers in [[1.0, -2.0, 0.5], [0.0; 3], [f64::NAN, f64::INFINITY, 1.0], [1e300, -1e300, 0.0]] {
+        for numbers in
+            [[1.0, -2.0, 0.5], [0.0; 3], [f64::NAN, f64::INFINITY, 1.0], [1e300, -1e300, 0.0]]
+        {
             let page = html(&NamedNumbers { heading: HEADING, names: &names, numbers: &numbers });
             for part in page.split("left:").skip(1) {
                 let (left, rest) = part.split_once("%;width:").expect("both");

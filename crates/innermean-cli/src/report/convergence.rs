@@ -49,7 +49,8 @@ pub(crate) struct Course {
     pub(crate) y: Vec<Vec<f64>>,
 }
 
-/// Along x: the calls that the paper counts, the method's own seconds, and rows read over rows that there are.
+/// Along x: the calls that the paper counts, the method's own seconds, and rows read over rows that
+/// there are.
 pub(crate) const CALLS: &str = "oracle calls";
 pub(crate) const SECONDS: &str = "seconds";
 pub(crate) const EPOCHS: &str = "epochs";
@@ -61,7 +62,13 @@ const STRIPS: std::ops::RangeInclusive<usize> = 12..=250;
 
 impl Convergence {
     /// The course of a run alone; a pass over the data reads so many rows.
-    pub(crate) fn of_run(name: &str, note: String, trace: &[Record], rows: u64, measure: &str) -> Self {
+    pub(crate) fn of_run(
+        name: &str,
+        note: String,
+        trace: &[Record],
+        rows: u64,
+        measure: &str,
+    ) -> Self {
         let lowest = trace.iter().map(|record| record.objective).fold(f64::INFINITY, f64::min);
         let above = trace.iter().map(|record| record.objective - lowest).collect();
         let objective = trace.iter().map(|record| record.objective).collect();
@@ -137,7 +144,12 @@ impl Convergence {
         out.push_str("],\"y\":[");
         list(&mut out, &self.y, |out, quantity| {
             // Writing to a string does not fail.
-            let _ = write!(out, "{{\"title\":{},\"log\":{}}}", json_text(&quantity.title), quantity.log);
+            let _ = write!(
+                out,
+                "{{\"title\":{},\"log\":{}}}",
+                json_text(&quantity.title),
+                quantity.log
+            );
         });
         out.push_str("],\"names\":[");
         list(&mut out, &names, |out, name| out.push_str(&json_text(name)));
@@ -210,7 +222,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let shown = [0.0, -0.0, 12.0, 0.5, 1_234_567.0, 1.0 / 3.0, 1e-10, 2.0e300, f64::NAN].map(number);
+        let shown =
+            [0.0, -0.0, 12.0, 0.5, 1_234_567.0, 1.0 / 3.0, 1e-10, 2.0e300, f64::NAN].map(number);
         assert_eq!(shown, ["0", "0", "12", "0.5", "1234600", "0.33333", "1e-10", "2e300", "null"]);
     }
 
@@ -219,10 +232,17 @@ mod tests {
         let course = |k: usize| Course {
             name: format!("method {k}"),
             note: "seed 0".to_owned(),
-            x: (0..3).map(|c| (0..20_000).map(|k| f64::from(k) * (1.3 + f64::from(c))).collect()).collect(),
-            y: vec![(0..20_000).map(|j| (-f64::from(j) * 1e-3).exp() * (1.5 + f64::from(j).sin())).collect()],
+            x: (0..3)
+                .map(|c| (0..20_000).map(|k| f64::from(k) * (1.3 + f64::from(c))).collect())
+                .collect(),
+            y: vec![
+                (0..20_000)
+                    .map(|j| (-f64::from(j) * 1e-3).exp() * (1.5 + f64::from(j).sin()))
+                    .collect(),
+            ],
         };
-        let panel = |p: usize| Panel { title: format!("p{p}"), courses: (0..8).map(course).collect() };
+        let panel =
+            |p: usize| Panel { title: format!("p{p}"), courses: (0..8).map(course).collect() };
         let all = Convergence {
             x: vec![CALLS, SECONDS, EPOCHS],
             y: vec![Quantity { title: "gap".to_owned(), log: true }],

@@ -14,7 +14,8 @@ use crate::plot::Figure;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PictureFlags {
-    /// Write a page about it to a file that any browser opens: answer, certificate, convergence, data, settings
+    /// Write a page about it to a file that any browser opens: answer, certificate, convergence,
+    /// data, settings
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 
@@ -76,24 +77,31 @@ impl PictureFlags {
 }
 
 impl OutputFiles {
-    /// Looks whether the files can be written; `flag` asked for the page, and `inputs` must survive.
+    /// Looks whether the files can be written; `flag` asked for the page, and `inputs` must
+    /// survive.
     pub(crate) fn check(
         flag: &'static str,
         report: Option<&Path>,
         plot: Option<&Path>,
         inputs: &[&Path],
     ) -> Result<Self> {
-        let open =
-            |flag: &str, path: &Path| OutFile::check(path, inputs).map_err(|error| anyhow!("{flag} {error}"));
+        let open = |flag: &str, path: &Path| {
+            OutFile::check(path, inputs).map_err(|error| anyhow!("{flag} {error}"))
+        };
         if let Some(path) = report
             && !["html", "htm"].contains(&ending(path).as_str())
         {
-            bail!("{flag} {}: a report is a page; expected a name that ends in .html", path.display());
+            bail!(
+                "{flag} {}: a report is a page; expected a name that ends in .html",
+                path.display()
+            );
         }
         let plot = plot.map(|path| Ok::<_, anyhow::Error>((path, Form::of(path)?))).transpose()?;
         let plot = plot.map(|(path, form)| Ok::<_, anyhow::Error>((open("--plot", path)?, form)));
         Ok(OutputFiles {
-            report: report.map(|path| Ok::<_, anyhow::Error>((flag, open(flag, path)?))).transpose()?,
+            report: report
+                .map(|path| Ok::<_, anyhow::Error>((flag, open(flag, path)?)))
+                .transpose()?,
             plot: plot.transpose()?,
         })
     }
@@ -108,13 +116,15 @@ impl OutputFiles {
         let written = match &self.report {
             Some((flag, file)) => {
                 let page = report.page();
-                file.write(|out| out.write_all(page.as_bytes())).map_err(|error| anyhow!("{flag} {error}"))
+                file.write(|out| out.write_all(page.as_bytes()))
+                    .map_err(|error| anyhow!("{flag} {error}"))
             }
             None => Ok(()),
         };
         if let Some((file, form)) = &self.plot {
             let figure = report.convergence.figure(&report.title);
-            file.write(|out| form.write(&figure, out)).map_err(|error| anyhow!("--plot {error}"))?;
+            file.write(|out| form.write(&figure, out))
+                .map_err(|error| anyhow!("--plot {error}"))?;
         }
         written
     }
@@ -142,7 +152,9 @@ mod tests {
     #[test]
     fn a_picture_has_the_form_of_its_name() {
         assert_eq!(Form::of(Path::new("a.SVG")).expect("a form"), Form::Svg);
-        assert!(Form::of(Path::new("a.jpg")).is_err_and(|error| error.to_string().contains("a.jpg")));
+        assert!(
+            Form::of(Path::new("a.jpg")).is_err_and(|error| error.to_string().contains("a.jpg"))
+        );
         let said = without_png(Path::new("a.png")).to_string();
         assert!(said.contains("a.png") && said.contains("--features png"), "{said}");
     }

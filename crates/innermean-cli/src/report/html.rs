@@ -1,6 +1,7 @@
 //! Text in HTML and SVG.
 
-/// `text` so that it means itself in HTML, in an attribute too. Signs that XML does not have are left out.
+/// `text` so that it means itself in HTML, in an attribute too. Signs that XML does not have are
+/// left out.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -22,11 +22,20 @@ mod tests {
 
     #[test]
     fn a_shell_reads_what_was_given() {
-        for arg in
-            ["plain.csv", "--constraint", "sum-to-one=0,0.2", "", "it's", "a b", "$x", "<&;>", "größer"]
-        {
-            let read =
-                std::process::Command::new("sh").args(["-c", &format!("printf %s {}", quoted(arg))]).output();
+        for arg in [
+            "plain.csv",
+            "--constraint",
+            "sum-to-one=0,0.2",
+            "",
+            "it's",
+            "a b",
+            "$x",
+            "<&;>",
+            "größer",
+        ] {
+            let read = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quoted(arg))])
+                .output();
             assert_eq!(String::from_utf8_lossy(&read.expect("a shell").stdout), arg);
         }
         assert_eq!(quoted("sum-to-one=0,0.2"), "sum-to-one=0,0.2");

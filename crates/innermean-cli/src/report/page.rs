@@ -1,4 +1,5 @@
-//! A report as one HTML file, in which everything is: style, script, numbers. It asks nothing of any network, and says so to the browser.
+//! A report as one HTML file, in which everything is: style, script, numbers. It asks nothing of
+//! any network, and says so to the browser.
 
 use std::fmt::Write as _;
 

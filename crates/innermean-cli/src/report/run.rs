@@ -32,8 +32,9 @@ pub(crate) fn report<'a, A: Application>(
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
     let settings = settings.as_object().into_iter().flatten();
-    let settings =
-        settings.filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), plain(value)));
+    let settings = settings
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.clone(), plain(value)));
     let seed = ("seed".to_owned(), plan.seed.to_string());
     let rows = problem.inner.rows().all;
     Ok(Report {
@@ -70,7 +71,11 @@ fn facts(facts: &Facts) -> Vec<(String, String)> {
 }
 
 /// Files with their sizes, and the sizes of the problem.
-pub(crate) fn data(problem: Objective<'_>, inputs: &[&Path], source: &str) -> Vec<(String, String)> {
+pub(crate) fn data(
+    problem: Objective<'_>,
+    inputs: &[&Path],
+    source: &str,
+) -> Vec<(String, String)> {
     let f = &problem.inner;
     let mut data = vec![("source".to_owned(), source.to_owned())];
     for path in inputs {
@@ -84,8 +89,15 @@ pub(crate) fn data(problem: Objective<'_>, inputs: &[&Path], source: &str) -> Ve
     }
     let counted = |count: usize| grouped(count as u64);
     data.push(("outer terms n_X".to_owned(), counted(f.n_x())));
-    let each = if least == most { counted(most) } else { format!("{} to {}", counted(least), counted(most)) };
-    data.push(("inner samples n_Y".to_owned(), format!("{each} a term, {} in all", grouped(samples))));
+    let each = if least == most {
+        counted(most)
+    } else {
+        format!("{} to {}", counted(least), counted(most))
+    };
+    data.push((
+        "inner samples n_Y".to_owned(),
+        format!("{each} a term, {} in all", grouped(samples)),
+    ));
     data.push(("coordinates d".to_owned(), counted(f.d())));
     data.push(("rows of data".to_owned(), grouped(f.rows().all)));
     data
@@ -103,8 +115,12 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     let proven = match (gap, measure, relative) {
         (Some(gap), _, _) => {
             let end = if is_rounding { "; double precision can prove no better" } else { "" };
-            let relative = relative.map_or(String::new(), |relative| format!("; relative {relative:.1e}"));
-            let among = solution.certificate.hypothesis().map_or(String::new(), |words| format!(" {words}"));
+            let relative =
+                relative.map_or(String::new(), |relative| format!("; relative {relative:.1e}"));
+            let among = solution
+                .certificate
+                .hypothesis()
+                .map_or(String::new(), |words| format!(" {words}"));
             format!(
                 "The answer is proven to be within {gap:.1e} of the optimum{among} ({}{relative}{end}).",
                 measure.title()

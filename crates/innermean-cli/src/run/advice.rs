@@ -35,11 +35,15 @@ fn flags(status: Status, plan: &Plan) -> String {
         Status::MaxCalls => "--max-calls, --tolerance".to_owned(),
         Status::MaxSeconds => "--max-seconds, --tolerance".to_owned(),
         Status::Diverged => {
-            let smaller = STEPS
-                .iter()
-                .filter_map(|(flag, name)| Some(format!("{flag} {}", tenth(plan.settings.number(name)?))));
+            let smaller = STEPS.iter().filter_map(|(flag, name)| {
+                Some(format!("{flag} {}", tenth(plan.settings.number(name)?)))
+            });
             let smaller = smaller.collect::<Vec<_>>().join(" ");
-            if smaller.is_empty() { plan.holds.to_owned() } else { format!("{smaller}; {}", plan.holds) }
+            if smaller.is_empty() {
+                plan.holds.to_owned()
+            } else {
+                format!("{smaller}; {}", plan.holds)
+            }
         }
         Status::Unbounded => plan.holds.to_owned(),
         Status::Stalled => "--tolerance, --method".to_owned(),

@@ -1,8 +1,10 @@
-//! What every solving command does once its problem stands: it checks what could go wrong, says what is known, runs, and reports.
+//! What every solving command does once its problem stands: it checks what could go wrong, says
+//! what is known, runs, and reports.
 //!
-//! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words about that problem and about the
-//! answer. [`solve`] does the rest, so that all commands feel the same. The flags that commands share: `SolverFlags`, `OutputFlags`,
-//! `PredictionFlags`, `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
+//! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words
+//! about that problem and about the answer. [`solve`] does the rest, so that all commands feel the
+//! same. The flags that commands share: `SolverFlags`, `OutputFlags`, `PredictionFlags`,
+//! `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +45,8 @@ pub(crate) trait Application {
     where
         Self: 'a;
 
-    /// How the problem was set up: stands in `settings` of what `--json` prints, and is enough to do it again.
+    /// How the problem was set up: stands in `settings` of what `--json` prints, and is enough to
+    /// do it again.
     type Settings<'a>: Serialize
     where
         Self: 'a;
@@ -82,7 +85,12 @@ pub(crate) trait Application {
     fn settings(&self) -> Self::Settings<'_>;
 
     /// The answer for people; the lines about the run follow by themselves.
-    fn describe<'a>(&'a self, answer: &'a Self::Answer<'_>, solution: &'a Solution, page: &mut Page<'a>);
+    fn describe<'a>(
+        &'a self,
+        answer: &'a Self::Answer<'_>,
+        solution: &'a Solution,
+        page: &mut Page<'a>,
+    );
 
     /// A column of texts in what `--predictions` writes, if there is one.
     fn predicts_texts(&self) -> Option<&str> {
@@ -148,7 +156,8 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The first thing a command does: its clock starts, and what could not be written is found out before anything is read.
+    /// The first thing a command does: its clock starts, and what could not be written is found out
+    /// before anything is read.
     pub(crate) fn new(
         solver: &'a SolverFlags,
         output: &'a OutputFlags,
@@ -162,13 +171,16 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// The files that are written, which are looked at before anything that takes time; `texts` is a column of texts in the predictions.
+    /// The files that are written, which are looked at before anything that takes time; `texts` is
+    /// a column of texts in the predictions.
     pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
-        let inputs: Vec<&Path> = self.inputs.iter().copied().chain(self.solver.start.file()).collect();
+        let inputs: Vec<&Path> =
+            self.inputs.iter().copied().chain(self.solver.start.file()).collect();
         let OutputFlags { trace, pictures, .. } = self.output;
         let trace = trace.as_deref().map(|path| ("--trace", path));
         let predictions = self.predictions.map(|path| ("--predictions", path));
-        let checkpoint = self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
+        let checkpoint =
+            self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
         let single = trace.into_iter().chain(predictions).chain(checkpoint);
         all_different(single.chain(pictures.paths()))?;
         Ok(Outputs {
@@ -178,7 +190,9 @@ impl<'a> Request<'a> {
                 .transpose()?,
             pictures: pictures.check(&inputs)?,
             checkpoint: checkpoint
-                .map(|(flag, path)| OutFile::check(path, &inputs).map_err(|error| anyhow!("{flag} {error}")))
+                .map(|(flag, path)| {
+                    OutFile::check(path, &inputs).map_err(|error| anyhow!("{flag} {error}"))
+                })
                 .transpose()?,
         })
     }
@@ -193,7 +207,9 @@ pub(crate) struct Outputs<'a> {
 }
 
 /// Refuses to write two things to one file.
-pub(crate) fn all_different<'p>(paths: impl Iterator<Item = (&'static str, &'p Path)>) -> Result<()> {
+pub(crate) fn all_different<'p>(
+    paths: impl Iterator<Item = (&'static str, &'p Path)>,
+) -> Result<()> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
     for (flag, path) in paths {
         let target = target(path);
@@ -208,13 +224,15 @@ pub(crate) fn all_different<'p>(paths: impl Iterator<Item = (&'static str, &'p P
 /// Where a path leads to, whether there is a file yet or not.
 fn target(path: &Path) -> PathBuf {
     let new = || {
-        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let folder =
+            path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
     };
     fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
 }
 
-/// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what finds a solution in its stead.
+/// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what
+/// finds a solution in its stead.
 pub(crate) fn solve<'p, A: Application>(
     application: &A,
     problem: impl Into<Objective<'p>>,
@@ -261,8 +279,8 @@ pub(crate) fn solve<'p, A: Application>(
     let answer = application.answer(&solution)?;
     // Whichever of the outputs cannot be written, the others are.
     let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
-    let predicted =
-        predictions.map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
+    let predicted = predictions
+        .map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
     let mut page = Page::default();
     application.describe(&answer, &solution, &mut page);
     page.facts.run(&plan, &solution);
@@ -278,7 +296,15 @@ pub(crate) fn solve<'p, A: Application>(
     let pictured = if pictures.is_empty() {
         Ok(())
     } else {
-        pictures.write(&report(application, problem, &plan, &solution, page, &request.inputs, notes)?)
+        pictures.write(&report(
+            application,
+            problem,
+            &plan,
+            &solution,
+            page,
+            &request.inputs,
+            notes,
+        )?)
     };
     stdout::print(&text)?;
     kept?;
@@ -290,7 +316,8 @@ pub(crate) fn solve<'p, A: Application>(
 /// Names that are listed before the rest is counted.
 const MOST_NAMES: usize = 5;
 
-/// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows enough to do so.
+/// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows
+/// enough to do so.
 fn undetermined(problem: Objective<'_>, names: &[String]) -> Option<String> {
     let Objective { inner: f, regularizer: g, .. } = problem;
     if f.n_x() * f.ell() < f.d() {
@@ -310,14 +337,19 @@ fn undetermined(problem: Objective<'_>, names: &[String]) -> Option<String> {
     }
     Some(format!(
         "The data do not tell all coefficients apart: {} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give --l2, or leave them out.",
-        if let [one] = *listed { format!("{one} is") } else { format!("{} are", listed.join(", ")) }
+        if let [one] = *listed {
+            format!("{one} is")
+        } else {
+            format!("{} are", listed.join(", "))
+        }
     ))
 }
 
 /// What is known before the run.
 fn head<A: Application>(application: &A, notes: &[String]) -> String {
     let Source { text, generated, asked } = application.source();
-    let source = if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
+    let source =
+        if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
     let mut head = format!("{}\n{}\n", visible(&application.title()), visible(&source));
     for note in notes {
         head.push_str(&human::paragraph("note:", note));

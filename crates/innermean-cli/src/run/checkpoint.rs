@@ -66,7 +66,10 @@ impl Note {
             ("--method".to_owned(), solver.method.clone()),
             ("--seed".to_owned(), solver.seed.to_string()),
             ("--start".to_owned(), solver.start.to_string()),
-            ("--trace-every".to_owned(), output.trace_every.map_or("none".to_owned(), |n| n.to_string())),
+            (
+                "--trace-every".to_owned(),
+                output.trace_every.map_or("none".to_owned(), |n| n.to_string()),
+            ),
         ];
         let mut add = |value: Value, name: &dyn Fn(&str) -> String| {
             let Value::Object(values) = value else { return };
@@ -119,7 +122,8 @@ impl Resumed {
             ),
         };
         let checkpoint = Checkpoint::from_bytes(&bytes).map_err(refused)?;
-        let note = postcard::from_bytes(checkpoint.note()).map_err(|_| refused(CheckpointError::Unknown))?;
+        let note = postcard::from_bytes(checkpoint.note())
+            .map_err(|_| refused(CheckpointError::Unknown))?;
         Ok(Some(Resumed { path: path.clone(), checkpoint, note }))
     }
 
@@ -138,7 +142,8 @@ impl Resumed {
             let before = settings.iter().find(|(other, _)| other == name).map(|(_, value)| value);
             if before != Some(value) {
                 // Anyone can write a file with a hash that is right.
-                let (before, value) = (visible(before.map_or("none", String::as_str)), visible(value));
+                let (before, value) =
+                    (visible(before.map_or("none", String::as_str)), visible(value));
                 bail!(
                     "--resume {path}: was written with {name} {before}, and this run has {name} {value}; expected \
                      the same, for it changes the way a run takes"

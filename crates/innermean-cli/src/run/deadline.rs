@@ -1,4 +1,5 @@
-//! `--max-seconds` in wall time: it counts from the first thing a command does, so that reading, generating and searching take their part of it.
+//! `--max-seconds` in wall time: it counts from the first thing a command does, so that reading,
+//! generating and searching take their part of it.
 
 use std::process;
 use std::sync::OnceLock;
@@ -11,11 +12,12 @@ use crate::complain;
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// What comes before a run may take so much more than it should: with no time left there is still the start to be reported, and without
-/// data there is nothing.
+/// What comes before a run may take so much more than it should: with no time left there is still
+/// the start to be reported, and without data there is nothing.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The clock starts. Whatever has not led to a run when time is up ends with the program: nothing has been written by then.
+/// The clock starts. Whatever has not led to a run when time is up ends with the program: nothing
+/// has been written by then.
 pub(crate) fn start(max_seconds: Option<f64>) {
     let begun = *BEGUN.get_or_init(Instant::now);
     let Some(seconds) = max_seconds else { return };
@@ -36,7 +38,8 @@ pub(crate) fn start(max_seconds: Option<f64>) {
     });
 }
 
-/// The run begins, which looks at the clock by itself. The seconds that are left for it, of which there are always some.
+/// The run begins, which looks at the clock by itself. The seconds that are left for it, of which
+/// there are always some.
 pub(crate) fn left(max_seconds: Option<f64>) -> Option<f64> {
     RUNNING.store(true, Ordering::Relaxed);
     let used = BEGUN.get().map_or(0.0, |begun| begun.elapsed().as_secs_f64());

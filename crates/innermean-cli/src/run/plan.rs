@@ -5,7 +5,9 @@ use std::num::NonZeroU64;
 use anyhow::{Context, Result, anyhow};
 use innermean::auto::{self, Attempt};
 use innermean::methods::MethodInfo;
-use innermean::{AnyMethod, Choice, ChoiceError, Driver, Objective, Outcome, Solution, StepRule, Stop};
+use innermean::{
+    AnyMethod, Choice, ChoiceError, Driver, Objective, Outcome, Solution, StepRule, Stop,
+};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 
@@ -17,7 +19,8 @@ use crate::run::checkpoint::refusal;
 use crate::run::settings::{Settings, flag, steps_name};
 use crate::run::{deadline, interrupt};
 
-/// Everything that a run needs beside the problem. Whatever can be wrong with the input is found while this is made.
+/// Everything that a run needs beside the problem. Whatever can be wrong with the input is found
+/// while this is made.
 pub(crate) struct Plan {
     /// The method's row in the library's table.
     pub(crate) info: &'static MethodInfo,
@@ -86,7 +89,8 @@ impl Plan {
                     flag(knob.name())
                 ));
             }
-            if let Some(size) = problem.inner.bounds().mean_jacobian.filter(|size| !(size * size).is_finite())
+            if let Some(size) =
+                problem.inner.bounds().mean_jacobian.filter(|size| !(size * size).is_finite())
             {
                 return Err(anyhow!(
                     "the data hold numbers of size {size:e}, whose squares are not finite; scale the data to numbers of ordinary size"
@@ -94,7 +98,8 @@ impl Plan {
             }
             pool.install(|| auto::first(problem, &start, flags.seed)).map(By::Auto)
         } else {
-            pool.install(|| AnyMethod::named(&flags.method, &choice, problem, &start)).map(By::Method)
+            pool.install(|| AnyMethod::named(&flags.method, &choice, problem, &start))
+                .map(By::Method)
         };
         let by = by.map_err(|error| refused(&error, &choice))?;
         let (method, chosen) = match &by {
@@ -107,7 +112,19 @@ impl Plan {
         let (info, settings) = (method.info(), Settings::of(method, choice.rule)?);
         let (seed, stop) = (flags.seed, (&flags.stop).into());
         let (holds, keeping) = ("--l2", Keeping::default());
-        Ok(Plan { info, settings, seed, stop, start, evaluate_every, holds, chosen, keeping, by, pool })
+        Ok(Plan {
+            info,
+            settings,
+            seed,
+            stop,
+            start,
+            evaluate_every,
+            holds,
+            chosen,
+            keeping,
+            by,
+            pool,
+        })
     }
 
     /// The threads of the run.
@@ -120,8 +137,8 @@ impl Plan {
         &self.pool
     }
 
-    /// Runs, with a progress bar if it takes long, until a rule or the user says stop. Where the problem decides, method and settings
-    /// are afterwards those that the run ended with.
+    /// Runs, with a progress bar if it takes long, until a rule or the user says stop. Where the
+    /// problem decides, method and settings are afterwards those that the run ended with.
     pub(crate) fn run(&mut self, problem: Objective<'_>) -> Result<Solution> {
         let interrupt = interrupt::listen()?;
         let max_seconds = deadline::left(self.stop.max_seconds);
@@ -164,11 +181,19 @@ impl Plan {
 fn refused(error: &ChoiceError, choice: &Choice) -> anyhow::Error {
     let rule = choice.rule;
     match error {
-        ChoiceError::Invalid(setting) if choice.given().iter().any(|knob| knob.name() == setting.name()) => {
-            anyhow!("--{} {}: expected {}", flag(setting.name()), setting.value(), setting.expected())
+        ChoiceError::Invalid(setting)
+            if choice.given().iter().any(|knob| knob.name() == setting.name()) =>
+        {
+            anyhow!(
+                "--{} {}: expected {}",
+                flag(setting.name()),
+                setting.value(),
+                setting.expected()
+            )
         }
         ChoiceError::Unmet(_) => {
-            let ridge = if rule == Some(StepRule::Theorem3) { "" } else { "--l2 WEIGHT adds a ridge, " };
+            let ridge =
+                if rule == Some(StepRule::Theorem3) { "" } else { "--l2 WEIGHT adds a ridge, " };
             let name = rule.map_or("scaled", steps_name);
             anyhow!("--steps {name}: {error} ({ridge}--steps scaled asks nothing of the problem)")
         }

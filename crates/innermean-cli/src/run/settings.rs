@@ -20,12 +20,15 @@ impl Settings {
         }
         if let Value::Object(found) = serde_json::to_value(method)? {
             let automatic = found.get("automatic").and_then(Value::as_bool);
-            if automatic == Some(false) && settings.get("steps").is_some_and(|steps| steps == "automatic") {
+            if automatic == Some(false)
+                && settings.get("steps").is_some_and(|steps| steps == "automatic")
+            {
                 // A step was given, or phi has kinks.
                 settings.insert("steps".to_owned(), steps_name(StepRule::Scaled).into());
             }
             let found_later = |name: &str| {
-                automatic == Some(true) && ["alpha_theta", "alpha_w", "inner_iterations"].contains(&name)
+                automatic == Some(true)
+                    && ["alpha_theta", "alpha_w", "inner_iterations"].contains(&name)
             };
             settings.extend(found.into_iter().filter(|(name, _)| {
                 !["seed", "single_loop", "automatic", "guarded"].contains(&name.as_str())

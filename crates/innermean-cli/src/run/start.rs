@@ -53,7 +53,12 @@ impl fmt::Display for Start {
 
 impl Start {
     /// The point, one number for each of `names`; `known` is where the problem says, if it does.
-    pub(crate) fn point(&self, names: &[String], seed: u64, known: Option<Vec<f64>>) -> Result<Vec<f64>> {
+    pub(crate) fn point(
+        &self,
+        names: &[String],
+        seed: u64,
+        known: Option<Vec<f64>>,
+    ) -> Result<Vec<f64>> {
         let d = names.len();
         match self {
             Start::Zeros => Ok(vec![0.0; d]),
@@ -70,7 +75,9 @@ impl Start {
             Start::File(path) => match limits().read_vector(path, d, names) {
                 // It may be a slip in one of the two words as well.
                 Err(ReadError::NotFound { file }) => {
-                    bail!("--start {file}: no such file; expected zeros, uniform or the path of a file")
+                    bail!(
+                        "--start {file}: no such file; expected zeros, uniform or the path of a file"
+                    )
                 }
                 read => Ok(read?),
             },
@@ -85,7 +92,9 @@ impl Start {
         } else {
             ("there", "numbers")
         };
-        anyhow!("--start {self}: the objective {place} is {objective}; expected {expected} of a smaller size")
+        anyhow!(
+            "--start {self}: the objective {place} is {objective}; expected {expected} of a smaller size"
+        )
     }
 
     /// The file it comes from.

@@ -1,4 +1,5 @@
-//! A search over a small logarithmic grid of steps, for comparisons that are fair: judged by the calls to a gap.
+//! A search over a small logarithmic grid of steps, for comparisons that are fair: judged by the
+//! calls to a gap.
 
 use anyhow::Result;
 use innermean::{Choice, Knob, MethodInfo, StepRule};
@@ -46,7 +47,8 @@ pub(crate) struct Found {
     at_edge: bool,
 }
 
-/// The choice that a search begins with: automatic steps leave nothing to tune, so that scaled ones stand in for them.
+/// The choice that a search begins with: automatic steps leave nothing to tune, so that scaled ones
+/// stand in for them.
 pub(crate) fn tunable(info: &MethodInfo, choice: Choice) -> Choice {
     let rule = info.settings.contains(&Knob::Rule).then(|| choice.rule.unwrap_or(StepRule::Scaled));
     Choice { rule, ..choice }
@@ -55,7 +57,8 @@ pub(crate) fn tunable(info: &MethodInfo, choice: Choice) -> Choice {
 impl OwnSteps {
     /// Those of a method with these settings; none if it has no step on theta.
     pub(crate) fn of(info: &MethodInfo, settings: &Settings) -> Option<Self> {
-        let has = |knob, name| info.settings.contains(&knob).then(|| settings.number(name)).flatten();
+        let has =
+            |knob, name| info.settings.contains(&knob).then(|| settings.number(name)).flatten();
         Some(OwnSteps {
             alpha_theta: has(Knob::AlphaTheta, "alpha_theta")?,
             alpha_w: has(Knob::AlphaW, "alpha_w"),
@@ -69,8 +72,8 @@ impl OwnSteps {
         }
     }
 
-    /// Tries all, and more where the best lies at the edge; `trial(choice, most_calls)` says how good one is, or nothing if the search is to end. None if it
-    /// ended so.
+    /// Tries all, and more where the best lies at the edge; `trial(choice, most_calls)` says how
+    /// good one is, or nothing if the search is to end. None if it ended so.
     pub(crate) fn search(
         self,
         base: Choice,
@@ -92,7 +95,8 @@ impl OwnSteps {
                 let Some(score) = trial(&choice, most_calls)? else { return Ok(None) };
                 tried.push(factors);
                 if best.is_none_or(|best| score < best.score) {
-                    best = Some(Found { choice, score, factors, own: self, tried: 0, at_edge: false });
+                    best =
+                        Some(Found { choice, score, factors, own: self, tried: 0, at_edge: false });
                     if !score.missed {
                         most_calls = most_calls.min((PATIENCE * score.cost) as u64);
                     }
@@ -114,7 +118,10 @@ impl OwnSteps {
 /// What lies beyond the edges that a point is at, among those that were tried.
 fn beyond((a, b): (f64, f64), tried: &[(f64, f64)], two: bool) -> Vec<(f64, f64)> {
     let ends = |part: fn(&(f64, f64)) -> f64| {
-        tried.iter().map(part).fold((f64::MAX, 0.0_f64), |(least, most), x| (least.min(x), most.max(x)))
+        tried
+            .iter()
+            .map(part)
+            .fold((f64::MAX, 0.0_f64), |(least, most), x| (least.min(x), most.max(x)))
     };
     let next = |x: f64, (least, most): (f64, f64)| {
         let up = (x >= most).then_some(x * WIDER);
@@ -155,11 +162,18 @@ mod tests {
     fn found(least: (f64, f64), alpha_w: Option<f64>) -> Found {
         let own = OwnSteps { alpha_theta: 0.5, alpha_w };
         let cost = |choice: &Choice| {
-            let away = |step: Option<f64>, least: f64| step.map_or(0.0, |step| (step / least).ln().powi(2));
-            1000.0 + 100.0 * (away(choice.alpha_theta, 0.5 * least.0) + away(choice.alpha_w, 2.0 * least.1))
+            let away = |step: Option<f64>, least: f64| {
+                step.map_or(0.0, |step| (step / least).ln().powi(2))
+            };
+            1000.0
+                + 100.0
+                    * (away(choice.alpha_theta, 0.5 * least.0)
+                        + away(choice.alpha_w, 2.0 * least.1))
         };
         let trial = |choice: &Choice, _| Ok(Some(Score { missed: false, cost: cost(choice) }));
-        own.search(Choice::default(), 1_000_000, trial).expect("no error").expect("it was not stopped")
+        own.search(Choice::default(), 1_000_000, trial)
+            .expect("no error")
+            .expect("it was not stopped")
     }
 
     #[test]
@@ -177,12 +191,17 @@ mod tests {
     #[test]
     fn the_grid_is_widened_where_the_best_is_at_its_edge() {
         let alone = found((270.0, 1.0), None);
-        assert_eq!((alone.choice.alpha_theta, alone.tried, alone.at_edge), (Some(135.0), 10, false));
+        assert_eq!(
+            (alone.choice.alpha_theta, alone.tried, alone.at_edge),
+            (Some(135.0), 10, false)
+        );
         let both = found((0.01, 1.0), Some(2.0));
         assert!(
             (0.003..0.006).contains(&both.choice.alpha_theta.expect("a step")) && !both.at_edge,
             "{both:?}"
         );
-        assert!(found((1e9, 1.0), None).sentence("its own").ends_with("at the edge of what was tried"));
+        assert!(
+            found((1e9, 1.0), None).sentence("its own").ends_with("at the edge of what was tried")
+        );
     }
 }

@@ -32,7 +32,11 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn at(command: &'static str) -> Self {
         let folder = TempDir::new().expect("a folder for the test");
-        Desk { folder, command, outputs: "--trace fresh.jsonl --report fresh.html --plot fresh.png" }
+        Desk {
+            folder,
+            command,
+            outputs: "--trace fresh.jsonl --report fresh.html --plot fresh.png",
+        }
     }
 
     /// For a command that has predictions: runs that are refused are asked for these too.
@@ -55,8 +59,10 @@ impl Desk {
 
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).expect("the folder is there");
-        let mut names: Vec<String> =
-            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -64,7 +70,10 @@ impl Desk {
     /// The command with these arguments, in this folder.
     pub(crate) fn command(&self, args: &str) -> Command {
         let mut command = program();
-        command.current_dir(self.path()).args(self.command.split_whitespace()).args(args.split_whitespace());
+        command
+            .current_dir(self.path())
+            .args(self.command.split_whitespace())
+            .args(args.split_whitespace());
         command
     }
 
@@ -76,11 +85,12 @@ impl Desk {
     pub(crate) fn json(&self, args: &str, code: i32) -> Value {
         let run = self.run(&format!("{args} --json"));
         assert_eq!(run.code, Some(code), "{args}: {}{}", run.out, run.err);
-        serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{args}: {error} in {}", run.out))
+        serde_json::from_str(&run.out)
+            .unwrap_or_else(|error| panic!("{args}: {error} in {}", run.out))
     }
 
-    /// Runs what must be refused, for people and for programs: exit code 2, one sentence, nothing on stdout, nothing written, and an older
-    /// trace kept. Returns the message.
+    /// Runs what must be refused, for people and for programs: exit code 2, one sentence, nothing
+    /// on stdout, nothing written, and an older trace kept. Returns the message.
     pub(crate) fn refusal(&self, args: &str) -> String {
         let before = self.names();
         for output in ["", "--json"] {
@@ -91,10 +101,18 @@ impl Desk {
         let kept = self.file("kept.jsonl", "an older trace");
         let run = self.run(&format!("{args} --trace kept.jsonl"));
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert_eq!(fs::read_to_string(&kept).expect("it is still there"), "an older trace", "{args}");
+        assert_eq!(
+            fs::read_to_string(&kept).expect("it is still there"),
+            "an older trace",
+            "{args}"
+        );
         fs::remove_file(kept).expect("it can be removed");
         assert_eq!(self.names(), before, "{args}");
-        assert!(run.err.starts_with("innermean: ") && !run.err.contains("panicked"), "{args}: {}", run.err);
+        assert!(
+            run.err.starts_with("innermean: ") && !run.err.contains("panicked"),
+            "{args}: {}",
+            run.err
+        );
         run.err
     }
 

@@ -1,4 +1,5 @@
-//! Signals to a running program, told apart by what Linux says of it: no test waits for a number of seconds.
+//! Signals to a running program, told apart by what Linux says of it: no test waits for a number of
+//! seconds.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -27,7 +28,8 @@ pub(crate) fn send(child: &Child, signal: &str) {
     assert!(sent.expect("kill runs").success());
 }
 
-/// Waits until the program listens to signals and has worked on for a fifth of a second of the processor's time.
+/// Waits until the program listens to signals and has worked on for a fifth of a second of the
+/// processor's time.
 pub(crate) fn wait_for_work(child: &mut Child) {
     const TICKS: u64 = 20;
     let mut from = None;

@@ -24,8 +24,9 @@ fn least_squares_is_that_of_the_normal_equations() {
     let theta = numbers(&answer["theta"]);
     assert_eq!(answer["names"], serde_json::json!(["age", "year", "dose", "(intercept)"]));
     // At the optimum every column, and the ones, are at right angles to the errors.
-    let error =
-        |i: usize| rows[i].iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>() + theta[3] - targets[i];
+    let error = |i: usize| {
+        rows[i].iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>() + theta[3] - targets[i]
+    };
     for l in 0..4 {
         let column = |i: usize| rows[i].get(l).copied().unwrap_or(1.0);
         let (product, size) = (0..120).fold((0.0, 0.0), |(product, size), i| {
@@ -34,7 +35,9 @@ fn least_squares_is_that_of_the_normal_equations() {
         assert!(product.abs() < 1e-7 * size, "column {l}: {product}");
     }
     assert!(
-        (theta[0] - 2.0).abs() < 0.4 && (theta[1] - 0.01).abs() < 1e-3 && (theta[2] + 800.0).abs() < 200.0
+        (theta[0] - 2.0).abs() < 0.4
+            && (theta[1] - 0.01).abs() < 1e-3
+            && (theta[2] + 800.0).abs() < 200.0
     );
     assert_eq!(number(&answer["intercept"]), theta[3]);
     assert!(number(&answer["r_squared"]) > 0.9);
@@ -46,7 +49,8 @@ fn least_squares_is_that_of_the_normal_equations() {
 /// File and target, loss, and its formula.
 type Case<'a> = (&'a str, &'a str, &'a dyn Fn(f64, f64) -> f64);
 
-/// The objective that is printed is the formula's at the coefficients that are printed, in the units of the file; no point around is better.
+/// The objective that is printed is the formula's at the coefficients that are printed, in the
+/// units of the file; no point around is better.
 #[test]
 fn every_loss_and_penalty_is_at_a_minimum_of_its_formula() {
     let (desk, rows, targets) = desk_with_rows();
@@ -76,13 +80,17 @@ fn every_loss_and_penalty_is_at_a_minimum_of_its_formula() {
         let targets = if file == TABLE { targets.clone() } else { labels(&targets) };
         for (l1, l2) in [(0.0, 1e-4), (1e-3, 0.0), (1e-3, 1e-3)] {
             for intercept in ["", "--no-intercept"] {
-                let args = format!("{file} {loss} --l1 {l1} --l2 {l2} {intercept} --tolerance 1e-10");
+                let args =
+                    format!("{file} {loss} --l1 {l1} --l2 {l2} {intercept} --tolerance 1e-10");
                 let answer = desk.json(&args, 0);
                 let theta = numbers(&answer["theta"]);
                 assert_eq!(theta.len(), if intercept.is_empty() { 4 } else { 3 });
                 let at = |theta: &[f64]| objective(&rows, &targets, theta, formula, l1, l2);
                 let least = at(&theta);
-                assert!((number(&answer["objective"]) - least).abs() < 1e-9 * (1.0 + least), "{args}");
+                assert!(
+                    (number(&answer["objective"]) - least).abs() < 1e-9 * (1.0 + least),
+                    "{args}"
+                );
                 for l in 0..theta.len() {
                     // Steps that move scores by about 1e-3 and 1e-2.
                     let unit = 1e-3 / [0.3, 2000.0, 6e-4, 1.0][l];
@@ -123,8 +131,10 @@ fn scaling_changes_the_speed_and_not_the_answer() {
     assert!(at(&scaled) < at(&crawling));
     // An answer is a start, also where units are changed on the way.
     desk.file("answer.json", &scaled.to_string());
-    let again =
-        desk.json(&format!("{CLASSES} --loss logistic --l2 1e-3 --tolerance 1e-8 --start answer.json"), 0);
+    let again = desk.json(
+        &format!("{CLASSES} --loss logistic --l2 1e-3 --tolerance 1e-8 --start answer.json"),
+        0,
+    );
     assert_eq!(again["outer"], 0);
     assert!((number(&again["objective"]) - number(&scaled["objective"])).abs() < 1e-14);
 }
@@ -139,7 +149,10 @@ fn sparse_rows_and_tables_give_the_same_answer() {
     let table = desk.json(&format!("{CLASSES} {flags}"), 0);
     for file in ["rows.svm", "rows.txt", "rows.data --format libsvm"] {
         let sparse = desk.json(&format!("{file} {flags}"), 0);
-        assert!((number(&sparse["objective"]) - number(&table["objective"])).abs() < 1e-12, "{file}");
+        assert!(
+            (number(&sparse["objective"]) - number(&table["objective"])).abs() < 1e-12,
+            "{file}"
+        );
         assert_eq!(sparse["names"][0], "x1");
         assert_eq!(sparse["classes"], serde_json::json!({"negative": "1", "positive": "2"}));
     }
@@ -167,8 +180,14 @@ fn empty_rows_and_absent_features() {
             .collect();
     let labels = [1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0];
     assert_eq!(theta.iter().filter(|t| **t == 0.0).count(), 7);
-    let expected =
-        objective(&rows, &labels, &[theta[1], theta[8], theta[9]], |u, y| (-y * u).exp().ln_1p(), 0.0, 0.1);
+    let expected = objective(
+        &rows,
+        &labels,
+        &[theta[1], theta[8], theta[9]],
+        |u, y| (-y * u).exp().ln_1p(),
+        0.0,
+        0.1,
+    );
     assert!((number(&answer["objective"]) - expected).abs() < 1e-12);
     // An index 0 moves all of them, and is told.
     desk.file("zero.svm", "1 0:1\n-1 1:1\n1 0:2 1:-1\n");
@@ -186,7 +205,10 @@ fn generated_sparse_rows_by_several_methods() {
         .map(|method| desk.json(&format!("{args} --method {method}"), 0))
         .into();
     for answer in &answers {
-        assert!((number(&answer["objective"]) - number(&answers[0]["objective"])).abs() < 1e-10, "{answer}");
+        assert!(
+            (number(&answer["objective"]) - number(&answers[0]["objective"])).abs() < 1e-10,
+            "{answer}"
+        );
         assert_eq!(answer["zeros"], answers[0]["zeros"]);
         assert!(answer["generated"].as_bool() == Some(true));
     }
@@ -201,7 +223,8 @@ fn generated_sparse_rows_by_several_methods() {
 #[test]
 fn predictions_are_written() {
     let (desk, rows, targets) = desk_with_rows();
-    let answer = desk.json(&format!("{CLASSES} --loss logistic --l2 1e-3 --predictions out.csv"), 0);
+    let answer =
+        desk.json(&format!("{CLASSES} --loss logistic --l2 1e-3 --predictions out.csv"), 0);
     let theta = numbers(&answer["theta"]);
     let text = fs::read_to_string(desk.path().join("out.csv")).expect("predictions");
     let mut lines = text.lines();
@@ -255,10 +278,15 @@ fn a_constant_target_and_constant_columns_have_an_answer() {
     assert!((number(&answer["intercept"]) - 3.0).abs() < 1e-5 && answer["r_squared"].is_null());
     let run = desk.run("rows.csv --target y --loss huber");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    assert!(run.out.contains("all targets are the same") && run.out.contains("--huber-width"), "{}", run.out);
+    assert!(
+        run.out.contains("all targets are the same") && run.out.contains("--huber-width"),
+        "{}",
+        run.out
+    );
 }
 
-/// Classes that a plane keeps apart have no best coefficients without a penalty: a truthful end, and a word.
+/// Classes that a plane keeps apart have no best coefficients without a penalty: a truthful end,
+/// and a word.
 #[test]
 fn separated_classes_are_warned_about() {
     let desk = desk();
@@ -280,7 +308,12 @@ fn without_an_intercept_a_ridge_is_strongly_convex() {
         let args = format!("{data} --l2 0.1 --method svrpda1 --steps theorem1");
         desk.assert_refused(&args, &["mu = 0"]);
         let run = desk.run(&format!("{args} --no-intercept --max-seconds 0.05"));
-        assert!(matches!(run.code, Some(0 | 1)) && run.err.is_empty(), "{args}: {}{}", run.out, run.err);
+        assert!(
+            matches!(run.code, Some(0 | 1)) && run.err.is_empty(),
+            "{args}: {}{}",
+            run.out,
+            run.err
+        );
     }
 }
 

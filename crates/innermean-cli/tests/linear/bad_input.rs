@@ -10,20 +10,32 @@ fn targets_that_are_not_what_the_loss_asks() {
         "t.csv --target y --loss logistic",
         &["t.csv, column y", "3 classes", "'x', 'y', 'z'"],
     );
-    desk.assert_refused("t.csv --target y", &["t.csv, line 2, column 3 (y)", "'x' is not a number"]);
+    desk.assert_refused(
+        "t.csv --target y",
+        &["t.csv, line 2, column 3 (y)", "'x' is not a number"],
+    );
     desk.file("one.csv", "a,y\n1,1\n3,1.0\n");
     desk.assert_refused(
         "one.csv --target y --loss squared-hinge",
         &["one.csv, column y", "all targets are '1'"],
     );
     desk.file("one.svm", "1 1:2\n1 1:3\n");
-    desk.assert_refused("one.svm --loss logistic", &["one.svm", "all targets are '1'", "two classes"]);
+    desk.assert_refused(
+        "one.svm --loss logistic",
+        &["one.svm", "all targets are '1'", "two classes"],
+    );
     desk.file("many.svm", "1 1:2\n2 1:3\n3 1:1\n");
-    desk.assert_refused("many.svm --loss logistic", &["3 classes", "'1', '2', '3'", "--loss square"]);
+    desk.assert_refused(
+        "many.svm --loss logistic",
+        &["3 classes", "'1', '2', '3'", "--loss square"],
+    );
     desk.assert_refused("t.csv", &["t.csv", "--target COLUMN is missing"]);
     desk.assert_refused("t.csv --target nothing", &["nothing", "t.csv"]);
     desk.file("gap.csv", "a,y\n1,1\n,2\n3,NaN\n");
-    desk.assert_refused("gap.csv --target y", &["gap.csv, line 3", "missing", "--missing drop-rows"]);
+    desk.assert_refused(
+        "gap.csv --target y",
+        &["gap.csv, line 3", "missing", "--missing drop-rows"],
+    );
     desk.assert_refused("gap.csv --target y --missing drop-columns", &["line 4", "drop-rows"]);
     desk.file("text.csv", "a,b,y\n1,u,1\n2,v,2\n");
     desk.assert_refused("text.csv --target y", &["line 2, column 2 (b)", "'u'"]);
@@ -105,7 +117,10 @@ fn roles_are_no_features() {
     let answer = desk.json("t.csv --target y --weight w", 0);
     assert_eq!(answer["names"], serde_json::json!(["a", "(intercept)"]));
     desk.assert_refused("t.csv --target y --columns a,y", &["t.csv", "'y' is asked for twice"]);
-    desk.assert_refused("t.csv --target y --weight w --columns a,w", &["t.csv", "'w' is asked for twice"]);
+    desk.assert_refused(
+        "t.csv --target y --weight w --columns a,w",
+        &["t.csv", "'w' is asked for twice"],
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Files that are small and stand for much, and files larger than the memory: each is refused in a sentence, with little memory.
+//! Files that are small and stand for much, and files larger than the memory: each is refused in a
+//! sentence, with little memory.
 
 use std::io::Write as _;
 
@@ -10,7 +11,13 @@ impl Desk {
         let binary = self.command(args);
         let mut shell = Command::new("sh");
         shell.current_dir(self.path()).args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]);
-        Run::from(shell.arg(binary.get_program()).args(binary.get_args()).output().expect("the binary runs"))
+        Run::from(
+            shell
+                .arg(binary.get_program())
+                .args(binary.get_args())
+                .output()
+                .expect("the binary runs"),
+        )
     }
 
     /// A refusal in one sentence, with all of `words`, for want of memory or not.
@@ -18,7 +25,11 @@ impl Desk {
         let before = self.names();
         let run = self.run_in_little_memory(&format!("{args} --trace fresh.jsonl"));
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert!(run.err.starts_with("innermean: ") && run.err.lines().count() == 1, "{args}: {}", run.err);
+        assert!(
+            run.err.starts_with("innermean: ") && run.err.lines().count() == 1,
+            "{args}: {}",
+            run.err
+        );
         for word in words {
             assert!(run.err.contains(word), "{args}: expected {word} in {}", run.err);
         }
@@ -77,7 +88,10 @@ fn tables_that_do_not_fit_are_refused_before_they_are_read() {
     desk.file("large.csv", &format!("y,a,b,c,d,e,f,g\n{}", row.repeat(2_000_000)));
     let refused = ["large.csv: would take about", "are there for it; read fewer columns or rows"];
     desk.assert_too_large("large.csv --target y", &refused);
-    desk.assert_too_large("large.csv --target y --max-memory 64M", &["and 64 MiB are there for it"]);
+    desk.assert_too_large(
+        "large.csv --target y --max-memory 64M",
+        &["and 64 MiB are there for it"],
+    );
     let svm = "1 1:0.5 2:0.25 3:1\n".repeat(4_000_000);
     desk.file("large.svm", &svm);
     desk.assert_too_large("large.svm --max-memory 64M", &["large.svm: would take about"]);
@@ -100,10 +114,14 @@ fn lines_cells_and_columns_have_limits() {
         &["nothing.csv, line 1: is longer than 32 MiB", "--max-line"],
     );
     desk.file("wide.csv", &format!("{}\n1\n", ",".repeat(2_000_000)));
-    desk.assert_too_large("wide.csv --target y", &["wide.csv, line 1: has 2000001 columns", "--max-columns"]);
+    desk.assert_too_large(
+        "wide.csv --target y",
+        &["wide.csv, line 1: has 2000001 columns", "--max-columns"],
+    );
     let long = "z".repeat(100_000);
     desk.file("cell.csv", &format!("y,a\n{long},1\nb,2\n"));
-    let cell = ["cell.csv, line 2, column 1 (y): a text of 98 KiB is longer than 64 KiB", "--max-cell"];
+    let cell =
+        ["cell.csv, line 2, column 1 (y): a text of 98 KiB is longer than 64 KiB", "--max-cell"];
     desk.assert_too_large("cell.csv --target y --loss logistic", &cell);
     let run = desk.run("cell.csv --target y --loss logistic --l2 1 --max-cell 1M --json");
     assert_eq!(run.code, Some(0), "{}", run.err);

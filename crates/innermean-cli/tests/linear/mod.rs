@@ -17,7 +17,8 @@ fn desk() -> Desk {
     Desk::at("linear").with_predictions()
 }
 
-/// The objective by its formula: rows, targets (numbers, or -1 and 1), theta with an intercept at the end if it is longer than a row.
+/// The objective by its formula: rows, targets (numbers, or -1 and 1), theta with an intercept at
+/// the end if it is longer than a row.
 fn objective(
     rows: &[Vec<f64>],
     targets: &[f64],
@@ -28,7 +29,8 @@ fn objective(
 ) -> f64 {
     let d = rows[0].len();
     let score = |row: &Vec<f64>| {
-        row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>() + theta.get(d).copied().unwrap_or(0.0)
+        row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>()
+            + theta.get(d).copied().unwrap_or(0.0)
     };
     let losses: f64 = rows.iter().zip(targets).map(|(row, t)| loss(score(row), *t)).sum();
     let head = &theta[..d];
@@ -37,7 +39,8 @@ fn objective(
         + 0.5 * l2 * head.iter().map(|t| t * t).sum::<f64>()
 }
 
-/// A few rows of three features, of sizes a thousand apart, one of them far from zero; a number and a class for each.
+/// A few rows of three features, of sizes a thousand apart, one of them far from zero; a number and
+/// a class for each.
 fn rows() -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut state = 12_345_u32;
     let mut draw = || {

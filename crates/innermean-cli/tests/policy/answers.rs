@@ -53,7 +53,9 @@ fn textbook_values_come_out() {
         assert!(close(value_of(&boyan, &s.to_string()), -2.0 * f64::from(s)));
     }
     let grid = desk.json("--generate grid", 0);
-    for (cell, known) in [("r1c1", 0.0), ("r1c2", -14.0), ("r2c2", -18.0), ("r1c3", -20.0), ("r1c4", -22.0)] {
+    for (cell, known) in
+        [("r1c1", 0.0), ("r1c2", -14.0), ("r2c2", -18.0), ("r1c3", -20.0), ("r1c4", -22.0)]
+    {
         assert!(close(value_of(&grid, cell), known), "{cell}");
     }
     let shortest = desk.json("--generate grid --grid 3x5 --policy shortest", 0);
@@ -78,7 +80,8 @@ fn long_walks_and_large_grids_are_solved() {
 #[test]
 fn svrpda_reaches_the_same_answer() {
     let desk = desk();
-    let [first, second] = ["svrpda1", "svrpda2"].map(|method| desk.json(&format!("--method {method}"), 0));
+    let [first, second] =
+        ["svrpda1", "svrpda2"].map(|method| desk.json(&format!("--method {method}"), 0));
     assert!(distance(&first) < 1e-8 && distance(&second) < 1e-8);
     assert_eq!(first["method"], "svrpda1");
     let all = desk.json("--method svrpda1 --seed 3 --trace run.jsonl --trace-every 50", 0);
@@ -126,7 +129,11 @@ fn what_was_decided_is_said() {
     assert_eq!(answer["settings"]["discount"], 0.5);
     assert_eq!(answer["settings"]["objective"], "bellman");
     let penalised = desk.json("--l1 0.1", 0);
-    assert!(penalised["closed_form"]["source"].as_str().is_some_and(|text| text.contains("none with --l1")));
+    assert!(
+        penalised["closed_form"]["source"]
+            .as_str()
+            .is_some_and(|text| text.contains("none with --l1"))
+    );
     let singular = desk.run("--states 3 --features 5 --json");
     let singular: Value = serde_json::from_str(&singular.out).expect("JSON");
     let said = singular["closed_form"]["source"].as_str().expect("words");

@@ -11,10 +11,19 @@ fn logs_that_are_none() {
         ("state,next,reward\na,b,1\n", &["no column", "next_state", "next"]),
         ("state,next_state\na,b\n", &["reward"]),
         ("state,next_state,reward\na,a,x\n", &["line 2, column 3 (reward)", "'x' is not a number"]),
-        ("state,next_state,reward\na,a,1\na,a,NaN\n", &["line 3", "missing value", "--missing drop-rows"]),
-        ("state,next_state,reward\na,a,inf\n", &["line 2, column 3 (reward)", "not a finite number"]),
+        (
+            "state,next_state,reward\na,a,1\na,a,NaN\n",
+            &["line 3", "missing value", "--missing drop-rows"],
+        ),
+        (
+            "state,next_state,reward\na,a,inf\n",
+            &["line 2, column 3 (reward)", "not a finite number"],
+        ),
         ("state,next_state,reward\n,a,1\n", &["line 2, column 1 (state)", "missing"]),
-        ("state,next_state,reward,weight\na,a,1,1\na,,1,-2\n", &["line 3", "a weight of -2", "0 or above"]),
+        (
+            "state,next_state,reward,weight\na,a,1,1\na,,1,-2\n",
+            &["line 3", "a weight of -2", "0 or above"],
+        ),
     ];
     for (text, words) in cases {
         desk.file("bad.csv", text);
@@ -38,13 +47,19 @@ fn states_that_are_never_left() {
         "--never-left terminal",
     ];
     desk.assert_refused("log.csv", words);
-    desk.assert_refused("log.csv --terminal goal", &["log.csv, line 5", "state 'trap'", "--terminal trap"]);
+    desk.assert_refused(
+        "log.csv --terminal goal",
+        &["log.csv, line 5", "state 'trap'", "--terminal trap"],
+    );
     desk.assert_refused("log.csv --never-left bootstrap", &["one-hot", "--features FILE"]);
     desk.assert_refused(
         "log.csv --terminal exit",
         &["--terminal exit: there is no such state", "a, b, goal, trap"],
     );
-    desk.assert_refused("log.csv --terminal a,goal,trap", &["line 2", "a transition leaves state 'a'"]);
+    desk.assert_refused(
+        "log.csv --terminal a,goal,trap",
+        &["line 2", "a transition leaves state 'a'"],
+    );
     desk.assert_refused("log.csv --never-left ignore", &["error", "terminal", "bootstrap"]);
 }
 
@@ -60,7 +75,11 @@ fn features_that_do_not_fit() {
     desk.file("features.csv", "state,x\na,1\nb,2\na,3\n");
     desk.assert_refused(
         "log.csv --features features.csv",
-        &["features.csv, line 4: state 'a' again", "features.csv, line 2", "one row for each state"],
+        &[
+            "features.csv, line 4: state 'a' again",
+            "features.csv, line 2",
+            "one row for each state",
+        ],
     );
     desk.file("features.csv", "state,x\na,1\nb,\n");
     desk.assert_refused(
@@ -68,11 +87,17 @@ fn features_that_do_not_fit() {
         &["features.csv, line 3, column 2 (x)", "missing"],
     );
     desk.file("features.csv", "state,x\na,1\nb,two\n");
-    desk.assert_refused("log.csv --features features.csv", &["features.csv, line 3, column 2 (x)", "'two'"]);
+    desk.assert_refused(
+        "log.csv --features features.csv",
+        &["features.csv, line 3, column 2 (x)", "'two'"],
+    );
     desk.file("features.csv", "name,x\na,1\nb,2\n");
     desk.assert_refused("log.csv --features features.csv", &["features.csv", "state", "name"]);
     desk.file("features.csv", "state\na\nb\n");
-    desk.assert_refused("log.csv --features features.csv", &["features.csv", "no column beside state"]);
+    desk.assert_refused(
+        "log.csv --features features.csv",
+        &["features.csv", "no column beside state"],
+    );
     desk.assert_refused("log.csv --features nowhere.csv", &["nowhere.csv: no such file"]);
     desk.assert_refused(
         "log.csv --features 3",
@@ -86,8 +111,14 @@ fn models_that_are_none() {
     let desk = desk();
     let head = "state,next_state,probability,reward\n";
     for (text, words) in [
-        ("a,a,0.5,1\na,b,0.4,1\nb,a,1,0\n", &["model.csv, line 2", "state 'a' sum to 0.9", "expected 1"][..]),
-        ("a,a,-0.5,1\na,b,1.5,1\nb,a,1,0\n", &["model.csv, line 2: a probability of -0.5", "from 0 to 1"]),
+        (
+            "a,a,0.5,1\na,b,0.4,1\nb,a,1,0\n",
+            &["model.csv, line 2", "state 'a' sum to 0.9", "expected 1"][..],
+        ),
+        (
+            "a,a,-0.5,1\na,b,1.5,1\nb,a,1,0\n",
+            &["model.csv, line 2: a probability of -0.5", "from 0 to 1"],
+        ),
         ("a,a,1,NaN\n", &["model.csv, line 2, column 4 (reward)", "missing"]),
         ("a,b,1,1\n", &["model.csv, line 2: state 'b' is entered and never left"]),
     ] {
@@ -100,13 +131,19 @@ fn models_that_are_none() {
     desk.file("P.csv", "0.5,0.5\n0.25,0.5\n");
     desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv, row 2", "sum to 0.75"]);
     desk.file("P.csv", "0.5,0.5\n-0.3,1.3\n");
-    desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv, row 2, column 1: a probability of -0.3"]);
+    desk.assert_refused(
+        "--model P.csv --rewards r.csv",
+        &["P.csv, row 2, column 1: a probability of -0.3"],
+    );
     desk.file("P.csv", "0.5,0.5\n0.5,0.5\n0.1,0.9\n");
     desk.assert_refused("--model P.csv --rewards r.csv", &["P.csv", "square", "3 rows of 2"]);
     desk.file("P.csv", "0.5,0.5\n0.5,0.5\n");
     desk.assert_refused("--model P.csv", &["--model P.csv", "--rewards FILE"]);
     desk.file("r.csv", "1\n2\n3\n");
-    desk.assert_refused("--model P.csv --rewards r.csv", &["--rewards r.csv", "3 rows of 1", "2 states"]);
+    desk.assert_refused(
+        "--model P.csv --rewards r.csv",
+        &["--rewards r.csv", "3 rows of 1", "2 states"],
+    );
     desk.assert_refused("--model P.csv log.csv", &["cannot be used with"]);
     desk.assert_refused("--rewards r.csv", &["--model"]);
     desk.assert_refused("--model P.csv --generate walk", &["cannot be used with"]);
@@ -116,7 +153,8 @@ fn models_that_are_none() {
 fn discounts_beyond_their_range() {
     let desk = desk();
     desk.file("log.csv", "state,next_state,reward\na,b,1\nb,a,2\nc,,1\n");
-    let words: &[&str] = &["--discount 1", "from state 'a' no end can be reached", "below 1", "--terminal"];
+    let words: &[&str] =
+        &["--discount 1", "from state 'a' no end can be reached", "below 1", "--terminal"];
     desk.assert_refused("log.csv --discount 1", words);
     desk.assert_refused("--discount 1", &["--discount 1", "no end can be reached"]);
     for value in ["1.5", "-0.1", "nan", "x"] {
@@ -164,7 +202,10 @@ fn flags_that_would_do_nothing() {
     desk.assert_refused("--states 1e10", &["--states 10000000000: expected at most 50000"]);
     desk.assert_refused("--objective projected --features 12", &["linearly dependent"]);
     desk.assert_refused("--method pdbg", &["pdbg does not suit", "lbfgs"]);
-    desk.assert_refused("--method lbfgs --alpha-w 1", &["--alpha-w does nothing with --method lbfgs"]);
+    desk.assert_refused(
+        "--method lbfgs --alpha-w 1",
+        &["--alpha-w does nothing with --method lbfgs"],
+    );
 }
 
 #[test]

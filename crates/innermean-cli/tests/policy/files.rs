@@ -15,12 +15,17 @@ b,a,-1,2
 c,a,0.5,0.5
 ";
 
-/// The values of the log with a value for each state, by fixed-point iteration of Bellman's equation.
+/// The values of the log with a value for each state, by fixed-point iteration of Bellman's
+/// equation.
 fn values_of_log(discount: f64) -> [f64; 3] {
     let mut v = [0.0_f64; 3];
     for _ in 0..20_000 {
         let [a, b, c] = v.map(|v| discount * v);
-        v = [0.25 * (1.0 + b) + 0.75 * a, 0.5 * (2.0 + c) + 0.5 * (-1.0 + a), (5.0 + 0.5 * (0.5 + a)) / 1.5];
+        v = [
+            0.25 * (1.0 + b) + 0.75 * a,
+            0.5 * (2.0 + c) + 0.5 * (-1.0 + a),
+            (5.0 + 0.5 * (0.5 + a)) / 1.5,
+        ];
     }
     v
 }
@@ -32,7 +37,8 @@ fn a_log_has_the_values_that_bellmans_equation_gives() {
     for discount in [0.5, 0.9, 0.99, 1.0] {
         let known = values_of_log(discount);
         for objective in ["bellman", "projected"] {
-            let answer = desk.json(&format!("log.csv --discount {discount} --objective {objective}"), 0);
+            let answer =
+                desk.json(&format!("log.csv --discount {discount} --objective {objective}"), 0);
             for (state, known) in ["a", "b", "c"].iter().zip(known) {
                 assert!(
                     close(value_of(&answer, state), known),
@@ -56,7 +62,8 @@ fn the_form_of_the_log_does_not_matter() {
     assert_eq!(desk.json("log.tsv", 0)["values"], expected);
     let renamed = LOG.replace("state,next_state,reward,weight", "S,T,gain,mass");
     desk.file("other.csv", &renamed);
-    let args = "other.csv --state-column s --next-column 2 --reward-column gain --weight-column mass";
+    let args =
+        "other.csv --state-column s --next-column 2 --reward-column gain --weight-column mass";
     assert_eq!(desk.json(args, 0)["values"], expected);
     // Without the weights the values are others.
     assert_ne!(
@@ -64,8 +71,11 @@ fn the_form_of_the_log_does_not_matter() {
         expected
     );
     // Whole numbers are names too, and an end may be written NA.
-    let numbers =
-        LOG.replace('a', "7").replace("st7te", "state").replace("rew7rd", "reward").replace("c,,", "c,NA,");
+    let numbers = LOG
+        .replace('a', "7")
+        .replace("st7te", "state")
+        .replace("rew7rd", "reward")
+        .replace("c,,", "c,NA,");
     desk.file("numbers.csv", &numbers);
     assert_eq!(desk.json("numbers.csv", 0)["values"], expected);
 }
@@ -88,7 +98,8 @@ fn features_make_values_also_where_nobody_was() {
     let mixed = |p: [f64; 3]| -> (f64, f64) {
         (0..3).fold((0.0, 0.0), |(u, v), k| (u + g * p[k] * rows[k].0, v + g * p[k] * rows[k].1))
     };
-    let [a, b, c] = [mixed([0.75, 0.25, 0.0]), mixed([0.5, 0.0, 0.5]), mixed([1.0 / 3.0, 0.0, 0.0])];
+    let [a, b, c] =
+        [mixed([0.75, 0.25, 0.0]), mixed([0.5, 0.0, 0.5]), mixed([1.0 / 3.0, 0.0, 0.0])];
     let lhs = [(1.0 - a.0, 1.0 - a.1), (1.0 - b.0, 2.0 - b.1), (1.0 - c.0, 3.0 - c.1)];
     let targets = [0.25, 0.5, (5.0 + 0.25) / 1.5];
     let (mut m, mut r) = ([0.0; 3], [0.0; 2]);
@@ -97,7 +108,8 @@ fn features_make_values_also_where_nobody_was() {
         r = [r[0] + u * t, r[1] + v * t];
     }
     let determinant = m[0] * m[2] - m[1] * m[1];
-    let expected = [(r[0] * m[2] - r[1] * m[1]) / determinant, (r[1] * m[0] - r[0] * m[1]) / determinant];
+    let expected =
+        [(r[0] * m[2] - r[1] * m[1]) / determinant, (r[1] * m[0] - r[0] * m[1]) / determinant];
     assert!(close(theta[0], expected[0]) && close(theta[1], expected[1]), "{theta:?} {expected:?}");
     // Only one of the columns.
     let one = desk.json("log.csv --features features.csv --columns x", 0);
@@ -119,13 +131,19 @@ fn a_model_is_triplets_or_a_matrix() {
     let [p, q, s, t] = [1.0 - 0.45, -0.45, -0.225, 1.0 - 0.675];
     let determinant = p * t - q * s;
     let known = [(t + 2.0 * q) / determinant, (-2.0 * p - s) / determinant];
-    for args in ["--model model.csv", "--model P.csv --rewards r.csv", "--model P.csv --rewards R.csv"] {
+    for args in
+        ["--model model.csv", "--model P.csv --rewards r.csv", "--model P.csv --rewards R.csv"]
+    {
         let answer = desk.json(&format!("{args} --discount 0.9"), 0);
-        assert!(close(value_of(&answer, "0"), known[0]) && close(value_of(&answer, "1"), known[1]), "{args}");
+        assert!(
+            close(value_of(&answer, "0"), known[0]) && close(value_of(&answer, "1"), known[1]),
+            "{args}"
+        );
     }
     assert!(triplets["visits"].is_null());
     desk.file("features.csv", "state,x\n0,1\n1,-1\n");
-    let features = desk.json("--model P.csv --rewards r.csv --features features.csv --discount 0.9", 0);
+    let features =
+        desk.json("--model P.csv --rewards r.csv --features features.csv --discount 0.9", 0);
     assert_eq!((&features["d"], &features["n_y"]), (&Value::from(1), &Value::from(2)));
     let same = desk.json("--model model.csv --features features.csv --discount 0.9", 0);
     assert!(close(number(&features["theta"][0]), number(&same["theta"][0])));
@@ -149,10 +167,20 @@ fn states_that_end_have_no_value() {
     assert!(known(&desk.json("log.csv --terminal goal,trap --discount 1", 0)));
     let asked = desk.json("log.csv --never-left terminal --discount 1", 0);
     assert!(known(&asked));
-    assert!(asked["notes"][0].as_str().is_some_and(|note| note.contains("goal, trap")), "{}", asked["notes"]);
+    assert!(
+        asked["notes"][0].as_str().is_some_and(|note| note.contains("goal, trap")),
+        "{}",
+        asked["notes"]
+    );
     // As a model has it: what ends stays where it is, for nothing.
-    desk.file("model.csv", "state,next_state,probability,reward\na,goal,0.5,1\na,a,0.5,0\ngoal,goal,1,0\n");
-    assert!(close(value_of(&desk.json("--model model.csv --terminal goal --discount 1", 0), "a"), 1.0));
+    desk.file(
+        "model.csv",
+        "state,next_state,probability,reward\na,goal,0.5,1\na,a,0.5,0\ngoal,goal,1,0\n",
+    );
+    assert!(close(
+        value_of(&desk.json("--model model.csv --terminal goal --discount 1", 0), "a"),
+        1.0
+    ));
     // With features, a state where the log was cut off has the value of its features.
     desk.file("features.csv", "state,x\na,1\nb,2\ngoal,3\ntrap,4\n");
     let cut = desk.json("log.csv --features features.csv --never-left bootstrap", 0);

@@ -19,7 +19,10 @@ fn distance(answer: &Value) -> f64 {
 /// The value of a state.
 fn value_of(answer: &Value, state: &str) -> f64 {
     let states = answer["states"].as_array().expect("states");
-    let s = states.iter().position(|name| name == state).unwrap_or_else(|| panic!("{state} in {states:?}"));
+    let s = states
+        .iter()
+        .position(|name| name == state)
+        .unwrap_or_else(|| panic!("{state} in {states:?}"));
     number(&answer["values"][s])
 }
 

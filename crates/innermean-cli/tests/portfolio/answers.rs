@@ -34,7 +34,10 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
     }
     assert_eq!(answer["problem"], "portfolio");
     assert_eq!((&answer["method"], &answer["chosen_by"]), (&"direct".into(), &"auto".into()));
-    assert!(answer["reason"].as_str().is_some_and(|reason| reason.contains("25 coordinates")), "{answer}");
+    assert!(
+        answer["reason"].as_str().is_some_and(|reason| reason.contains("25 coordinates")),
+        "{answer}"
+    );
     assert_eq!(answer["fallbacks"], serde_json::json!([]));
     assert_eq!(answer["status"], "solved");
     assert_eq!(answer["generated"], true);
@@ -43,11 +46,22 @@ fn json_has_all_keys_and_its_numbers_can_be_computed_again() {
     assert_eq!(count("f") + count("jacobian") + count("merit"), count("total"));
     let automatic = desk().json("--method svrpda1 --max-outer 1", 1);
     assert_eq!(automatic["settings"]["steps"], "automatic");
-    assert!(automatic["settings"]["alpha_theta"].is_null(), "it changes: {}", automatic["settings"]);
+    assert!(
+        automatic["settings"]["alpha_theta"].is_null(),
+        "it changes: {}",
+        automatic["settings"]
+    );
     let asked = desk().json("--method svrpda1 --steps scaled --max-outer 1", 1);
     assert_eq!((&asked["method"], &asked["chosen_by"]), (&"svrpda1".into(), &"user".into()));
-    for key in ["alpha_theta", "alpha_w", "inner_iterations", "reference", "steps", "tolerance", "max_outer"]
-    {
+    for key in [
+        "alpha_theta",
+        "alpha_w",
+        "inner_iterations",
+        "reference",
+        "steps",
+        "tolerance",
+        "max_outer",
+    ] {
         assert!(!asked["settings"][key].is_null(), "{key}: {}", asked["settings"]);
     }
 
@@ -71,7 +85,8 @@ fn two_assets_with_header_and_dates_have_the_closed_form() {
     assert_eq!(answer["names"], serde_json::json!(returns.names));
     assert_eq!(answer["n_x"], 500);
     let covariance = |a: &[f64], b: &[f64]| {
-        deviations(&returns, a).iter().zip(deviations(&returns, b)).map(|(a, b)| a * b).sum::<f64>() / 500.0
+        deviations(&returns, a).iter().zip(deviations(&returns, b)).map(|(a, b)| a * b).sum::<f64>()
+            / 500.0
     };
     let (e, f) = ([1.0, 0.0], [0.0, 1.0]);
     let (a, b, c) = (covariance(&e, &e), covariance(&e, &f), covariance(&f, &f));
@@ -95,7 +110,9 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let two = desk.json("--method svrpda1 --threads 2 --seed 5", 0);
     assert_eq!(one["settings"]["threads"], 1);
     assert_eq!(two["settings"]["threads"], 2);
-    let bits = |answer: &Value| numbers(&answer["theta"]).into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    let bits = |answer: &Value| {
+        numbers(&answer["theta"]).into_iter().map(f64::to_bits).collect::<Vec<_>>()
+    };
     assert_eq!(bits(&one), bits(&two));
     assert_ne!(bits(&one), bits(&desk.json("--method svrpda1 --seed 6", 0)));
     // What draws nothing is the same for every seed.

@@ -69,8 +69,14 @@ fn numbers_outside_their_range() {
 fn unknown_names_are_answered_with_the_known_ones() {
     let desk = desk();
     desk.assert_refused("--method adam", &["'adam'", "auto", "svrpda1", "svrpda2"]);
-    desk.assert_refused("--alpha-w 1", &["--alpha-w does nothing with --method auto", "--method svrpda1"]);
-    desk.assert_refused("--method auto --steps theorem1", &["--steps does nothing with --method auto"]);
+    desk.assert_refused(
+        "--alpha-w 1",
+        &["--alpha-w does nothing with --method auto", "--method svrpda1"],
+    );
+    desk.assert_refused(
+        "--method auto --steps theorem1",
+        &["--steps does nothing with --method auto"],
+    );
     desk.assert_refused("--steps theorem4", &["scaled", "theorem1", "theorem2", "theorem3"]);
     desk.assert_refused("--reference first", &["last", "random"]);
     desk.assert_refused("--risk beta", &["variance", "semivariance", "absolute", "huber"]);
@@ -90,17 +96,38 @@ fn unknown_names_are_answered_with_the_known_ones() {
 #[test]
 fn boxes_without_a_point() {
     let desk = desk();
-    desk.assert_refused("--constraint box=2,1", &["box=2,1", "lo = 2.0, expected at most hi = 1.0"]);
+    desk.assert_refused(
+        "--constraint box=2,1",
+        &["box=2,1", "lo = 2.0, expected at most hi = 1.0"],
+    );
     desk.assert_refused("--constraint box=nan,1", &["--constraint", "lo = NaN"]);
-    desk.assert_refused("--constraint box=inf,inf", &["box=inf,inf", "lo = inf, expected a number"]);
-    desk.assert_refused("--constraint box=-inf,-inf", &["box=-inf,-inf", "hi = -inf, expected a number"]);
-    desk.assert_refused("--constraint box=1e300,1e301", &["that --constraint allows is inf", "bounds"]);
+    desk.assert_refused(
+        "--constraint box=inf,inf",
+        &["box=inf,inf", "lo = inf, expected a number"],
+    );
+    desk.assert_refused(
+        "--constraint box=-inf,-inf",
+        &["box=-inf,-inf", "hi = -inf, expected a number"],
+    );
+    desk.assert_refused(
+        "--constraint box=1e300,1e301",
+        &["that --constraint allows is inf", "bounds"],
+    );
     // Each of 25 is allowed, and no 25 sum to 1.
-    desk.assert_refused("--constraint sum-to-one=1,2", &["lo = 1.0, expected at most 0.04", "25 numbers"]);
-    desk.assert_refused("--constraint sum-to-one=-inf,0.0399", &["hi = 0.0399, expected at least 0.04"]);
+    desk.assert_refused(
+        "--constraint sum-to-one=1,2",
+        &["lo = 1.0, expected at most 0.04", "25 numbers"],
+    );
+    desk.assert_refused(
+        "--constraint sum-to-one=-inf,0.0399",
+        &["hi = 0.0399, expected at least 0.04"],
+    );
     desk.assert_refused("--constraint sum-to-one=0.05,inf", &["lo = 0.05, expected at most 0.04"]);
     desk.assert_refused("--constraint sum-to-one=nan,nan", &["sum-to-one=nan,nan", "lo = NaN"]);
-    desk.assert_refused("--constraint box=-1,1 --constraint sum-to-one", &["--constraint", "multiple times"]);
+    desk.assert_refused(
+        "--constraint box=-1,1 --constraint sum-to-one",
+        &["--constraint", "multiple times"],
+    );
     for text in ["box", "box=", "box=1", "box=1,b", "box=1,2,3"] {
         desk.assert_refused(&format!("--constraint {text}"), &[text, "box=LO,HI with two numbers"]);
     }
@@ -112,11 +139,17 @@ fn starts_that_do_not_fit() {
     desk.file("start.txt", "1 2 3\n");
     desk.assert_refused("--start start.txt", &["start.txt", "found 3 numbers, expected 25"]);
     desk.file("start.txt", "1 2 x\n");
-    desk.assert_refused("--start start.txt", &["start.txt, line 1, column 3", "'x' is not a number"]);
+    desk.assert_refused(
+        "--start start.txt",
+        &["start.txt, line 1, column 3", "'x' is not a number"],
+    );
     desk.file("start.json", "{\"theta\": 3}");
     desk.assert_refused("--start start.json", &["start.json", "\"theta\" is a single number"]);
     desk.file("start.json", &format!("{:?}", [1e200; 25]));
-    desk.assert_refused("--start start.json", &["--start start.json", "the objective there is inf"]);
+    desk.assert_refused(
+        "--start start.json",
+        &["--start start.json", "the objective there is inf"],
+    );
 }
 
 #[test]
@@ -124,12 +157,18 @@ fn traces_that_cannot_be_written() {
     let desk = desk();
     let files = csv(&small());
     desk.file("small.csv", &files);
-    for (path, words) in
-        [("nowhere/run.jsonl", "no such folder"), (".", "is a directory"), ("small.csv", "being read")]
-    {
+    for (path, words) in [
+        ("nowhere/run.jsonl", "no such folder"),
+        (".", "is a directory"),
+        ("small.csv", "being read"),
+    ] {
         let run = desk.run(&format!("small.csv --trace {path}"));
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{path}");
-        assert!(run.err.contains(&format!("--trace {path}")) && run.err.contains(words), "{}", run.err);
+        assert!(
+            run.err.contains(&format!("--trace {path}")) && run.err.contains(words),
+            "{}",
+            run.err
+        );
     }
     assert_eq!(desk.names(), ["small.csv"]);
     assert_eq!(fs::read_to_string(desk.path().join("small.csv")).expect("it survives"), files);

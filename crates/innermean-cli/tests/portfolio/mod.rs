@@ -22,13 +22,16 @@ fn desk() -> Desk {
 /// The mean returns, written out.
 fn means(returns: &Returns) -> Vec<f64> {
     let n = returns.rows() as f64;
-    (0..returns.assets()).map(|l| (0..returns.rows()).map(|i| returns.row(i)[l]).sum::<f64>() / n).collect()
+    (0..returns.assets())
+        .map(|l| (0..returns.rows()).map(|i| returns.row(i)[l]).sum::<f64>() / n)
+        .collect()
 }
 
 /// `<x_i - m, theta>` for all i.
 fn deviations(returns: &Returns, theta: &[f64]) -> Vec<f64> {
     let m = means(returns);
-    let deviation = |i: usize| returns.row(i).iter().zip(&m).zip(theta).map(|((x, m), t)| (x - m) * t).sum();
+    let deviation =
+        |i: usize| returns.row(i).iter().zip(&m).zip(theta).map(|((x, m), t)| (x - m) * t).sum();
     (0..returns.rows()).map(deviation).collect()
 }
 

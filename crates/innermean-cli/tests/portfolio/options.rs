@@ -56,15 +56,21 @@ fn the_theorems_need_strong_convexity() {
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
         assert!(refused.err.contains("mu = 0") && refused.err.contains("--l2"), "{}", refused.err);
         // The theorems' steps are small: far from the end, but on the way.
-        let answer =
-            desk.json(&format!("small.csv --method svrpda1 --steps {rule} --l2 1000 --tolerance 0.05"), 0);
+        let answer = desk.json(
+            &format!("small.csv --method svrpda1 --steps {rule} --l2 1000 --tolerance 0.05"),
+            0,
+        );
         assert_eq!(answer["settings"]["steps"], rule);
         let reference = if rule == "theorem1" { "last" } else { "random" };
         assert_eq!(answer["settings"]["reference"], reference);
     }
     let refused = desk.run("small.csv --method svrpda1 --steps theorem3");
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
-    assert!(refused.err.contains("n_Y = 1") && refused.err.contains("300 samples"), "{}", refused.err);
+    assert!(
+        refused.err.contains("n_Y = 1") && refused.err.contains("300 samples"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -86,7 +92,11 @@ fn each_risk_is_reported_with_weight_one() {
         let value = risk(&returns, &theta, phi);
         assert_eq!(answer["risk_measure"], name);
         assert_close(number(&answer["risk"]), value, 1e-9);
-        assert_close(number(&answer["objective"]), 3.0 * value - expected_return(&returns, &theta), 1e-9);
+        assert_close(
+            number(&answer["objective"]),
+            3.0 * value - expected_return(&returns, &theta),
+            1e-9,
+        );
         assert_eq!(answer["standard_deviation"].is_null(), name != "variance");
         assert_eq!(answer["notes"].as_array().map(Vec::len), Some(usize::from(name == "huber")));
     }
@@ -138,7 +148,9 @@ fn a_sum_of_one_allows_shorts_and_caps() {
     let long_only = theta(&solve("--constraint long-only"));
     assert!(long_only.iter().any(|&t| t > 0.4), "{long_only:?}");
     // Without a cap below 1 it is the simplex.
-    for (a, b) in theta(&solve("--constraint sum-to-one=0,1 --tolerance 1e-9")).iter().zip(long_only) {
+    for (a, b) in
+        theta(&solve("--constraint sum-to-one=0,1 --tolerance 1e-9")).iter().zip(long_only)
+    {
         assert_close(*a, b, 1e-4);
     }
 }
@@ -179,13 +191,17 @@ fn the_start_is_where_the_trace_begins() {
     assert_ne!(first("uniform --seed 1"), uniform);
     let theta = [0.5, -0.25, 0.0, 1.0];
     let names = small().names;
-    let lines: Vec<String> = names.iter().zip(theta).map(|(name, t)| format!("{name},{t}")).collect();
+    let lines: Vec<String> =
+        names.iter().zip(theta).map(|(name, t)| format!("{name},{t}")).collect();
     desk.file("start.csv", &lines.join("\n"));
     let objective = risk(&small(), &theta, |u| u * u) - expected_return(&small(), &theta);
     assert_close(first("start.csv"), objective, 1e-12);
     // What the constraint does not allow is moved, and said.
     let answer = desk.json("small.csv --start start.csv --constraint long-only", 0);
-    assert!(answer["notes"][0].as_str().is_some_and(|note| note.contains("not allowed")), "{answer}");
+    assert!(
+        answer["notes"][0].as_str().is_some_and(|note| note.contains("not allowed")),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -240,14 +256,22 @@ fn a_run_that_blows_up_still_answers() {
 fn linear_risk_without_a_bound_is_refused_or_noted() {
     for risk in ["absolute", "huber"] {
         let bounded = small_desk().run(&format!("small.csv --risk {risk} --l2 0.1 --max-outer 3"));
-        assert!(bounded.code != Some(2) && !bounded.out.contains("note: With --risk"), "{}", bounded.out);
+        assert!(
+            bounded.code != Some(2) && !bounded.out.contains("note: With --risk"),
+            "{}",
+            bounded.out
+        );
     }
     let run = small_desk().run("small.csv --risk huber --max-outer 3");
     assert!(run.code != Some(2) && run.out.contains("note: With --risk"), "{}{}", run.out, run.err);
     assert!(run.out.contains("--l2"), "{}", run.out);
     let run = small_desk().run("small.csv --risk absolute --json --trace t.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
-    assert!(run.err.contains("--risk absolute") && run.err.contains("--constraint long-only"), "{}", run.err);
+    assert!(
+        run.err.contains("--risk absolute") && run.err.contains("--constraint long-only"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -255,8 +279,10 @@ fn returns_come_in_any_format() {
     let desk = small_desk();
     let returns = small();
     let d = returns.assets();
-    let column = |j: usize| OutColumn::Numbers(returns.values.iter().skip(j).step_by(d).copied().collect());
-    let table = OutTable { columns: returns.names.iter().cloned().zip((0..d).map(column)).collect() };
+    let column =
+        |j: usize| OutColumn::Numbers(returns.values.iter().skip(j).step_by(d).copied().collect());
+    let table =
+        OutTable { columns: returns.names.iter().cloned().zip((0..d).map(column)).collect() };
     let text = theta(&desk.json("small.csv", 0));
     for name in ["small.csv.gz", "small.tsv", "small.npy"] {
         table.write(&desk.path().join(name)).expect("a file");
@@ -269,13 +295,20 @@ fn returns_come_in_any_format() {
     let refused = desk.file("t.parquet", "PAR1 and more");
     let run = desk.run(&refused.display().to_string());
     assert_eq!(run.code, Some(2));
-    assert!(cfg!(feature = "parquet") || run.err.contains("build with --features parquet"), "{}", run.err);
+    assert!(
+        cfg!(feature = "parquet") || run.err.contains("build with --features parquet"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
 fn missing_values_are_dropped_only_on_demand() {
     let desk = desk();
-    desk.file("gaps.csv", "a,b,c\n0.1,0.2,0.3\n0.4,-99.99,0.1\n-0.2,0.1,NA\n0.3,0.5,-0.1\n-0.1,0.2,0.4\n");
+    desk.file(
+        "gaps.csv",
+        "a,b,c\n0.1,0.2,0.3\n0.4,-99.99,0.1\n-0.2,0.1,NA\n0.3,0.5,-0.1\n-0.1,0.2,0.4\n",
+    );
     let refused = desk.run("gaps.csv --missing error --json");
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
     for words in ["line 3, column 2 (b)", "-99.99", "first of 2", "--missing drop-rows"] {

@@ -13,7 +13,10 @@ fn a_trace_has_one_object_a_line_in_the_order_of_calls() {
     assert_eq!(trace.len() as u64, answer["outer"].as_u64().expect("a count") + 1);
     for pair in trace.windows(2) {
         for key in ["outer", "inner", "calls"] {
-            assert!(pair[0][key].as_u64().expect(key) < pair[1][key].as_u64().expect(key), "{pair:?}");
+            assert!(
+                pair[0][key].as_u64().expect(key) < pair[1][key].as_u64().expect(key),
+                "{pair:?}"
+            );
         }
         assert!(number(&pair[0]["seconds"]) <= number(&pair[1]["seconds"]), "{pair:?}");
     }
@@ -51,7 +54,8 @@ fn a_trace_respects_what_stands_in_its_place() {
     let link = fs::symlink_metadata(desk.path().join("link.jsonl")).expect("it is there");
     assert!(link.is_symlink());
     // As public as any other file: a temporary file would be private.
-    let mode = |name: &str| fs::metadata(desk.path().join(name)).expect(name).permissions().mode() & 0o777;
+    let mode =
+        |name: &str| fs::metadata(desk.path().join(name)).expect(name).permissions().mode() & 0o777;
     desk.json("--trace new.jsonl", 0);
     desk.file("plain", "");
     assert_eq!(mode("new.jsonl"), mode("plain"));
@@ -93,7 +97,11 @@ fn help_states_problem_stopping_rule_and_example() {
     }
     let version = Run::from(program().arg("--version").output().expect("runs"));
     assert_eq!(version.code, Some(0));
-    assert!(version.out.starts_with(concat!("innermean ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
+    assert!(
+        version.out.starts_with(concat!("innermean ", env!("CARGO_PKG_VERSION"))),
+        "{}",
+        version.out
+    );
     let help = Run::from(program().arg("help").output().expect("runs"));
     assert!(help.code == Some(0) && help.out.contains("portfolio"), "{}", help.out);
     let nothing = Run::from(program().output().expect("runs"));
@@ -105,7 +113,11 @@ fn help_states_problem_stopping_rule_and_example() {
 fn what_was_decided_without_being_asked_is_said() {
     let desk = desk();
     let free = desk.run("");
-    assert!(free.out.contains("Without a constraint the weights need not sum to 1"), "{}", free.out);
+    assert!(
+        free.out.contains("Without a constraint the weights need not sum to 1"),
+        "{}",
+        free.out
+    );
     assert!(!free.out.contains("no minimum"), "{}", free.out);
     // Three days of four assets: some portfolio has no risk.
     desk.file("few.csv", &csv(&generate_factor_model(3, 4, 7)));
@@ -132,7 +144,11 @@ fn names_do_nothing_to_a_terminal() {
     let run = desk.run("names.csv --constraint long-only --report page.html");
     assert_eq!(run.code, Some(0), "{}", run.err);
     harmless(&run.out);
-    assert!(run.out.contains("\u{fffd}[2Jred") && run.out.contains("\u{fffd}abc\u{fffd}"), "{}", run.out);
+    assert!(
+        run.out.contains("\u{fffd}[2Jred") && run.out.contains("\u{fffd}abc\u{fffd}"),
+        "{}",
+        run.out
+    );
     let page = fs::read_to_string(desk.path().join("page.html")).expect("the page");
     assert!(page.contains("&lt;b&gt;bold&lt;/b&gt;") && !page.contains("<b>bold"), "escaped");
     // For programs they are what they are.
@@ -144,6 +160,9 @@ fn names_do_nothing_to_a_terminal() {
         assert_eq!(refused.code, Some(2));
         harmless(&refused.err);
     }
-    desk.file("broken.csv", &text.replacen(&header, "date,\u{1b}a,b,c,d", 1).replacen("0.", "\u{202e}x.", 1));
+    desk.file(
+        "broken.csv",
+        &text.replacen(&header, "date,\u{1b}a,b,c,d", 1).replacen("0.", "\u{202e}x.", 1),
+    );
     harmless(&desk.refusal("broken.csv"));
 }

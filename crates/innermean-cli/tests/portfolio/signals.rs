@@ -24,18 +24,24 @@ fn ended(child: Child) -> Run {
 fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
     let desk = desk();
     for signal in ["INT", "TERM", "HUP"] {
-        let child = endless(&desk, &format!("--json --trace {signal}.jsonl --report {signal}.html"));
+        let child =
+            endless(&desk, &format!("--json --trace {signal}.jsonl --report {signal}.html"));
         send(&child, signal);
         let run = ended(child);
         assert_eq!(run.code, Some(1), "{signal}: {}", run.err);
         let answer: Value = serde_json::from_str(&run.out).expect("one object");
         assert_eq!(answer["status"], "interrupted", "{signal}");
-        assert!(answer["advice"].as_str().is_some_and(|advice| advice.contains("--start FILE")), "{answer}");
+        assert!(
+            answer["advice"].as_str().is_some_and(|advice| advice.contains("--start FILE")),
+            "{answer}"
+        );
         assert_eq!(numbers(&answer["theta"]).len(), 25);
         let trace = desk.trace(&format!("{signal}.jsonl"));
-        let best = trace.iter().map(|record| number(&record["objective"])).fold(f64::INFINITY, f64::min);
+        let best =
+            trace.iter().map(|record| number(&record["objective"])).fold(f64::INFINITY, f64::min);
         assert_eq!(number(&answer["objective"]), best, "{signal}: the best point so far");
-        let page = fs::read_to_string(desk.path().join(format!("{signal}.html"))).expect("the report");
+        let page =
+            fs::read_to_string(desk.path().join(format!("{signal}.html"))).expect("the report");
         assert!(page.contains("Interrupted") && page.trim_end().ends_with("</html>"), "{signal}");
     }
     let child = endless(&desk, "");
@@ -45,7 +51,8 @@ fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
     assert!(run.out.contains("interrupted") && run.out.contains("S5B5"), "{}", run.out);
 }
 
-/// One that is told to end but has not ended yet, for it waits on its report, a pipe that nobody reads.
+/// One that is told to end but has not ended yet, for it waits on its report, a pipe that nobody
+/// reads.
 #[test]
 fn the_second_one_ends_the_program() {
     let desk = desk();
@@ -85,7 +92,8 @@ fn pipe(desk: &Desk, name: &str) {
     assert!(made.expect("mkfifo runs").success());
 }
 
-/// Nothing is worth finishing before the run: a reader that waits for a file ends as any program does.
+/// Nothing is worth finishing before the run: a reader that waits for a file ends as any program
+/// does.
 #[test]
 fn what_comes_before_the_run_ends_at_once() {
     let desk = desk();
@@ -111,11 +119,16 @@ fn seconds_count_from_the_first_thing_a_command_does() {
     pipe(&desk, "pipe");
     let run = desk.run("pipe --max-seconds 0.01 --trace run.jsonl");
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{}", run.err);
-    assert!(run.err.starts_with("innermean: --max-seconds 0.01: reading or generating"), "{}", run.err);
+    assert!(
+        run.err.starts_with("innermean: --max-seconds 0.01: reading or generating"),
+        "{}",
+        run.err
+    );
     assert_eq!(desk.names(), ["pipe"]);
 }
 
-/// A pipe that nobody writes to keeps a reader waiting for ever: so nothing was read where a refusal comes.
+/// A pipe that nobody writes to keeps a reader waiting for ever: so nothing was read where a
+/// refusal comes.
 #[test]
 fn outputs_are_looked_at_before_anything_is_read() {
     let desk = Desk::at("");
@@ -123,13 +136,22 @@ fn outputs_are_looked_at_before_anything_is_read() {
     fs::create_dir(desk.path().join("folder.html")).expect("a folder");
     let before = desk.names();
     for (args, said) in [
-        ("portfolio pipe --trace nowhere/run.jsonl", "--trace nowhere/run.jsonl: cannot be written"),
+        (
+            "portfolio pipe --trace nowhere/run.jsonl",
+            "--trace nowhere/run.jsonl: cannot be written",
+        ),
         ("portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
         ("portfolio pipe --report folder.html", "--report folder.html: is a directory"),
         ("bags pipe --plot run.gif", "--plot run.gif: does not say by its ending"),
-        ("linear pipe --predictions out.xlsx", "--predictions out.xlsx: does not say by its ending"),
+        (
+            "linear pipe --predictions out.xlsx",
+            "--predictions out.xlsx: does not say by its ending",
+        ),
         ("policy pipe --trace a --report a.html --plot a", "--plot a: is the path of --trace too"),
-        ("sequences pipe --corpus pipe --predictions pipe.csv/x.csv", "--predictions pipe.csv/x.csv: cannot"),
+        (
+            "sequences pipe --corpus pipe --predictions pipe.csv/x.csv",
+            "--predictions pipe.csv/x.csv: cannot",
+        ),
         ("compare portfolio pipe --report page.txt", "--report page.txt: a report is a page"),
         ("compare policy pipe --plot run.gif", "--plot run.gif"),
     ] {

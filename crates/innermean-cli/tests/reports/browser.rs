@@ -1,7 +1,7 @@
 //! A browser that is told what to do: Chromium by its `DevTools` protocol, over two pipes.
 //!
-//! With `--remote-debugging-pipe` Chromium reads commands from its third and writes answers to its fourth file, JSON that ends in a zero byte. A shell
-//! makes these of standard input and output.
+//! With `--remote-debugging-pipe` Chromium reads commands from its third and writes answers to its
+//! fourth file, JSON that ends in a zero byte. A shell makes these of standard input and output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -68,8 +68,10 @@ impl Browser {
             _profile: profile,
         };
         let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
-        let attached = browser
-            .call("Target.attachToTarget", &json!({ "targetId": target["targetId"], "flatten": true }));
+        let attached = browser.call(
+            "Target.attachToTarget",
+            &json!({ "targetId": target["targetId"], "flatten": true }),
+        );
         browser.session = Some(attached["sessionId"].as_str().expect("a session").to_owned());
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), &json!({}));
@@ -114,16 +116,22 @@ impl Browser {
     /// Opens a page and waits until it stands.
     pub(crate) fn open(&mut self, page: &Path) {
         self.call("Page.navigate", &json!({ "url": format!("file://{}", page.display()) }));
-        while self.value("document.readyState === 'complete' && location.protocol === 'file:'") != true {
+        while self.value("document.readyState === 'complete' && location.protocol === 'file:'")
+            != true
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     /// The value of an expression in the page.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
-        let answer =
-            self.call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
+        let answer = self
+            .call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {}",
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].clone()
     }
 
@@ -142,7 +150,8 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// A point of the page, from an expression that makes `[x, y]` of its window; scrolled to first.
+    /// A point of the page, from an expression that makes `[x, y]` of its window; scrolled to
+    /// first.
     pub(crate) fn spot(&mut self, expression: &str) -> (f64, f64) {
         let spot = self.value(expression);
         (spot[0].as_f64().expect("a number"), spot[1].as_f64().expect("a number"))

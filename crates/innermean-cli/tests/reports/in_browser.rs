@@ -29,7 +29,8 @@ fn reading(text: &str, label: &str) -> f64 {
 fn curves_are_switched_read_and_zoomed_without_a_complaint() {
     let desk = Desk::at("compare portfolio");
     desk.file("small.csv", &csv(&small()));
-    let answer = desk.json("small.csv --methods svrpda1,lbfgs,gd --max-seconds 0.3 --report page.html", 0);
+    let answer =
+        desk.json("small.csv --methods svrpda1,lbfgs,gd --max-seconds 0.3 --report page.html", 0);
     let Some(mut browser) = Browser::start() else { return };
     browser.open(&desk.path().join("page.html"));
     assert_eq!(browser.value(CURVES), 3);
@@ -37,7 +38,8 @@ fn curves_are_switched_read_and_zoomed_without_a_complaint() {
     // A curve is switched off and on again by the legend.
     browser.click("#legend button[data-name=gd]");
     assert_eq!(browser.value(CURVES), 2);
-    let pressed = "document.querySelector('#legend button[data-name=gd]').getAttribute('aria-pressed')";
+    let pressed =
+        "document.querySelector('#legend button[data-name=gd]').getAttribute('aria-pressed')";
     assert_eq!(browser.value(pressed), "false");
     browser.click("#legend button[data-name=gd]");
     assert_eq!((browser.value(CURVES), browser.value(pressed)), (3.into(), "true".into()));
@@ -49,7 +51,8 @@ fn curves_are_switched_read_and_zoomed_without_a_complaint() {
     let text = text.as_str().expect("a text");
     let run = &answer["methods"].as_array().expect("methods")[1]["runs"][0];
     assert!(text.starts_with("lbfgs, seed 0"), "{text}");
-    for (label, expected) in [("oracle calls", &run["calls"]), ("objective − optimum", &run["gap"])] {
+    for (label, expected) in [("oracle calls", &run["calls"]), ("objective − optimum", &run["gap"])]
+    {
         let (read, expected) = (reading(text, label), number(expected));
         assert!((read - expected).abs() <= 5e-3 * expected.abs(), "{label}: {read} and {expected}");
     }
@@ -90,12 +93,16 @@ fn a_page_is_read_on_a_phone_and_in_the_dark() {
     let dark = browser.value(background);
     browser.click("#theme");
     let light = browser.value(background);
-    assert_eq!((dark.as_str(), light.as_str()), (Some("rgb(21, 24, 28)"), Some("rgb(255, 255, 255)")));
+    assert_eq!(
+        (dark.as_str(), light.as_str()),
+        (Some("rgb(21, 24, 28)"), Some("rgb(255, 255, 255)"))
+    );
     browser.click("#theme");
     assert_eq!(browser.value(background), dark);
     browser.size(360, 740);
-    let widths = browser
-        .value("[document.documentElement.scrollWidth, document.querySelector('#panels svg').clientWidth]");
+    let widths = browser.value(
+        "[document.documentElement.scrollWidth, document.querySelector('#panels svg').clientWidth]",
+    );
     assert!(number(&widths[0]) <= 360.0 && number(&widths[1]) > 250.0, "{widths}");
     // The answer stands on the first screen: names and bars, the longest for the largest weight.
     let bars = browser.value(
@@ -114,7 +121,8 @@ fn what_users_write_is_text() {
     let text = csv(&small()).replacen(&small().names[0], name, 1);
     let file = "it's <b>&amp;.csv";
     desk.file(file, &text);
-    let run = desk.command("--report page.html --plot plot.svg").arg(file).output().expect("it runs");
+    let run =
+        desk.command("--report page.html --plot plot.svg").arg(file).output().expect("it runs");
     assert!(run.status.success(), "{run:?}");
     for output in ["page.html", "plot.svg"] {
         let text = fs::read_to_string(desk.path().join(output)).expect(output);
@@ -124,7 +132,8 @@ fn what_users_write_is_text() {
     browser.open(&desk.path().join("page.html"));
     assert_eq!(browser.value("document.querySelector('.bars .name').textContent"), name);
     assert_eq!(browser.value("document.querySelectorAll('img, b').length"), 0);
-    let again = "document.getElementById('command').textContent.endsWith(\"'it'\\\\''s <b>&amp;.csv'\")";
+    let again =
+        "document.getElementById('command').textContent.endsWith(\"'it'\\\\''s <b>&amp;.csv'\")";
     assert_eq!(browser.value(again), true);
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
@@ -134,7 +143,12 @@ fn eighteen_panels_open_in_less_than_a_second() {
     let desk = Desk::at("report");
     for panel in 0..18 {
         for (k, name) in NAMES.iter().enumerate() {
-            store(&desk, &format!("portfolio-{panel}/{name}-seed0.jsonl"), 1500, 30.0 / (1.0 + k as f64));
+            store(
+                &desk,
+                &format!("portfolio-{panel}/{name}-seed0.jsonl"),
+                1500,
+                30.0 / (1.0 + k as f64),
+            );
         }
     }
     let folders: Vec<String> = (0..18).map(|panel| format!("portfolio-{panel}")).collect();
@@ -146,10 +160,15 @@ fn eighteen_panels_open_in_less_than_a_second() {
     let mut times = Vec::new();
     for _ in 0..3 {
         browser.open(&desk.path().join("page.html"));
-        times.push(number(&browser.value("performance.getEntriesByType('navigation')[0].domComplete")));
+        times.push(number(
+            &browser.value("performance.getEntriesByType('navigation')[0].domComplete"),
+        ));
     }
     assert_eq!(
-        (browser.value(CURVES), browser.value("document.querySelectorAll('#panels figure').length")),
+        (
+            browser.value(CURVES),
+            browser.value("document.querySelectorAll('#panels figure').length")
+        ),
         (144.into(), 18.into())
     );
     // One legend for all.

@@ -9,7 +9,8 @@ mod reproduction;
 use crate::desk::*;
 
 /// Eight names, as of methods.
-const NAMES: [&str; 8] = ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
+const NAMES: [&str; 8] =
+    ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
 
 /// A trace of so many lines in a file of its own, with gaps that fall at a rate.
 fn store(desk: &Desk, file: &str, lines: u32, rate: f64) {

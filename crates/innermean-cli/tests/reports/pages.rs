@@ -8,7 +8,8 @@ use super::*;
 
 /// The numbers of a page's curves.
 fn data(page: &str) -> Value {
-    let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").expect("numbers");
+    let (_, rest) =
+        page.split_once("<script id=\"data\" type=\"application/json\">").expect("numbers");
     serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON")
 }
 
@@ -33,9 +34,14 @@ fn every_command_makes_a_page_and_pictures() {
         let plain = desk.run("");
         let run = desk.run("--report page.html --plot plot.svg");
         assert!(run.code.is_some_and(|code| code < 2), "{command}: {}", run.err);
-        assert_eq!(run.out.lines().next(), plain.out.lines().next(), "{command}: the terminal sees the same");
+        assert_eq!(
+            run.out.lines().next(),
+            plain.out.lines().next(),
+            "{command}: the terminal sees the same"
+        );
         let page = text(&desk, "page.html");
-        for words in [words, "Convergence", "Settings", "innermean 0.", "id=\"command\">innermean "] {
+        for words in [words, "Convergence", "Settings", "innermean 0.", "id=\"command\">innermean "]
+        {
             assert!(page.contains(words), "{command}: {words}");
         }
         // The name of SVG is no address.
@@ -57,9 +63,13 @@ fn every_command_makes_a_page_and_pictures() {
 #[test]
 fn a_page_says_what_is_proven_and_shows_it() {
     let desk = Desk::at("portfolio");
-    let answer = desk.json("--constraint long-only --method svrpda1 --report page.html --plot plot.svg", 0);
+    let answer =
+        desk.json("--constraint long-only --method svrpda1 --report page.html --plot plot.svg", 0);
     let page = text(&desk, "page.html");
-    let gap = format!("within {:.1e} of the optimum (quadratic bound", number(&answer["certificate"]["gap"]));
+    let gap = format!(
+        "within {:.1e} of the optimum (quadratic bound",
+        number(&answer["certificate"]["gap"])
+    );
     assert!(page.contains(&gap), "{gap}");
     assert_eq!(data(&page)["y"][0]["title"], "proven gap");
     let curve = numbers(&data(&page)["panels"][0]["runs"][0]["y"][0]);

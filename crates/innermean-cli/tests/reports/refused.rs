@@ -18,7 +18,8 @@ fn outputs_that_cannot_be() {
     ] {
         for command in ["portfolio", "policy", "compare portfolio"] {
             // It has no trace, and looks at endings first.
-            if command == "compare portfolio" && (args.contains("--trace") || args.contains("--plot a.html"))
+            if command == "compare portfolio"
+                && (args.contains("--trace") || args.contains("--plot a.html"))
             {
                 continue;
             }
@@ -45,7 +46,10 @@ fn an_input_survives() {
     let run = desk.run("returns.html --report returns.html");
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
     assert!(run.err.contains("--report returns.html: is a file that is being read"), "{}", run.err);
-    assert_eq!(fs::read_to_string(desk.path().join("returns.html")).expect("it is there"), csv(&small()));
+    assert_eq!(
+        fs::read_to_string(desk.path().join("returns.html")).expect("it is there"),
+        csv(&small())
+    );
 }
 
 #[test]
@@ -65,9 +69,15 @@ fn traces_that_are_none() {
         ("missing.jsonl", "missing.jsonl: cannot be read (entity not found)"),
         ("empty.jsonl", "empty.jsonl: is empty; expected one JSON object a line"),
         ("good.jsonl prose.jsonl", "prose.jsonl, line 1: is no line of a trace (not JSON)"),
-        ("other.jsonl", "other.jsonl, line 1: has no objective; expected calls, seconds and objective"),
+        (
+            "other.jsonl",
+            "other.jsonl, line 1: has no objective; expected calls, seconds and objective",
+        ),
         ("words.jsonl", "words.jsonl, line 1: is no line of a trace (a value is of another kind)"),
-        ("twice.jsonl", "twice.jsonl, line 6: calls fall from 57920 to 0; expected the trace of one run"),
+        (
+            "twice.jsonl",
+            "twice.jsonl, line 6: calls fall from 57920 to 0; expected the trace of one run",
+        ),
         ("cut.jsonl", "cut.jsonl, line 5: is no line of a trace (it ends too soon)"),
         ("nothing", "nothing: holds no file that ends in .jsonl"),
         ("good.jsonl --out good.jsonl", "expected a name that ends in .html"),
@@ -75,7 +85,11 @@ fn traces_that_are_none() {
     ] {
         let run = desk.run(args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert!(run.err.contains(words) && run.err.starts_with("innermean: "), "{args}: {}", run.err);
+        assert!(
+            run.err.contains(words) && run.err.starts_with("innermean: "),
+            "{args}: {}",
+            run.err
+        );
         assert_eq!(desk.names(), before, "{args}");
     }
 }

@@ -22,7 +22,11 @@ fn the_page_has_its_pictures_and_opens_without_a_complaint() {
     let desk = Desk::at("reproduce");
     let run = desk.run("--quick --only figure2,table2,theorems");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    assert!(run.out.contains("holds:") && run.out.contains("reproduction/index.html"), "{}", run.out);
+    assert!(
+        run.out.contains("holds:") && run.out.contains("reproduction/index.html"),
+        "{}",
+        run.out
+    );
     let out = desk.path().join("reproduction");
     let markdown = fs::read_to_string(out.join("README.md")).expect("the same as Markdown");
     for name in ["figure2", "theorems"] {
@@ -69,7 +73,8 @@ fn an_interrupted_run_goes_on_and_ends_with_the_same_numbers() {
         std::thread::sleep(Duration::from_millis(5));
     }
     if !ended {
-        let sent = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        let sent =
+            std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         assert!(sent.expect("there is kill").success());
     }
     let code = child.wait().expect("it ends").code();
@@ -82,7 +87,10 @@ fn an_interrupted_run_goes_on_and_ends_with_the_same_numbers() {
     let numbers = |out: &Path| fs::read_to_string(out.join("numbers.json")).expect("the numbers");
     assert_eq!(numbers(&whole), numbers(&cut));
     let now = pieces(&cut);
-    assert!(kept.iter().all(|(id, piece)| now.get(id) == Some(piece)), "what was kept is as it was");
+    assert!(
+        kept.iter().all(|(id, piece)| now.get(id) == Some(piece)),
+        "what was kept is as it was"
+    );
     let page = |out: &Path| fs::read_to_string(out.join("README.md")).expect("a page");
     assert_eq!(page(&whole), page(&cut));
 }
@@ -92,7 +100,9 @@ fn an_interrupted_run_goes_on_and_ends_with_the_same_numbers() {
 fn the_order_of_the_curves_is_the_papers() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/portfolio");
     if !data.is_dir() {
-        eprintln!("skipped: Figure 1 on the 18 real data sets (no folder ../shared/data/portfolio)");
+        eprintln!(
+            "skipped: Figure 1 on the 18 real data sets (no folder ../shared/data/portfolio)"
+        );
         return;
     }
     let desk = Desk::at("reproduce --quick --only figure1");
@@ -105,7 +115,8 @@ fn the_order_of_the_curves_is_the_papers() {
     let markdown = fs::read_to_string(desk.path().join("reproduction/README.md")).expect("a page");
     assert!(markdown.contains("**Holds.** The order of the curves in Figure 1"), "{markdown}");
     assert!(markdown.contains("on 3 of 3 sets"), "{markdown}");
-    let svg = fs::read_to_string(desk.path().join("reproduction/figure1-paper.svg")).expect("a picture");
+    let svg =
+        fs::read_to_string(desk.path().join("reproduction/figure1-paper.svg")).expect("a picture");
     for panel in ["Europe ME", "Global OP", "North America INV"] {
         assert!(svg.contains(panel), "{panel}");
     }
@@ -134,7 +145,11 @@ fn bad_folders_are_refused_in_a_sentence() {
     ] {
         let run = desk.run(args);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args}: {}", run.err);
-        assert!(run.err.starts_with("innermean: ") && run.err.contains(said), "{args}: {}", run.err);
+        assert!(
+            run.err.starts_with("innermean: ") && run.err.contains(said),
+            "{args}: {}",
+            run.err
+        );
         assert_eq!(desk.names(), before, "{args}");
     }
 }

@@ -6,12 +6,16 @@ use super::*;
 fn a_classifier_is_found_without_labels() {
     let desk = with_files();
     let answer = desk.json(&format!("{USUAL} --predictions out.csv --all-probabilities"), 0);
-    assert_eq!((answer["problem"].as_str(), answer["status"].as_str()), (Some("sequences"), Some("solved")));
+    assert_eq!(
+        (answer["problem"].as_str(), answer["status"].as_str()),
+        (Some("sequences"), Some("solved"))
+    );
     assert_eq!(answer["classes"], serde_json::json!(["ab", "ba", "do", "re"]));
     let scores = &answer["scores"];
     assert!(number(&scores["accuracy"]) > 0.9 && number(&scores["ratio"]) > 0.95, "{scores}");
     assert_eq!(scores["labelled_steps"], 1500);
-    // The objective is the divergence and the ridge; the cross-entropy is above the entropy by the divergence.
+    // The objective is the divergence and the ridge; the cross-entropy is above the entropy by the
+    // divergence.
     let theta = numbers(&answer["theta"]);
     let ridge = 1e-4 / 2.0 * theta.iter().map(|t| t * t).sum::<f64>();
     let divergence = number(&answer["divergence"]);
@@ -23,8 +27,17 @@ fn a_classifier_is_found_without_labels() {
     // What is written agrees: a row for each of the file, in its order.
     let written = fs::read_to_string(desk.path().join("out.csv")).expect("predictions");
     let rows: Vec<Vec<&str>> = written.lines().map(|line| line.split(',').collect()).collect();
-    let header =
-        ["sequence", "step", "predicted", "probability", "label", "p(ab)", "p(ba)", "p(do)", "p(re)"];
+    let header = [
+        "sequence",
+        "step",
+        "predicted",
+        "probability",
+        "label",
+        "p(ab)",
+        "p(ba)",
+        "p(do)",
+        "p(re)",
+    ];
     assert_eq!((rows[0].as_slice(), rows.len()), (&header[..], 1501));
     let spoken = spoken();
     let mut right = 0;
@@ -80,14 +93,16 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     assert_eq!(one["search"]["starts"], three["search"]["starts"]);
     let other = desk.json(&format!("{USUAL} --seed 1"), 0);
     assert_ne!(other["search"]["starts"], one["search"]["starts"]);
-    assert!((number(&other["objective"]) - number(&one["objective"])).abs() < 1e-6, "the same minimum");
+    assert!(
+        (number(&other["objective"]) - number(&one["objective"])).abs() < 1e-6,
+        "the same minimum"
+    );
 }
 
 #[test]
 fn without_a_file_a_language_is_generated() {
     let desk = desk();
-    let args =
-        "--generated-steps 1200 --length 40 --classes 3 --features 2 --noise 0.1 --data-seed 4 --starts 4";
+    let args = "--generated-steps 1200 --length 40 --classes 3 --features 2 --noise 0.1 --data-seed 4 --starts 4";
     let run = desk.run(args);
     assert_eq!(run.code, Some(0), "{}", run.err);
     for words in [

@@ -15,7 +15,11 @@ fn tables_of_steps() {
         ("sequence,step,x\nu,1,0\nu,2,NA\n", &["line 3", "missing value", "--missing drop-rows"]),
         (
             "sequence,step,x\nu,1,0\nv,1,0\nu,1,5\n",
-            &["line 4", "step 1 of 'u' stands in bad.csv, line 2 already", "each step of a sequence once"],
+            &[
+                "line 4",
+                "step 1 of 'u' stands in bad.csv, line 2 already",
+                "each step of a sequence once",
+            ],
         ),
         ("sequence,step,x\nu,1,0\nv,1,0\n", &["no sequence has 2 steps in a row"]),
     ];
@@ -58,8 +62,14 @@ fn languages() {
         desk.assert_refused("steps.csv --language-model bad.csv", &["bad.csv"]);
     }
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
-    desk.assert_refused("steps.csv --language-model lm.csv --order 3", &["--order 3", "n-grams of 2 tokens"]);
-    desk.assert_refused("steps.csv --language-model lm.csv --order 4", &["--order", "expected 2 or 3"]);
+    desk.assert_refused(
+        "steps.csv --language-model lm.csv --order 3",
+        &["--order 3", "n-grams of 2 tokens"],
+    );
+    desk.assert_refused(
+        "steps.csv --language-model lm.csv --order 4",
+        &["--order", "expected 2 or 3"],
+    );
     desk.assert_refused("steps.csv --language-model lm.csv --corpus lm.csv", &["--corpus"]);
     desk.file("text.txt", "a b\nb a\n");
     desk.assert_refused(
@@ -97,12 +107,18 @@ fn flags_that_do_not_fit() {
         &["spdc does not suit", "f is not affine", "lbfgs"],
     );
     desk.assert_refused(&format!("{files} --method adam"), &["'adam'", "lbfgs"]);
-    desk.assert_refused(&format!("{files} --alpha-w 1"), &["--alpha-w does nothing with --method auto"]);
+    desk.assert_refused(
+        &format!("{files} --alpha-w 1"),
+        &["--alpha-w does nothing with --method auto"],
+    );
     desk.assert_refused(
         &format!("{files} --method lbfgs --alpha-w 1"),
         &["--alpha-w does nothing with --method lbfgs"],
     );
-    desk.assert_refused(&format!("{files} --start nowhere.json"), &["nowhere.json", "no such file"]);
+    desk.assert_refused(
+        &format!("{files} --start nowhere.json"),
+        &["nowhere.json", "no such file"],
+    );
     desk.assert_refused(&format!("{files} --predictions out.txt"), &["--predictions out.txt"]);
     desk.assert_refused(
         &format!("{files} --predictions steps.csv"),

@@ -34,7 +34,10 @@ fn counts_are_divided_by_their_sum_and_classes_are_sorted_as_numbers() {
     desk.file("steps.csv", "step,x\n1,0\n2,1\n3,0\n4,1\n5,0.1\n6,0.9\n");
     desk.file("counts.csv", "token1,token2,count\n10,9,3\n9,10,3\n10,10,0\n");
     let answer = desk.json("steps.csv --language-model counts.csv --starts 2", 0);
-    assert_eq!((&answer["classes"], &answer["ngrams"]), (&serde_json::json!(["9", "10"]), &2.into()));
+    assert_eq!(
+        (&answer["classes"], &answer["ngrams"]),
+        (&serde_json::json!(["9", "10"]), &2.into())
+    );
     assert!(notes(&answer).contains("divided by their sum, 6"), "{answer}");
     assert!(notes(&answer).contains("all rows are one sequence"), "{answer}");
     desk.file("rounded.csv", "token1,token2,probability\na,b,0.333\nb,a,0.333\na,a,0.333\n");
@@ -56,7 +59,10 @@ fn rows_may_come_in_any_order_and_predictions_follow_the_file() {
     assert!((number(&answer["objective"]) - number(&straight["objective"])).abs() < 1e-6);
     let predicted = |file: &str| -> Vec<String> {
         let text = fs::read_to_string(desk.path().join(file)).expect("predictions");
-        text.lines().skip(1).map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",")).collect()
+        text.lines()
+            .skip(1)
+            .map(|line| line.split(',').take(3).collect::<Vec<_>>().join(","))
+            .collect()
     };
     let mut b = predicted("b.csv");
     assert!(b[0].starts_with("s49,29,"), "{}", b[0]);
@@ -85,7 +91,8 @@ fn gaps_break_a_sequence_and_short_ones_are_said() {
 fn labels_beyond_the_language_are_not_scored() {
     let desk = with_files();
     let spoken = spoken();
-    let text = steps_csv(&spoken, |t| if t % 10 == 0 { "xy".to_owned() } else { name(spoken.labels[t]) });
+    let text =
+        steps_csv(&spoken, |t| if t % 10 == 0 { "xy".to_owned() } else { name(spoken.labels[t]) });
     desk.file("steps.csv", &text);
     let answer = desk.json(USUAL, 0);
     assert_eq!(answer["scores"]["labelled_steps"], 1350);
@@ -143,11 +150,15 @@ fn a_column_called_label_is_never_a_feature() {
 fn rows_that_were_left_out_break_a_sequence_in_the_order_of_the_file() {
     let desk = desk();
     desk.file("lm.csv", "token1,token2,probability\na,b,0.5\nb,a,0.5\n");
-    // Two sequences, turn by turn; of u the third step is missing, so that v has lost nothing but cannot know it.
+    // Two sequences, turn by turn; of u the third step is missing, so that v has lost nothing but
+    // cannot know it.
     desk.file("steps.csv", "sequence,x\nu,0\nv,1\nu,1\nv,0\nu,\nv,1\nu,1\nv,0\nu,0\nv,1\n");
     let args = "steps.csv --language-model lm.csv --starts 2 --missing drop-rows";
     let answer = desk.json(args, 0);
-    assert!(notes(&answer).contains("Gaps between steps: 2; no n-gram lies across one"), "{answer}");
+    assert!(
+        notes(&answer).contains("Gaps between steps: 2; no n-gram lies across one"),
+        "{answer}"
+    );
     let joined = desk.json(&format!("{args} --gaps ignore"), 0);
     assert!(!notes(&joined).contains("Gaps"), "{joined}");
     assert_ne!(answer["objective"], joined["objective"]);

@@ -27,7 +27,8 @@ fn with_files() -> Desk {
 
 /// Four classes that are easily told apart.
 fn spoken() -> SpokenLanguage {
-    let options = LanguageOptions { classes: 4, steps: 1500, length: 30, features: 3, noise: 0.15, seed: 5 };
+    let options =
+        LanguageOptions { classes: 4, steps: 1500, length: 30, features: 3, noise: 0.15, seed: 5 };
     generate_language(&options)
 }
 

@@ -19,8 +19,8 @@ pub struct Corpus {
     pub lines: Vec<Vec<u32>>,
 }
 
-/// Reads a corpus: tokens stand apart by blanks or tabs, a line is a sequence. Blank lines are skipped; nothing is a comment. The text may be
-/// packed by gzip.
+/// Reads a corpus: tokens stand apart by blanks or tabs, a line is a sequence. Blank lines are
+/// skipped; nothing is a comment. The text may be packed by gzip.
 ///
 /// # Errors
 /// If the file cannot be read, is no text or has no tokens.
@@ -56,7 +56,8 @@ fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
         let place = || format!("{}, line {}", corpus.source, line.number);
         let longest = line.text.split_whitespace().map(str::len).max().unwrap_or(0);
         limits.check_cell(longest, place)?;
-        let sequence: Vec<u32> = line.text.split_whitespace().map(|token| tokens.code(token)).collect();
+        let sequence: Vec<u32> =
+            line.text.split_whitespace().map(|token| tokens.code(token)).collect();
         if !sequence.is_empty() {
             held += size_of::<Vec<u32>>() + size_of_val(&sequence[..]);
             corpus.lines.push(sequence);
@@ -75,7 +76,8 @@ fn corpus_of(source: Source<'_>) -> Result<Corpus, ReadError> {
 }
 
 impl Corpus {
-    /// How often each n-gram occurs within a line: N tokens for each, and its count, in the order of first appearance.
+    /// How often each n-gram occurs within a line: N tokens for each, and its count, in the order
+    /// of first appearance.
     pub fn ngrams(&self, order: usize) -> (Vec<u32>, Vec<u64>) {
         let mut places: HashMap<&[u32], usize> = HashMap::new();
         let (mut ngrams, mut counts) = (Vec::new(), Vec::new());

@@ -29,7 +29,8 @@ pub struct SparseTable {
     pub values: Vec<f64>,
     /// The number of columns: one more than the largest index.
     pub d: usize,
-    /// What the file calls the first column, 0 or 1: column `j` is the one of `j + first_index` there.
+    /// What the file calls the first column, 0 or 1: column `j` is the one of `j + first_index`
+    /// there.
     pub first_index: u32,
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
     pub notes: Vec<String>,
@@ -58,7 +59,17 @@ impl SparseTable {
         assert!(indptr.is_sorted() && indices.len() == values.len(), "an index for each value");
         assert!(indices.iter().all(|&index| (index as usize) < d), "columns below d");
         let (notes, lines) = (Vec::new(), RowLines::default());
-        Self { source: source.into(), labels, indptr, indices, values, d, first_index: 1, notes, lines }
+        Self {
+            source: source.into(),
+            labels,
+            indptr,
+            indices,
+            values,
+            d,
+            first_index: 1,
+            notes,
+            lines,
+        }
     }
 
     /// The number of rows.
@@ -76,7 +87,8 @@ impl SparseTable {
         (&self.indices[entries.clone()], &self.values[entries])
     }
 
-    /// Leaves out the columns without an entry and numbers the others anew; the columns that they were, in order.
+    /// Leaves out the columns without an entry and numbers the others anew; the columns that they
+    /// were, in order.
     pub fn leave_out_unused(&mut self) -> Vec<u32> {
         let mut used = self.indices.clone();
         used.sort_unstable();
@@ -121,8 +133,9 @@ impl SparseTable {
 
 /// Reads sparse rows: a label, then `index:value` apart by blanks, indices rising within a row.
 ///
-/// Indices count from 1; if there is an index 0 in the file, they count from 0, and a note says so. Blank lines are skipped, and `#`
-/// begins a remark. A query number `qid:7` is skipped, and a note says so. The text may be packed by gzip.
+/// Indices count from 1; if there is an index 0 in the file, they count from 0, and a note says so.
+/// Blank lines are skipped, and `#` begins a remark. A query number `qid:7` is skipped, and a note
+/// says so. The text may be packed by gzip.
 ///
 /// # Errors
 ///
@@ -160,7 +173,8 @@ pub fn parse_libsvm(bytes: &[u8], name: &str) -> Result<SparseTable, ReadError> 
     table_of(Source::of_bytes(bytes, name)?)
 }
 
-/// Whether a text file holds such rows: whether the second cell of its first row is an `index:value` or a `qid:7`.
+/// Whether a text file holds such rows: whether the second cell of its first row is an
+/// `index:value` or a `qid:7`.
 ///
 /// # Errors
 ///
@@ -186,8 +200,13 @@ fn begins_as_libsvm(text: &mut Text<'_>) -> Result<bool, ReadError> {
 fn table_of(source: Source<'_>) -> Result<SparseTable, ReadError> {
     let file = source.file.clone();
     let mut text: Text<'_> = source.text()?;
-    let mut reader =
-        Reader { file: &file, table: SparseTable::default(), largest: None, zero: None, queries: 0 };
+    let mut reader = Reader {
+        file: &file,
+        table: SparseTable::default(),
+        largest: None,
+        zero: None,
+        queries: 0,
+    };
     reader.table.indptr.push(0);
     let (mut budget, mut pieces) = (Budget::default(), 0);
     while let Some(line) = text.next_line()? {
@@ -232,7 +251,8 @@ impl Reader<'_> {
         let mut column = 1;
         while !is_end(bytes, at) {
             column += 1;
-            let Some((index, colon)) = whole(bytes, at).filter(|&(_, end)| bytes.get(end) == Some(&b':'))
+            let Some((index, colon)) =
+                whole(bytes, at).filter(|&(_, end)| bytes.get(end) == Some(&b':'))
             else {
                 if bytes[at..].starts_with(b"qid:") {
                     self.queries += 1;
@@ -281,14 +301,20 @@ impl Reader<'_> {
         let text = line.text.get(at..end).unwrap_or_default();
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok((value, end)),
-            Ok(_) => Err(ReadError::NotFinite { place: self.place(line, column), text: text.to_owned() }),
+            Ok(_) => {
+                Err(ReadError::NotFinite { place: self.place(line, column), text: text.to_owned() })
+            }
             Err(_) => Err(self.refused(line, column, word(line.text, at))),
         }
     }
 
     fn refused(&self, line: Line<'_>, column: usize, text: &str) -> ReadError {
         let (place, text) = (self.place(line, column), text.to_owned());
-        if column == 1 { ReadError::NotALabel { place, text } } else { ReadError::NotAnEntry { place, text } }
+        if column == 1 {
+            ReadError::NotALabel { place, text }
+        } else {
+            ReadError::NotAnEntry { place, text }
+        }
     }
 
     fn place(&self, line: Line<'_>, column: usize) -> Place {
@@ -304,7 +330,9 @@ impl Reader<'_> {
         file.clone_into(&mut table.source);
         table.d = largest.map_or(0, |largest| largest as usize);
         if let Some(line) = zero {
-            table.notes.push(format!("Indices count from 0, since there is an index 0 in line {line}."));
+            table
+                .notes
+                .push(format!("Indices count from 0, since there is an index 0 in line {line}."));
             table.d += 1;
         } else {
             table.first_index = 1;
@@ -339,7 +367,8 @@ fn word_end(bytes: &[u8], at: usize) -> usize {
 
 /// The word around a place, for messages.
 fn word(text: &str, at: usize) -> &str {
-    let start = text.as_bytes()[..at].iter().rposition(|&b| is_blank(b)).map_or(0, |blank| blank + 1);
+    let start =
+        text.as_bytes()[..at].iter().rposition(|&b| is_blank(b)).map_or(0, |blank| blank + 1);
     text.get(start..word_end(text.as_bytes(), at)).unwrap_or(text)
 }
 
@@ -348,7 +377,8 @@ fn word(text: &str, at: usize) -> &str {
 fn whole(bytes: &[u8], mut at: usize) -> Option<(u32, usize)> {
     let start = at;
     let mut number = 0_u64;
-    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+    {
         number = (10 * number + u64::from(digit)).min(u64::from(u32::MAX));
         at += 1;
     }

@@ -1,7 +1,8 @@
 //! Variables in files of MATLAB 7.3, which are HDF5 files.
 //!
-//! MATLAB stores a matrix column after column, and HDF5 names the slowest dimension first: a matrix of n rows and d columns has the
-//! shape (d, n). Columns are read in blocks and put where they belong row after row.
+//! MATLAB stores a matrix column after column, and HDF5 names the slowest dimension first: a matrix
+//! of n rows and d columns has the shape (d, n). Columns are read in blocks and put where they
+//! belong row after row.
 
 use hdf5_pure::{AttrValue, DType, Dataset, Error, File};
 
@@ -31,11 +32,19 @@ pub(crate) fn read(
     let name = match (name, &names[..]) {
         (Some(name), _) if names.iter().any(|variable| variable == name) => name.to_owned(),
         (Some(name), _) => {
-            return Err(ReadError::UnknownArray { file: file.to_owned(), name: name.to_owned(), names });
+            return Err(ReadError::UnknownArray {
+                file: file.to_owned(),
+                name: name.to_owned(),
+                names,
+            });
         }
         (None, [only]) => only.clone(),
         (None, []) => {
-            return Err(ReadError::unsuitable(file, "has no full matrix of numbers", "save one with -v7.3"));
+            return Err(ReadError::unsuitable(
+                file,
+                "has no full matrix of numbers",
+                "save one with -v7.3",
+            ));
         }
         (None, [first, ..]) => {
             let reason = format!("holds several variables ({})", enumerated(&names));
@@ -57,7 +66,8 @@ pub(crate) fn read(
     let (rows, columns) = (rows as usize, columns as usize);
     limits.check_columns(columns, &file)?;
     let count = rows.saturating_mul(columns);
-    // Parts that were never set are zeros that are not stored, so that a small file may stand for many.
+    // Parts that were never set are zeros that are not stored, so that a small file may stand for
+    // many.
     let bytes = dataset.element_size().unwrap_or(1).saturating_mul(count as u64);
     limits.check_expansion(bytes, input.file_size(), &file)?;
     limits.check_numbers(count, &file)?;
@@ -94,16 +104,24 @@ fn numbers(dataset: &Dataset, from: u64, count: u64, file: &str) -> Result<Vec<f
         DType::I64 => {
             let values = dataset.read_i64_rows(from, count).map_err(failed)?;
             let exact = values.iter().all(|value| value.unsigned_abs() <= 1 << 53);
-            exact.then(|| values.into_iter().map(|value| value as f64).collect()).ok_or_else(large)?
+            exact
+                .then(|| values.into_iter().map(|value| value as f64).collect())
+                .ok_or_else(large)?
         }
         DType::U64 => {
             let values = dataset.read_u64_rows(from, count).map_err(failed)?;
             let exact = values.iter().all(|value| *value <= 1 << 53);
-            exact.then(|| values.into_iter().map(|value| value as f64).collect()).ok_or_else(large)?
+            exact
+                .then(|| values.into_iter().map(|value| value as f64).collect())
+                .ok_or_else(large)?
         }
         other => {
             let advice = "expected numbers or logical values";
-            return Err(ReadError::unsuitable(file, &format!("holds values of type {other}"), advice));
+            return Err(ReadError::unsuitable(
+                file,
+                &format!("holds values of type {other}"),
+                advice,
+            ));
         }
     })
 }

@@ -21,8 +21,8 @@ pub struct Matrix {
     pub values: Vec<f64>,
 }
 
-/// Reads a matrix from an array of numpy (`.npy`, `.npz`, `file.npz:name`) or from a table of text, all columns of which hold
-/// numbers; a header is optional. A vector is a matrix of one column.
+/// Reads a matrix from an array of numpy (`.npy`, `.npz`, `file.npz:name`) or from a table of text,
+/// all columns of which hold numbers; a header is optional. A vector is a matrix of one column.
 ///
 /// # Errors
 ///
@@ -39,7 +39,8 @@ impl Limits {
     /// As [`read_matrix`].
     pub fn read_matrix(&self, path: &Path) -> Result<Matrix, ReadError> {
         let features = FeatureColumns::Others { except: Vec::new() };
-        let frame = self.read_frame(path, &Columns { features, ..Columns::default() }, Missing::Error)?;
+        let frame =
+            self.read_frame(path, &Columns { features, ..Columns::default() }, Missing::Error)?;
         Ok(Matrix { rows: frame.rows, columns: frame.feature_names.len(), values: frame.features })
     }
 }

@@ -1,7 +1,8 @@
 //! Arrays of numpy: the npy format, versions 1 to 3.
 //!
-//! A file is the magic bytes, a version, the length of a header, the header (a Python dictionary with the type, the order
-//! and the shape), and the numbers. They are converted piece by piece into one vector of doubles, row after row.
+//! A file is the magic bytes, a version, the length of a header, the header (a Python dictionary
+//! with the type, the order and the shape), and the numbers. They are converted piece by piece into
+//! one vector of doubles, row after row.
 
 use std::io::{self, Read, Write};
 
@@ -89,7 +90,9 @@ impl Kind {
         const EXACT: u64 = 1 << 53;
         macro_rules! extend {
             ($type:ty) => {
-                out.extend(bytes.as_chunks().0.iter().map(|b| f64::from(<$type>::from_le_bytes(*b))))
+                out.extend(
+                    bytes.as_chunks().0.iter().map(|b| f64::from(<$type>::from_le_bytes(*b))),
+                )
             };
         }
         match self {
@@ -152,9 +155,14 @@ pub(crate) fn read_shape(
     Ok((rows, columns))
 }
 
-/// Reads an array, `file` being its name in messages. The input has at most `room` bytes, so that a header that promises more is not
-/// believed.
-pub(crate) fn read(input: &mut dyn Read, room: u64, limits: &Limits, file: &str) -> Result<Array, ReadError> {
+/// Reads an array, `file` being its name in messages. The input has at most `room` bytes, so that a
+/// header that promises more is not believed.
+pub(crate) fn read(
+    input: &mut dyn Read,
+    room: u64,
+    limits: &Limits,
+    file: &str,
+) -> Result<Array, ReadError> {
     let header = read_header(input, file)?;
     let (rows, columns, mut left) = header.extent(room, file)?;
     let size = header.kind.size();
@@ -164,7 +172,8 @@ pub(crate) fn read(input: &mut dyn Read, room: u64, limits: &Limits, file: &str)
     limits.check_numbers(left / size, file)?;
     let by_columns = header.by_columns && columns.is_some_and(|columns| columns > 1) && rows > 1;
     let mut matrix = if by_columns { zeros(left / size, file)? } else { Vec::new() };
-    // Packed numbers may be fewer than their header promises: otherwise memory is taken as they come.
+    // Packed numbers may be fewer than their header promises: otherwise memory is taken as they
+    // come.
     let mut values: Vec<f64> = Vec::new();
     let mut done = 0;
     let mut piece = vec![0; PIECE.min(left)];
@@ -203,7 +212,8 @@ pub(crate) fn zeros(count: usize, file: &str) -> Result<Vec<f64>, ReadError> {
     Ok(vec![0.0; count])
 }
 
-/// Puts numbers that stand column after column, the first of them being number `done`, where they belong row after row.
+/// Puts numbers that stand column after column, the first of them being number `done`, where they
+/// belong row after row.
 pub(crate) fn scatter(by_columns: &[f64], done: usize, rows: usize, matrix: &mut [f64]) {
     let columns = matrix.len() / rows;
     let (mut row, mut column) = (done % rows, done / rows);
@@ -225,7 +235,9 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     let wide = match start[6] {
         1 => false,
         2 | 3 => true,
-        version => return Err(ReadError::damaged(file, &format!("version {version} of npy is unknown"))),
+        version => {
+            return Err(ReadError::damaged(file, &format!("version {version} of npy is unknown")));
+        }
     };
     let mut length = [0; 4];
     let bytes = if wide { &mut length[..] } else { &mut length[..2] };
@@ -252,10 +264,14 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
         rest.ok_or_else(|| ReadError::damaged(file, &format!("its header has no {key}")))
     };
     let shape = value("shape")?;
-    let shape = shape.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(inside, _)| inside);
+    let shape =
+        shape.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(inside, _)| inside);
     let lengths = shape.map(|inside| {
         let lengths = inside.split(',').map(|length| length.trim().trim_end_matches('L'));
-        lengths.filter(|length| !length.is_empty()).map(str::parse).collect::<Result<Vec<usize>, _>>()
+        lengths
+            .filter(|length| !length.is_empty())
+            .map(str::parse)
+            .collect::<Result<Vec<usize>, _>>()
     });
     let Some(Ok(shape)) = lengths else {
         return Err(ReadError::damaged(file, "its header has a strange shape"));
@@ -279,7 +295,11 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
     let found = rest.as_bytes().first().and_then(|&letter| Kind::of(letter, rest.get(1..)?));
     let Some(kind) = found else {
         let advice = "expected whole numbers, float32, float64 or bool";
-        return Err(ReadError::unsuitable(file, &format!("holds values of type {}", quoted(kind)), advice));
+        return Err(ReadError::unsuitable(
+            file,
+            &format!("holds values of type {}", quoted(kind)),
+            advice,
+        ));
     };
     Ok(Header { kind, big_endian: order == b'>', by_columns, shape })
 }
@@ -288,9 +308,12 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
 pub(crate) fn write_header(out: &mut impl Write, kind: &str, shape: &[usize]) -> io::Result<()> {
     let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
-    let text =
-        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}{comma}), }}", shape.join(", "));
-    // Magic, version and length take 10 bytes; the numbers begin at a multiple of 64, after a line feed.
+    let text = format!(
+        "{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
+    // Magic, version and length take 10 bytes; the numbers begin at a multiple of 64, after a line
+    // feed.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;

@@ -1,7 +1,9 @@
-//! Several arrays of numpy in one file: the npz format, a zip archive of npy files, stored or deflated.
+//! Several arrays of numpy in one file: the npz format, a zip archive of npy files, stored or
+//! deflated.
 //!
-//! A zip archive is read from its end: there stands where its directory begins, and the directory says where each member
-//! begins, how it is packed and what its checksum is. Archives above 4 GB say so in extra fields (zip64).
+//! A zip archive is read from its end: there stands where its directory begins, and the directory
+//! says where each member begins, how it is packed and what its checksum is. Archives above 4 GB
+//! say so in extra fields (zip64).
 
 use std::io::{self, Read, SeekFrom};
 
@@ -41,7 +43,8 @@ struct Member {
 }
 
 impl Member {
-    /// The most bytes that it can unpack to: what the directory says is believed as far as an archive of `length` bytes can hold it.
+    /// The most bytes that it can unpack to: what the directory says is believed as far as an
+    /// archive of `length` bytes can hold it.
     fn room(&self, length: u64) -> u64 {
         let there = self.packed.min(length.saturating_sub(self.offset));
         if self.method == 0 { there } else { self.unpacked.min(there.saturating_mul(BEST_DEFLATE)) }
@@ -66,7 +69,8 @@ impl<'a> Archive<'a> {
         &self.file
     }
 
-    /// The array to be read: the one of this name, or the only one; `None` if there are several and none is named.
+    /// The array to be read: the one of this name, or the only one; `None` if there are several and
+    /// none is named.
     pub(crate) fn only(&self, name: Option<&str>) -> Result<Option<usize>, ReadError> {
         let Some(name) = name else { return Ok((self.members.len() == 1).then_some(0)) };
         match self.members.iter().position(|member| member.name == name) {
@@ -200,7 +204,8 @@ fn entry(bytes: &[u8]) -> Option<(Member, &[u8])> {
     let text = bytes.get(46..46 + name)?;
     let extras = bytes.get(46 + name..46 + name + extra)?;
     let rest = bytes.get(46 + name + extra + remark..)?;
-    let [mut packed, mut unpacked, mut offset] = [20, 24, 42].map(|at| u64::from(u32_at(bytes, at)));
+    let [mut packed, mut unpacked, mut offset] =
+        [20, 24, 42].map(|at| u64::from(u32_at(bytes, at)));
     // Numbers that do not fit are all ones, and stand in this order in an extra field.
     if let Some(mut long) = zip64_field(extras) {
         let mut next = || {

@@ -1,13 +1,15 @@
 //! Tables in Parquet files: only the columns that are asked for are read.
 //!
-//! A column is stored in row groups. Numbers and texts of a group come without their gaps, and a level for each row says
-//! whether it has a value.
+//! A column is stored in row groups. Numbers and texts of a group come without their gaps, and a
+//! level for each row says whether it has a value.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{
+    Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical,
+};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -74,7 +76,14 @@ impl Sense {
                 (Some(LogicalType::Decimal { .. }), _) | (_, ConvertedType::DECIMAL) => {
                     Self::Decimal(10_f64.powi(column.type_scale()))
                 }
-                (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _)
+                (
+                    Some(
+                        LogicalType::Date
+                        | LogicalType::Time { .. }
+                        | LogicalType::Timestamp { .. },
+                    ),
+                    _,
+                )
                 | (
                     None,
                     ConvertedType::DATE
@@ -95,12 +104,14 @@ impl Sense {
 impl<R: ChunkReader + 'static> ParquetColumns<R> {
     pub(crate) fn open(input: R, limits: Limits, file: &str) -> Result<Self, ReadError> {
         let length = input.len();
-        let reader =
-            guarded(file, || SerializedFileReader::new(input).map_err(|error| damaged(file, &error)))?;
+        let reader = guarded(file, || {
+            SerializedFileReader::new(input).map_err(|error| damaged(file, &error))
+        })?;
         let metadata = reader.metadata().file_metadata();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let columns = metadata.schema_descr().columns();
-        let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
+        let names: Vec<String> =
+            columns.iter().map(|column| column.path().parts().join(".")).collect();
         if rows == 0 || names.is_empty() {
             return Err(ReadError::unsuitable(file, "has no rows", "expected at least one row"));
         }
@@ -134,17 +145,27 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
             let reader = group.get_column_reader(column).map_err(|error| failed(&error))?;
             macro_rules! drain {
                 ($reader:expr, $value:expr) => {
-                    self.drain($reader, levels, &mut row, &mut |row, value| each(row, value.map($value)))
+                    self.drain($reader, levels, &mut row, &mut |row, value| {
+                        each(row, value.map($value))
+                    })
                 };
             }
             match reader {
-                ColumnReader::BoolColumnReader(reader) => drain!(reader, |v: &bool| Value::Bool(*v)),
-                ColumnReader::Int32ColumnReader(reader) => drain!(reader, |v: &i32| Value::Int32(*v)),
-                ColumnReader::Int64ColumnReader(reader) => drain!(reader, |v: &i64| Value::Int64(*v)),
+                ColumnReader::BoolColumnReader(reader) => {
+                    drain!(reader, |v: &bool| Value::Bool(*v))
+                }
+                ColumnReader::Int32ColumnReader(reader) => {
+                    drain!(reader, |v: &i32| Value::Int32(*v))
+                }
+                ColumnReader::Int64ColumnReader(reader) => {
+                    drain!(reader, |v: &i64| Value::Int64(*v))
+                }
                 ColumnReader::FloatColumnReader(reader) => {
                     drain!(reader, |v: &f32| Value::Double(f64::from(*v)))
                 }
-                ColumnReader::DoubleColumnReader(reader) => drain!(reader, |v: &f64| Value::Double(*v)),
+                ColumnReader::DoubleColumnReader(reader) => {
+                    drain!(reader, |v: &f64| Value::Double(*v))
+                }
                 ColumnReader::ByteArrayColumnReader(reader) => {
                     drain!(reader, |v: &ByteArray| Value::Bytes(v.data()))
                 }
@@ -170,7 +191,8 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         loop {
             levels.clear();
             values.clear();
-            let read = reader.read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values);
+            let read =
+                reader.read_records(BATCH, (full > 0).then_some(&mut levels), None, &mut values);
             let (records, _, _) = read.map_err(|error| damaged(&self.file, &error))?;
             if records == 0 {
                 return Ok(());
@@ -257,7 +279,8 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
         self.rows
     }
 
-    /// Equal values in a row take hardly any room, and the number of rows is only what the file says.
+    /// Equal values in a row take hardly any room, and the number of rows is only what the file
+    /// says.
     fn check_size(&self, columns: usize) -> Result<(), ReadError> {
         let numbers = self.rows.saturating_mul(columns);
         let bytes = (numbers as u64).saturating_mul(size_of::<f64>() as u64);
@@ -270,7 +293,8 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
         if matches!(sense, Sense::Time | Sense::Other) {
             return Err(self.unsuitable(column));
         }
-        // The number of rows is only what the file says, so that of many rows memory is taken as they come.
+        // The number of rows is only what the file says, so that of many rows memory is taken as
+        // they come.
         let mut numbers = Vec::with_capacity(self.rows.min(GROUP));
         self.for_each(column, &mut |row, value| {
             numbers.push(match value {
@@ -280,7 +304,8 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                     return Err(ReadError::NotANumber { place: self.place(row, column), text });
                 }
                 Some(value) => value.number(sense).ok_or_else(|| {
-                    let reason = format!("column '{}' has whole numbers above 2^53", self.names[column]);
+                    let reason =
+                        format!("column '{}' has whole numbers above 2^53", self.names[column]);
                     ReadError::unsuitable(
                         &self.file,
                         &reason,
@@ -310,7 +335,9 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                 Some(Value::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                     Ok("") => keys.push_missing(),
                     Ok(bytes) => keys.push(bytes),
-                    Err(_) => return Err(ReadError::NotUtf8 { file: self.file.clone(), line: row + 1 }),
+                    Err(_) => {
+                        return Err(ReadError::NotUtf8 { file: self.file.clone(), line: row + 1 });
+                    }
                 },
                 Some(Value::Bool(value)) => keys.push(if value { "true" } else { "false" }),
                 Some(Value::Int64(value)) if sense == Sense::Unsigned => {
@@ -344,11 +371,19 @@ fn damaged(file: &str, error: &ParquetError) -> ReadError {
 }
 
 /// Writes a table, packed by snappy, as most programs do.
-pub(crate) fn write(table: &OutTable, rows: usize, out: &mut (impl Write + Send)) -> io::Result<()> {
+pub(crate) fn write(
+    table: &OutTable,
+    rows: usize,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
     write_groups(table, rows, out).map_err(io::Error::other)
 }
 
-fn write_groups(table: &OutTable, rows: usize, out: &mut (impl Write + Send)) -> Result<(), ParquetError> {
+fn write_groups(
+    table: &OutTable,
+    rows: usize,
+    out: &mut (impl Write + Send),
+) -> Result<(), ParquetError> {
     let field = |(name, column): &(String, OutColumn)| {
         let (physical, logical) = match column {
             OutColumn::Numbers(_) => (Physical::DOUBLE, None),
@@ -375,8 +410,10 @@ fn write_groups(table: &OutTable, rows: usize, out: &mut (impl Write + Send)) ->
                     chunk.typed::<DoubleType>().write_batch(&values[part.clone()], None, None)?;
                 }
                 OutColumn::Texts(texts) => {
-                    let texts: Vec<ByteArray> =
-                        texts[part.clone()].iter().map(|text| ByteArray::from(text.as_str())).collect();
+                    let texts: Vec<ByteArray> = texts[part.clone()]
+                        .iter()
+                        .map(|text| ByteArray::from(text.as_str()))
+                        .collect();
                     chunk.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
                 }
                 OutColumn::Whole(values) => {

@@ -14,17 +14,22 @@ use crate::text::line::{Delimiter, Line, Lines};
 /// Reads one number per asset, in any of these forms:
 ///
 /// - numbers apart by commas, semicolons, blanks or line ends, in the order of the assets;
-/// - one line per asset, `name,value` (or apart by a semicolon, a tab or blanks), in any order, a header being optional;
+/// - one line per asset, `name,value` (or apart by a semicolon, a tab or blanks), in any order, a
+///   header being optional;
 /// - a JSON array of numbers;
-/// - a JSON object whose `theta` is such an array, or an object from names to numbers. With `names` beside an array, as in what
-///   the command line prints, its numbers go to these names.
+/// - a JSON object whose `theta` is such an array, or an object from names to numbers. With `names`
+///   beside an array, as in what the command line prints, its numbers go to these names.
 ///
 /// Lines that begin with `#` are skipped in the first two.
 ///
 /// # Errors
 ///
 /// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than `names`.
-pub fn read_vector(path: &Path, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
+pub fn read_vector(
+    path: &Path,
+    expected_len: usize,
+    names: &[String],
+) -> Result<Vec<f64>, ReadError> {
     Limits::default().read_vector(path, expected_len, names)
 }
 
@@ -58,15 +63,24 @@ pub fn parse_vector(
     vector_of(Source::of_bytes(bytes, name)?, expected_len, names)
 }
 
-fn vector_of(source: Source<'_>, expected_len: usize, names: &[String]) -> Result<Vec<f64>, ReadError> {
+fn vector_of(
+    source: Source<'_>,
+    expected_len: usize,
+    names: &[String],
+) -> Result<Vec<f64>, ReadError> {
     let name = &source.file.clone();
     let text = &source.whole_text()?;
     let numbers = if text.trim_start().starts_with(['[', '{']) {
         from_json(text, name, names)?
     } else {
-        let lines: Vec<Line<'_>> = Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).collect();
+        let lines: Vec<Line<'_>> =
+            Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).collect();
         if lines.is_empty() {
-            return Err(ReadError::WrongLength { file: name.to_owned(), found: 0, expected: expected_len });
+            return Err(ReadError::WrongLength {
+                file: name.to_owned(),
+                found: 0,
+                expected: expected_len,
+            });
         }
         match pairs(&lines, names) {
             Some(pairs) => from_pairs(&pairs, name, names)?,
@@ -76,7 +90,11 @@ fn vector_of(source: Source<'_>, expected_len: usize, names: &[String]) -> Resul
     if numbers.len() == expected_len {
         Ok(numbers)
     } else {
-        Err(ReadError::WrongLength { file: name.to_owned(), found: numbers.len(), expected: expected_len })
+        Err(ReadError::WrongLength {
+            file: name.to_owned(),
+            found: numbers.len(),
+            expected: expected_len,
+        })
     }
 }
 
@@ -87,11 +105,12 @@ struct Pair<'a> {
     value: String,
 }
 
-/// The lines as names with values, if they are such: every line but a header has two cells, and the first cells are
-/// known names or no numbers.
+/// The lines as names with values, if they are such: every line but a header has two cells, and the
+/// first cells are known names or no numbers.
 fn pairs<'a>(lines: &[Line<'a>], names: &[String]) -> Option<Vec<Pair<'a>>> {
     let pair = |line: Line<'a>| {
-        let delimiter = [b',', b';', b'\t'].into_iter().find(|&byte| line.text.contains(byte as char));
+        let delimiter =
+            [b',', b';', b'\t'].into_iter().find(|&byte| line.text.contains(byte as char));
         let cells = match delimiter {
             Some(byte) => Delimiter::Byte(byte).cells(line.text),
             None => Delimiter::Blanks.cells(line.text),
@@ -106,11 +125,15 @@ fn pairs<'a>(lines: &[Line<'a>], names: &[String]) -> Option<Vec<Pair<'a>>> {
     };
     let mut pairs: Vec<Pair<'a>> = lines.iter().map(|&line| pair(line)).collect::<Option<_>>()?;
     let is_known = |name: &str| names.iter().any(|known| known == name);
-    if pairs.len() > 1 && !is_known(&pairs[0].name) && meaning(&pairs[0].value, b'.') == Meaning::Text {
+    if pairs.len() > 1
+        && !is_known(&pairs[0].name)
+        && meaning(&pairs[0].value, b'.') == Meaning::Text
+    {
         pairs.remove(0);
     }
-    let is_name =
-        |pair: &Pair<'_>| is_known(&pair.name) || meaning(first_word(&pair.name), b'.') == Meaning::Text;
+    let is_name = |pair: &Pair<'_>| {
+        is_known(&pair.name) || meaning(first_word(&pair.name), b'.') == Meaning::Text
+    };
     pairs.iter().all(is_name).then_some(pairs)
 }
 
@@ -189,8 +212,8 @@ fn number(text: &str, place: impl FnOnce() -> Place) -> Result<f64, ReadError> {
 
 fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadError> {
     let failed = |reason: String| ReadError::Json { file: file.to_owned(), reason };
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| failed(format!("is not valid JSON ({error})")))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| failed(format!("is not valid JSON ({error})")))?;
     let theta = match &value {
         Value::Object(members) => {
             members.get("theta").ok_or_else(|| failed("has no \"theta\"".to_owned()))?
@@ -207,7 +230,8 @@ fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadE
                 .enumerate()
                 .map(|(k, item)| number(item, format!("element {}", k + 1)))
                 .collect::<Result<_, ReadError>>()?;
-            // An answer names its coordinates; the columns of the table at hand may stand in another order.
+            // An answer names its coordinates; the columns of the table at hand may stand in
+            // another order.
             match names_beside(&value) {
                 Some(given) if given.len() == numbers.len() => {
                     let values: Vec<(&str, f64)> = given.into_iter().zip(numbers).collect();

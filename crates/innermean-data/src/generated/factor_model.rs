@@ -1,4 +1,5 @@
-//! Returns without a file: a small market whose statistics resemble those of sorted stock portfolios.
+//! Returns without a file: a small market whose statistics resemble those of sorted stock
+//! portfolios.
 //!
 //! With three factors (market, size, value) the return of asset `j` on day `t`, in percent, is
 //!
@@ -6,13 +7,15 @@
 //! r_tj = m_j + sqrt(h_t) tau_t (beta_j' D z_t) + sqrt((1 + h_t) / 2) sigma_j e_tj
 //! ```
 //!
-//! `D` holds the factors' deviations, `z_t` is standard normal, `tau_t` makes it Student t with 5 degrees of freedom
-//! (one `tau` for all factors: they have their bad days together), `e_tj` is Student t of its own, both of variance one,
-//! and the variance `h_t` of the market wanders slowly around one, a GARCH(1,1) with `x_t` the market's shock:
-//! `h_{t+1} = 1 - a - b + (a x_t^2 + b) h_t`.
+//! `D` holds the factors' deviations, `z_t` is standard normal, `tau_t` makes it Student t with 5
+//! degrees of freedom (one `tau` for all factors: they have their bad days together), `e_tj` is
+//! Student t of its own, both of variance one, and the variance `h_t` of the market wanders slowly
+//! around one, a GARCH(1,1) with `x_t` the market's shock: `h_{t+1} = 1 - a - b + (a x_t^2 + b)
+//! h_t`.
 //!
-//! The same seed gives the same bits on every machine: only + - * / and the square root are used, which IEEE 754 rounds
-//! exactly; logarithms and cosines are left to platforms' libraries, which differ in the last bit.
+//! The same seed gives the same bits on every machine: only + - * / and the square root are used,
+//! which IEEE 754 rounds exactly; logarithms and cosines are left to platforms' libraries, which
+//! differ in the last bit.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -41,9 +44,10 @@ struct Asset {
 
 /// Draws `rows` days of percent returns of `assets` portfolios, rounded to two decimals.
 ///
-/// With 25 assets they are the cells of a 5x5 sort, `S1B1` (small, growth) to `S5B5` (big, value). The size and the
-/// spread of the covariance's eigenvalues, the mean returns and the fat tails are those of such portfolios of the last
-/// decades; the usual table has 7240 rows. The factors of a seed do not depend on the number of assets.
+/// With 25 assets they are the cells of a 5x5 sort, `S1B1` (small, growth) to `S5B5` (big, value).
+/// The size and the spread of the covariance's eigenvalues, the mean returns and the fat tails are
+/// those of such portfolios of the last decades; the usual table has 7240 rows. The factors of a
+/// seed do not depend on the number of assets.
 pub fn generate_factor_model(rows: usize, assets: usize, seed: u64) -> Returns {
     let stream = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -65,7 +69,9 @@ pub fn generate_factor_model(rows: usize, assets: usize, seed: u64) -> Returns {
                     shock += asset.beta[k] * FACTOR_DEVIATION[k] * x[k];
                 }
                 let noise = asset.sigma * student_scale(&mut own) * normal(&mut own);
-                values.push(to_cents(asset.mean + factor_volatility * shock + own_volatility * noise));
+                values.push(to_cents(
+                    asset.mean + factor_volatility * shock + own_volatility * noise,
+                ));
             }
         }
         h = (1.0 - SHOCK_TO_VARIANCE - VARIANCE_TO_VARIANCE)
@@ -92,7 +98,8 @@ fn asset(j: usize, assets: usize) -> Asset {
     let scatter = ((7 * j + 3) % assets) as f64 / assets as f64;
     let sigma = 0.18 + 0.4 * scatter * scatter;
     // Small growth portfolios have always earned less than their factors say.
-    let alpha = if size < 0.2 && value < 0.2 { -0.012 } else { 0.004 * (0.5 - size) * (value - 0.5) };
+    let alpha =
+        if size < 0.2 && value < 0.2 { -0.012 } else { 0.004 * (0.5 - size) * (value - 0.5) };
     let mean = 0.008 + alpha + (0..3).map(|k| beta[k] * FACTOR_PREMIUM[k]).sum::<f64>();
     Asset { beta, sigma, mean }
 }
@@ -105,7 +112,8 @@ fn names(assets: usize) -> Vec<String> {
     (1..=assets).map(|j| format!("A{j:0width$}")).collect()
 }
 
-/// Nearly standard normal: the sum of 12 uniforms has variance one, and whole numbers add up without rounding.
+/// Nearly standard normal: the sum of 12 uniforms has variance one, and whole numbers add up
+/// without rounding.
 ///
 /// Its tails end at 6 deviations; the fat tails asked for come from [`student_scale`].
 pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
@@ -117,7 +125,8 @@ pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     (sum as f64 - 6.0 * 65535.0) / 65536.0
 }
 
-/// What turns a normal into a Student t with 5 degrees of freedom of variance one: `sqrt(3 / chi^2_5)`.
+/// What turns a normal into a Student t with 5 degrees of freedom of variance one: `sqrt(3 /
+/// chi^2_5)`.
 fn student_scale(rng: &mut ChaCha8Rng) -> f64 {
     let mut chi_squared = 0.0;
     for _ in 0..5 {

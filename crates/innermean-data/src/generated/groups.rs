@@ -7,9 +7,11 @@
 //! t_ij = <y_ij, beta> + intercept
 //! ```
 //!
-//! and the label of row j is drawn from the model at the score `t_ij`: 1 with the logistic probability, a class with softmax probabilities
-//! (a beta for each class), a Poisson count with mean `e^t`, or t with noise. The group's label is the mean of those of its rows or, of counts,
-//! their sum. The same seed gives the same bits on every machine: only + - * / are used, also for exponentials.
+//! and the label of row j is drawn from the model at the score `t_ij`: 1 with the logistic
+//! probability, a class with softmax probabilities (a beta for each class), a Poisson count with
+//! mean `e^t`, or t with noise. The group's label is the mean of those of its rows or, of counts,
+//! their sum. The same seed gives the same bits on every machine: only + - * / are used, also for
+//! exponentials.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -55,7 +57,8 @@ pub struct GroupedRows {
     pub groups: Vec<u32>,
     /// The label of each row, which a fit to groups does not see.
     pub row_labels: Vec<f64>,
-    /// The label of each group: the mean of its rows' labels, the sum for counts, or the proportions of C classes.
+    /// The label of each group: the mean of its rows' labels, the sum for counts, or the
+    /// proportions of C classes.
     pub group_labels: Vec<f64>,
     /// beta, of C classes one after the other.
     pub coefficients: Vec<f64>,
@@ -159,8 +162,9 @@ fn unit(rng: &mut ChaCha8Rng) -> f64 {
 /// `e^x` from + - * / alone: `(1 + x/2^10 + ...)^(2^10)`.
 fn exp(x: f64) -> f64 {
     let r = x / 1024.0;
-    let mut power =
-        1.0 + r * (1.0 + r / 2.0 * (1.0 + r / 3.0 * (1.0 + r / 4.0 * (1.0 + r / 5.0 * (1.0 + r / 6.0)))));
+    let mut power = 1.0
+        + r * (1.0
+            + r / 2.0 * (1.0 + r / 3.0 * (1.0 + r / 4.0 * (1.0 + r / 5.0 * (1.0 + r / 6.0)))));
     for _ in 0..10 {
         power *= power;
     }
@@ -184,7 +188,8 @@ mod tests {
 
     #[test]
     fn labels_of_groups_are_those_of_their_rows() {
-        for labels in [RowLabels::Binary, RowLabels::Classes(3), RowLabels::Real, RowLabels::Counts] {
+        for labels in [RowLabels::Binary, RowLabels::Classes(3), RowLabels::Real, RowLabels::Counts]
+        {
             let drawn = generate_groups(&options(labels));
             assert_eq!(drawn, generate_groups(&options(labels)));
             let width = drawn.group_labels.len() / 300;
@@ -212,8 +217,8 @@ mod tests {
         let drawn = generate_groups(&GroupOptions { groups: 2000, ..options(RowLabels::Binary) });
         let (mut expected, mut positive) = (0.0, 0.0);
         for (row, label) in drawn.rows.chunks_exact(4).zip(&drawn.row_labels) {
-            let t: f64 =
-                row.iter().zip(&drawn.coefficients).map(|(y, b)| y * b).sum::<f64>() + drawn.intercepts[0];
+            let t: f64 = row.iter().zip(&drawn.coefficients).map(|(y, b)| y * b).sum::<f64>()
+                + drawn.intercepts[0];
             expected += 1.0 / (1.0 + f64::exp(-t));
             positive += label;
         }

@@ -1,7 +1,9 @@
-//! Rows with a target without a file: dense rows whose features have something in common, and sparse rows of few entries.
+//! Rows with a target without a file: dense rows whose features have something in common, and
+//! sparse rows of few entries.
 //!
-//! Three features in ten have a say in the target, beside an intercept and noise; a class is whether that sum is above zero. The same seed gives the
-//! same bits on every machine (see `factor_model`).
+//! Three features in ten have a say in the target, beside an intercept and noise; a class is
+//! whether that sum is above zero. The same seed gives the same bits on every machine (see
+//! `factor_model`).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -69,7 +71,8 @@ impl LinearModel {
         let mut own = Vec::with_capacity(nonzeros);
         for _ in 0..rows {
             own.clear();
-            // By the square of a uniform number, so that some columns are much more frequent than others.
+            // By the square of a uniform number, so that some columns are much more frequent than
+            // others.
             own.extend((0..nonzeros).map(|_| {
                 let unit = (draws.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
                 (unit * unit * d as f64) as u32
@@ -134,7 +137,10 @@ mod tests {
         assert_eq!((rows.features.len(), rows.targets.len()), (600, 50));
         let sparse = model.sparse(4);
         assert_eq!((sparse.rows(), sparse.d), (50, 12));
-        assert!((0..50).all(|i| sparse.row(i).0.is_sorted_by(|a, b| a < b) && !sparse.row(i).0.is_empty()));
+        assert!(
+            (0..50)
+                .all(|i| sparse.row(i).0.is_sorted_by(|a, b| a < b) && !sparse.row(i).0.is_empty())
+        );
     }
 
     #[test]

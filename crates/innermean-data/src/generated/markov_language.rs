@@ -1,15 +1,18 @@
 //! Sequences without a file: a language of random transitions, spoken with noise.
 //!
-//! Classes follow each other by a random Markov chain in which most classes have few likely successors. A step shows its class through features:
-//! the class's mean, drawn once, plus noise. The same seed gives the same bits on machines of one kind. On others they may differ, for
-//! transitions are drawn by logarithms, whose last bit is left to platforms' libraries (see `factor_model`).
+//! Classes follow each other by a random Markov chain in which most classes have few likely
+//! successors. A step shows its class through features: the class's mean, drawn once, plus noise.
+//! The same seed gives the same bits on machines of one kind. On others they may differ, for
+//! transitions are drawn by logarithms, whose last bit is left to platforms' libraries (see
+//! `factor_model`).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::generated::factor_model::normal;
 
-/// What to draw. The default is 10 classes and 20 000 steps that a classifier with labels gets right nine times in ten.
+/// What to draw. The default is 10 classes and 20 000 steps that a classifier with labels gets
+/// right nine times in ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LanguageOptions {
     /// C
@@ -28,7 +31,14 @@ pub struct LanguageOptions {
 
 impl Default for LanguageOptions {
     fn default() -> Self {
-        LanguageOptions { classes: 10, steps: 20_000, length: 100, features: 10, noise: 0.25, seed: 1 }
+        LanguageOptions {
+            classes: 10,
+            steps: 20_000,
+            length: 100,
+            features: 10,
+            noise: 0.25,
+            seed: 1,
+        }
     }
 }
 
@@ -53,7 +63,8 @@ pub struct SpokenLanguage {
     pub source: String,
 }
 
-/// Draws a language and what is said in it. Transitions, means, labels and noise come from streams of their own.
+/// Draws a language and what is said in it. Transitions, means, labels and noise come from streams
+/// of their own.
 pub fn generate_language(options: &LanguageOptions) -> SpokenLanguage {
     let LanguageOptions { classes, steps, length, features, noise, seed } = *options;
     let stream = |number: u64| {
@@ -71,7 +82,9 @@ pub fn generate_language(options: &LanguageOptions) -> SpokenLanguage {
     let mut labels: Vec<u32> = Vec::with_capacity(steps);
     for t in 0..steps {
         let among = match labels.last() {
-            Some(&before) if t % length != 0 => &transitions[before as usize * classes..][..classes],
+            Some(&before) if t % length != 0 => {
+                &transitions[before as usize * classes..][..classes]
+            }
             _ => &frequencies,
         };
         labels.push(pick(among, unit(&mut draws)));
@@ -114,8 +127,8 @@ impl SpokenLanguage {
     }
 }
 
-/// Each class has a certain successor, so that all can be reached, and others with the chance of three in five; squares of exponential
-/// draws make a few of them likely and the rest rare.
+/// Each class has a certain successor, so that all can be reached, and others with the chance of
+/// three in five; squares of exponential draws make a few of them likely and the rest rare.
 fn transitions(classes: usize, draws: &mut ChaCha8Rng) -> Vec<f64> {
     let mut transitions = vec![0.0; classes * classes];
     for (c, row) in transitions.chunks_exact_mut(classes.max(1)).enumerate() {
@@ -134,7 +147,8 @@ fn transitions(classes: usize, draws: &mut ChaCha8Rng) -> Vec<f64> {
     transitions
 }
 
-/// The frequencies that the transitions keep, by walking from equal ones. Every other step stays, so that no cycle is left.
+/// The frequencies that the transitions keep, by walking from equal ones. Every other step stays,
+/// so that no cycle is left.
 fn stationary(classes: usize, transitions: &[f64]) -> Vec<f64> {
     let mut frequencies = vec![1.0 / classes as f64; classes];
     for _ in 0..10_000 {

@@ -1,4 +1,5 @@
-//! Decision processes under one policy, as the transitions that they allow; and logs of walks through them.
+//! Decision processes under one policy, as the transitions that they allow; and logs of walks
+//! through them.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -52,7 +53,8 @@ pub struct Log {
 }
 
 impl Process {
-    /// Walks so many transitions. An episode begins in a state drawn alike from all that are left, and the next one when it ends.
+    /// Walks so many transitions. An episode begins in a state drawn alike from all that are left,
+    /// and the next one when it ends.
     ///
     /// # Panics
     /// If nothing is ever left.
@@ -67,7 +69,8 @@ impl Process {
         for s in 0..self.states.len() {
             starts[s + 1] += starts[s];
         }
-        let left: Vec<usize> = (0..self.states.len()).filter(|&s| starts[s] < starts[s + 1]).collect();
+        let left: Vec<usize> =
+            (0..self.states.len()).filter(|&s| starts[s] < starts[s + 1]).collect();
         assert!(!left.is_empty(), "a process has transitions");
         let mut log = Log::default();
         let mut state = END;

@@ -1,7 +1,8 @@
 //! Markov decision processes without a file: the paper's random ones, seen under one policy.
 //!
-//! Transition probabilities are uniform numbers, each row divided by its sum; rewards are uniform in [0, 1); features are
-//! as asked for. The same seed gives the same bits on every machine (see `factor_model`).
+//! Transition probabilities are uniform numbers, each row divided by its sum; rewards are uniform
+//! in [0, 1); features are as asked for. The same seed gives the same bits on every machine (see
+//! `factor_model`).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -9,7 +10,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::generated::factor_model::normal;
 use crate::generated::process::{Log, Process, index};
 
-/// What to draw. The default is the smaller of the paper's two: 10 states, 5 features, discount 0.9.
+/// What to draw. The default is the smaller of the paper's two: 10 states, 5 features, discount
+/// 0.9.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MdpOptions {
     /// S
@@ -80,8 +82,8 @@ pub struct Mdp {
     pub source: String,
 }
 
-/// Draws a process. Transitions, rewards and features come from streams of their own: asking for others of one leaves the
-/// rest as it is.
+/// Draws a process. Transitions, rewards and features come from streams of their own: asking for
+/// others of one leaves the rest as it is.
 pub fn generate_mdp(options: &MdpOptions) -> Mdp {
     let MdpOptions { states, d, discount, rewards, seed, .. } = *options;
     let stream = |number: u64| {
@@ -121,7 +123,8 @@ pub fn random_features(options: &MdpOptions) -> Vec<f64> {
     (0..options.states * options.d).map(|_| feature()).collect()
 }
 
-/// What was seen on a walk through a process: row t of the features, the reward, and the features of the next state.
+/// What was seen on a walk through a process: row t of the features, the reward, and the features
+/// of the next state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Walk {
     /// `phi_t`, rows of d.
@@ -150,7 +153,8 @@ impl Mdp {
                     left < 0.0
                 })
                 .unwrap_or(self.states - 1);
-            let reward = if self.rewards.len() == self.states { state } else { state * self.states + next };
+            let reward =
+                if self.rewards.len() == self.states { state } else { state * self.states + next };
             log.from.push(state as u32);
             log.next.push(next as u32);
             log.rewards.push(self.rewards[reward]);
@@ -170,8 +174,9 @@ impl Mdp {
     }
 }
 
-/// A process with so many transitions from each state, to states drawn alike from all (some of them may be the same); probabilities are uniform numbers
-/// divided by their sum, rewards uniform in [0, 1).
+/// A process with so many transitions from each state, to states drawn alike from all (some of them
+/// may be the same); probabilities are uniform numbers divided by their sum, rewards uniform in [0,
+/// 1).
 pub fn generate_sparse_mdp(states: usize, successors: usize, discount: f64, seed: u64) -> Process {
     let stream = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

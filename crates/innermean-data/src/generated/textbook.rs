@@ -26,9 +26,11 @@ pub fn generate_walk(states: usize) -> Process {
     }
 }
 
-/// Boyan's chain ("Least-squares temporal difference learning", 1999): states 12 to 0; from 12 to 2 one goes one or two states down, alike in
-/// probability, with reward -3, from 1 to 0 with reward -2, and from 0 the episode ends. Four features are 1 in the states 12, 8, 4 and 0 and
-/// fall off linearly in between. Without a discount the value of state s is `-2 s`, which the features hold exactly: theta is (-24, -16, -8, 0).
+/// Boyan's chain ("Least-squares temporal difference learning", 1999): states 12 to 0; from 12 to 2
+/// one goes one or two states down, alike in probability, with reward -3, from 1 to 0 with reward
+/// -2, and from 0 the episode ends. Four features are 1 in the states 12, 8, 4 and 0 and fall off
+/// linearly in between. Without a discount the value of state s is `-2 s`, which the features hold
+/// exactly: theta is (-24, -16, -8, 0).
 pub fn generate_boyan() -> Process {
     const LAST: u32 = 12;
     // State s stands at place 12 - s.
@@ -70,14 +72,16 @@ pub enum GridPolicy {
     /// Each of the four directions alike.
     #[default]
     Random,
-    /// Towards the nearer of the two corners: up or left on the way to the first, down or right to the last, alike where both lead nearer.
+    /// Towards the nearer of the two corners: up or left on the way to the first, down or right to
+    /// the last, alike where both lead nearer.
     Shortest,
     /// Four times in five as `Shortest`, otherwise as `Random`.
     Noisy,
 }
 
-/// The grid world of Sutton and Barto's Example 4.1: rows and columns of cells, of which the first and the last end the episode. Every move has
-/// reward -1; one that would leave the grid stays. With the random policy on 4 x 4 cells the values are 0, -14, -18, -20 and -22.
+/// The grid world of Sutton and Barto's Example 4.1: rows and columns of cells, of which the first
+/// and the last end the episode. Every move has reward -1; one that would leave the grid stays.
+/// With the random policy on 4 x 4 cells the values are 0, -14, -18, -20 and -22.
 pub fn generate_grid(rows: usize, columns: usize, policy: GridPolicy) -> Process {
     let cells = rows * columns;
     let ends = [0, cells - 1];
@@ -92,7 +96,8 @@ pub fn generate_grid(rows: usize, columns: usize, policy: GridPolicy) -> Process
             if c + 1 < columns { cell + 1 } else { cell },
         ];
         let first = r + c <= rows - 1 - r + columns - 1 - c;
-        let nearer: [bool; 4] = std::array::from_fn(|k| to[k] != cell && if first { k < 2 } else { k >= 2 });
+        let nearer: [bool; 4] =
+            std::array::from_fn(|k| to[k] != cell && if first { k < 2 } else { k >= 2 });
         let ways = nearer.iter().filter(|nearer| **nearer).count() as f64;
         for k in 0..4 {
             let shortest = if nearer[k] { 1.0 / ways } else { 0.0 };
@@ -114,7 +119,9 @@ pub fn generate_grid(rows: usize, columns: usize, policy: GridPolicy) -> Process
         GridPolicy::Noisy => "noisy",
     };
     Process {
-        states: (0..cells).map(|cell| format!("r{}c{}", cell / columns + 1, cell % columns + 1)).collect(),
+        states: (0..cells)
+            .map(|cell| format!("r{}c{}", cell / columns + 1, cell % columns + 1))
+            .collect(),
         terminal: (0..cells).map(|cell| ends.contains(&cell)).collect(),
         rewards: vec![-1.0; from.len()],
         from,

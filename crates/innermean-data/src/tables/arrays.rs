@@ -20,7 +20,8 @@ pub(crate) trait ColumnSource {
     fn named(&self) -> bool;
     fn rows(&self) -> usize;
 
-    /// Refuses to read so many columns if that takes too much memory; for a file that does not say it earlier.
+    /// Refuses to read so many columns if that takes too much memory; for a file that does not say
+    /// it earlier.
     fn check_size(&self, columns: usize) -> Result<(), ReadError> {
         let _ = columns;
         Ok(())
@@ -57,7 +58,12 @@ pub(crate) trait ColumnSource {
 
 /// The header of a source, for choosing columns.
 pub(crate) fn header_of(source: &dyn ColumnSource) -> Header<'_> {
-    Header { file: source.file(), names: source.names(), named: source.named(), labels: source.labels() }
+    Header {
+        file: source.file(),
+        names: source.names(),
+        named: source.named(),
+        labels: source.labels(),
+    }
 }
 
 /// The columns of a source in their roles.
@@ -69,7 +75,8 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     let d = chosen.features.len();
     let all = d == names.len();
     let whole = if all { source.take_all() } else { None };
-    let features = (0..names.len()).filter(|&j| matches!(chosen.roles[j], Role::Value | Role::Other));
+    let features =
+        (0..names.len()).filter(|&j| matches!(chosen.roles[j], Role::Value | Role::Other));
     let (mut gaps, mut needed) = (Gaps::default(), Gaps::default());
     if let Some(values) = whole {
         for (at, &value) in values.iter().enumerate().filter(|(_, value)| !value.is_finite()) {
@@ -129,7 +136,8 @@ fn check_length(source: &dyn ColumnSource, column: usize, length: usize) -> Resu
     if length == source.rows() {
         return Ok(());
     }
-    let reason = format!("column '{}' has {length} rows of {}", source.names()[column], source.rows());
+    let reason =
+        format!("column '{}' has {length} rows of {}", source.names()[column], source.rows());
     Err(ReadError::damaged(source.file(), &reason))
 }
 
@@ -200,7 +208,8 @@ impl ColumnSource for MatrixColumns {
     }
 }
 
-/// Several arrays of equally many rows: a vector is a column of its name, and a matrix `X` gives columns `X1`, `X2`, ...
+/// Several arrays of equally many rows: a vector is a column of its name, and a matrix `X` gives
+/// columns `X1`, `X2`, ...
 pub(crate) struct ArchiveColumns<'a> {
     archive: Archive<'a>,
     names: Vec<String>,
@@ -214,7 +223,8 @@ pub(crate) struct ArchiveColumns<'a> {
 impl<'a> ArchiveColumns<'a> {
     pub(crate) fn new(mut archive: Archive<'a>) -> Result<Self, ReadError> {
         let members = archive.names();
-        let shapes = (0..members.len()).map(|k| archive.shape(k)).collect::<Result<Vec<_>, ReadError>>()?;
+        let shapes =
+            (0..members.len()).map(|k| archive.shape(k)).collect::<Result<Vec<_>, ReadError>>()?;
         let rows = shapes[0].0;
         if shapes.iter().any(|shape| shape.0 != rows) {
             let mut reason = "its arrays have different numbers of rows".to_owned();
@@ -234,7 +244,11 @@ impl<'a> ArchiveColumns<'a> {
         archive.limits().check_numbers(rows.saturating_mul(width), archive.file())?;
         // Nothing shows that there are as many rows as a matrix without columns says.
         if rows == 0 || width == 0 {
-            return Err(ReadError::unsuitable(archive.file(), "has no numbers", "expected at least one row"));
+            return Err(ReadError::unsuitable(
+                archive.file(),
+                "has no numbers",
+                "expected at least one row",
+            ));
         }
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for (k, (name, (_, width))) in members.iter().zip(&shapes).enumerate() {

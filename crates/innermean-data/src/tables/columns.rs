@@ -16,7 +16,8 @@ pub struct Columns {
     pub features: FeatureColumns,
 }
 
-/// One column: by its exact name, else by the only name that differs in case alone, else by its number from 1.
+/// One column: by its exact name, else by the only name that differs in case alone, else by its
+/// number from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
     /// The name or number.
@@ -75,7 +76,8 @@ pub(crate) struct Header<'a> {
 /// What becomes of each column of a file.
 #[derive(Debug)]
 pub(crate) struct Chosen {
-    /// One for each column of the file; [`Role::Key`] and [`Role::Number`] count only columns that are there.
+    /// One for each column of the file; [`Role::Key`] and [`Role::Number`] count only columns that
+    /// are there.
     pub(crate) roles: Vec<Role>,
     /// For each of [`Columns::keys`], its column in the file.
     pub(crate) keys: Vec<Option<usize>>,
@@ -111,8 +113,11 @@ impl Columns {
         let mut find_all = |asks: &[Ask], role: fn(&Ask, usize) -> Role| {
             let mut there = 0;
             let find = |ask: &Ask| -> Result<Option<usize>, ReadError> {
-                let found =
-                    if ask.required { Some(header.required(&ask.name)?) } else { header.find(&ask.name)? };
+                let found = if ask.required {
+                    Some(header.required(&ask.name)?)
+                } else {
+                    header.find(&ask.name)?
+                };
                 if let Some(column) = found {
                     assign(column, role(ask, there))?;
                     there += 1;
@@ -121,7 +126,11 @@ impl Columns {
             };
             asks.iter().map(find).collect::<Result<Vec<_>, _>>()
         };
-        let keys = find_all(&self.keys, |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) })?;
+        let keys =
+            find_all(
+                &self.keys,
+                |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) },
+            )?;
         let numbers = find_all(&self.numbers, |_, k| Role::Number(k))?;
         let mut notes = Vec::new();
         match &self.features {
@@ -132,8 +141,11 @@ impl Columns {
                 }
             }
             FeatureColumns::Others { except } => {
-                let mut except =
-                    except.iter().map(|name| header.required(name)).collect::<Result<Vec<_>, _>>()?;
+                let mut except = except.iter().map(|name| header.required(name)).collect::<Result<
+                    Vec<_>,
+                    _,
+                >>(
+                )?;
                 if let Some(labels) = header.labels
                     && roles[labels] == Role::Skip
                     && !except.contains(&labels)
@@ -152,7 +164,8 @@ impl Columns {
             }
         }
         let is_feature = |(_, role): &(&String, &Role)| matches!(role, Role::Value | Role::Other);
-        let features = header.names.iter().zip(&roles).filter(is_feature).map(|(n, _)| n.clone()).collect();
+        let features =
+            header.names.iter().zip(&roles).filter(is_feature).map(|(n, _)| n.clone()).collect();
         Ok(Chosen { roles, keys, numbers, features, notes })
     }
 }
@@ -183,15 +196,16 @@ impl Header<'_> {
             }),
             (Some(column), None) => Ok(Some(column)),
             (None, _) => {
-                let number = name.parse::<usize>().ok().filter(|_| name.bytes().all(|b| b.is_ascii_digit()));
+                let number =
+                    name.parse::<usize>().ok().filter(|_| name.bytes().all(|b| b.is_ascii_digit()));
                 Ok(number.filter(|n| (1..=self.names.len()).contains(n)).map(|n| n - 1))
             }
         }
     }
 }
 
-/// Refuses columns of one name. The first of `names` is the column `from`, counted from 1, and `line` is where they stand, if the
-/// file has lines.
+/// Refuses columns of one name. The first of `names` is the column `from`, counted from 1, and
+/// `line` is where they stand, if the file has lines.
 pub(crate) fn refuse_repeated(
     names: &[String],
     from: usize,

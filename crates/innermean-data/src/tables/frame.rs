@@ -41,7 +41,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where row `row`, from 0, stands, for messages: `file, line 17`, or `file, row 17` where there are no lines.
+    /// Where row `row`, from 0, stands, for messages: `file, line 17`, or `file, row 17` where
+    /// there are no lines.
     pub fn place(&self, row: usize) -> String {
         let unit = if self.by_row { "row" } else { "line" };
         format!("{}, {unit} {}", self.source, self.lines.line(row))
@@ -60,21 +61,23 @@ impl Frame {
 
 /// Reads the columns that `columns` names from a file.
 ///
-/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted; a quoted cell ends on its line.
-///   Blank lines and lines that begin with `#` are skipped. The text may be packed by gzip.
+/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted; a quoted
+///   cell ends on its line. Blank lines and lines that begin with `#` are skipped. The text may be
+///   packed by gzip.
 /// - A header is optional. Without one, columns are called `c1`, `c2`, ...
 /// - Numbers may have decimal commas if the comma does not delimit; `true` and `false` are 1 and 0.
-/// - Missing numbers are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.` and `-`; missing keys are empty cells and
-///   `NA`, `N/A`, `NaN`, `null` without quotes. `missing` says what to do with them: only features can be dropped by
-///   the column.
-/// - Arrays of numpy (`.npy`) have columns `c1`, `c2`, ...; of several in an `.npz` of equally many rows, a vector is a column of its
-///   name, and a matrix `X` gives columns `X1`, `X2`, ...; `file.npz:X` is one of them. NaN is a missing value.
+/// - Missing numbers are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.` and `-`; missing keys
+///   are empty cells and `NA`, `N/A`, `NaN`, `null` without quotes. `missing` says what to do with
+///   them: only features can be dropped by the column.
+/// - Arrays of numpy (`.npy`) have columns `c1`, `c2`, ...; of several in an `.npz` of equally many
+///   rows, a vector is a column of its name, and a matrix `X` gives columns `X1`, `X2`, ...;
+///   `file.npz:X` is one of them. NaN is a missing value.
 /// - Columns that are not asked for are not looked at.
 ///
 /// # Errors
 ///
-/// [`ReadError`], in one sentence with file, line and column: a column that is not there, a row of another length, text
-/// where a number should be, an infinity, missing values.
+/// [`ReadError`], in one sentence with file, line and column: a column that is not there, a row of
+/// another length, text where a number should be, an infinity, missing values.
 pub fn read_frame(path: &Path, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
     Limits::default().read_frame(path, columns, missing)
 }
@@ -85,7 +88,12 @@ impl Limits {
     /// # Errors
     ///
     /// As [`read_frame`].
-    pub fn read_frame(&self, path: &Path, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+    pub fn read_frame(
+        &self,
+        path: &Path,
+        columns: &Columns,
+        missing: Missing,
+    ) -> Result<Frame, ReadError> {
         frame_of(Source::open(path, *self)?, columns, missing)
     }
 }
@@ -116,7 +124,10 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
             if !source.named() {
                 frame.notes.insert(
                     0,
-                    format!("The columns have no names and are called {}.", numbered(source.names())),
+                    format!(
+                        "The columns have no names and are called {}.",
+                        numbered(source.names())
+                    ),
                 );
             }
             Ok(frame)
@@ -124,7 +135,11 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
     }
 }
 
-fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+fn frame_of_text(
+    text: &mut Text<'_>,
+    columns: &Columns,
+    missing: Missing,
+) -> Result<Frame, ReadError> {
     let file = text.file().to_owned();
     let limits = *text.limits();
     let sample = text.first_lines(SAMPLE)?;
@@ -156,7 +171,12 @@ fn frame_of_text(text: &mut Text<'_>, columns: &Columns, missing: Missing) -> Re
 }
 
 /// The table without what is missing.
-fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) -> Result<Frame, ReadError> {
+fn assemble(
+    mut table: Table,
+    mut chosen: Chosen,
+    missing: Missing,
+    file: &str,
+) -> Result<Frame, ReadError> {
     let dropped = drop_missing(&mut table, &mut chosen.features, missing, file)?;
     // Vectors grow by doubling; the table may live as long as the program.
     table.values.shrink_to_fit();
@@ -168,7 +188,11 @@ fn assemble(mut table: Table, mut chosen: Chosen, missing: Missing, file: &str) 
         source: file.to_owned(),
         rows: table.rows,
         keys: chosen.keys.iter().map(|there| there.and_then(|_| key_columns.next())).collect(),
-        numbers: chosen.numbers.iter().map(|there| there.and_then(|_| number_columns.next())).collect(),
+        numbers: chosen
+            .numbers
+            .iter()
+            .map(|there| there.and_then(|_| number_columns.next()))
+            .collect(),
         feature_names: chosen.features,
         features: table.values,
         dropped,
@@ -208,7 +232,8 @@ fn drop_missing(
             };
             // The first of both kinds is the one further up.
             let first = [table.needed_gaps.first.take(), table.gaps.first.take()];
-            let first = first.into_iter().flatten().min_by_key(|(place, _)| (place.line, place.column));
+            let first =
+                first.into_iter().flatten().min_by_key(|(place, _)| (place.line, place.column));
             if let Some((place, text)) = first {
                 return Err(ReadError::Missing { place, text, count, advice });
             }
@@ -218,21 +243,30 @@ fn drop_missing(
             dropped.rows = table.drop_rows();
             if table.rows == 0 {
                 let advice = "try `--missing drop-columns`, or fill the gaps in the file";
-                return Err(ReadError::AllMissing { file: file(), count: all, what: "rows", advice });
+                return Err(ReadError::AllMissing {
+                    file: file(),
+                    count: all,
+                    what: "rows",
+                    advice,
+                });
             }
         }
         Missing::DropColumns => {
             if let Some((place, text)) = table.needed_gaps.first.take() {
                 let count = table.needed_gaps.count;
-                let advice =
-                    "its column is needed, so use `--missing drop-rows` or fill the gaps in the file";
+                let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps in the file";
                 return Err(ReadError::Missing { place, text, count, advice });
             }
             let all = features.len();
             dropped.columns = table.drop_columns(features);
             if features.is_empty() {
                 let advice = "try `--missing drop-rows`, or fill the gaps in the file";
-                return Err(ReadError::AllMissing { file: file(), count: all, what: "features", advice });
+                return Err(ReadError::AllMissing {
+                    file: file(),
+                    count: all,
+                    what: "features",
+                    advice,
+                });
             }
         }
     }

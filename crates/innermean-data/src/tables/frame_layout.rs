@@ -1,8 +1,9 @@
 //! What kind of table a file of any columns is, judged from its first lines.
 //!
-//! Such a table begins with its first line: there is no prose above it. The delimiter is the one that cuts the lines into
-//! equally many cells and finds the names that are asked for. The first line is a header if it has one of these names, if
-//! it has text above a column of numbers, or if it is all text.
+//! Such a table begins with its first line: there is no prose above it. The delimiter is the one
+//! that cuts the lines into equally many cells and finds the names that are asked for. The first
+//! line is a header if it has one of these names, if it has text above a column of numbers, or if
+//! it is all text.
 
 use crate::error::ReadError;
 use crate::tables::columns::Columns;
@@ -37,7 +38,11 @@ enum FirstLine {
 }
 
 /// Finds out how to read a table from its first lines.
-pub(crate) fn detect(lines: &[Line<'_>], columns: &Columns, file: &str) -> Result<FrameLayout, ReadError> {
+pub(crate) fn detect(
+    lines: &[Line<'_>],
+    columns: &Columns,
+    file: &str,
+) -> Result<FrameLayout, ReadError> {
     if lines.is_empty() {
         let expected = "a table with one row per line";
         return Err(ReadError::Empty { file: file.to_owned(), expected });
@@ -51,7 +56,8 @@ pub(crate) fn detect(lines: &[Line<'_>], columns: &Columns, file: &str) -> Resul
 
 impl<'a> Sample<'a> {
     fn cut(delimiter: Delimiter, lines: &'a [Line<'a>]) -> Self {
-        let cells: Vec<Vec<Cell<'a>>> = lines.iter().map(|line| delimiter.cells(line.text)).collect();
+        let cells: Vec<Vec<Cell<'a>>> =
+            lines.iter().map(|line| delimiter.cells(line.text)).collect();
         let count = |length: usize| cells.iter().filter(|row| row.len() == length).count();
         let lengths = cells.iter().map(|row| (count(row.len()), row.len()));
         let fields = lengths.max().map_or(1, |(_, length)| length);
@@ -62,15 +68,17 @@ impl<'a> Sample<'a> {
         self.cells.iter().filter(|row| row.len() == self.fields).count()
     }
 
-    /// At least half of the lines have as many cells; all of them if they are cut at blanks, which may stand inside a text.
+    /// At least half of the lines have as many cells; all of them if they are cut at blanks, which
+    /// may stand inside a text.
     fn is_likely(&self) -> bool {
         let all = self.cells.len();
-        let least = if self.delimiter == Delimiter::Blanks { all.saturating_sub(1) } else { all / 2 };
+        let least =
+            if self.delimiter == Delimiter::Blanks { all.saturating_sub(1) } else { all / 2 };
         self.regular() >= least.max(1)
     }
 
-    /// How many of the names it finds in the first line, how many lines have as many cells, and how many cells in a
-    /// thousand are numbers or have no other delimiter inside.
+    /// How many of the names it finds in the first line, how many lines have as many cells, and how
+    /// many cells in a thousand are numbers or have no other delimiter inside.
     fn score(&self, columns: &Columns) -> (usize, usize, usize) {
         let other = |b: u8| b",;\t|".contains(&b) && !self.delimiter.is_at(b);
         let clean = |cell: &&Cell<'_>| {
@@ -137,7 +145,10 @@ impl<'a> Sample<'a> {
         let counts = has_header && is_unnamed(&names[0]) && self.counts_rows(first);
         let mut notes = Vec::new();
         if header == FirstLine::ProbablyNames {
-            notes.push(format!("Line {} is all text and was taken for the header.", self.lines[0].number));
+            notes.push(format!(
+                "Line {} is all text and was taken for the header.",
+                self.lines[0].number
+            ));
         }
         if !has_header {
             names = vec![String::new(); fields];
@@ -168,7 +179,10 @@ impl<'a> Sample<'a> {
 
     fn header(&self, columns: &Columns) -> FirstLine {
         let cells = &self.cells[0];
-        if self.names_found(columns) > 0 || is_numbered_header(cells) || cells.len() + 1 == self.fields {
+        if self.names_found(columns) > 0
+            || is_numbered_header(cells)
+            || cells.len() + 1 == self.fields
+        {
             return FirstLine::Names;
         }
         let is_text = |cell: &Cell<'_>| self.meaning(cell) == Meaning::Text;
@@ -195,17 +209,21 @@ impl<'a> Sample<'a> {
     fn is_trailing(&self, first: usize) -> bool {
         let ends = |row: usize| self.delimiter.is_trailing(self.lines[row].text);
         self.fields > 1
-            && (first..self.cells.len()).all(|row| self.cells[row].len() != self.fields || ends(row))
+            && (first..self.cells.len())
+                .all(|row| self.cells[row].len() != self.fields || ends(row))
             && (first == 0 || ends(0) || self.cells[0].len() != self.fields)
     }
 
     /// Whether the first cells are consecutive whole numbers from 0 or 1.
     fn counts_rows(&self, first: usize) -> bool {
-        let numbers =
-            self.cells[first..].iter().map(|row| row.first().and_then(|cell| cell.text.parse().ok()));
+        let numbers = self.cells[first..]
+            .iter()
+            .map(|row| row.first().and_then(|cell| cell.text.parse().ok()));
         let numbers: Vec<Option<usize>> = numbers.collect();
         let from = numbers.first().copied().flatten().filter(|from| *from < 2);
-        from.is_some_and(|from| numbers.iter().enumerate().all(|(k, number)| *number == Some(from + k)))
+        from.is_some_and(|from| {
+            numbers.iter().enumerate().all(|(k, number)| *number == Some(from + k))
+        })
     }
 }
 
@@ -215,9 +233,13 @@ fn is_unnamed(name: &str) -> bool {
 }
 
 impl FrameLayout {
-    /// The comma is the decimal mark if numbers in the columns that are read as such are written with it and none with a
-    /// point.
-    pub(crate) fn find_decimal_mark(&mut self, lines: &[Line<'_>], is_number: impl Fn(usize) -> bool) {
+    /// The comma is the decimal mark if numbers in the columns that are read as such are written
+    /// with it and none with a point.
+    pub(crate) fn find_decimal_mark(
+        &mut self,
+        lines: &[Line<'_>],
+        is_number: impl Fn(usize) -> bool,
+    ) {
         let layout = &mut self.layout;
         if layout.delimiter == Delimiter::Byte(b',') {
             return;
@@ -225,7 +247,8 @@ impl FrameLayout {
         let (mut commas, mut points) = (false, false);
         for line in lines.iter().filter(|line| line.number >= layout.first_row) {
             for (j, cell) in layout.delimiter.cells(line.text).iter().enumerate() {
-                let spelled = |mark: u8| matches!(general_meaning(&cell.text, mark), Meaning::Number(_));
+                let spelled =
+                    |mark: u8| matches!(general_meaning(&cell.text, mark), Meaning::Number(_));
                 if is_number(j) {
                     commas |= cell.text.contains(',') && spelled(b',');
                     points |= cell.text.contains('.') && spelled(b'.');

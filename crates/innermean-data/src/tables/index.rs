@@ -19,9 +19,11 @@ pub(crate) fn has_index(name: Option<&str>, labels: &[&str], notes: &mut Vec<Str
     false
 }
 
-/// A word, or digits and letters such as `2024Q1`; not a number in either spelling, nor one with a unit such as `0.3bp`.
+/// A word, or digits and letters such as `2024Q1`; not a number in either spelling, nor one with a
+/// unit such as `0.3bp`.
 fn is_label(text: &str) -> bool {
-    let is_decimal = |w: &[u8]| w[0].is_ascii_digit() && matches!(w[1], b'.' | b',') && w[2].is_ascii_digit();
+    let is_decimal =
+        |w: &[u8]| w[0].is_ascii_digit() && matches!(w[1], b'.' | b',') && w[2].is_ascii_digit();
     text.contains(char::is_alphabetic)
         && meaning(text, b'.') == Meaning::Text
         && meaning(text, b',') == Meaning::Text
@@ -42,7 +44,8 @@ fn is_date_name(name: &str) -> bool {
         "yyyymmdd",
         "datum",
     ];
-    name.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+    name.split(|c: char| !c.is_alphanumeric())
+        .any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
 /// Names that mean an index column if its cells are in order.
@@ -67,29 +70,36 @@ pub(crate) fn is_index_name(name: &str) -> bool {
     is_date_name(&name) || NAMES.contains(&name.as_str())
 }
 
-/// Dates throughout, or mostly if they are written as no number is, or years that follow each other.
+/// Dates throughout, or mostly if they are written as no number is, or years that follow each
+/// other.
 fn are_dates(labels: &[&str]) -> bool {
     let unmistakable = |label: &&&str| is_date(label) && label.parse::<f64>().is_err();
     !labels.is_empty()
         && (labels.iter().all(|label| is_date(label))
             || 2 * labels.iter().filter(unmistakable).count() > labels.len()
-            || (labels.len() > 1 && labels.iter().all(|label| is_year(label)) && are_ordered(labels)))
+            || (labels.len() > 1
+                && labels.iter().all(|label| is_year(label))
+                && are_ordered(labels)))
 }
 
 /// Dates, or whole numbers each larger than the one before.
 pub(crate) fn are_ordered(labels: &[&str]) -> bool {
-    let whole: Vec<f64> =
-        labels.iter().filter_map(|label| label.parse().ok()).filter(|x: &f64| x.fract() == 0.0).collect();
+    let whole: Vec<f64> = labels
+        .iter()
+        .filter_map(|label| label.parse().ok())
+        .filter(|x: &f64| x.fract() == 0.0)
+        .collect();
     !labels.is_empty()
         && (labels.iter().all(|label| is_date(label))
             || (whole.len() == labels.len() && whole.windows(2).all(|pair| pair[0] < pair[1])))
 }
 
-/// Column names that are numbers: whole ones behind an empty cell or the name of an index, or 0, 1, 2, ... throughout, as
-/// data frames without names are written.
+/// Column names that are numbers: whole ones behind an empty cell or the name of an index, or 0, 1,
+/// 2, ... throughout, as data frames without names are written.
 pub(crate) fn is_numbered_header(cells: &[Cell<'_>]) -> bool {
     let Some((first, others)) = cells.split_first() else { return false };
-    let is_whole = |cell: &Cell<'_>| !cell.text.is_empty() && cell.text.bytes().all(|b| b.is_ascii_digit());
+    let is_whole =
+        |cell: &Cell<'_>| !cell.text.is_empty() && cell.text.bytes().all(|b| b.is_ascii_digit());
     if is_index_name(&first.text) {
         !others.is_empty() && others.iter().all(is_whole)
     } else {

@@ -30,7 +30,8 @@ const NONE: u32 = u32::MAX;
 /// No code.
 const EMPTY: (u32, u32) = (0, NONE);
 
-/// A column of texts while it is read: they stand one behind the other, for a text of its own each would be far from the others.
+/// A column of texts while it is read: they stand one behind the other, for a text of its own each
+/// would be far from the others.
 #[derive(Debug, Default)]
 pub(crate) struct KeyColumn {
     name: String,
@@ -38,7 +39,8 @@ pub(crate) struct KeyColumn {
     texts: String,
     /// Where each text ends.
     ends: Vec<usize>,
-    /// Codes by the hash of their text, half of which stands beside them; open addressing, the length a power of two.
+    /// Codes by the hash of their text, half of which stands beside them; open addressing, the
+    /// length a power of two.
     slots: Vec<(u32, u32)>,
 }
 
@@ -55,7 +57,8 @@ impl KeyColumn {
     /// The memory it takes.
     pub(crate) fn bytes(&self) -> u64 {
         let Self { codes, texts, ends, slots, .. } = self;
-        (size_of_val(&codes[..]) + texts.len() + size_of_val(&ends[..]) + size_of_val(&slots[..])) as u64
+        (size_of_val(&codes[..]) + texts.len() + size_of_val(&ends[..]) + size_of_val(&slots[..]))
+            as u64
     }
 
     pub(crate) fn push_missing(&mut self) {
@@ -153,8 +156,8 @@ impl KeyColumn {
     }
 }
 
-/// Eight bytes at a time, multiplied into the hash and folded; the last ones overlap those before. Quick for texts of a few
-/// characters.
+/// Eight bytes at a time, multiplied into the hash and folded; the last ones overlap those before.
+/// Quick for texts of a few characters.
 #[inline]
 fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -168,11 +171,12 @@ fn hash(bytes: &[u8]) -> u64 {
         let hash = words.iter().fold(length, |hash, word| mix(hash, u64::from_le_bytes(*word)));
         return mix(hash, u64::from_le_bytes(*last));
     }
-    let word = if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-    } else {
-        bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
-    };
+    let word =
+        if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        } else {
+            bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
+        };
     mix(length, word)
 }
 

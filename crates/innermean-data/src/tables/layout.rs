@@ -1,9 +1,10 @@
 //! What kind of table a file holds, judged from its first lines.
 //!
-//! Each delimiter is tried on the first lines; the one that gives most rows of numbers wins. The line before the first
-//! such row is the header if its number of cells fits, and what comes before the header is a preamble of prose, as in
-//! Kenneth French's files. A line that is nearly a row of numbers is taken for a broken row, never for a header or
-//! prose: an error is better than a row lost in silence.
+//! Each delimiter is tried on the first lines; the one that gives most rows of numbers wins. The
+//! line before the first such row is the header if its number of cells fits, and what comes before
+//! the header is a preamble of prose, as in Kenneth French's files. A line that is nearly a row of
+//! numbers is taken for a broken row, never for a header or prose: an error is better than a row
+//! lost in silence.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -65,8 +66,10 @@ pub(crate) fn detect(lines: &[Line<'_>], file: &str) -> Result<Layout, ReadError
         // `rev`: of several best, `max_by_key` takes the last, and the first delimiter is to win.
         scored.rev().max_by_key(|(score, _)| *score).filter(|((rows, _), _)| *rows > 0)
     };
-    // Rows that begin with a label are looked for only if there is no other kind: `Version 2.0` is prose.
-    let found = best(true).map(|found| (found, true)).or_else(|| best(false).map(|found| (found, false)));
+    // Rows that begin with a label are looked for only if there is no other kind: `Version 2.0` is
+    // prose.
+    let found =
+        best(true).map(|found| (found, true)).or_else(|| best(false).map(|found| (found, false)));
     match found {
         Some((((_, fields), sample), strict)) => sample.layout(fields, strict, file),
         None => samples
@@ -80,9 +83,12 @@ pub(crate) fn detect(lines: &[Line<'_>], file: &str) -> Result<Layout, ReadError
 
 impl<'a> Sample<'a> {
     fn cut(delimiter: Delimiter, lines: &'a [Line<'a>]) -> Self {
-        let mut cells: Vec<Vec<Cell<'a>>> = lines.iter().map(|line| delimiter.cells(line.text)).collect();
+        let mut cells: Vec<Vec<Cell<'a>>> =
+            lines.iter().map(|line| delimiter.cells(line.text)).collect();
         // Lines of nothing but delimiters at the end, as spreadsheets write them, are blank.
-        while cells.len() > 1 && cells.last().is_some_and(|row| row.iter().all(|cell| cell.text.is_empty())) {
+        while cells.len() > 1
+            && cells.last().is_some_and(|row| row.iter().all(|cell| cell.text.is_empty()))
+        {
             cells.pop();
         }
         Self { delimiter, lines, cells }
@@ -97,17 +103,23 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Whether a line is a row of numbers: a date, a number or (unless strict) any label first, then numbers or
-    /// missing values.
+    /// Whether a line is a row of numbers: a date, a number or (unless strict) any label first,
+    /// then numbers or missing values.
     fn is_row(&self, row: usize, strict: bool) -> bool {
         let cells = &self.cells[row];
         let Some((first, others)) = cells.split_first() else { return false };
-        if (row == 0 && is_numbered_header(cells)) || (is_index_name(&first.text) && !first.text.is_empty()) {
+        if (row == 0 && is_numbered_header(cells))
+            || (is_index_name(&first.text) && !first.text.is_empty())
+        {
             return false;
         }
-        // `1,2` is two columns and no decimal comma, or a row too short by one would turn them into a single column.
+        // `1,2` is two columns and no decimal comma, or a row too short by one would turn them into
+        // a single column.
         let comma = Delimiter::Byte(b',');
-        if others.is_empty() && self.delimiter != comma && comma.cells(self.lines[row].text).len() > 1 {
+        if others.is_empty()
+            && self.delimiter != comma
+            && comma.cells(self.lines[row].text).len() > 1
+        {
             return false;
         }
         let others: Vec<Meaning> = others.iter().map(|cell| self.meaning(cell)).collect();
@@ -123,19 +135,23 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Whether a line that is no row was meant as one: a date comes first or half of its cells are numbers.
+    /// Whether a line that is no row was meant as one: a date comes first or half of its cells are
+    /// numbers.
     fn is_broken_row(&self, row: usize) -> bool {
         let cells = &self.cells[row];
         let Some(first) = cells.first() else { return false };
-        if (row == 0 && is_numbered_header(cells)) || (is_index_name(&first.text) && !first.text.is_empty()) {
+        if (row == 0 && is_numbered_header(cells))
+            || (is_index_name(&first.text) && !first.text.is_empty())
+        {
             return false;
         }
         let numbers = cells.iter().filter(|cell| self.meaning(cell).is_number()).count();
         (is_date(&first.text) && cells.len() > 1) || (numbers > 0 && 2 * numbers >= cells.len())
     }
 
-    /// Whether a line above the rows was meant as one. Names such as `Lo 30  Med 40  Hi 30`, cut at every blank, are half
-    /// numbers and yet no broken row: more than one word among them, one of them first.
+    /// Whether a line above the rows was meant as one. Names such as `Lo 30  Med 40  Hi 30`, cut at
+    /// every blank, are half numbers and yet no broken row: more than one word among them, one of
+    /// them first.
     fn is_broken_row_above(&self, row: usize) -> bool {
         let is_text = |cell: &Cell<'_>| self.meaning(cell) == Meaning::Text && !is_date(&cell.text);
         let cells = &self.cells[row];
@@ -159,10 +175,11 @@ impl<'a> Sample<'a> {
         let rows = || (0..self.cells.len()).filter(|&row| self.is_row(row, strict));
         let typical = rows().find(|&row| self.cells[row].len() == fields).unwrap_or(0);
         let mut first = rows().next().unwrap_or(typical);
-        // A short line of numbers may stand in the prose; the table begins where its length is reached, but for
-        // broken rows just above.
+        // A short line of numbers may stand in the prose; the table begins where its length is
+        // reached, but for broken rows just above.
         if first < typical
-            && (first..typical).any(|row| !self.is_row(row, strict) && !self.is_broken_row_above(row))
+            && (first..typical)
+                .any(|row| !self.is_row(row, strict) && !self.is_broken_row_above(row))
         {
             first = typical;
         }
@@ -190,8 +207,11 @@ impl<'a> Sample<'a> {
             preamble: false,
             notes: Vec::new(),
         };
-        let labels: Vec<&str> =
-            self.cells[rows].iter().filter_map(|row| row.first()).map(|cell| cell.text.as_ref()).collect();
+        let labels: Vec<&str> = self.cells[rows]
+            .iter()
+            .filter_map(|row| row.first())
+            .map(|cell| cell.text.as_ref())
+            .collect();
         let names = match header {
             Some(line) => self.names(line, first, &labels, &mut layout, file)?,
             None => None,
@@ -265,7 +285,8 @@ impl<'a> Sample<'a> {
         if self.delimiter != Delimiter::Byte(b',') && has(',') && !has('.') { b',' } else { b'.' }
     }
 
-    /// The header's cells: as many as the rows have, or one fewer if an index column without a name comes first.
+    /// The header's cells: as many as the rows have, or one fewer if an index column without a name
+    /// comes first.
     fn names(
         &self,
         header: usize,
@@ -278,7 +299,8 @@ impl<'a> Sample<'a> {
         let text = self.lines[header].text;
         let number = self.lines[header].number;
         let text = if layout.trailing { self.delimiter.without_trailing(text) } else { text };
-        let names: Vec<Cow<'a, str>> = self.delimiter.cells(text).into_iter().map(|cell| cell.text).collect();
+        let names: Vec<Cow<'a, str>> =
+            self.delimiter.cells(text).into_iter().map(|cell| cell.text).collect();
         let fits = |names: &[Cow<'_, str>]| {
             names.len() == fields
                 || (names.len() + 1 == fields
@@ -288,7 +310,9 @@ impl<'a> Sample<'a> {
         };
         if fits(&names) {
             if names[0] == "0" {
-                layout.notes.push(format!("Line {number} was taken for a header of column numbers."));
+                layout
+                    .notes
+                    .push(format!("Line {number} was taken for a header of column numbers."));
             }
             layout.header = Some(number);
             layout.reference = if names.len() == fields { number } else { layout.reference };
@@ -311,8 +335,9 @@ impl<'a> Sample<'a> {
                 "Line {number} does not name the {fields} columns one by one, so the assets are numbered."
             ));
         } else if names.len() > 1 && 2 * names.len() > fields {
-            let row =
-                (first..self.cells.len()).find(|&row| self.cells[row].len() != names.len()).unwrap_or(first);
+            let row = (first..self.cells.len())
+                .find(|&row| self.cells[row].len() != names.len())
+                .unwrap_or(first);
             return Err(ReadError::Ragged {
                 file: file.to_owned(),
                 line: self.lines[row].number,
@@ -329,23 +354,30 @@ impl Layout {
     /// Refuses names that are too long.
     pub(crate) fn check_names(&self, limits: &Limits, file: &str) -> Result<(), ReadError> {
         let longest = self.names.iter().map(String::len).max().unwrap_or(0);
-        limits.check_cell(longest, || format!("{file}, line {}", self.header.unwrap_or(self.first_row)))
+        limits.check_cell(longest, || {
+            format!("{file}, line {}", self.header.unwrap_or(self.first_row))
+        })
     }
 
     /// Takes the header's names, or numbers the assets.
     fn set_names(&mut self, names: Option<Vec<Cow<'_, str>>>) {
         let assets = self.fields - usize::from(self.index_column);
         let numbered = numbered_assets(assets);
-        self.names = match names {
-            Some(names) => names[names.len() - assets.min(names.len())..]
-                .iter()
-                .enumerate()
-                .map(
-                    |(j, name)| if name.is_empty() { numbered[j].clone() } else { name.clone().into_owned() },
-                )
-                .collect(),
-            None => numbered,
-        };
+        self.names =
+            match names {
+                Some(names) => names[names.len() - assets.min(names.len())..]
+                    .iter()
+                    .enumerate()
+                    .map(|(j, name)| {
+                        if name.is_empty() {
+                            numbered[j].clone()
+                        } else {
+                            name.clone().into_owned()
+                        }
+                    })
+                    .collect(),
+                None => numbered,
+            };
     }
 }
 

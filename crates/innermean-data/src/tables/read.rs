@@ -1,4 +1,5 @@
-//! Returns from a file: the layout, the rows, missing values, and the checks that spare a solver surprises.
+//! Returns from a file: the layout, the rows, missing values, and the checks that spare a solver
+//! surprises.
 
 use std::path::Path;
 
@@ -21,25 +22,29 @@ pub struct ReadOptions {
     pub missing: Missing,
 }
 
-/// Reads a table of returns, one row per period and one column per asset, finding out its form by itself.
+/// Reads a table of returns, one row per period and one column per asset, finding out its form by
+/// itself.
 ///
-/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted. Blank lines and lines that begin
-///   with `#` are skipped. Decimal commas are understood, never mixed with points, unless the comma delimits;
-///   a single column such as `0,5` is two columns.
+/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted. Blank lines
+///   and lines that begin with `#` are skipped. Decimal commas are understood, never mixed with
+///   points, unless the comma delimits; a single column such as `0,5` is two columns.
 /// - A header is optional. Without one, assets are called `a01`, `a02`, ...
-/// - A first column of dates, or one named as an index (`date`, `index`, nothing, ...) and in order, labels the rows.
-/// - Prose before the table is skipped, and reading stops at the first title or remark below it, so that Kenneth French's
-///   files are read as they come; further tables in the file are ignored. [`Returns::notes`] says so.
-/// - Missing values are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.`, `-`, and the codes -99.99 and -999 in any
-///   spelling. [`ReadOptions::missing`] says what to do with them.
-/// - Numbers may carry a percent sign if all of them do; `1.2%` is 1.2, the unit of French's files, not 0.012.
-/// - The text may be packed by gzip. Arrays of numpy (`.npy`, `.npz`, `file.npz:name`) are read, too: NaN is a missing value, and assets
-///   without a name are called `a01`, `a02`, ...
+/// - A first column of dates, or one named as an index (`date`, `index`, nothing, ...) and in
+///   order, labels the rows.
+/// - Prose before the table is skipped, and reading stops at the first title or remark below it, so
+///   that Kenneth French's files are read as they come; further tables in the file are ignored.
+///   [`Returns::notes`] says so.
+/// - Missing values are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.`, `-`, and the codes
+///   -99.99 and -999 in any spelling. [`ReadOptions::missing`] says what to do with them.
+/// - Numbers may carry a percent sign if all of them do; `1.2%` is 1.2, the unit of French's files,
+///   not 0.012.
+/// - The text may be packed by gzip. Arrays of numpy (`.npy`, `.npz`, `file.npz:name`) are read,
+///   too: NaN is a missing value, and assets without a name are called `a01`, `a02`, ...
 ///
 /// # Errors
 ///
-/// [`ReadError`], in one sentence with file, line and column: anything that is not such a table, fewer than two rows,
-/// values that are not finite, columns of one name, columns that never change.
+/// [`ReadError`], in one sentence with file, line and column: anything that is not such a table,
+/// fewer than two rows, values that are not finite, columns of one name, columns that never change.
 pub fn read_returns(path: &Path, options: &ReadOptions) -> Result<Returns, ReadError> {
     Limits::default().read_returns(path, options)
 }
@@ -60,7 +65,11 @@ impl Limits {
 /// # Errors
 ///
 /// As [`read_returns`], but for those about opening a file.
-pub fn parse_returns(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Returns, ReadError> {
+pub fn parse_returns(
+    bytes: &[u8],
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Returns, ReadError> {
     returns_of(Source::of_bytes(bytes, name)?, *options)
 }
 
@@ -109,7 +118,8 @@ fn table_of_columns(source: &mut dyn ColumnSource) -> Result<Read, ReadError> {
     refuse_repeated(source.names(), 1, None, source.file())?;
     let chosen = Columns { features, ..Columns::default() }.choose(header_of(source))?;
     let table = table_of(source, &chosen)?;
-    let names = if source.named() { chosen.features } else { numbered_assets(chosen.features.len()) };
+    let names =
+        if source.named() { chosen.features } else { numbered_assets(chosen.features.len()) };
     Ok((names, table, chosen.notes))
 }
 
@@ -123,14 +133,17 @@ fn assemble(
 ) -> Result<Returns, ReadError> {
     notes.append(&mut table.notes);
     if table.percent {
-        notes.push("All values carry a percent sign and are kept in percent: 1.2% is 1.2.".to_owned());
+        notes.push(
+            "All values carry a percent sign and are kept in percent: 1.2% is 1.2.".to_owned(),
+        );
     }
     let mut dropped = Dropped::default();
     if let Some((place, text)) = table.gaps.first.take() {
         let (all_rows, all_assets) = (table.rows, names.len());
         let advice = match missing {
             Missing::Error => {
-                let advice = "use `--missing drop-rows` or `--missing drop-columns` to leave them out";
+                let advice =
+                    "use `--missing drop-rows` or `--missing drop-columns` to leave them out";
                 return Err(ReadError::Missing { place, text, count: table.gaps.count, advice });
             }
             Missing::DropRows => {
@@ -145,7 +158,14 @@ fn assemble(
         let (rows, assets) = (table.rows, names.len());
         if rows < 2 || assets < 1 {
             let file = source.to_owned();
-            return Err(ReadError::NothingLeft { file, rows, all_rows, assets, all_assets, advice });
+            return Err(ReadError::NothingLeft {
+                file,
+                rows,
+                all_rows,
+                assets,
+                all_assets,
+                advice,
+            });
         }
     }
     Ok(Returns {

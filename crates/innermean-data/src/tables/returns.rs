@@ -2,7 +2,8 @@
 
 use crate::tables::missing::Dropped;
 
-/// Returns of some assets over some periods, in the unit of the file (percent in Kenneth French's files).
+/// Returns of some assets over some periods, in the unit of the file (percent in Kenneth French's
+/// files).
 ///
 /// Every value is finite, and `values.len() == rows() * assets()`.
 #[derive(Debug, Clone, PartialEq)]

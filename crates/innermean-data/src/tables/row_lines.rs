@@ -1,6 +1,7 @@
 //! On which line of the file each row stands.
 
-/// Lines of rows, kept as the places where they do not follow each other: a few numbers for most files.
+/// Lines of rows, kept as the places where they do not follow each other: a few numbers for most
+/// files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowLines {
     /// A row and its line, wherever that is not the line after the row before.

@@ -25,8 +25,9 @@ struct Reader<'a> {
     limits: Limits,
 }
 
-/// Reads all rows of the table that `layout` describes. `roles` has one role for each column, `keys` the names of the text
-/// columns, and there are `numbers` columns of numbers beside the matrix.
+/// Reads all rows of the table that `layout` describes. `roles` has one role for each column,
+/// `keys` the names of the text columns, and there are `numbers` columns of numbers beside the
+/// matrix.
 pub(crate) fn read_table(
     text: &mut Text<'_>,
     layout: &Layout,
@@ -46,7 +47,8 @@ pub(crate) fn read_table(
     let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0, limits };
     let (mut budget, mut pieces) = (Budget::default(), 0);
     let mut after_blank = false;
-    // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write under a table.
+    // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write
+    // under a table.
     let mut empty_rows: Vec<(usize, String)> = Vec::new();
     let mut empty_bytes = 0;
     let mut below = None;
@@ -87,7 +89,8 @@ pub(crate) fn read_table(
     if let Some(number) = below {
         let mut further = false;
         while let Some(line) = text.next_line()? {
-            further = further || (!line.is_blank() && !line.is_comment() && reader.is_numbers(line));
+            further =
+                further || (!line.is_blank() && !line.is_comment() && reader.is_numbers(line));
         }
         reader.note_end(number, further);
     }
@@ -102,7 +105,10 @@ pub(crate) fn read_table(
 }
 
 fn is_copyright(line: Line<'_>) -> bool {
-    line.text.trim_ascii_start().get(..9).is_some_and(|start| start.eq_ignore_ascii_case("copyright"))
+    line.text
+        .trim_ascii_start()
+        .get(..9)
+        .is_some_and(|start| start.eq_ignore_ascii_case("copyright"))
 }
 
 impl Reader<'_> {
@@ -113,9 +119,10 @@ impl Reader<'_> {
         bytes.first().is_some_and(is_empty) && bytes.iter().all(is_empty)
     }
 
-    /// Whether a line is a title, a header or a remark below the table: it begins with text, or with nothing, and few
-    /// of its cells are numbers. Without a blank line before it, it may as well be a broken row; it is not if it claims
-    /// copyright, or if there is prose in the file anyway and it has not as many cells as a row.
+    /// Whether a line is a title, a header or a remark below the table: it begins with text, or
+    /// with nothing, and few of its cells are numbers. Without a blank line before it, it may as
+    /// well be a broken row; it is not if it claims copyright, or if there is prose in the file
+    /// anyway and it has not as many cells as a row.
     fn ends_before(&self, line: Line<'_>, after_blank: bool) -> bool {
         if self.layout.manner == Manner::General
             || (!after_blank && !self.layout.preamble && !is_copyright(line))
@@ -128,10 +135,12 @@ impl Reader<'_> {
         if !after_blank && count == self.layout.fields {
             return false;
         }
-        let is_number = |text: &str| meaning(text, self.layout.decimal).is_number() || is_date(text);
+        let is_number =
+            |text: &str| meaning(text, self.layout.decimal).is_number() || is_date(text);
         let begins_with_text = cells().next().is_none_or(|cell| {
             cell.text.is_empty()
-                || (meaning(&cell.text, self.layout.decimal) == Meaning::Text && !is_date(&cell.text))
+                || (meaning(&cell.text, self.layout.decimal) == Meaning::Text
+                    && !is_date(&cell.text))
         });
         let numbers = cells().filter(|cell| is_number(&cell.text)).count();
         begins_with_text && 2 * numbers < count.max(1)
@@ -155,7 +164,8 @@ impl Reader<'_> {
     fn read_row(&mut self, line: Line<'_>) -> Result<(), ReadError> {
         let layout = self.layout;
         make_room(&mut self.table.values, layout.fields, self.file)?;
-        let text = if layout.trailing { layout.delimiter.without_trailing(line.text) } else { line.text };
+        let text =
+            if layout.trailing { layout.delimiter.without_trailing(line.text) } else { line.text };
         let mut cells = Cells::of(text, layout.delimiter);
         // A percent sign on the first value of all says what the others must have.
         let plain = self.percent == Some(false);
@@ -186,7 +196,11 @@ impl Reader<'_> {
                 // The number of cells is what to complain about first.
                 let all = column + 1 + cells.count();
                 let unclosed = matches!(error, ReadError::UnclosedQuote { .. });
-                return Err(if all == layout.fields || unclosed { error } else { self.ragged(line, all) });
+                return Err(if all == layout.fields || unclosed {
+                    error
+                } else {
+                    self.ragged(line, all)
+                });
             }
             column += 1;
         }
@@ -198,7 +212,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The commonest case: columns of the matrix from `column` on whose cells hold nothing but a plain number; how many there are.
+    /// The commonest case: columns of the matrix from `column` on whose cells hold nothing but a
+    /// plain number; how many there are.
     #[inline(always)]
     fn read_plain_cells(&mut self, cells: &mut Cells<'_>, delimiter: u8, column: usize) -> usize {
         let Some(all) = cells.rest() else { return 0 };
@@ -233,7 +248,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The common case: a plain number that fills the cell, with its length; no percent sign, no missing value.
+    /// The common case: a plain number that fills the cell, with its length; no percent sign, no
+    /// missing value.
     #[inline(always)]
     fn plain(&self, rest: &[u8]) -> Option<(f64, usize)> {
         let delimiter = self.layout.delimiter;
@@ -276,7 +292,9 @@ impl Reader<'_> {
         match role {
             Role::Skip => {}
             Role::Label => self.table.labels.push(cell.text.into_owned()),
-            Role::Key(k) if cell.text.is_empty() || (!cell.quoted && is_missing_key(&cell.text)) => {
+            Role::Key(k)
+                if cell.text.is_empty() || (!cell.quoted && is_missing_key(&cell.text)) =>
+            {
                 let place = self.place(line, column);
                 self.table.needed_gaps.add(|| place, &cell.text);
                 self.table.keys[k].push_missing();
@@ -293,7 +311,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&mut self, text: &str, role: Role, line: Line<'_>, column: usize) -> Result<f64, ReadError> {
+    fn value(
+        &mut self,
+        text: &str,
+        role: Role,
+        line: Line<'_>,
+        column: usize,
+    ) -> Result<f64, ReadError> {
         let decimal = self.layout.decimal;
         let meaning = match self.layout.manner {
             Manner::Returns => meaning(text, decimal),
@@ -310,7 +334,10 @@ impl Reader<'_> {
                 return Ok(f64::NAN);
             }
             Meaning::Infinite => {
-                return Err(ReadError::NotFinite { place: self.place(line, column), text: text.to_owned() });
+                return Err(ReadError::NotFinite {
+                    place: self.place(line, column),
+                    text: text.to_owned(),
+                });
             }
             Meaning::Text => {
                 let (place, text) = (self.place(line, column), text.to_owned());
@@ -332,9 +359,17 @@ impl Reader<'_> {
     /// The cell `column`, from 0.
     fn place(&self, line: Line<'_>, column: usize) -> Place {
         let named = column.checked_sub(usize::from(self.layout.index_column));
-        let name =
-            named.filter(|_| self.layout.header.is_some()).and_then(|j| self.layout.names.get(j)).cloned();
-        Place { file: self.file.to_owned(), line: line.number, column: column + 1, name, by_row: false }
+        let name = named
+            .filter(|_| self.layout.header.is_some())
+            .and_then(|j| self.layout.names.get(j))
+            .cloned();
+        Place {
+            file: self.file.to_owned(),
+            line: line.number,
+            column: column + 1,
+            name,
+            by_row: false,
+        }
     }
 
     fn ragged(&self, line: Line<'_>, found: usize) -> ReadError {

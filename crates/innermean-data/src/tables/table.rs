@@ -67,7 +67,8 @@ impl Table {
     pub(crate) fn bytes(&self) -> u64 {
         let numbers = self.values.len() + self.numbers.iter().map(Vec::len).sum::<usize>();
         let labels = size_of_val(&self.labels[..])
-            + self.labels.first().map_or(0, |label| label.len().max(SMALLEST_TEXT)) * self.labels.len();
+            + self.labels.first().map_or(0, |label| label.len().max(SMALLEST_TEXT))
+                * self.labels.len();
         let keys: u64 = self.keys.iter().map(KeyColumn::bytes).sum();
         (size_of::<f64>() * numbers + labels) as u64 + keys + self.lines.bytes()
     }
@@ -120,7 +121,8 @@ impl Table {
         dropped
     }
 
-    /// Leaves out columns of the matrix with missing values: `names` loses their names, which are handed back.
+    /// Leaves out columns of the matrix with missing values: `names` loses their names, which are
+    /// handed back.
     pub(crate) fn drop_columns(&mut self, names: &mut Vec<String>) -> Vec<String> {
         if names.is_empty() {
             return Vec::new();
@@ -133,7 +135,8 @@ impl Table {
         }
         let mut keep = kept.iter().cycle();
         self.values.retain(|_| keep.next().copied().unwrap_or(true));
-        let (left, dropped) = std::mem::take(names).into_iter().zip(kept).partition::<Vec<_>, _>(|(_, k)| *k);
+        let (left, dropped) =
+            std::mem::take(names).into_iter().zip(kept).partition::<Vec<_>, _>(|(_, k)| *k);
         *names = left.into_iter().map(|(name, _)| name).collect();
         dropped.into_iter().map(|(name, _)| name).collect()
     }

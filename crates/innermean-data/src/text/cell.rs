@@ -28,8 +28,9 @@ pub(crate) enum Manner {
     General,
 }
 
-/// Codes for a missing value in Kenneth French's library. A percent return of -99.99 would be a portfolio that
-/// lost everything in a day, and one of -999 is impossible, so both are always read as missing.
+/// Codes for a missing value in Kenneth French's library. A percent return of -99.99 would be a
+/// portfolio that lost everything in a day, and one of -999 is impossible, so both are always read
+/// as missing.
 pub(crate) fn is_missing_code(value: f64) -> bool {
     value == -99.99 || value == -999.0
 }
@@ -37,7 +38,9 @@ pub(crate) fn is_missing_code(value: f64) -> bool {
 /// Reads a trimmed cell of a table of returns.
 pub(crate) fn meaning(text: &str, decimal: u8) -> Meaning {
     match spelled(text, decimal) {
-        Meaning::Number(value) | Meaning::Percent(value) if is_missing_code(value) => Meaning::Missing,
+        Meaning::Number(value) | Meaning::Percent(value) if is_missing_code(value) => {
+            Meaning::Missing
+        }
         meaning => meaning,
     }
 }
@@ -75,7 +78,8 @@ fn is_missing_word(text: &str) -> bool {
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a trimmed cell without quotes names nothing. A point, a dash or `None` may well be a name.
+/// Whether a trimmed cell without quotes names nothing. A point, a dash or `None` may well be a
+/// name.
 pub(crate) fn is_missing_key(text: &str) -> bool {
     const WORDS: [&str; 6] = ["", "NA", "N/A", "#N/A", "NaN", "null"];
     // All words are short, and most names are not.
@@ -88,8 +92,8 @@ fn number_of(text: &str, decimal: u8) -> Option<f64> {
     {
         return Some(value);
     }
-    // The standard library also takes `nan`, which is a missing word and has been seen to; with a decimal comma a
-    // point could only be a thousands separator.
+    // The standard library also takes `nan`, which is a missing word and has been seen to; with a
+    // decimal comma a point could only be a thousands separator.
     if text.len() > 4096 || text.ends_with(|c: char| c.eq_ignore_ascii_case(&'n')) {
         return None;
     }
@@ -104,7 +108,8 @@ fn number_of(text: &str, decimal: u8) -> Option<f64> {
 
 /// Whether a trimmed cell is a date, alone or followed by a time.
 ///
-/// Known are 2024-01-31, 2024/1/31, 2024.01.31, 31.01.2024, 1/31/2024, 31-01-2024, 1/31/24, 2024-01, 20240131 and
+/// Known are 2024-01-31, 2024/1/31, 2024.01.31, 31.01.2024, 1/31/2024, 31-01-2024, 1/31/24,
+/// 2024-01, 20240131 and
 /// 202401. A bare year is left to [`is_year`]: it needs its neighbours to be told from a number.
 pub(crate) fn is_date(text: &str) -> bool {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -157,7 +162,9 @@ pub(crate) fn is_year(text: &str) -> bool {
 fn is_time(text: &str) -> bool {
     text.contains(':')
         && text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '.' | '+' | '-' | 'Z' | ' '))
+        && text
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, ':' | '.' | '+' | '-' | 'Z' | ' '))
 }
 
 #[cfg(test)]
@@ -186,9 +193,10 @@ mod tests {
 
     #[test]
     fn neither_number_nor_missing() {
-        for text in
-            ["1,234", "1,234.5", "abc", "1 2", "--1", "1.2.3", "0x1", "%", "+", "1e", "+nan", "1_000", "e5"]
-        {
+        for text in [
+            "1,234", "1,234.5", "abc", "1 2", "--1", "1.2.3", "0x1", "%", "+", "1e", "+nan",
+            "1_000", "e5",
+        ] {
             assert_eq!(meaning(text, b'.'), Meaning::Text, "{text}");
         }
         assert_eq!(meaning("1.234,5", b','), Meaning::Text);
@@ -198,7 +206,8 @@ mod tests {
     #[test]
     fn missing_values() {
         for text in [
-            "", "NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-99.990", "-999", "-999.0", "-999.00",
+            "", "NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-99.990", "-999", "-999.0",
+            "-999.00",
         ] {
             assert_eq!(meaning(text, b'.'), Meaning::Missing, "{text}");
         }

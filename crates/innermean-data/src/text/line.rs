@@ -95,7 +95,8 @@ impl Delimiter {
     pub(crate) fn without_trailing(self, line: &str) -> &str {
         match self {
             Self::Byte(byte) => {
-                let trimmed = line.trim_end_matches(|c: char| c.is_ascii() && self.is_padding(c as u8));
+                let trimmed =
+                    line.trim_end_matches(|c: char| c.is_ascii() && self.is_padding(c as u8));
                 trimmed.strip_suffix(byte as char).unwrap_or(line)
             }
             Self::Blanks => line,
@@ -146,7 +147,8 @@ impl<'a> Cells<'a> {
         self.line.as_bytes().get(self.at..)
     }
 
-    /// Continues behind a cell that ends `length` bytes from here: at the end of the line or at a delimiter.
+    /// Continues behind a cell that ends `length` bytes from here: at the end of the line or at a
+    /// delimiter.
     #[inline(always)]
     pub(crate) fn skip_cell(&mut self, length: usize) {
         self.at += length + 1;
@@ -186,7 +188,8 @@ impl<'a> Cells<'a> {
         let mut text = String::new();
         let mut from = start;
         loop {
-            let Some(close) = bytes[from..].iter().position(|&b| b == b'"').map(|k| from + k) else {
+            let Some(close) = bytes[from..].iter().position(|&b| b == b'"').map(|k| from + k)
+            else {
                 self.at = self.line.len() + 1;
                 return Cell { text: Cow::Borrowed(rest.trim()), unclosed: true, quoted: true };
             };
@@ -210,7 +213,8 @@ impl<'a> Cells<'a> {
 /// What a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// Whether a text, behind apostrophes or not, would begin a formula in a spreadsheet. A number is none.
+/// Whether a text, behind apostrophes or not, would begin a formula in a spreadsheet. A number is
+/// none.
 pub(crate) fn begins_formula(text: &str) -> bool {
     let bare = text.trim_start_matches('\'');
     bare.starts_with(FORMULA) && bare.len() > 1 && text.parse::<f64>().is_err()
@@ -249,7 +253,10 @@ mod tests {
 
     #[test]
     fn cells_in_quotes() {
-        assert_eq!(texts(r#""a,b", "say ""x""" ,c"#, Delimiter::Byte(b',')), ["a,b", "say \"x\"", "c"]);
+        assert_eq!(
+            texts(r#""a,b", "say ""x""" ,c"#, Delimiter::Byte(b',')),
+            ["a,b", "say \"x\"", "c"]
+        );
         assert_eq!(texts(r#""a b" "c""#, Delimiter::Blanks), ["a b", "c"]);
         assert_eq!(texts(r#""a","#, Delimiter::Byte(b',')), ["a", ""]);
         let open = Delimiter::Byte(b',').cells("x,\"y,z");

@@ -1,20 +1,22 @@
-//! Decimal numbers from bytes: exactly the double nearest to what is written, as the standard library reads it, but faster
-//! for the numbers that tables hold.
+//! Decimal numbers from bytes: exactly the double nearest to what is written, as the standard
+//! library reads it, but faster for the numbers that tables hold.
 //!
 //! A number is a whole number m of at most 19 digits times a power of ten.
 //!
-//! - If m <= 2^53 and the power is at most 10^22, both are doubles, and one multiplication or division rounds once.
+//! - If m <= 2^53 and the power is at most 10^22, both are doubles, and one multiplication or
+//!   division rounds once.
 //! - If the power is 10^-p, p <= 38, the product of m and a truncated reciprocal of 10^p tells the nearest double unless
 //!   it lies next to the middle between two doubles, which is one number in 500.
 //! - All else is left to the standard library.
 
 /// The powers of ten that a double holds exactly.
 const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// For 10^p, the number b of its binary digits and the whole part of 2^(63 + b) / 10^p, which has 64 binary digits.
+/// For 10^p, the number b of its binary digits and the whole part of 2^(63 + b) / 10^p, which has
+/// 64 binary digits.
 const RECIPROCALS: [(u64, i32); 39] = {
     let mut all = [(0, 0); 39];
     let mut power: u128 = 1;
@@ -57,8 +59,8 @@ pub(crate) fn plain_number(bytes: &[u8], decimal: u8) -> Option<(f64, usize)> {
 /// Of a number without and with a minus sign.
 const SIGNS: [f64; 2] = [1.0, -1.0];
 
-/// A number of at most seven digits with eight bytes behind its sign, if any, in front of `start`, read without looking at one byte after
-/// the other: its value and where it ends.
+/// A number of at most seven digits with eight bytes behind its sign, if any, in front of `start`,
+/// read without looking at one byte after the other: its value and where it ends.
 #[inline(always)]
 fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -87,7 +89,8 @@ fn short_number(bytes: &[u8], start: usize, decimal: u8) -> Option<(f64, usize)>
         return None;
     }
     let number = joined((digits << (64 - 8 * count)) & 0x0f0f_0f0f_0f0f_0f0f) as u32;
-    // Signs come in no order that a processor could foresee, so they are multiplied with; -0 keeps its own.
+    // Signs come in no order that a processor could foresee, so they are multiplied with; -0 keeps
+    // its own.
     Some((f64::from(number) * SIGNS[start & 1] / POWERS[places as usize & 7], end))
 }
 
@@ -134,7 +137,8 @@ fn digits(bytes: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
         number = number.wrapping_mul(100_000_000).wrapping_add(eight);
         at += 8;
     }
-    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+    {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
         at += 1;
     }
@@ -154,8 +158,8 @@ fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
     Some(joined(word & 0x0f0f_0f0f_0f0f_0f0f))
 }
 
-/// The number of eight digits from 0 to 9, the first in the lowest byte: neighbours are joined to pairs, pairs to fours, fours to
-/// eight.
+/// The number of eight digits from 0 to 9, the first in the lowest byte: neighbours are joined to
+/// pairs, pairs to fours, fours to eight.
 #[inline(always)]
 fn joined(ones: u64) -> u64 {
     let pairs = (10 * ones + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
@@ -172,7 +176,8 @@ fn exponent_at(bytes: &[u8], at: usize) -> Option<(i32, usize)> {
     if length == 0 || length > 4 {
         return None;
     }
-    let size = bytes[start..start + length].iter().fold(0, |size, b| 10 * size + i32::from(b - b'0'));
+    let size =
+        bytes[start..start + length].iter().fold(0, |size, b| 10 * size + i32::from(b - b'0'));
     Some((if sign == Some(b'-') { -size } else { size }, start + length))
 }
 
@@ -185,15 +190,17 @@ fn significant(bytes: &[u8], decimal: u8) -> usize {
 
 /// The double nearest to `mantissa * 10^power`, if that can be told.
 ///
-/// With w = mantissa * 2^z of 64 binary digits and T the truncated reciprocal, the number is X * 2^-(z + 63 + b) for some
-/// w T <= X < w (T + 1). So X / 2^64 is at least h, the upper half of w T, and below h + 2. Of the 64 or 63 binary digits of h, 53 are
-/// kept. The digits dropped tell how to round, unless they are one half or just below, where X may lie on either side.
+/// With w = mantissa * 2^z of 64 binary digits and T the truncated reciprocal, the number is X *
+/// 2^-(z + 63 + b) for some w T <= X < w (T + 1). So X / 2^64 is at least h, the upper half of w T,
+/// and below h + 2. Of the 64 or 63 binary digits of h, 53 are kept. The digits dropped tell how to
+/// round, unless they are one half or just below, where X may lie on either side.
 #[inline]
 fn scaled(mantissa: u64, power: i32) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);
     }
-    let &(reciprocal, binary_digits) = RECIPROCALS.get(power.checked_neg()? as usize).filter(|r| r.1 > 0)?;
+    let &(reciprocal, binary_digits) =
+        RECIPROCALS.get(power.checked_neg()? as usize).filter(|r| r.1 > 0)?;
     let zeros = mantissa.leading_zeros();
     let product = u128::from(mantissa << zeros) * u128::from(reciprocal);
     let upper = (product >> 64) as u64;
@@ -213,7 +220,8 @@ fn scaled(mantissa: u64, power: i32) -> Option<f64> {
 #[cold]
 fn long_number(bytes: &[u8], decimal: u8) -> Option<f64> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let value = if decimal == b'.' { text.parse() } else { text.replacen(decimal as char, ".", 1).parse() };
+    let value =
+        if decimal == b'.' { text.parse() } else { text.replacen(decimal as char, ".", 1).parse() };
     value.ok().filter(|value: &f64| value.is_finite())
 }
 
@@ -223,7 +231,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn assert_same(text: &str) {
-        let (value, length) = plain_number(text.as_bytes(), b'.').unwrap_or_else(|| panic!("{text}"));
+        let (value, length) =
+            plain_number(text.as_bytes(), b'.').unwrap_or_else(|| panic!("{text}"));
         assert_eq!(length, text.len(), "{text}");
         assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         for behind in [",7", ",1.234567890", " \t        ", "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}"] {
@@ -265,12 +274,30 @@ mod tests {
         ] {
             assert_same(text);
         }
-        for text in ["", "-", ".", "e5", "+1", "inf", "nan", "-e1", "1e999", "x", ".,,,,,,,,,", "-,,,,,,,,,,"]
-        {
+        for text in [
+            "",
+            "-",
+            ".",
+            "e5",
+            "+1",
+            "inf",
+            "nan",
+            "-e1",
+            "1e999",
+            "x",
+            ".,,,,,,,,,",
+            "-,,,,,,,,,,",
+        ] {
             assert_eq!(plain_number(text.as_bytes(), b'.'), None, "{text}");
         }
-        for (text, length) in [("1e", 1), ("1e+", 1), ("1.5x", 3), ("1 2", 1), ("1.2.3", 3), ("1e12345", 1)] {
-            assert_eq!(plain_number(text.as_bytes(), b'.').map(|read| read.1), Some(length), "{text}");
+        for (text, length) in
+            [("1e", 1), ("1e+", 1), ("1.5x", 3), ("1 2", 1), ("1.2.3", 3), ("1e12345", 1)]
+        {
+            assert_eq!(
+                plain_number(text.as_bytes(), b'.').map(|read| read.1),
+                Some(length),
+                "{text}"
+            );
         }
         assert_eq!(plain_number(b"1,25;3", b','), Some((1.25, 4)));
     }

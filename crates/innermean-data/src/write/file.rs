@@ -18,7 +18,9 @@ pub enum WriteError {
         file: String,
     },
     /// The path is one of the files the program reads.
-    #[error("{file}: is a file that is being read; expected another path, for it would be overwritten")]
+    #[error(
+        "{file}: is a file that is being read; expected another path, for it would be overwritten"
+    )]
     Input {
         /// The path as given.
         file: String,
@@ -46,7 +48,9 @@ pub enum WriteError {
         file: String,
     },
     /// Texts for a format of numbers.
-    #[error("{file}: the column '{column}' holds texts, and .npy holds numbers only; write a .csv or .json")]
+    #[error(
+        "{file}: the column '{column}' holds texts, and .npy holds numbers only; write a .csv or .json"
+    )]
     Texts {
         /// The path as given.
         file: String,
@@ -56,7 +60,8 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// The kind of the error alone: its text would name a temporary file that the user has never heard of.
+    /// The kind of the error alone: its text would name a temporary file that the user has never
+    /// heard of.
     fn refused(path: &Path, error: &io::Error) -> Self {
         let reason = match error.kind() {
             io::ErrorKind::NotFound => "there is no such folder".to_owned(),
@@ -70,9 +75,10 @@ impl WriteError {
 
 /// A file to be written, beside which nothing has been touched yet.
 ///
-/// What is written goes to another file in the same folder, which takes the place of an older one at the end, by a
-/// rename. So a program that is refused, stopped or killed leaves the older one as it was, and after a power cut there is the
-/// one or the other. What a killed program leaves is hidden, and goes when another file is written to the folder.
+/// What is written goes to another file in the same folder, which takes the place of an older one
+/// at the end, by a rename. So a program that is refused, stopped or killed leaves the older one as
+/// it was, and after a power cut there is the one or the other. What a killed program leaves is
+/// hidden, and goes when another file is written to the folder.
 #[derive(Debug, Clone)]
 pub struct OutFile {
     /// As it was given, for messages.
@@ -84,7 +90,8 @@ pub struct OutFile {
 }
 
 impl OutFile {
-    /// Looks whether `path` can be written, without touching what is there. `inputs` are files that must survive.
+    /// Looks whether `path` can be written, without touching what is there. `inputs` are files that
+    /// must survive.
     ///
     /// # Errors
     ///
@@ -135,7 +142,10 @@ impl OutFile {
         written.map_err(|error| WriteError::refused(&self.given, &error))
     }
 
-    fn replace(&self, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    fn replace(
+        &self,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let temporary = temporary_beside(&self.path)?;
         let mut out = BufWriter::new(temporary.as_file().try_clone()?);
         content(&mut out)?;
@@ -144,7 +154,8 @@ impl OutFile {
         temporary.as_file().sync_all()?;
         temporary.persist(&self.path)?;
         let folder = folder_of(&self.path);
-        // The name is part of the folder; some file systems cannot wait for it, and the file is there all the same.
+        // The name is part of the folder; some file systems cannot wait for it, and the file is
+        // there all the same.
         #[cfg(unix)]
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         remove_leftovers(folder);
@@ -161,8 +172,11 @@ impl OutFile {
     /// [`WriteError::Refused`]
     pub fn stream(&self, keep: u64) -> Result<File, WriteError> {
         let open = || {
-            let mut file =
-                OpenOptions::new().write(true).create(!self.special).truncate(false).open(&self.path)?;
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(!self.special)
+                .truncate(false)
+                .open(&self.path)?;
             if !self.special {
                 file.set_len(keep)?;
                 file.seek(SeekFrom::Start(keep))?;
@@ -226,8 +240,8 @@ const PREFIX: &str = ".innermean-";
 /// A file this young may be about to be locked.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// Removes what killed programs have left in a folder: a program at work holds a lock on its file, and the system takes the locks of
-/// those that have ended. What cannot be looked at stays.
+/// Removes what killed programs have left in a folder: a program at work holds a lock on its file,
+/// and the system takes the locks of those that have ended. What cannot be looked at stays.
 fn remove_leftovers(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
@@ -246,14 +260,16 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// A file in the same folder, for a rename does not cross file systems; locked, and gone when dropped.
+/// A file in the same folder, for a rename does not cross file systems; locked, and gone when
+/// dropped.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; what is asked for is as public as any other file the user makes.
+        // Temporary files are private by default; what is asked for is as public as any other file
+        // the user makes.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let temporary = builder.tempfile_in(folder_of(path))?;

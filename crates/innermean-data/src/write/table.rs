@@ -54,12 +54,17 @@ impl Format {
 
     /// By how the file's name ends.
     fn of(path: &Path) -> Result<Self, WriteError> {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let format = match name.rsplit('.').next().filter(|_| name.contains('.')) {
             Some("csv") => Self::Delimited { delimiter: b',', packed: false },
             Some("tsv") => Self::Delimited { delimiter: b'\t', packed: false },
-            Some("gz") if name.ends_with(".csv.gz") => Self::Delimited { delimiter: b',', packed: true },
-            Some("gz") if name.ends_with(".tsv.gz") => Self::Delimited { delimiter: b'\t', packed: true },
+            Some("gz") if name.ends_with(".csv.gz") => {
+                Self::Delimited { delimiter: b',', packed: true }
+            }
+            Some("gz") if name.ends_with(".tsv.gz") => {
+                Self::Delimited { delimiter: b'\t', packed: true }
+            }
             Some("json") => Self::Json,
             Some("npy") => Self::Npy,
             Some("parquet") => Self::Parquet,
@@ -78,8 +83,8 @@ impl Format {
 }
 
 impl OutTable {
-    /// Says before a long run whether a table could be written to `path`. `texts` is the name of a column of texts the table
-    /// will have, if any; `inputs` are the files that must survive.
+    /// Says before a long run whether a table could be written to `path`. `texts` is the name of a
+    /// column of texts the table will have, if any; `inputs` are the files that must survive.
     ///
     /// # Errors
     ///
@@ -87,16 +92,20 @@ impl OutTable {
     pub fn check(path: &Path, texts: Option<&str>, inputs: &[&Path]) -> Result<(), WriteError> {
         let format = Format::of(path)?;
         if let (Format::Npy, Some(column)) = (format, texts) {
-            return Err(WriteError::Texts { file: path.display().to_string(), column: column.to_owned() });
+            return Err(WriteError::Texts {
+                file: path.display().to_string(),
+                column: column.to_owned(),
+            });
         }
         OutFile::check(path, inputs).map(drop)
     }
 
-    /// Writes the table in the format that the ending of `path` says: `.csv`, `.tsv`, these with `.gz`, `.json`, `.npy`, or
-    /// `.parquet` if built in. An older file is replaced once all is written.
+    /// Writes the table in the format that the ending of `path` says: `.csv`, `.tsv`, these with
+    /// `.gz`, `.json`, `.npy`, or `.parquet` if built in. An older file is replaced once all is
+    /// written.
     ///
-    /// A number that is not finite is `NaN` or `inf` in text and null in JSON. An `.npy` file is a matrix, or a vector if
-    /// there is one column, and has no names.
+    /// A number that is not finite is `NaN` or `inf` in text and null in JSON. An `.npy` file is a
+    /// matrix, or a vector if there is one column, and has no names.
     ///
     /// # Errors
     ///
@@ -107,7 +116,10 @@ impl OutTable {
     /// If the columns are not equally long.
     pub fn write(&self, path: &Path) -> Result<(), WriteError> {
         let rows = self.rows();
-        assert!(self.columns.iter().all(|(_, column)| column.len() == rows), "columns of different lengths");
+        assert!(
+            self.columns.iter().all(|(_, column)| column.len() == rows),
+            "columns of different lengths"
+        );
         let format = Format::of(path)?;
         let texts = self.columns.iter().find(|(_, column)| matches!(column, OutColumn::Texts(_)));
         Self::check(path, texts.map(|(name, _)| name.as_str()), &[])?;
@@ -206,13 +218,14 @@ fn push_delimiter(line: &mut String, column: usize, delimiter: u8) {
     }
 }
 
-/// A text, in quotes where it would be read as something else without; in quotes and behind an apostrophe where a spreadsheet would take it
-/// for a formula. The reader takes both away.
+/// A text, in quotes where it would be read as something else without; in quotes and behind an
+/// apostrophe where a spreadsheet would take it for a formula. The reader takes both away.
 fn push_text(line: &mut String, text: &str, column: usize, delimiter: u8) {
     push_delimiter(line, column, delimiter);
     let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
     let guarded = begins_formula(text);
-    let plain = !guarded && !is_missing_key(text) && !text.starts_with('#') && !text.bytes().any(special);
+    let plain =
+        !guarded && !is_missing_key(text) && !text.starts_with('#') && !text.bytes().any(special);
     if plain {
         line.push_str(text);
     } else {

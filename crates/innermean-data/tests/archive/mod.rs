@@ -10,8 +10,15 @@ pub(crate) fn npy(kind: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     npy_with(1, kind, "False", shape, data)
 }
 
-pub(crate) fn npy_with(version: u8, kind: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': ({shape}), }}");
+pub(crate) fn npy_with(
+    version: u8,
+    kind: &str,
+    fortran: &str,
+    shape: &str,
+    data: &[u8],
+) -> Vec<u8> {
+    let mut text =
+        format!("{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': ({shape}), }}");
     text.push_str(&" ".repeat(20));
     text.push('\n');
     let mut bytes = [b"\x93NUMPY", &[version, 0][..]].concat();

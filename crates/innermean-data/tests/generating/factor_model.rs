@@ -31,10 +31,8 @@ fn shape_names_and_source() {
 fn values_have_two_decimals() {
     let returns = generate_factor_model(500, 10, 3);
     assert!(
-        returns
-            .values
-            .iter()
-            .all(|&x| x == format!("{x:.2}").parse::<f64>().unwrap() && (x != 0.0 || x.is_sign_positive()))
+        returns.values.iter().all(|&x| x == format!("{x:.2}").parse::<f64>().unwrap()
+            && (x != 0.0 || x.is_sign_positive()))
     );
 }
 
@@ -66,7 +64,8 @@ fn condition_of_the_covariance_is_that_of_real_files() {
 
 fn covariance(values: &[f64], d: usize) -> Vec<f64> {
     let n = (values.len() / d) as f64;
-    let mean: Vec<f64> = (0..d).map(|j| values.iter().skip(j).step_by(d).sum::<f64>() / n).collect();
+    let mean: Vec<f64> =
+        (0..d).map(|j| values.iter().skip(j).step_by(d).sum::<f64>() / n).collect();
     let mut covariance = vec![0.0; d * d];
     for row in values.chunks_exact(d) {
         for j in 0..d {

@@ -1,8 +1,8 @@
 //! Generated processes: distributions, known transitions, and logs that follow them.
 
 use innermean_data::{
-    Ask, Columns, END, GridPolicy, Missing, Process, generate_boyan, generate_grid, generate_sparse_mdp,
-    generate_walk, parse_frame,
+    Ask, Columns, END, GridPolicy, Missing, Process, generate_boyan, generate_grid,
+    generate_sparse_mdp, generate_walk, parse_frame,
 };
 
 fn processes() -> Vec<Process> {
@@ -46,8 +46,9 @@ fn logs_follow_the_process() {
         assert_eq!(log, process.log(20_000, 3));
         assert_ne!(log, process.log(20_000, 4));
         let allowed = |s: u32, next: u32, reward: f64| {
-            (0..process.from.len())
-                .any(|k| process.from[k] == s && process.next[k] == next && process.rewards[k] == reward)
+            (0..process.from.len()).any(|k| {
+                process.from[k] == s && process.next[k] == next && process.rewards[k] == reward
+            })
         };
         for t in 0..2000 {
             assert!(allowed(log.from[t], log.next[t], log.rewards[t]), "{}", process.source);
@@ -84,6 +85,8 @@ fn blanks_of_a_column_may_be_read_as_such() {
     let next = frame.keys[1].as_ref().expect("a column");
     assert_eq!((0..4).map(|row| next.text(row)).collect::<Vec<_>>(), ["b", "", "", "NA"]);
     let strict = columns(Ask::required("next"));
-    let error = parse_frame(text.as_bytes(), "log", &strict, Missing::Error).expect_err("a gap").to_string();
+    let error = parse_frame(text.as_bytes(), "log", &strict, Missing::Error)
+        .expect_err("a gap")
+        .to_string();
     assert!(error.contains("line 3"), "{error}");
 }

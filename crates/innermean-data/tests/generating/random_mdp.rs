@@ -3,14 +3,20 @@
 use innermean_data::{Features, MdpOptions, Rewards, generate_mdp};
 
 fn checksum(values: &[f64]) -> u64 {
-    values.iter().fold(0_u64, |sum, x| sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ x.to_bits())
+    values
+        .iter()
+        .fold(0_u64, |sum, x| sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ x.to_bits())
 }
 
 #[test]
 fn bits_are_pinned() {
     let mdp = generate_mdp(&MdpOptions::default());
     let sums = [&mdp.transitions, &mdp.rewards, &mdp.features].map(|values| checksum(values));
-    assert_eq!(sums, [0xd5ec_0a53_fd86_eff2, 0xd0aa_6f98_c6de_2a16, 0x05f1_4246_ca0f_fe39], "{sums:#x?}");
+    assert_eq!(
+        sums,
+        [0xd5ec_0a53_fd86_eff2, 0xd0aa_6f98_c6de_2a16, 0x05f1_4246_ca0f_fe39],
+        "{sums:#x?}"
+    );
 }
 
 #[test]
@@ -18,15 +24,21 @@ fn shapes_are_those_asked_for_and_rows_are_distributions() {
     let options = MdpOptions { states: 37, d: 4, ..MdpOptions::default() };
     let mdp = generate_mdp(&options);
     assert_eq!((mdp.states, mdp.d, mdp.discount), (37, 4, 0.9));
-    assert_eq!([&mdp.transitions, &mdp.rewards, &mdp.features].map(Vec::len), [37 * 37, 37 * 37, 37 * 4]);
+    assert_eq!(
+        [&mdp.transitions, &mdp.rewards, &mdp.features].map(Vec::len),
+        [37 * 37, 37 * 37, 37 * 4]
+    );
     for row in mdp.transitions.chunks_exact(37) {
         assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-14 && row.iter().all(|p| *p >= 0.0));
     }
     assert!(mdp.rewards.iter().chain(&mdp.features).all(|x| (0.0..1.0).contains(x)));
     assert_eq!(mdp.source, "generated: random MDP, 37 states, 4 features, seed 1");
     // Other rewards or features leave the rest alone.
-    let other =
-        generate_mdp(&MdpOptions { rewards: Rewards::PerState, features: Features::Gaussian, ..options });
+    let other = generate_mdp(&MdpOptions {
+        rewards: Rewards::PerState,
+        features: Features::Gaussian,
+        ..options
+    });
     assert_eq!((other.rewards.len(), &other.transitions), (37, &mdp.transitions));
     assert_ne!(generate_mdp(&MdpOptions { seed: 2, ..options }).transitions, mdp.transitions);
     assert!(generate_mdp(&MdpOptions { states: 0, ..options }).features.is_empty());
@@ -40,7 +52,8 @@ fn features_have_the_moments_of_their_kind() {
         (Features::Gaussian, 0.0, 1.0),
         (Features::MixedSign, 0.0, 1.0 / 3.0),
     ] {
-        let options = MdpOptions { states: 200, d: 200, features, seed: 3, ..MdpOptions::default() };
+        let options =
+            MdpOptions { states: 200, d: 200, features, seed: 3, ..MdpOptions::default() };
         let psi = generate_mdp(&options).features;
         let n = psi.len() as f64;
         let m = psi.iter().sum::<f64>() / n;
@@ -57,7 +70,8 @@ fn a_walk_follows_the_probabilities() {
     let walk = mdp.walk(steps, 5);
     assert_eq!(walk, mdp.walk(steps, 5));
     assert_ne!(walk.rewards, mdp.walk(steps, 6).rewards);
-    let state = |feature: f64| mdp.features.iter().position(|&psi| psi == feature).expect("a state");
+    let state =
+        |feature: f64| mdp.features.iter().position(|&psi| psi == feature).expect("a state");
     let mut counts = [[0.0_f64; 4]; 4];
     for t in 0..steps {
         let (from, to) = (state(walk.features[t]), state(walk.next_features[t]));
@@ -70,7 +84,10 @@ fn a_walk_follows_the_probabilities() {
         for (to, count) in row.iter().enumerate() {
             let p = mdp.transitions[from * 4 + to];
             // Five standard deviations.
-            assert!((count / visits - p).abs() < 5.0 * (p * (1.0 - p) / visits).sqrt(), "{from} to {to}");
+            assert!(
+                (count / visits - p).abs() < 5.0 * (p * (1.0 - p) / visits).sqrt(),
+                "{from} to {to}"
+            );
         }
     }
 }

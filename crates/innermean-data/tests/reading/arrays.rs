@@ -50,7 +50,11 @@ fn every_type_and_byte_order() {
             let big: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
             for (kind, data) in [(concat!("<", $name), little), (concat!(">", $name), big)] {
                 let read = matrix("m.npy", &npy(kind, "2, 3", &data)).unwrap();
-                assert_eq!((read.rows, read.columns, &read.values[..]), (2, 3, &VALUES[..]), "{kind}");
+                assert_eq!(
+                    (read.rows, read.columns, &read.values[..]),
+                    (2, 3, &VALUES[..]),
+                    "{kind}"
+                );
             }
         };
     }
@@ -72,10 +76,12 @@ fn every_type_and_byte_order() {
 #[test]
 fn versions_and_order() {
     for version in 1..=3 {
-        let read = matrix("m.npy", &npy_with(version, "<f8", "False", "3, 2", &doubles(&VALUES))).unwrap();
+        let read =
+            matrix("m.npy", &npy_with(version, "<f8", "False", "3, 2", &doubles(&VALUES))).unwrap();
         assert_eq!((read.rows, read.columns, &read.values[..]), (3, 2, &VALUES[..]));
     }
-    let by_columns = npy_with(1, "<f8", "True", "2, 3", &doubles(&[1.0, 4.0, 0.0, 5.0, 3.0, 100.0]));
+    let by_columns =
+        npy_with(1, "<f8", "True", "2, 3", &doubles(&[1.0, 4.0, 0.0, 5.0, 3.0, 100.0]));
     assert_eq!(matrix("m.npy", &by_columns).unwrap().values, VALUES);
     let large: Vec<f64> = (0..300 * 200).map(f64::from).collect();
     let read = matrix("m.npy", &npy_with(2, "<f8", "True", "300, 200", &doubles(&large))).unwrap();
@@ -88,10 +94,16 @@ fn arrays_that_are_refused() {
     says(&good[..good.len() - 1], &["is damaged", "ends too early"]);
     says(&good[..9], &["is damaged"]);
     says(&good[..40], &["is damaged"]);
-    says(&npy("<f8", "2, 3, 1", &doubles(&VALUES)), &["has 3 dimensions; expected a matrix or a vector"]);
+    says(
+        &npy("<f8", "2, 3, 1", &doubles(&VALUES)),
+        &["has 3 dimensions; expected a matrix or a vector"],
+    );
     says(&npy("<f8", "", &doubles(&VALUES[..1])), &["has 0 dimensions"]);
     says(&npy("<f8", "0, 3", &[]), &["has no numbers"]);
-    says(&npy("<U5", "1,", &[0; 20]), &["holds values of type '<U5'; expected whole numbers, float32"]);
+    says(
+        &npy("<U5", "1,", &[0; 20]),
+        &["holds values of type '<U5'; expected whole numbers, float32"],
+    );
     says(&npy("<c16", "1,", &[0; 16]), &["'<c16'"]);
     says(&npy("<f2", "1,", &[0; 2]), &["'<f2'"]);
     says(&npy("<f8", "99999999999, 99999999999", &[]), &["shape is impossible"]);
@@ -116,12 +128,16 @@ fn archives() {
     let x = npy("<f8", "3, 2", &doubles(&VALUES));
     let y = npy("<i4", "3,", &[7, 0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0]);
     for deflated in [false, true] {
-        let file = written("data.npz", &zip(&[("X.npy", x.clone()), ("y.npy", y.clone())], deflated));
+        let file =
+            written("data.npz", &zip(&[("X.npy", x.clone()), ("y.npy", y.clone())], deflated));
         let member = file.folder.path().join("data.npz:X");
         assert_eq!(read_matrix(&member).unwrap().values, VALUES);
         let wanted = Columns { keys: vec![Ask::required("y")], ..all_others() };
         let frame = read_frame(&file.path, &wanted, Missing::Error).unwrap();
-        assert_eq!((frame.feature_names.join(" "), &frame.features[..]), ("X1 X2".to_owned(), &VALUES[..]));
+        assert_eq!(
+            (frame.feature_names.join(" "), &frame.features[..]),
+            ("X1 X2".to_owned(), &VALUES[..])
+        );
         assert_eq!(frame.keys[0].as_ref().unwrap().names, ["7", "8"]);
         assert!(frame.place(2).ends_with("data.npz, row 3"));
         assert!(frame.notes.is_empty());
@@ -131,7 +147,10 @@ fn archives() {
         let error = read_matrix(&file.folder.path().join("data.npz:z")).unwrap_err().to_string();
         assert!(error.contains("data.npz: has no array 'z'; its arrays are X, y"), "{error}");
     }
-    assert_eq!(matrix("one.npz", &zip(&[("v.npy", y.clone())], true)).unwrap().values, [7.0, 8.0, 7.0]);
+    assert_eq!(
+        matrix("one.npz", &zip(&[("v.npy", y.clone())], true)).unwrap().values,
+        [7.0, 8.0, 7.0]
+    );
 }
 
 #[test]
@@ -183,8 +202,14 @@ fn headers_that_promise_too_much() {
             for order in ["False", "True"] {
                 let array = npy_with(1, "|u1", order, shape, &few);
                 let archive = zip(&[("x.npy", array.clone()), ("y.npy", array.clone())], deflated);
-                says(&archive, "a.npz:x: is damaged (it ends too early: its header promises 1000000000000");
-                says(&zip(&[("y.npy", array.clone())], deflated), "a.npz:y: is damaged (it ends too early");
+                says(
+                    &archive,
+                    "a.npz:x: is damaged (it ends too early: its header promises 1000000000000",
+                );
+                says(
+                    &zip(&[("y.npy", array.clone())], deflated),
+                    "a.npz:y: is damaged (it ends too early",
+                );
             }
         }
         let array = npy("<f8", "1000000000000000000,", &few);
@@ -222,24 +247,32 @@ fn tables_have_names_for_their_columns_so_not_too_many() {
         &["m.npy: has 1000001 columns, and a table has at most 1000000; rows come first"],
     );
     let half = npy("|u1", "1, 500001", &vec![0; 500_001]);
-    let error = matrix("a.npz", &zip(&[("x.npy", half.clone()), ("y.npy", half)], true)).unwrap_err();
+    let error =
+        matrix("a.npz", &zip(&[("x.npy", half.clone()), ("y.npy", half)], true)).unwrap_err();
     assert!(error.to_string().contains("a.npz: has 1000002 columns"), "{error}");
 }
 
 #[test]
 fn returns_from_arrays() {
-    let file = written("r.npy", &npy("<f8", "3, 2", &doubles(&[0.1, 0.2, f64::NAN, 0.4, 0.5, 0.7])));
+    let file =
+        written("r.npy", &npy("<f8", "3, 2", &doubles(&[0.1, 0.2, f64::NAN, 0.4, 0.5, 0.7])));
     let error = read_returns(&file.path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("row 2, column 1: 'NaN' is a missing value"), "{error}");
     let returns = read_returns(&file.path, &ReadOptions { missing: Missing::DropRows }).unwrap();
-    assert_eq!((returns.names.join(" "), &returns.values[..]), ("a01 a02".into(), &[0.1, 0.2, 0.5, 0.7][..]));
+    assert_eq!(
+        (returns.names.join(" "), &returns.values[..]),
+        ("a01 a02".into(), &[0.1, 0.2, 0.5, 0.7][..])
+    );
     let returns = read_returns(&file.path, &ReadOptions { missing: Missing::DropColumns }).unwrap();
     assert_eq!(returns.names, ["a02"]);
     let one = npy("<f8", "1, 2", &doubles(&[0.1, 0.2]));
     let error = parse_returns(&one, "one", &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("one: has a single row; at least two rows"), "{error}");
     let flat = npy("<f8", "2,", &doubles(&[0.1, 0.1]));
-    assert!(matches!(parse_returns(&flat, "flat", &ReadOptions::default()), Err(ReadError::Constant { .. })));
+    assert!(matches!(
+        parse_returns(&flat, "flat", &ReadOptions::default()),
+        Err(ReadError::Constant { .. })
+    ));
 }
 
 #[test]

@@ -73,7 +73,10 @@ fn ragged_rows() {
     // Whole numbers, which might be taken for one column with decimal commas.
     says("a,b\n1,2\n3\n4,5\n", &["line 3: found 1 field, expected 2 as in line 1"]);
     says("0.1 0.2\n0.3 0.4\n0.5 0.6 0.7\n", &["line 3: found 3", "expected 2 as in line 1"]);
-    says("date,a\n2024-01-02,0.1,0.2\n2024-01-03,0.1,0.2\n", &["line 2: found 3", "expected 2 as in line 1"]);
+    says(
+        "date,a\n2024-01-02,0.1,0.2\n2024-01-03,0.1,0.2\n",
+        &["line 2: found 3", "expected 2 as in line 1"],
+    );
     says("a,b,c\n0.1,0.2\n0.3,0.4\n", &["line 2: found 2", "expected 3 as in line 1"]);
     says("a,b\n0.1,0.2\n0.3,0.4\nfoo,bar,baz\n", &["line 4: found 3", "expected 2"]);
 }
@@ -86,13 +89,17 @@ fn text_among_numbers() {
     says("date,a,b\n2024-01-02,x,y\n2024-01-03,0.1,0.2\n", &["line 2, column 2 (a): 'x'"]);
     says("abc,0.1,0.2\n0.3,0.1,0.2\n", &["line 1, column 1: 'abc'"]);
     says("a,b\n0.1,0.2\n\nfoo,0.2\n", &["line 4, column 1 (a): 'foo'"]);
-    says("a;b\n0.1;0.2\n1,234.5;0.2\n", &["line 3, column 1 (a): '1,234.5'", "without thousands separators"]);
+    says(
+        "a;b\n0.1;0.2\n1,234.5;0.2\n",
+        &["line 3, column 1 (a): '1,234.5'", "without thousands separators"],
+    );
     says("a;b\n0,1;0,2\n1.234,5;0,2\n", &["line 3, column 1 (a): '1.234,5'"]);
     says("a;b\n0.1;0.2\n0,1;0.2\n", &["line 3", "'0,1' is not a number"]);
     says("a,b\n\"1,234\",0.2\n0.1,0.2\n", &["'1,234' is not a number"]);
     says("date,a,b\n2024-01-02,x,y\n2024-01-03,u,v\n", &["line 2, column 2 (a): 'x'"]);
     says("a,b\nu,v\nx,y\n", &["is not a number"]);
-    let prose = "Some words\n\n,a,b\n20240102,0.1,0.2\n20240103,0.3,0.4\nfoo,bar,baz\n20240105,0.1,0.2\n";
+    let prose =
+        "Some words\n\n,a,b\n20240102,0.1,0.2\n20240103,0.3,0.4\nfoo,bar,baz\n20240105,0.1,0.2\n";
     says(prose, &["line 6, column 2 (a): 'bar'"]);
     says("a,b\n0.1bp,0.2\n0.3bp,0.4\n", &["line 2, column 1 (a): '0.1bp' is not a number"]);
     says("<html>\n<body>not found</body>\n</html>", &["is not a number"]);
@@ -151,7 +158,10 @@ fn constant_columns() {
         "a,b,c\n1,0,3\n1,5,3\n",
         &["columns 'a' (always 1), 'c' (always 3) have the same value", "remove them"],
     );
-    says("a,b\n0.25,0\n0.25,5\n", &["column 'a' (always 0.25) has the same value in every row", "remove it"]);
+    says(
+        "a,b\n0.25,0\n0.25,5\n",
+        &["column 'a' (always 0.25) has the same value in every row", "remove it"],
+    );
     let text = "a,b\n1,2\n,3\n1,4\n";
     assert_says(&error_with(text, Missing::DropRows), &["'a' (always 1)"]);
 }

@@ -14,7 +14,11 @@ fn read_with(text: &str, missing: Missing) -> Returns {
 }
 
 fn dates(returns: &Returns) -> Vec<&str> {
-    returns.dates.as_ref().map(|dates| dates.iter().map(String::as_str).collect()).unwrap_or_default()
+    returns
+        .dates
+        .as_ref()
+        .map(|dates| dates.iter().map(String::as_str).collect())
+        .unwrap_or_default()
 }
 
 const VALUES: [f64; 4] = [0.1, -0.2, 0.3, 0.4];
@@ -35,8 +39,9 @@ fn each_delimiter() {
 
 #[test]
 fn byte_order_mark_line_ends_comments_and_blank_lines() {
-    let returns =
-        read("\u{feff}# made by hand\r\n\r\na,b\r\n0.1,-0.2\r\n\r\n# half way\r\n0.3,0.4\r\n\r\n  \r\n");
+    let returns = read(
+        "\u{feff}# made by hand\r\n\r\na,b\r\n0.1,-0.2\r\n\r\n# half way\r\n0.3,0.4\r\n\r\n  \r\n",
+    );
     assert_eq!(returns.values, VALUES);
     assert_eq!(returns.names, ["a", "b"]);
     assert_eq!(returns.dates, None);
@@ -114,7 +119,11 @@ fn index_columns() {
 fn returns_are_not_taken_for_an_index() {
     let returns = read("index,fund\n0.1,-0.2\n0.3,0.4\n");
     assert_eq!((returns.dates, returns.names), (None, vec!["index".into(), "fund".into()]));
-    assert_eq!(read("a,b\n1,-2\n2,4\n").assets(), 2, "whole numbers under an ordinary name are returns");
+    assert_eq!(
+        read("a,b\n1,-2\n2,4\n").assets(),
+        2,
+        "whole numbers under an ordinary name are returns"
+    );
     assert_eq!(read("1,-2\n2,4\n").assets(), 2);
     assert_eq!(read("1,2,3\n4,5,6\n").values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(read("2024-01-02,1,2,3\n2024-01-03,4,5,6\n").rows(), 2);
@@ -163,8 +172,13 @@ fn missing_values_are_dropped_on_request() {
     let assets = read_with(text, Missing::DropColumns);
     assert_eq!(assets.values, [2.0, 5.0, 8.0, 1.0]);
     assert_eq!(assets.names, ["b"]);
-    assert_eq!((assets.dropped.rows, assets.dropped.columns), (0, vec!["a".to_owned(), "c".to_owned()]));
-    for word in ["NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-999", "-999.0", "-999.00", "\"\""] {
+    assert_eq!(
+        (assets.dropped.rows, assets.dropped.columns),
+        (0, vec!["a".to_owned(), "c".to_owned()])
+    );
+    for word in
+        ["NA", "N/A", "NaN", "nan", "null", ".", "-", "-99.99", "-999", "-999.0", "-999.00", "\"\""]
+    {
         let text = format!("a,b\n0.1,-0.2\n{word},7\n0.3,0.4\n");
         let returns = read_with(&text, Missing::DropRows);
         assert_eq!((&returns.values[..], returns.dropped.rows), (&VALUES[..], 1), "{word}");
@@ -210,7 +224,11 @@ fn french_factors_with_a_copyright_line_only() {
          \x20Annual Factors: January-December \n,Mkt-RF,SMB,HML,RF\n  1927,   29.47,   -2.04,   -4.54,    3.12\n",
     );
     assert_eq!((returns.rows(), returns.names.join(" ")), (2, "Mkt-RF SMB HML RF".to_owned()));
-    assert!(returns.notes.iter().any(|note| note.contains("further tables")), "{:?}", returns.notes);
+    assert!(
+        returns.notes.iter().any(|note| note.contains("further tables")),
+        "{:?}",
+        returns.notes
+    );
     let returns = read(
         "This file was made for a test.\n\n,Mkt-RF,SMB\n19260701,0.10,-0.20\n19260702,0.30,0.40\nCopyright 2024 Somebody\n",
     );
@@ -237,7 +255,10 @@ fn french_plain_text() {
     let wide = read(&text.replace("Agric  Food", "SMALL LoBM  BIG HiBM"));
     assert_eq!(wide.names, ["SMALL LoBM", "BIG HiBM"]);
     let narrow = read(&text.replace("Agric  Food", "SMALL LoBM BIG HiBM"));
-    assert_eq!((&narrow.names[..], &narrow.values[..]), (&["a01".to_owned(), "a02".into()][..], &VALUES[..]));
+    assert_eq!(
+        (&narrow.names[..], &narrow.values[..]),
+        (&["a01".to_owned(), "a02".into()][..], &VALUES[..])
+    );
     assert!(narrow.notes[0].contains("Line 4"), "{:?}", narrow.notes);
 }
 

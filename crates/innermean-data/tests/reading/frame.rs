@@ -47,7 +47,10 @@ fn says_with(text: &str, columns: &Columns, missing: Missing, parts: &[&str]) {
     for part in parts {
         assert!(error.contains(part), "'{part}' is not in: {error}");
     }
-    assert!(error.starts_with("table.csv") && !error.contains('\n') && error.len() < 500, "{error}");
+    assert!(
+        error.starts_with("table.csv") && !error.contains('\n') && error.len() < 500,
+        "{error}"
+    );
 }
 
 const LOG: &str = "user,Item,stars,x1,comment,x2\n\
@@ -66,7 +69,10 @@ fn columns_by_name_and_by_number() {
         let frame = read(LOG, &columns(&keys, &numbers, features));
         let [Some(user), Some(item)] = &frame.keys[..] else { panic!("{frame:?}") };
         assert_eq!((&user.name[..], &user.codes[..]), ("user", &[0, 1, 0][..]));
-        assert_eq!((&item.names[..], &item.codes[..]), (&["007".to_owned(), "7".into()][..], &[0, 1, 1][..]));
+        assert_eq!(
+            (&item.names[..], &item.codes[..]),
+            (&["007".to_owned(), "7".into()][..], &[0, 1, 1][..])
+        );
         assert_eq!(item.text(0), "007");
         assert_eq!(frame.numbers, [Some(vec![5.0, 3.0, 4.0])]);
         assert_eq!(frame.feature_names, ["x1", "x2"]);
@@ -97,7 +103,9 @@ fn each_delimiter_and_line_end() {
     let wanted = columns(&["k"], &["y"], others(&[]));
     for delimiter in [",", ";", "\t", "|", " ", "   ", ", "] {
         for end in ["\n", "\r\n", "\r"] {
-            let text = "k,y,a,b\np,1,0.5,2\nq,2,1.5,3\np,3,2.5,4".replace(',', delimiter).replace('\n', end);
+            let text = "k,y,a,b\np,1,0.5,2\nq,2,1.5,3\np,3,2.5,4"
+                .replace(',', delimiter)
+                .replace('\n', end);
             let frame = read(&text, &wanted);
             assert_eq!(frame.features, [0.5, 2.0, 1.5, 3.0, 2.5, 4.0], "{delimiter:?}");
             assert_eq!(frame.keys[0].as_ref().map(|k| k.codes.clone()), Some(vec![0, 1, 0]));
@@ -141,7 +149,11 @@ fn without_a_header() {
     assert_eq!(frame.feature_names, ["c3"]);
     assert_eq!(frame.features, [0.5, 0.25]);
     assert_eq!(frame.place(0), "table.csv, line 1");
-    assert!(frame.notes[0].contains("no header") && frame.notes[0].contains("c1 to c3"), "{:?}", frame.notes);
+    assert!(
+        frame.notes[0].contains("no header") && frame.notes[0].contains("c1 to c3"),
+        "{:?}",
+        frame.notes
+    );
     says(
         "a,1\nb,2\n",
         &columns(&["user"], &[], FeatureColumns::None),
@@ -164,7 +176,10 @@ fn a_first_line_that_may_be_a_row_is_told() {
 fn an_unnamed_column_that_counts_rows_is_left_out_of_all_others() {
     for text in [",y,x\n0,1,5\n1,2,6\n", "Unnamed: 0,y,x\n1,1,5\n2,2,6\n", "y x\n1 1 5\n2 2 6\n"] {
         let frame = read(text, &columns(&[], &["y"], others(&[])));
-        assert_eq!((&frame.feature_names[..], &frame.features[..]), (&["x".to_owned()][..], &[5.0, 6.0][..]));
+        assert_eq!(
+            (&frame.feature_names[..], &frame.features[..]),
+            (&["x".to_owned()][..], &[5.0, 6.0][..])
+        );
         assert!(frame.notes[0].contains("labels the rows"), "{:?}", frame.notes);
         let frame = read(text, &columns(&["1"], &["y"], others(&[])));
         assert_eq!(
@@ -174,7 +189,10 @@ fn an_unnamed_column_that_counts_rows_is_left_out_of_all_others() {
         );
     }
     // Named, or not counting: it is a column like any other.
-    assert_eq!(read("id,x\n0,5\n1,6\n", &columns(&[], &[], others(&[]))).feature_names, ["id", "x"]);
+    assert_eq!(
+        read("id,x\n0,5\n1,6\n", &columns(&[], &[], others(&[]))).feature_names,
+        ["id", "x"]
+    );
     let frame = read(",x\n3,5\n1,6\n", &columns(&[], &[], others(&[])));
     assert_eq!(frame.feature_names, ["c1", "x"]);
 }
@@ -201,7 +219,11 @@ fn unknown_ambiguous_and_repeated_columns() {
     says(LOG, &columns(&["0"], &[], FeatureColumns::None), &["has no column '0'"]);
     says(LOG, &columns(&[], &[], named(&["x1", "x9"])), &["has no column 'x9'"]);
     says(LOG, &columns(&[], &[], others(&["x9"])), &["has no column 'x9'"]);
-    says(LOG, &columns(&["user"], &["1"], FeatureColumns::None), &["column 'user' is asked for twice"]);
+    says(
+        LOG,
+        &columns(&["user"], &["1"], FeatureColumns::None),
+        &["column 'user' is asked for twice"],
+    );
     says("a,A,b\n1,2,3\n", &columns(&[], &["B", "a"], named(&["c"])), &["has no column 'c'"]);
     says(
         "xa,XA\n1,2\n",
@@ -217,8 +239,10 @@ fn unknown_ambiguous_and_repeated_columns() {
 
 #[test]
 fn cells_that_are_no_numbers() {
-    let parts =
-        ["line 2, column 5 (comment): 'good, cheap' is not a number", "leave the column out by `--except`"];
+    let parts = [
+        "line 2, column 5 (comment): 'good, cheap' is not a number",
+        "leave the column out by `--except`",
+    ];
     says(LOG, &columns(&["user", "item"], &["stars"], others(&[])), &parts);
     says(
         "k,y\na,1\nb,x\n",
@@ -230,7 +254,11 @@ fn cells_that_are_no_numbers() {
         &columns(&[], &["y"], FeatureColumns::None),
         &["line 3, column 1 (y): 'inf' is not a finite number"],
     );
-    says("y,z\n1,2%\n2,3%\n", &columns(&[], &["z"], FeatureColumns::None), &["'2%' is not a number"]);
+    says(
+        "y,z\n1,2%\n2,3%\n",
+        &columns(&[], &["z"], FeatureColumns::None),
+        &["'2%' is not a number"],
+    );
     says(
         "k,y\n\"a,1\nb,2\n",
         &columns(&["k"], &["y"], FeatureColumns::None),
@@ -241,9 +269,21 @@ fn cells_that_are_no_numbers() {
 #[test]
 fn rows_of_another_length() {
     let wanted = columns(&["k"], &["y"], FeatureColumns::None);
-    says("k,y,z\na,1,2\nb,2\nc,3,4\n", &wanted, &["line 3: found 2 fields, expected 3 as in line 1"]);
-    says("k,y,z\na,1,2\nb,2,3,4\nc,3,4\n", &wanted, &["line 3: found 4 fields, expected 3 as in line 1"]);
-    says("k,y\na,1,2\nb,2,3\nc,x,4\n", &columns(&["k"], &["y"], named(&["z"])), &["has no column 'z'"]);
+    says(
+        "k,y,z\na,1,2\nb,2\nc,3,4\n",
+        &wanted,
+        &["line 3: found 2 fields, expected 3 as in line 1"],
+    );
+    says(
+        "k,y,z\na,1,2\nb,2,3,4\nc,3,4\n",
+        &wanted,
+        &["line 3: found 4 fields, expected 3 as in line 1"],
+    );
+    says(
+        "k,y\na,1,2\nb,2,3\nc,x,4\n",
+        &columns(&["k"], &["y"], named(&["z"])),
+        &["has no column 'z'"],
+    );
     says("k,y,z,u\na,1\nb,2\n", &wanted, &["line 2: found 2 fields, expected 4 as in line 1"]);
     says("", &wanted, &["is empty; expected a table"]);
     says("k,y\n", &wanted, &["no rows of data after line 1; expected at least one row"]);
@@ -268,7 +308,10 @@ fn missing_values() {
     let rows = read_with(text, &wanted, Missing::DropRows);
     assert_eq!(rows.features, [2.0, 3.0, 6.0, 7.0]);
     assert_eq!(rows.keys[0].as_ref().unwrap().names, ["p", "s"], "texts of dropped rows are gone");
-    assert_eq!((rows.dropped.rows, rows.rows, rows.place(1)), (3, 2, "table.csv, line 6".to_owned()));
+    assert_eq!(
+        (rows.dropped.rows, rows.rows, rows.place(1)),
+        (3, 2, "table.csv, line 6".to_owned())
+    );
     says_with(
         text,
         &wanted,
@@ -279,10 +322,18 @@ fn missing_values() {
     assert_eq!(columns_dropped.numbers[0].as_ref().map(Vec::len), Some(4));
     let text = "k,a,b\np,1,\nq,2,3\n";
     let frame = read_with(text, &columns(&["k"], &[], others(&[])), Missing::DropColumns);
-    assert_eq!((&frame.feature_names[..], &frame.features[..]), (&["a".to_owned()][..], &[1.0, 2.0][..]));
+    assert_eq!(
+        (&frame.feature_names[..], &frame.features[..]),
+        (&["a".to_owned()][..], &[1.0, 2.0][..])
+    );
     assert_eq!(frame.dropped.columns, ["b"]);
     let all = "k,a\np,\nq,-\n";
-    says_with(all, &columns(&["k"], &[], others(&[])), Missing::DropColumns, &["each of its 1 features"]);
+    says_with(
+        all,
+        &columns(&["k"], &[], others(&[])),
+        Missing::DropColumns,
+        &["each of its 1 features"],
+    );
     says_with(
         all,
         &columns(&["k"], &[], others(&[])),
@@ -293,9 +344,14 @@ fn missing_values() {
 
 #[test]
 fn quoted_keys_are_never_missing() {
-    let frame = read("k,y\n\"NA\",1\n.,2\n-,3\nNone,4\n", &columns(&["k"], &["y"], FeatureColumns::None));
+    let frame =
+        read("k,y\n\"NA\",1\n.,2\n-,3\nNone,4\n", &columns(&["k"], &["y"], FeatureColumns::None));
     assert_eq!(frame.keys[0].as_ref().unwrap().names, ["NA", ".", "-", "None"]);
-    says("k,y\nNA,1\n", &columns(&["k"], &["y"], FeatureColumns::None), &["'NA' is a missing value"]);
+    says(
+        "k,y\nNA,1\n",
+        &columns(&["k"], &["y"], FeatureColumns::None),
+        &["'NA' is a missing value"],
+    );
     says("k,y\n\"\",1\n", &columns(&["k"], &["y"], FeatureColumns::None), &["missing value"]);
 }
 
@@ -314,8 +370,12 @@ fn all_promises_hold(bytes: &[u8]) -> Result<(), TestCaseError> {
                     prop_assert!(rows > 0 && frame.features.len() == rows * d);
                     prop_assert!(frame.features.iter().all(|x| x.is_finite()));
                     for keys in frame.keys.iter().flatten() {
-                        prop_assert!(keys.codes.len() == rows && !keys.names.contains(&String::new()));
-                        prop_assert!(keys.codes.iter().all(|&code| (code as usize) < keys.names.len()));
+                        prop_assert!(
+                            keys.codes.len() == rows && !keys.names.contains(&String::new())
+                        );
+                        prop_assert!(
+                            keys.codes.iter().all(|&code| (code as usize) < keys.names.len())
+                        );
                     }
                     for column in frame.numbers.iter().flatten() {
                         prop_assert!(column.len() == rows && column.iter().all(|x| x.is_finite()));
@@ -356,7 +416,9 @@ proptest! {
 
 #[test]
 fn columns_not_asked_for_are_not_parsed() {
-    let frame =
-        parse("k,junk,y\na,\"x, \"\"y\",1\nb,1e999,2\n", &columns(&["k"], &["y"], FeatureColumns::None));
+    let frame = parse(
+        "k,junk,y\na,\"x, \"\"y\",1\nb,1e999,2\n",
+        &columns(&["k"], &["y"], FeatureColumns::None),
+    );
     assert_eq!(frame.unwrap().numbers[0], Some(vec![1.0, 2.0]));
 }

@@ -27,13 +27,17 @@ fn says(text: &str, parts: &[&str]) {
 
 #[test]
 fn rows_labels_and_places() {
-    let table = read("# made by hand\n+1 1:0.5 3:-2e1  \n\n-1\t2:1\r\n0.5 # no entries\n1 3:1 # 4:7\n");
+    let table =
+        read("# made by hand\n+1 1:0.5 3:-2e1  \n\n-1\t2:1\r\n0.5 # no entries\n1 3:1 # 4:7\n");
     assert_eq!(table.labels, [1.0, -1.0, 0.5, 1.0]);
     assert_eq!(table.indptr, [0, 2, 3, 3, 4]);
     assert_eq!(table.indices, [0, 2, 1, 2]);
     assert_eq!(table.values, [0.5, -20.0, 1.0, 1.0]);
     assert_eq!((table.d, table.rows(), table.row(1)), (3, 4, (&[1][..], &[1.0][..])));
-    assert_eq!((table.place(1), table.place(3)), ("rows.txt, line 4".into(), "rows.txt, line 6".into()));
+    assert_eq!(
+        (table.place(1), table.place(3)),
+        ("rows.txt, line 4".into(), "rows.txt, line 6".into())
+    );
     assert!(table.notes.is_empty(), "{:?}", table.notes);
     assert_eq!(table.first_index, 1);
 }

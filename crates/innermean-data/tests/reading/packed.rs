@@ -1,4 +1,5 @@
-//! Text packed by gzip: read as if it were not, in one piece or several, and refused where it is damaged.
+//! Text packed by gzip: read as if it were not, in one piece or several, and refused where it is
+//! damaged.
 
 use std::io::Write as _;
 
@@ -53,7 +54,10 @@ fn damage_is_told() {
     for cut in [3, 20, whole.len() / 2, whole.len() - 1] {
         let error = refused(&whole[..cut]);
         assert!(matches!(error, ReadError::Damaged { .. }), "{cut}: {error}");
-        assert!(error.to_string().starts_with("t.csv.gz: is damaged (it ends too early)"), "{cut}: {error}");
+        assert!(
+            error.to_string().starts_with("t.csv.gz: is damaged (it ends too early)"),
+            "{cut}: {error}"
+        );
     }
     let mut broken = whole.clone();
     let last = whole.len() - 6;

@@ -1,4 +1,5 @@
-//! Daily returns of 25 sorted portfolios in six regions, where they are at hand; they are not part of the repository.
+//! Daily returns of 25 sorted portfolios in six regions, where they are at hand; they are not part
+//! of the repository.
 
 use std::fs;
 use std::path::Path;

@@ -28,16 +28,18 @@ fn styles() -> impl Strategy<Value = Style> {
         any::<[bool; 4]>(),
         prop::sample::select(vec!["\n", "\r\n"]),
     )
-        .prop_map(|(delimiter, header, date, [comma, quotes, trailing, preamble], line_end)| Style {
-            delimiter,
-            header,
-            date,
-            decimal_comma: comma && delimiter != ",",
-            quotes,
-            line_end,
-            trailing: trailing && !delimiter.contains(' '),
-            preamble: preamble && header && date.is_some(),
-        })
+        .prop_map(
+            |(delimiter, header, date, [comma, quotes, trailing, preamble], line_end)| Style {
+                delimiter,
+                header,
+                date,
+                decimal_comma: comma && delimiter != ",",
+                quotes,
+                line_end,
+                trailing: trailing && !delimiter.contains(' '),
+                preamble: preamble && header && date.is_some(),
+            },
+        )
 }
 
 fn date(form: usize, i: usize) -> String {
@@ -54,8 +56,10 @@ fn date(form: usize, i: usize) -> String {
 fn write(values: &[f64], assets: usize, style: &Style) -> String {
     let mut text = String::new();
     let mut push_line = |cells: Vec<String>| {
-        let cells: Vec<String> =
-            cells.into_iter().map(|cell| if style.quotes { format!("\"{cell}\"") } else { cell }).collect();
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|cell| if style.quotes { format!("\"{cell}\"") } else { cell })
+            .collect();
         let end = if style.trailing { style.delimiter } else { "" };
         let _ = write!(text, "{}{end}{}", cells.join(style.delimiter), style.line_end);
     };
@@ -72,7 +76,10 @@ fn write(values: &[f64], assets: usize, style: &Style) -> String {
         push_line(style.date.map(|form| date(form, i)).into_iter().chain(numbers).collect());
     }
     if style.preamble {
-        text = format!("Some words of prose{0}{0}  A title{0}{text}{0}Another title{0}", style.line_end);
+        text = format!(
+            "Some words of prose{0}{0}  A title{0}{text}{0}Another title{0}",
+            style.line_end
+        );
     }
     text
 }
@@ -139,7 +146,8 @@ proptest! {
     }
 }
 
-/// Whatever is read keeps the promises of [`innermean_data::Returns`]; whatever is not has a message.
+/// Whatever is read keeps the promises of [`innermean_data::Returns`]; whatever is not has a
+/// message.
 fn read_all(bytes: &[u8]) -> Result<(), TestCaseError> {
     for missing in [Missing::Error, Missing::DropRows, Missing::DropColumns] {
         match parse_returns(bytes, "bytes", &ReadOptions { missing }) {
@@ -148,9 +156,9 @@ fn read_all(bytes: &[u8]) -> Result<(), TestCaseError> {
                 prop_assert_eq!(returns.values.len(), returns.rows() * returns.assets());
                 prop_assert!(returns.values.iter().all(|x| x.is_finite()));
                 prop_assert!(
-                    returns
-                        .dates
-                        .is_none_or(|dates| dates.len() == returns.values.len() / returns.names.len())
+                    returns.dates.is_none_or(
+                        |dates| dates.len() == returns.values.len() / returns.names.len()
+                    )
                 );
             }
             Err(error) => prop_assert!(error.to_string().starts_with("bytes")),

@@ -1,14 +1,16 @@
 //! Duals balanced against an intercept.
 //!
-//! Where g is a straight line along coordinate l, with slope t, `g*(-u)` is infinite unless `u_l = -t` to the last digit. Moving that one coordinate to
-//! its best place does it: with the column `z_i = d fbar_i / d theta_l` of an affine f,
+//! Where g is a straight line along coordinate l, with slope t, `g*(-u)` is infinite unless `u_l =
+//! -t` to the last digit. Moving that one coordinate to its best place does it: with the column
+//! `z_i = d fbar_i / d theta_l` of an affine f,
 //!
 //! ```text
 //! h(c) = t + (1/n) sum_i <z_i, phi_i'(fbar_i + c z_i)>
 //! ```
 //!
-//! rises with c, and at its root the duals `w_i = phi_i'(fbar_i + c z_i)` balance. Where phi has a kink h jumps; there the duals at hand are moved
-//! along z and brought back into the domain of `phi_i*`, `w_i = proj(w_i + c z_i)`, which rises with c too.
+//! rises with c, and at its root the duals `w_i = phi_i'(fbar_i + c z_i)` balance. Where phi has a
+//! kink h jumps; there the duals at hand are moved along z and brought back into the domain of
+//! `phi_i*`, `w_i = proj(w_i + c z_i)`, which rises with c too.
 //!
 //! What rounding leaves of `u_l + t` is repaired along the same column (`repair.rs`).
 
@@ -66,7 +68,13 @@ impl Balance {
 
     /// Balances the duals of the averages `f_bar`; where phi has a kink, the duals in `w`.
     /// `steepness` is the last `h'` that was seen, 0 for none.
-    pub(crate) fn apply(&self, problem: Objective<'_>, f_bar: &[f64], w: &mut [f64], steepness: &mut f64) {
+    pub(crate) fn apply(
+        &self,
+        problem: Objective<'_>,
+        f_bar: &[f64],
+        w: &mut [f64],
+        steepness: &mut f64,
+    ) {
         let given = problem.merit.has_kinks().then(|| w.to_vec());
         let mut at = |c: f64| self.at(problem, f_bar, given.as_deref(), c, w);
         let (mut c, (mut h, mut size)) = (0.0, at(0.0));

@@ -1,9 +1,11 @@
-//! The whole of `F''` where f bends. Gauss-Newton's matrix leaves out `(1/n_X) sum_i w_i fbar_i''`, which BFGS does not always make up for: where averages cannot
-//! be what phi asks for, the steps are too long or too short, thousands of them.
+//! The whole of `F''` where f bends. Gauss-Newton's matrix leaves out `(1/n_X) sum_i w_i fbar_i''`,
+//! which BFGS does not always make up for: where averages cannot be what phi asks for, the steps
+//! are too long or too short, thousands of them.
 //!
-//! Differences of gradients are taken along directions in which Gauss-Newton's matrix, with a small ridge, is the identity: neither units nor columns that are nearly the
-//! same count. Eigenvalues, relative to that matrix, count by their sizes (Dauphin and others, "Identifying and attacking the saddle point problem", 2014): steps lead
-//! down along those that are negative, too.
+//! Differences of gradients are taken along directions in which Gauss-Newton's matrix, with a small
+//! ridge, is the identity: neither units nor columns that are nearly the same count. Eigenvalues,
+//! relative to that matrix, count by their sizes (Dauphin and others, "Identifying and attacking
+//! the saddle point problem", 2014): steps lead down along those that are negative, too.
 
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::eigen::Eigen;
@@ -13,9 +15,11 @@ use crate::model::regularizer::Parts;
 
 /// Of Gauss-Newton's diagonal: the ridge where its rank is not full.
 const RIDGE: f64 = 1e-10;
-/// Half a difference, along a direction in which the objective would change by its size: the cube root of rounding.
+/// Half a difference, along a direction in which the objective would change by its size: the cube
+/// root of rounding.
 const DIFFERENCE: f64 = 6e-6;
-/// The longest direction, for 1 as the length at which a coordinate alone did as much where it did the most.
+/// The longest direction, for 1 as the length at which a coordinate alone did as much where it did
+/// the most.
 const LONGEST: f64 = 1e4;
 /// The least size of an eigenvalue.
 const LEAST: f64 = 1e-6;
@@ -32,8 +36,9 @@ pub(crate) struct Reach<'a> {
     pub(crate) size: f64,
 }
 
-/// `F''` at x, made positive definite together with the parabolas of g, from Gauss-Newton's matrix there. `gradient(x, out)` is `F'`, and false where there is no more time. None without
-/// it, and where gradients are no numbers.
+/// `F''` at x, made positive definite together with the parabolas of g, from Gauss-Newton's matrix
+/// there. `gradient(x, out)` is `F'`, and false where there is no more time. None without it, and
+/// where gradients are no numbers.
 pub(crate) fn whole(
     mut gradient: impl FnMut(&[f64], &mut [f64]) -> bool,
     g: &Parts,
@@ -98,7 +103,8 @@ mod tests {
     use super::{Reach, whole};
     use crate::model::regularizer::{Coordinate, Parts};
 
-    /// The matrix for `F = (2 x^2 - 3 y^2) / 2 + x y / 2` in units of the coordinates, where Gauss-Newton's is the identity in those units.
+    /// The matrix for `F = (2 x^2 - 3 y^2) / 2 + x y / 2` in units of the coordinates, where
+    /// Gauss-Newton's is the identity in those units.
     fn made(units: [f64; 2], l2: f64) -> Vec<f64> {
         let hessian = [[2.0, 0.5], [0.5, -3.0]];
         let gradient = |x: &[f64], out: &mut [f64]| {
@@ -113,7 +119,8 @@ mod tests {
         let gauss = vec![units[0].powi(2), 0.0, 0.0, units[1].powi(2)];
         let bends = units.map(|unit| unit * unit);
         let reach = Reach { bends: &bends, size: 1.0 };
-        let matrix = whole(gradient, &g, &[0.3 / units[0], 0.7 / units[1]], gauss, reach).expect("numbers");
+        let matrix =
+            whole(gradient, &g, &[0.3 / units[0], 0.7 / units[1]], gauss, reach).expect("numbers");
         (0..4).map(|k| matrix[k] / (units[k / 2] * units[k % 2])).collect()
     }
 
@@ -124,7 +131,10 @@ mod tests {
         let wanted = [10.5 / scale, -0.5 / scale, -0.5 / scale, 15.5 / scale];
         for units in [[1.0, 1.0], [1e-6, 1e6], [1e9, 1.0]] {
             for (made, wanted) in made(units, 0.0).iter().zip(&wanted) {
-                assert!((made - wanted).abs() < 1e-6, "{made} is not {wanted} in units of {units:?}");
+                assert!(
+                    (made - wanted).abs() < 1e-6,
+                    "{made} is not {wanted} in units of {units:?}"
+                );
             }
         }
     }

@@ -6,9 +6,10 @@
 //! G_l(v_l) = sup over z in [lo, hi] of  h_l(theta_l) - h_l(z) + v_l (theta_l - z)
 //! ```
 //!
-//! which is convex in `v_l`: where `v_l` is known up to e, the larger of `G_l(v_l - e)` and `G_l(v_l + e)` bounds it. A budget
-//! `sum_l z_l = 1` adds a multiplier tau to every `v_l`, and any tau will do. Where `G_l` is infinite, so that g leaves theta a way to
-//! infinity that F does not close for certain, it is finite among all `|z_l| <= radius_l`.
+//! which is convex in `v_l`: where `v_l` is known up to e, the larger of `G_l(v_l - e)` and
+//! `G_l(v_l + e)` bounds it. A budget `sum_l z_l = 1` adds a multiplier tau to every `v_l`, and any
+//! tau will do. Where `G_l` is infinite, so that g leaves theta a way to infinity that F does not
+//! close for certain, it is finite among all `|z_l| <= radius_l`.
 
 use super::sizes::UNIT;
 use crate::linalg::scalar::{clamp, soft_threshold};
@@ -61,8 +62,9 @@ fn gap_of(part: &Coordinate, theta: f64, v: f64, radius: f64) -> (f64, f64) {
         return (if z == theta { 0.0 } else { f64::INFINITY }, 0.0);
     }
     let gap = v * (theta - z) + l1 * (theta.abs() - z.abs()) + 0.5 * l2 * (theta - z) * (theta + z);
-    let size =
-        (v * theta).abs() + (v * z).abs() + (l1 + l2 * (theta.abs() + z.abs())) * (theta.abs() + z.abs());
+    let size = (v * theta).abs()
+        + (v * z).abs()
+        + (l1 + l2 * (theta.abs() + z.abs())) * (theta.abs() + z.abs());
     (if gap < 0.0 { 0.0 } else { gap }, size)
 }
 
@@ -71,7 +73,8 @@ pub(crate) fn cost(part: &Coordinate, theta: f64, v: f64) -> f64 {
     gap_of(part, theta, v, f64::INFINITY).0
 }
 
-/// The multiplier of the budget that makes the sum least among `|z_l| <= radius_l`; 0 without a budget.
+/// The multiplier of the budget that makes the sum least among `|z_l| <= radius_l`; 0 without a
+/// budget.
 pub(crate) fn multiplier(g: &Parts, u: &[f64], radius: &[f64]) -> f64 {
     if !g.budget {
         return 0.0;
@@ -79,7 +82,8 @@ pub(crate) fn multiplier(g: &Parts, u: &[f64], radius: &[f64]) -> f64 {
     let v: Vec<f64> = g.parts.iter().zip(u).map(|(part, u)| u + part.tilt).collect();
     // How far the z_l add up to more than 1: falls with tau.
     let over = |tau: f64| {
-        let z = g.parts.iter().zip(&v).zip(radius).map(|((part, v), r)| attained(part, v + tau, *r));
+        let z =
+            g.parts.iter().zip(&v).zip(radius).map(|((part, v), r)| attained(part, v + tau, *r));
         z.sum::<f64>() - 1.0
     };
     let reach = |l: usize| {
@@ -104,7 +108,8 @@ pub(crate) fn multiplier(g: &Parts, u: &[f64], radius: &[f64]) -> f64 {
     nearest.unwrap_or(high)
 }
 
-/// For every coordinate, how far `v_l` may lie beyond where `G_l` is finite, at most: 0 for those that are certain to be inside.
+/// For every coordinate, how far `v_l` may lie beyond where `G_l` is finite, at most: 0 for those
+/// that are certain to be inside.
 pub(crate) fn excess(g: &Parts, u: &[f64], error: &[f64], tau: f64) -> Vec<f64> {
     let beyond = |((part, u), error): ((&Coordinate, &f64), &f64)| {
         let (v, error) = slope(part, *u, *error, tau);
@@ -118,7 +123,8 @@ pub(crate) fn excess(g: &Parts, u: &[f64], error: &[f64], tau: f64) -> Vec<f64> 
 
 /// `v_l` and what it is known up to.
 fn slope(part: &Coordinate, u: f64, error: f64, tau: f64) -> (f64, f64) {
-    let size = if part.tilt == 0.0 && tau == 0.0 { 0.0 } else { u.abs() + part.tilt.abs() + tau.abs() };
+    let size =
+        if part.tilt == 0.0 && tau == 0.0 { 0.0 } else { u.abs() + part.tilt.abs() + tau.abs() };
     (u + part.tilt + tau, error + 2.0 * UNIT * size)
 }
 
@@ -171,7 +177,8 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         floor += 4.0 * UNIT * size;
     }
     if g.budget {
-        let off = (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * theta.iter().map(|t| t.abs()).sum::<f64>();
+        let off = (theta.iter().sum::<f64>() - 1.0).abs()
+            + UNIT * theta.iter().map(|t| t.abs()).sum::<f64>();
         rounding += tau.abs() * off;
     }
     Bracket { exact: sum, rounding, floor }
@@ -204,13 +211,18 @@ mod tests {
                 lo: pick([f64::NEG_INFINITY, 0.0, -1.0]),
                 hi: pick([f64::INFINITY, 1.0, 2.0]),
             };
-            let (theta, v) = (clamp(2.0 * draws.unit() - 1.0, part.lo, part.hi), 4.0 * draws.unit() - 2.0);
-            let (found, tried) = (gap_of(&part, theta, v, 10.0).0, by_trying(&part, theta, v, 10.0));
+            let (theta, v) =
+                (clamp(2.0 * draws.unit() - 1.0, part.lo, part.hi), 4.0 * draws.unit() - 2.0);
+            let (found, tried) =
+                (gap_of(&part, theta, v, 10.0).0, by_trying(&part, theta, v, 10.0));
             let smooth = part.is_smooth() && part.l2 > 0.0;
             assert!(found >= tried - 1e-12, "{part:?} {theta} {v}: {found} {tried}");
             assert!(found <= tried + 2e-2 || smooth, "{part:?} {theta} {v}: {found} {tried}");
             let (least, most) = finite(&part);
-            assert_eq!(gap_of(&part, theta, v, f64::INFINITY).0.is_finite(), least <= v && v <= most);
+            assert_eq!(
+                gap_of(&part, theta, v, f64::INFINITY).0.is_finite(),
+                least <= v && v <= most
+            );
         }
     }
 
@@ -224,7 +236,8 @@ mod tests {
             let u: Vec<f64> = (0..4).map(|_| draws.unit() - 0.5).collect();
             let theta = [0.25; 4];
             let tau = multiplier(&g, &u, &[f64::INFINITY; 4]);
-            let slopes = Slopes { u: &u, error: &[0.0; 4], usual: 1.0, tau, repaired: None, radius: None };
+            let slopes =
+                Slopes { u: &u, error: &[0.0; 4], usual: 1.0, tau, repaired: None, radius: None };
             let minus: Vec<f64> = u.iter().map(|u| -u).collect();
             let known = 0.25 * u.iter().sum::<f64>() + budget.conjugate(&minus);
             let found = bracket(&g, &theta, slopes).exact;

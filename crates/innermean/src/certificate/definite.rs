@@ -1,9 +1,10 @@
 //! Matrices that are positive definite in spite of rounding.
 //!
-//! Let `M = D H D` be H scaled to a unit diagonal, and M^ what was computed of it, every entry within eta. If Cholesky's
-//! algorithm factors `M^ - (lambda + c) I` with `c = d eta + d (d + 2) u` to its end, then the smallest eigenvalue of M is at least
-//! lambda (Demmel; Rump, "Verification of Positive Definiteness", 2006). No factor is believed: what is solved with it is
-//! corrected by what lambda says of the residual. With `M x ~ s` and `rho = s - M x`,
+//! Let `M = D H D` be H scaled to a unit diagonal, and M^ what was computed of it, every entry
+//! within eta. If Cholesky's algorithm factors `M^ - (lambda + c) I` with `c = d eta + d (d + 2) u`
+//! to its end, then the smallest eigenvalue of M is at least lambda (Demmel; Rump, "Verification of
+//! Positive Definiteness", 2006). No factor is believed: what is solved with it is corrected by
+//! what lambda says of the residual. With `M x ~ s` and `rho = s - M x`,
 //!
 //! ```text
 //! q^2 = s' M^-1 s = s' x + rho' M^-1 s <= s' x + (|rho| / sqrt(lambda)) q
@@ -35,7 +36,8 @@ const ITERATIONS: usize = 4;
 const PARTS: [f64; 3] = [0.5, 0.1, 0.01];
 
 impl Definite {
-    /// Of a symmetric matrix, whose entries are within `relative_error` of `sqrt(H_kk H_ll)`; None if it is not certain that H is positive definite.
+    /// Of a symmetric matrix, whose entries are within `relative_error` of `sqrt(H_kk H_ll)`; None
+    /// if it is not certain that H is positive definite.
     pub(crate) fn new(mut matrix: Vec<f64>, d: usize, relative_error: f64) -> Option<Self> {
         let roots: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry.sqrt()).collect();
         if !roots.iter().all(|root| *root > 0.0 && root.is_finite()) {
@@ -77,17 +79,20 @@ impl Definite {
         self.lambda
     }
 
-    /// At least `sqrt(r' H^-1 r)` for every r within `error` of the one given, and how much of it is there for that error alone.
+    /// At least `sqrt(r' H^-1 r)` for every r within `error` of the one given, and how much of it
+    /// is there for that error alone.
     pub(crate) fn norm(&self, r: &[f64], error: &[f64]) -> (f64, f64) {
         let Definite { d, matrix, factor, roots, lambda, .. } = self;
         let root = lambda.sqrt();
         let s: Vec<f64> = r.iter().zip(roots).map(|(r, root)| r / root).collect();
         let mut x = s.clone();
         factor.solve(&mut x);
-        let residual: Vec<f64> = (0..*d).map(|l| s[l] - dot(&matrix[l * d..(l + 1) * d], &x)).collect();
+        let residual: Vec<f64> =
+            (0..*d).map(|l| s[l] - dot(&matrix[l * d..(l + 1) * d], &x)).collect();
         let (size_s, size_x) = (norm_squared(&s).sqrt(), norm_squared(&x).sqrt());
         // Every entry of M is at most 1, so that |M| is at most d.
-        let rounding = (*d as f64) * (self.error + UNIT * (*d as f64 + 2.0)) * size_x + 2.0 * UNIT * size_s;
+        let rounding =
+            (*d as f64) * (self.error + UNIT * (*d as f64 + 2.0)) * size_x + 2.0 * UNIT * size_s;
         let p = (norm_squared(&residual).sqrt() + rounding) / root;
         let product = dot(&s, &x).max(0.0) + UNIT * (*d as f64 + 2.0) * size_s * size_x;
         let q = 0.5 * (p + (p * p + 4.0 * product).sqrt());
@@ -100,8 +105,9 @@ impl Definite {
 /// About the smallest eigenvalue of `L L'`, from above as a rule.
 fn smallest(factor: &Cholesky) -> f64 {
     let d = factor.d();
-    let mut x: Vec<f64> =
-        (0..d).map(|l| if (l * 7 + 3) % 5 < 2 { -1.0 } else { 1.0 + l as f64 / d as f64 }).collect();
+    let mut x: Vec<f64> = (0..d)
+        .map(|l| if (l * 7 + 3) % 5 < 2 { -1.0 } else { 1.0 + l as f64 / d as f64 })
+        .collect();
     let mut eigenvalue = 1.0;
     for _ in 0..ITERATIONS {
         let size = norm_squared(&x).sqrt();
@@ -118,7 +124,8 @@ fn smallest(factor: &Cholesky) -> f64 {
 mod tests {
     use super::*;
 
-    /// Gram matrix of `columns` columns of random numbers, of which the last is the first and `apart` times another.
+    /// Gram matrix of `columns` columns of random numbers, of which the last is the first and
+    /// `apart` times another.
     fn nearly_singular(apart: f64) -> (Vec<f64>, usize) {
         let (n, d) = (30, 4);
         let mut draws = crate::draws::Stream::new(5, 0);

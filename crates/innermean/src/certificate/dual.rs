@@ -5,8 +5,9 @@
 //! P(theta) - D(w) = (1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ] + [ g(theta) + <theta, u> + g*(-u) ]
 //! ```
 //!
-//! By Fenchel and Young no term of the first sum is below 0, and all are 0 for `w_i = phi_i'(fbar_i)`; nor is the second bracket
-//! (`bracket.rs`). Added up like this nothing is lost to the cancellation of P with D. Duals outside the domain of `phi_i*` make the first sum infinite.
+//! By Fenchel and Young no term of the first sum is below 0, and all are 0 for `w_i =
+//! phi_i'(fbar_i)`; nor is the second bracket (`bracket.rs`). Added up like this nothing is lost to
+//! the cancellation of P with D. Duals outside the domain of `phi_i*` make the first sum infinite.
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::dot;
@@ -24,7 +25,8 @@ pub(crate) struct Point<'t> {
     pub(crate) f_bar: &'t [f64],
 }
 
-/// `(1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ]` for many terms, and the size of what is added.
+/// `(1/n) sum_i [ phi_i(fbar_i) + phi_i*(w_i) - <fbar_i, w_i> ]` for many terms, and the size of
+/// what is added.
 pub(crate) fn mismatch(problem: Objective<'_>, point: Point<'_>, w: &[f64]) -> (f64, f64) {
     let Objective { inner: f, merit, .. } = problem;
     let (n_x, ell) = (f.n_x(), f.ell());
@@ -46,7 +48,8 @@ pub(crate) fn mismatch(problem: Objective<'_>, point: Point<'_>, w: &[f64]) -> (
     (first, first + 2.0 * (sums[1] + sums[3]))
 }
 
-/// The same, term by term: of all duals whose coordinates are within `margin(r)` of those in w, the most that it can be.
+/// The same, term by term: of all duals whose coordinates are within `margin(r)` of those in w, the
+/// most that it can be.
 pub(crate) fn mismatch_within(
     problem: Objective<'_>,
     f_bar: &[f64],
@@ -76,9 +79,13 @@ pub(crate) fn mismatch_within(
                 }
                 term(&moved)
             };
-            // A convex function is largest at an end; where there are several coordinates, each has an end of its own, and no term is below 0.
-            let (less, more) =
-                if own.clone().any(|r| margin(r) > 0.0) { (at(-1.0), at(1.0)) } else { (0.0, at(0.0)) };
+            // A convex function is largest at an end; where there are several coordinates, each has
+            // an end of its own, and no term is below 0.
+            let (less, more) = if own.clone().any(|r| margin(r) > 0.0) {
+                (at(-1.0), at(1.0))
+            } else {
+                (0.0, at(0.0))
+            };
             sums[0] += if ell > 1 {
                 less + more
             } else if less > more {
@@ -92,7 +99,8 @@ pub(crate) fn mismatch_within(
     (sums[0], sums[1])
 }
 
-/// `D(0) = (1/n) sum_i min phi_i + min g`, below P whatever f is; `-inf` where there is no such minimum.
+/// `D(0) = (1/n) sum_i min phi_i + min g`, below P whatever f is; `-inf` where there is no such
+/// minimum.
 pub(crate) fn at_zero(problem: Objective<'_>) -> f64 {
     let Objective { inner: f, merit, regularizer: g } = problem;
     let zero = vec![0.0; f.d()];

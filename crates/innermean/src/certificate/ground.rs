@@ -1,4 +1,5 @@
-//! What all proofs of a problem rest on: the problem, g coordinate by coordinate, and how far rounding may have moved what is computed of them.
+//! What all proofs of a problem rest on: the problem, g coordinate by coordinate, and how far
+//! rounding may have moved what is computed of them.
 
 use std::cell::OnceCell;
 
@@ -16,7 +17,8 @@ pub(crate) struct Ground<'p> {
     /// g along its coordinates; None for a g of one's own.
     pub(crate) parts: Option<Parts>,
     sizes: OnceCell<Sizes>,
-    /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at most; infinite where C may be singular.
+    /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at
+    /// most; infinite where C may be singular.
     condition: OnceCell<f64>,
 }
 
@@ -76,25 +78,31 @@ impl<'p> Ground<'p> {
             + UNIT * (point.theta.len() as f64 + 3.0) * g
     }
 
-    /// What averages that are off by delta, in root mean square, do to phi beyond its slope: `delta^2 / (2 gamma)`, and twice the largest slope at most.
+    /// What averages that are off by delta, in root mean square, do to phi beyond its slope:
+    /// `delta^2 / (2 gamma)`, and twice the largest slope at most.
     fn bent_error(&self, delta: f64) -> f64 {
         let merit = self.problem.merit;
         if merit.quadratic_form().is_some() {
             return 0.0;
         }
-        let (square, line) =
-            (delta * delta / (2.0 * merit.gamma()), 2.0 * merit.lipschitz(self.problem.inner.ell()) * delta);
+        let (square, line) = (
+            delta * delta / (2.0 * merit.gamma()),
+            2.0 * merit.lipschitz(self.problem.inner.ell()) * delta,
+        );
         let most = if square < line { square } else { line };
         if most.is_finite() { most } else { 0.0 }
     }
 
-    /// What a step from the origin along the best coordinate would gain at least, where F is as bent as it can be and g has a tilt and squares alone. Where that
-    /// is not known, as phi has kinks: the least that the tilt of a coordinate does between its bounds. Infinite where there is neither.
+    /// What a step from the origin along the best coordinate would gain at least, where F is as
+    /// bent as it can be and g has a tilt and squares alone. Where that is not known, as phi has
+    /// kinks: the least that the tilt of a coordinate does between its bounds. Infinite where there
+    /// is neither.
     pub(crate) fn gain(&self, slope: &[f64]) -> f64 {
         let (Some(g), sizes) = (&self.parts, self.sizes()) else { return f64::INFINITY };
         let bend = 1.0 / self.problem.merit.gamma();
         let along = |l: usize| {
-            (slope[l] + g.parts[l].tilt).powi(2) / (2.0 * (bend * sizes.columns[l].powi(2) + g.parts[l].l2))
+            (slope[l] + g.parts[l].tilt).powi(2)
+                / (2.0 * (bend * sizes.columns[l].powi(2) + g.parts[l].l2))
         };
         let most = (0..slope.len()).map(along).filter(|gain| gain.is_finite()).fold(0.0, f64::max);
         let between = g.parts.iter().map(|part| part.tilt.abs() * part.lo.abs().max(part.hi.abs()));
@@ -102,7 +110,8 @@ impl<'p> Ground<'p> {
         if most > 0.0 { most } else { least }
     }
 
-    /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a quadratic form: it is as large as the terms of the latter.
+    /// What rounding of C and of its factor may do to `u' C^-1 u / 2 = w' C w / 2` where phi is a
+    /// quadratic form: it is as large as the terms of the latter.
     fn form_error(&self, w: &[f64]) -> f64 {
         let Some(form) = self.problem.merit.quadratic_form() else { return 0.0 };
         let ell = form.ell();
@@ -113,7 +122,8 @@ impl<'p> Ground<'p> {
             }
         }
         let unit = UNIT * (form.samples().unwrap_or(1) + ell) as f64;
-        // Small changes of C do as little to its inverse as the smallest eigenvalue is far from them.
+        // Small changes of C do as little to its inverse as the smallest eigenvalue is far from
+        // them.
         let condition = *self.condition.get_or_init(|| {
             let definite = Definite::new(form.matrix().to_vec(), ell, unit);
             definite.map_or(f64::INFINITY, |definite| 2.0 * ell as f64 / definite.lambda())
@@ -121,12 +131,17 @@ impl<'p> Ground<'p> {
         if whole == 0.0 { unit * size } else { unit * (size + condition * whole.abs()) }
     }
 
-    /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to `most`.
+    /// The relative error of the entries of `(1/n) A' W A` on some coordinates, for weights up to
+    /// `most`.
     pub(crate) fn gram_error(&self, most: f64, coordinates: &[usize], matrix: &[f64]) -> f64 {
         let (sizes, d) = (self.sizes(), self.sizes().columns.len());
         let root = most.sqrt();
         let lost = |l: &usize| sizes.of_entry * root * sizes.columns[*l] / matrix[l * d + l].sqrt();
-        let lost = if sizes.of_entry > 0.0 { coordinates.iter().map(lost).fold(0.0, f64::max) } else { 0.0 };
+        let lost = if sizes.of_entry > 0.0 {
+            coordinates.iter().map(lost).fold(0.0, f64::max)
+        } else {
+            0.0
+        };
         sizes.of_sum + 3.0 * lost
     }
 
@@ -135,8 +150,10 @@ impl<'p> Ground<'p> {
         if g.budget { bracket::multiplier(g, u, &self.radius(point, w, u, 2.0)) } else { 0.0 }
     }
 
-    /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l |z_l|` up to so many times the largest `S_l |theta_l|`,
-    /// or what else tells how large a theta is that matters: the averages, what moves the loss by itself, or what a step along a slope does.
+    /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l
+    /// |z_l|` up to so many times the largest `S_l |theta_l|`, or what else tells how large a theta
+    /// is that matters: the averages, what moves the loss by itself, or what a step along a slope
+    /// does.
     pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
         let (sizes, merit) = (self.sizes(), self.problem.merit);
         let omega = mean_square(w, self.n_x());
@@ -155,11 +172,14 @@ impl<'p> Ground<'p> {
     }
 }
 
-/// With the bounds that a budget makes of those of the other coordinates: weights of 0 or more that add up to 1 are at most 1.
+/// With the bounds that a budget makes of those of the other coordinates: weights of 0 or more that
+/// add up to 1 are at most 1.
 fn bounded_by_budget(mut g: Parts) -> Parts {
     if g.budget {
-        let (least, most): (f64, f64) =
-            g.parts.iter().fold((0.0, 0.0), |(least, most), part| (least + part.lo, most + part.hi));
+        let (least, most): (f64, f64) = g
+            .parts
+            .iter()
+            .fold((0.0, 0.0), |(least, most), part| (least + part.lo, most + part.hi));
         for part in &mut g.parts {
             // Not a number where it is without bounds itself.
             let (others_least, others_most) = (least - part.lo, most - part.hi);

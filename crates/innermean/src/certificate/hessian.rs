@@ -1,6 +1,6 @@
-//! Second derivatives of `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))`, as far as they come from those of phi:
-//! `F'' = (1/n_X) sum_i fbar_i' phi_i''(fbar_i) fbar_i'^T`, which is all of it where f is affine, and Gauss-Newton's matrix, positive
-//! semidefinite, where it is not.
+//! Second derivatives of `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))`, as far as they come from
+//! those of phi: `F'' = (1/n_X) sum_i fbar_i' phi_i''(fbar_i) fbar_i'^T`, which is all of it where
+//! f is affine, and Gauss-Newton's matrix, positive semidefinite, where it is not.
 
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::gram;
@@ -11,7 +11,8 @@ use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::sample::{PartOf, spread};
 
-/// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms: all of them, or some that are drawn.
+/// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms:
+/// all of them, or some that are drawn.
 pub(crate) fn dense(
     problem: Objective<'_>,
     theta: &[f64],
@@ -35,7 +36,8 @@ pub(crate) fn dense(
     of_jacobians(&part, theta, |r| seconds[r] / terms as f64)
 }
 
-/// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond, about so many.
+/// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond,
+/// about so many.
 const MANY_NUMBERS: usize = 1 << 20;
 /// Samples of a term that are looked at then, and terms for each coordinate, at least.
 const SOME_SAMPLES: usize = 32;
@@ -94,7 +96,8 @@ pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     }
 }
 
-/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r |a_rl w_r|`; of very many terms, as an estimate.
+/// [`diagonal`], and for every coordinate the sizes of what its slope is the sum of, `(1/n_X) sum_r
+/// |a_rl w_r|`; of very many terms, as an estimate.
 pub(crate) fn diagonal_and_sizes(
     problem: Objective<'_>,
     theta: &[f64],
@@ -142,7 +145,8 @@ fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
     seconds
 }
 
-/// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic form of one average.
+/// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic
+/// form of one average.
 fn of_form(f: &dyn Inner, theta: &[f64], form: &QuadraticForm) -> Vec<f64> {
     let (d, ell) = (f.d(), f.ell());
     let mut rows = vec![0.0; ell * d];

@@ -1,9 +1,10 @@
 //! Duals moved by a Newton step to where g can meet them.
 //!
-//! The duals `w_i = phi_i'(fbar_i)` of a point that is merely close to optimal prove nothing where `g*` is finite on a thin set only. On the
-//! coordinates that g leaves free to move at theta, let s be what is left of `P'`. With weights W, `H = (1/n) A' W A + D` on these
-//! coordinates and `delta = H^-1 s`, the duals `w - W A delta` leave nothing there, and with `W = phi''` they cost about half the Newton decrement.
-//! What they prove is found out afterwards, from the beginning.
+//! The duals `w_i = phi_i'(fbar_i)` of a point that is merely close to optimal prove nothing where
+//! `g*` is finite on a thin set only. On the coordinates that g leaves free to move at theta, let s
+//! be what is left of `P'`. With weights W, `H = (1/n) A' W A + D` on these coordinates and `delta
+//! = H^-1 s`, the duals `w - W A delta` leave nothing there, and with `W = phi''` they cost about
+//! half the Newton decrement. What they prove is found out afterwards, from the beginning.
 
 use super::bracket;
 use super::dual::Point;
@@ -18,13 +19,15 @@ const RIDGE: f64 = 1e-13;
 /// The step of a prox that is as good as a projection.
 pub(super) const VANISHING: f64 = 1e-300;
 
-/// What is left of the slope along a coordinate that is free to move at x, for `v = u + tilt + tau`; None where it rests at a bound or a kink.
+/// What is left of the slope along a coordinate that is free to move at x, for `v = u + tilt +
+/// tau`; None where it rests at a bound or a kink.
 pub(super) fn left(part: &Coordinate, x: f64, v: f64) -> Option<f64> {
     let rests = x <= part.lo || x >= part.hi || part.l1 > 0.0 && x == 0.0;
     (!rests).then(|| v + part.l1 * if part.l1 > 0.0 { x.signum() } else { 0.0 } + part.l2 * x)
 }
 
-/// The duals after the step, which need not be in the domain of `phi*`, and the sum of weighted Jacobians that belongs to them.
+/// The duals after the step, which need not be in the domain of `phi*`, and the sum of weighted
+/// Jacobians that belongs to them.
 pub(super) fn moved(
     ground: &Ground<'_>,
     g: &Parts,

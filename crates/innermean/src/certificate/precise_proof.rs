@@ -1,8 +1,11 @@
-//! The proof by duals in twice the precision, for small problems whose columns double precision cannot tell apart.
+//! The proof by duals in twice the precision, for small problems whose columns double precision
+//! cannot tell apart.
 //!
-//! Averages, sums of weighted Jacobians and the matrix of the Newton step of the duals (`newton.rs`) are found in double-double arithmetic; phi, its derivatives and
-//! conjugate in double precision, where rounding costs no more than itself. What is left of the slopes after the step is about `1e-30` of their size,
-//! so that the bound holds among all theta up to `1e12` times the answer and more: no matrix has to be proven to be anything.
+//! Averages, sums of weighted Jacobians and the matrix of the Newton step of the duals
+//! (`newton.rs`) are found in double-double arithmetic; phi, its derivatives and conjugate in
+//! double precision, where rounding costs no more than itself. What is left of the slopes after the
+//! step is about `1e-30` of their size, so that the bound holds among all theta up to `1e12` times
+//! the answer and more: no matrix has to be proven to be anything.
 
 use super::Bound;
 use super::bracket::{self, Bracket, Slopes};
@@ -44,7 +47,8 @@ fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta, or all up to so many times the answer, and `P(theta)` as it is then.
+/// A bound on `P(theta) - P*` among all theta, or all up to so many times the answer, and
+/// `P(theta)` as it is then.
 pub(super) fn gap(
     ground: &Ground<'_>,
     g: &Parts,
@@ -76,21 +80,27 @@ pub(super) fn gap(
         .collect();
     let radius = |times: f64| ground.radius(evidence.point, &w, &rounded, times);
     let mut tau = Double::from(bracket::multiplier(g, &rounded, &radius(2.0)));
-    // Steps after the first take off what rounding left, and what one coordinate did to another; those that have been moved stay at their edge.
+    // Steps after the first take off what rounding left, and what one coordinate did to another;
+    // those that have been moved stay at their edge.
     let mut held = vec![false; theta.len()];
     for _ in 0..MOST_STEPS {
         let v = slopes(&moved, tau);
         let whole = rows.gram(&weights);
-        let Some(delta) = newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
+        let Some(delta) =
+            newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
         else {
             break;
         };
         let along = rows.linear(&delta);
-        let change: Vec<Double> =
-            along.iter().zip(&weights).map(|(along, weight)| *along * Double::from(*weight)).collect();
+        let change: Vec<Double> = along
+            .iter()
+            .zip(&weights)
+            .map(|(along, weight)| *along * Double::from(*weight))
+            .collect();
         for (i, own) in moved.chunks_exact_mut(ell).enumerate() {
             let terms = i * ell..(i + 1) * ell;
-            let next: Vec<Double> = own.iter().zip(&change[terms.clone()]).map(|(w, c)| *w - *c).collect();
+            let next: Vec<Double> =
+                own.iter().zip(&change[terms.clone()]).map(|(w, c)| *w - *c).collect();
             if is_inside(problem, i, &next) {
                 own.copy_from_slice(&next);
             } else {
@@ -165,7 +175,8 @@ fn newton_step(
 /// Whether the duals of a term are inside of the domain of `phi_i*`, whatever is rounded off them.
 fn is_inside(problem: Objective<'_>, i: usize, w: &[Double]) -> bool {
     let finite = |round: fn(f64) -> f64| {
-        let rounded: Vec<f64> = w.iter().map(|w| if w.lo == 0.0 { w.hi } else { round(w.hi) }).collect();
+        let rounded: Vec<f64> =
+            w.iter().map(|w| if w.lo == 0.0 { w.hi } else { round(w.hi) }).collect();
         problem.merit.conjugate(i, &rounded).is_finite()
     };
     finite(f64::next_up) && finite(f64::next_down)
@@ -195,11 +206,16 @@ fn gap_of_form(
     for r in 0..d {
         let own = column(r);
         for c in 0..=r {
-            whole[r * d + c] = own.iter().zip(&solved[c]).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
+            whole[r * d + c] =
+                own.iter().zip(&solved[c]).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
         }
     }
     let slopes = |w: &[Double], tau: Double| -> Vec<Double> {
-        rows.weighted(w).iter().zip(&g.parts).map(|(u, part)| *u + Double::from(part.tilt) + tau).collect()
+        rows.weighted(w)
+            .iter()
+            .zip(&g.parts)
+            .map(|(u, part)| *u + Double::from(part.tilt) + tau)
+            .collect()
     };
     let rounded: Vec<f64> = w.iter().map(|w| w.value()).collect();
     let u: Vec<f64> = rows.weighted(&w).iter().map(|u| u.value()).collect();
@@ -208,7 +224,8 @@ fn gap_of_form(
     let mut held = vec![false; d];
     for _ in 0..MOST_STEPS {
         let v = slopes(&w, tau);
-        let Some(delta) = newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
+        let Some(delta) =
+            newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
         else {
             break;
         };
@@ -249,13 +266,20 @@ struct Proof<'a> {
 }
 
 /// What the duals prove.
-fn by_duals(ground: &Ground<'_>, g: &Parts, point: Point<'_>, f_bar: &[f64], proof: &Proof<'_>) -> Bound {
+fn by_duals(
+    ground: &Ground<'_>,
+    g: &Parts,
+    point: Point<'_>,
+    f_bar: &[f64],
+    proof: &Proof<'_>,
+) -> Bound {
     let rounded: Vec<f64> = proof.w.iter().map(|w| w.value()).collect();
     // Sums of so many terms in double-double arithmetic.
     let sizes = ground.sizes();
     let omega = mean_square(&rounded, ground.n_x());
     let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);
-    let error: Vec<f64> = sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
+    let error: Vec<f64> =
+        sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
     let (first, size) = mismatch_within(ground.problem, f_bar, &rounded, &|_| 0.0);
     by_slopes(g, point, proof, &error, (first, (8.0 * UNIT + UNIT * rounded.len() as f64) * size))
 }
@@ -270,12 +294,14 @@ fn by_slopes(
 ) -> Bound {
     let Proof { v, tau, radius, times, .. } = proof;
     let theta = point.theta;
-    // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its digits, both are taken off here.
+    // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its
+    // digits, both are taken off here.
     let free_of_tilt = Parts {
         parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
         budget: false,
     };
-    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go as far as it is let; certainly inside, anywhere.
+    // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go
+    // as far as it is let; certainly inside, anywhere.
     let (mut u, mut beyond, mut limited) = (vec![0.0; v.len()], 0.0, false);
     let mut radius = radius.to_vec();
     for (l, part) in g.parts.iter().enumerate() {
@@ -287,18 +313,21 @@ fn by_slopes(
         }
         limited = true;
         let edge = if v[l].hi < least + error[l] { least } else { most };
-        let excess = if edge.is_finite() { (v[l] - Double::from(edge)).value() } else { f64::INFINITY };
+        let excess =
+            if edge.is_finite() { (v[l] - Double::from(edge)).value() } else { f64::INFINITY };
         let outside = if edge == least { -excess } else { excess };
         if edge.is_finite() && outside > -error[l] {
             u[l] = edge;
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes = Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
+    let slopes =
+        Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let mut lost = lost + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {
-        let off = (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
+        let off =
+            (theta.iter().fold(Double::from(-1.0), |sum, x| sum + Double::from(*x))).value().abs();
         lost += tau.hi.abs() * off;
     }
     // Where no slope is at such an edge, theta may go anywhere.

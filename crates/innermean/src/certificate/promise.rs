@@ -1,15 +1,19 @@
-//! Whether a step gains what the slopes promise. Where nothing moves any more, slopes may be rounding, of scores that are large numbers less large numbers, say; along directions
-//! in which nothing bends, as where predictions are 0 or 1, a step by them has no end, and promises more than there is. The objective itself knows.
+//! Whether a step gains what the slopes promise. Where nothing moves any more, slopes may be
+//! rounding, of scores that are large numbers less large numbers, say; along directions in which
+//! nothing bends, as where predictions are 0 or 1, a step by them has no end, and promises more
+//! than there is. The objective itself knows.
 //!
-//! A slope that is there shows at all lengths of a step that are short enough: the objective falls by half of what it says or more. One that is not shows at none, down to where
-//! rounding would hide it.
+//! A slope that is there shows at all lengths of a step that are short enough: the objective falls
+//! by half of what it says or more. One that is not shows at none, down to where rounding would
+//! hide it.
 
 use super::sizes::UNIT;
 use super::stationarity::{self, Asked, Slope, alone, newton_step};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 
-/// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along one direction must not hide what is a slope along another.
+/// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along
+/// one direction must not hide what is a slope along another.
 const RIDGES: [f64; 4] = [1e-3, 1e-6, 1e-9, 1e-13];
 /// Each length that is tried is so many times the last.
 const SHORTER: f64 = 0.25;
@@ -29,7 +33,8 @@ enum Promise {
     Unseen,
 }
 
-/// What the first of the steps gains that promises more than `enough` and is not seen to break it; 0 if all are. And by how much the objective has been seen to fall.
+/// What the first of the steps gains that promises more than `enough` and is not seen to break it;
+/// 0 if all are. And by how much the objective has been seen to fall.
 pub(super) fn kept(
     problem: Objective<'_>,
     g: &Parts,
@@ -87,7 +92,8 @@ impl<'a> Beside<'a> {
         Beside { problem, at, objective: loss + g, visible, fallen: 0.0, x, f_bar }
     }
 
-    /// Whether the objective falls on the way to `next`, by half of what the step gains for each part of it.
+    /// Whether the objective falls on the way to `next`, by half of what the step gains for each
+    /// part of it.
     fn promise(&mut self, next: &[f64], gain: f64) -> Promise {
         if !gain.is_finite() || gain * SHORTER.powi(IN_A_ROW) <= self.visible {
             return Promise::Unseen;
@@ -118,11 +124,13 @@ mod tests {
     use crate::problems::bags::{Bags, Groups, Link};
     use crate::{Bernoulli, Unregularized};
 
-    /// What is kept at theta of one row with the proportion 1/2, `F = log(2 cosh(theta / 2))`, of a slope that is off by so much.
+    /// What is kept at theta of one row with the proportion 1/2, `F = log(2 cosh(theta / 2))`, of a
+    /// slope that is off by so much.
     fn kept_at(theta: f64, off: f64, enough: f64) -> f64 {
         let groups = Groups::new(1, vec![1.0], vec![0, 1], false).expect("groups");
         let merit = Bernoulli::new(vec![0.5]).expect("a proportion");
-        let problem = Problem { inner: Bags::new(groups, Link::Logistic), merit, regularizer: Unregularized };
+        let problem =
+            Problem { inner: Bags::new(groups, Link::Logistic), merit, regularizer: Unregularized };
         let problem = problem.erased();
         let (mut f_bar, mut w, mut gradient) = ([0.0], [0.0], [0.0]);
         problem.loss_and_gradient(&[theta], &mut f_bar, &mut w, &mut gradient);

@@ -1,13 +1,17 @@
 //! Takes a point and what is known of it, and proves how far from optimal it is.
 //!
-//! Nobody is believed: duals come from wherever they like, but their feasibility and all values are found here, with a bound on what rounding may have done to each
-//! (`sizes.rs`). In turn:
+//! Nobody is believed: duals come from wherever they like, but their feasibility and all values are
+//! found here, with a bound on what rounding may have done to each (`sizes.rs`). In turn:
 //!
-//! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its model (`quadratic.rs`).
-//! 2. The duals `phi_i'(fbar_i)`, or those of the method where phi has kinks, balanced against an intercept (`balance.rs`), shrunk where that makes them feasible.
-//! 3. Close to the optimum, the same after a Newton step (`newton.rs`); what rounding leaves is repaired (`repair.rs`) or, where columns are too
-//!    much alike for double precision, done again in twice the precision (`precise_proof.rs`).
-//! 4. Where g leaves theta a way to infinity that nothing closes for certain: among all theta up to a stated multiple of the answer.
+//! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its
+//!    model (`quadratic.rs`).
+//! 2. The duals `phi_i'(fbar_i)`, or those of the method where phi has kinks, balanced against an
+//!    intercept (`balance.rs`), shrunk where that makes them feasible.
+//! 3. Close to the optimum, the same after a Newton step (`newton.rs`); what rounding leaves is
+//!    repaired (`repair.rs`) or, where columns are too much alike for double precision, done again
+//!    in twice the precision (`precise_proof.rs`).
+//! 4. Where g leaves theta a way to infinity that nothing closes for certain: among all theta up to
+//!    a stated multiple of the answer.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -27,22 +31,28 @@ use crate::linalg::vector::dot;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 
-/// How many times the answer theta may be in a bound that holds for no more: where twice the precision is at hand, and elsewhere.
+/// How many times the answer theta may be in a bound that holds for no more: where twice the
+/// precision is at hand, and elsewhere.
 const FAR: f64 = 1e12;
 const FURTHER: f64 = 100.0;
-/// A bound among some theta alone, relative to the objective, that is worth more than a larger one among all.
+/// A bound among some theta alone, relative to the objective, that is worth more than a larger one
+/// among all.
 pub(crate) const WORTH_SAYING: f64 = 1e-3;
 /// A gap that is rounding alone counts as none if it is no more than this part of the objective.
 pub(crate) const BEARABLE: f64 = 1e-9;
-/// A gap among theta of the answer's size, relative to the scale, above which nothing dear is tried.
+/// A gap among theta of the answer's size, relative to the scale, above which nothing dear is
+/// tried.
 const NEAR: f64 = 1e-2;
-/// Gram matrices of so many products take less than a millisecond, and are made at every point close to the optimum; in twice the precision, fewer.
+/// Gram matrices of so many products take less than a millisecond, and are made at every point
+/// close to the optimum; in twice the precision, fewer.
 const FEW_PRODUCTS: f64 = 2e6;
 const FEW_PRECISE_PRODUCTS: f64 = 1e5;
-/// Of a large problem, the step of the objective after which the point may well be as good as is wanted, in terms of the gap that is: where g is strongly
-/// convex, so that duals as they are prove more with every step, and elsewhere.
+/// Of a large problem, the step of the objective after which the point may well be as good as is
+/// wanted, in terms of the gap that is: where g is strongly convex, so that duals as they are prove
+/// more with every step, and elsewhere.
 const SETTLED: [f64; 2] = [0.01, 100.0];
-/// The same for a gap among theta of the answer's size, where phi has kinks and the duals are those of the method.
+/// The same for a gap among theta of the answer's size, where phi has kinks and the duals are those
+/// of the method.
 const CLOSE: f64 = 10.0;
 /// What rounding may do to a g of one's own, of the size of its terms.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -66,13 +76,15 @@ pub(crate) struct Prover<'p> {
     /// The last slope that balancing has seen.
     pub(crate) steepness: f64,
     lowest: OnceCell<f64>,
-    /// The objective of the last point in twice the precision, and its bound, if that was looked for.
+    /// The objective of the last point in twice the precision, and its bound, if that was looked
+    /// for.
     exact: Option<(f64, Bound)>,
     /// Whether twice the precision is affordable.
     pub(crate) is_small: bool,
     /// How many times the answer theta may be in a bound that holds for no more.
     reach: f64,
-    /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as for the last.
+    /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as
+    /// for the last.
     pub(crate) asked: u64,
     pub(crate) due: u64,
 }
@@ -112,8 +124,11 @@ impl<'p> Prover<'p> {
         let free = problem.regularizer.free_coordinates(d);
         let ground = Ground::new(problem);
         let (parts, problem) = (&ground.parts, ground.problem);
-        let hessian =
-            if parts.is_some() && quadratic::is_at_hand(problem) { Lazy::Unmade } else { Lazy::Impossible };
+        let hessian = if parts.is_some() && quadratic::is_at_hand(problem) {
+            Lazy::Unmade
+        } else {
+            Lazy::Impossible
+        };
         let is_small = parts.is_some() && precise::is_affordable(problem);
         let reach = if precise::is_small(problem) { FAR } else { FURTHER };
         Prover {
@@ -131,20 +146,23 @@ impl<'p> Prover<'p> {
         }
     }
 
-    /// Whether duals are moved along an intercept before they prove anything, so that those of a method's gradient do not serve.
+    /// Whether duals are moved along an intercept before they prove anything, so that those of a
+    /// method's gradient do not serve.
     pub(crate) fn balances(&self) -> bool {
         let affine = self.ground.problem.inner.structure().affine;
         affine && self.free.len() == 1 && !matches!(self.hessian, Lazy::Made(_) | Lazy::Unmade)
     }
 
-    /// Balances the duals in `w`, which are those of the averages in `f_bar`, against an intercept, if that is what g leaves free.
+    /// Balances the duals in `w`, which are those of the averages in `f_bar`, against an intercept,
+    /// if that is what g leaves free.
     pub(crate) fn balance(&mut self, f_bar: &[f64], w: &mut [f64]) {
         let problem = self.ground.problem;
         let balance = self.balance.get_or_insert_with(|| Balance::new(problem, self.free[0]));
         balance.apply(problem, f_bar, w, &mut self.steepness);
     }
 
-    /// The smallest bound on `P(theta) - P*` that is found, what proves it, and `P(theta)` itself if it was found in twice the precision.
+    /// The smallest bound on `P(theta) - P*` that is found, what proves it, and `P(theta)` itself
+    /// if it was found in twice the precision.
     pub(crate) fn prove(&mut self, evidence: Evidence<'_>) -> (Bound, Measure, Option<f64>) {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
@@ -159,8 +177,8 @@ impl<'p> Prover<'p> {
         };
         if its_own != Some(bound) {
             // The bound from below is that of the objective as it was found before.
-            bound.gap =
-                (exact - (objective - bound.gap)).max(0.0) + 2.0 * UNIT * (objective.abs() + bound.gap);
+            bound.gap = (exact - (objective - bound.gap)).max(0.0)
+                + 2.0 * UNIT * (objective.abs() + bound.gap);
         }
         (bound, measure, Some(exact))
     }
@@ -203,13 +221,15 @@ impl<'p> Prover<'p> {
         let (products, kinks) = (self.products(), problem.merit.has_kinks());
         let large = products > FEW_PRODUCTS;
         let most = if large && kinks { CLOSE * target } else { NEAR * evidence.scale };
-        let near = best.gap <= most || self.by_duals(&evidence, &mismatched, None, Some(1.0)).gap <= most;
+        let near =
+            best.gap <= most || self.by_duals(&evidence, &mismatched, None, Some(1.0)).gap <= most;
         let strong = parts.as_ref().is_some_and(|g| g.parts.iter().all(|part| part.l2 > 0.0));
         let settled = evidence.progress <= SETTLED[usize::from(!strong)] * target;
         if affine && (near && (settled || !large) || self.is_small) {
             let due = self.is_due();
             let dear = |most: f64| due || near && products <= most;
-            let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(&evidence) } else { Bound::NONE };
+            let by_step =
+                if dear(FEW_PRODUCTS) { self.by_newton_step(&evidence) } else { Bound::NONE };
             best = if by_step.gap < best.gap { by_step } else { best };
             if best.gap > bearable && self.is_small && dear(FEW_PRECISE_PRODUCTS) {
                 let precise = self.precisely(&evidence);
@@ -229,7 +249,8 @@ impl<'p> Prover<'p> {
         let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
         let gap = evidence.point.loss + evidence.point.g - lowest;
         // Where phi is infinitely steep, all that is known is how many terms were added.
-        let rounding = if rounding.is_finite() { rounding } else { self.ground.sizes().of_sum * size };
+        let rounding =
+            if rounding.is_finite() { rounding } else { self.ground.sizes().of_sum * size };
         let rounding = rounding + 4.0 * UNIT * size;
         Bound::new(gap, rounding, 4.0 * UNIT * size, None)
     }
@@ -257,12 +278,15 @@ impl<'p> Prover<'p> {
 
     /// Where F is quadratic.
     fn by_hessian(&mut self, evidence: &Evidence<'_>) -> Option<Bound> {
-        let (Lazy::Made(hessian), Some(g)) = (&self.hessian, &self.ground.parts) else { return None };
+        let (Lazy::Made(hessian), Some(g)) = (&self.hessian, &self.ground.parts) else {
+            return None;
+        };
         let Evidence { point, w, u, .. } = evidence;
         // The gradient is that of averages that are rounded themselves: phi'' times their error.
         let ground = &self.ground;
         let (sizes, bend) = (ground.sizes(), 1.0 / ground.problem.merit.gamma());
-        let moved = bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
+        let moved =
+            bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
         let errors = ground.errors(w);
         let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
         let bound = quadratic::gap(hessian, ground.problem, g, *point, u, (&error, sizes.usual()));
@@ -270,10 +294,13 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Makes the Hessian, unless that has been tried: from `F''` as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, if a method has it.
+    /// Makes the Hessian, unless that has been tried: from `F''` as
+    /// [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, if a
+    /// method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
-            self.hessian = quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
+            self.hessian =
+                quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
         }
     }
 
@@ -282,8 +309,8 @@ impl<'p> Prover<'p> {
         !matches!(self.hessian, Lazy::Unmade)
     }
 
-    /// By the duals at hand, with or without a repair, among all theta or among so many times the answer.
-    /// What phi adds to the gap is found once and kept in `mismatched`.
+    /// By the duals at hand, with or without a repair, among all theta or among so many times the
+    /// answer. What phi adds to the gap is found once and kept in `mismatched`.
     fn by_duals(
         &self,
         evidence: &Evidence<'_>,
@@ -292,7 +319,8 @@ impl<'p> Prover<'p> {
         times: Option<f64>,
     ) -> Bound {
         let Evidence { point, matched, .. } = evidence;
-        let (mut w, mut u, mut matched) = (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
+        let (mut w, mut u, mut matched) =
+            (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
         let ground = &self.ground;
         let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
         let mut error = ground.errors(&w);
@@ -327,21 +355,28 @@ impl<'p> Prover<'p> {
         }
         let repaired = repair.map(|_| &*beyond);
         let usual = ground.sizes().usual();
-        let slopes = Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
+        let slopes =
+            Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let at_hand = matched && repair.is_none();
         let is_shrunk = matches!(w, Cow::Owned(_));
         let (first, size) = match repair {
-            Some(repair) => mismatch_within(ground.problem, point.f_bar, &w, &|r| repair.of_dual(r)),
+            Some(repair) => {
+                mismatch_within(ground.problem, point.f_bar, &w, &|r| repair.of_dual(r))
+            }
             None if at_hand => (0.0, 0.0),
             None if is_shrunk => mismatch(ground.problem, *point, &w),
             None => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
         };
-        let rounding =
-            rounding + ground.objective_error(*point, &w) + (4.0 * UNIT + ground.sizes().of_sum) * size;
-        // Where g is strongly convex all around, squares of slopes can be told apart below the objective's last digit.
-        let strong = at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
-        let digits = if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
+        let rounding = rounding
+            + ground.objective_error(*point, &w)
+            + (4.0 * UNIT + ground.sizes().of_sum) * size;
+        // Where g is strongly convex all around, squares of slopes can be told apart below the
+        // objective's last digit.
+        let strong =
+            at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
+        let digits =
+            if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
         Bound::new(first + exact, rounding, floor + digits, times)
     }
 
@@ -369,10 +404,12 @@ impl<'p> Prover<'p> {
         Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
     }
 
-    /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`; where that leaves the domain of `phi*`, duals near its edge stay.
+    /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`;
+    /// where that leaves the domain of `phi*`, duals near its edge stay.
     fn by_newton_step(&self, evidence: &Evidence<'_>) -> Bound {
         let ground = &self.ground;
-        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(ground.problem.inner)) else {
+        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(ground.problem.inner))
+        else {
             return Bound::NONE;
         };
         if let Some(bend) = repair::bend(ground.problem, evidence.point.f_bar) {
@@ -391,12 +428,19 @@ impl<'p> Prover<'p> {
         let matrix = repair::gram(ground, weights);
         let prove = |w: &[f64], u: &[f64]| {
             let moved = Evidence { w, u, matched: false, ..*evidence };
-            let beyond = bracket::excess(g, u, &ground.errors(w), ground.multiplier(g, evidence.point, w, u));
+            let beyond = bracket::excess(
+                g,
+                u,
+                &ground.errors(w),
+                ground.multiplier(g, evidence.point, w, u),
+            );
             if beyond.iter().all(|excess| *excess == 0.0) {
                 return self.by_duals(&moved, &OnceCell::new(), None, None);
             }
             let repair = Repair::new(ground, weights, &matrix, &beyond, g.budget);
-            repair.map_or(Bound::NONE, |repair| self.by_duals(&moved, &OnceCell::new(), Some(&repair), None))
+            repair.map_or(Bound::NONE, |repair| {
+                self.by_duals(&moved, &OnceCell::new(), Some(&repair), None)
+            })
         };
         let Some((mut w, u)) = newton::moved(ground, g, evidence, weights, &matrix) else {
             return prove(evidence.w, evidence.u);
@@ -414,7 +458,8 @@ impl<'p> Prover<'p> {
         self.ground.objective_error(point, w)
     }
 
-    /// `P(theta)` in twice the precision, where that is at hand and double precision may be off by more than `bearable`.
+    /// `P(theta)` in twice the precision, where that is at hand and double precision may be off by
+    /// more than `bearable`.
     pub(crate) fn objective(&self, point: Point<'_>, w: &[f64], bearable: f64) -> Option<f64> {
         let g = self.ground.parts.as_ref()?;
         let rough = self.ground.objective_error(point, w) > bearable;
@@ -425,10 +470,15 @@ impl<'p> Prover<'p> {
 
     /// In twice the precision.
     fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
-        let found =
-            self.ground.parts.as_ref().and_then(|g| precise_proof::gap(&self.ground, g, evidence, FAR));
+        let found = self
+            .ground
+            .parts
+            .as_ref()
+            .and_then(|g| precise_proof::gap(&self.ground, g, evidence, FAR));
         // Numbers near the largest there are overflow in twice the precision.
-        let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else { return Bound::NONE };
+        let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else {
+            return Bound::NONE;
+        };
         self.exact = Some((exact, bound));
         bound
     }
@@ -441,7 +491,8 @@ impl Bound {
     }
 }
 
-/// The largest s for which `s u` has no excess but along free coordinates, where that is the way out: nothing tilts, and there is no budget.
+/// The largest s for which `s u` has no excess but along free coordinates, where that is the way
+/// out: nothing tilts, and there is no budget.
 fn shrinkage(g: &Parts, u: &[f64], error: &[f64]) -> Option<f64> {
     let mut s = 1.0;
     for ((part, u), error) in g.parts.iter().zip(u).zip(error) {

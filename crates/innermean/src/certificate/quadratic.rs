@@ -1,7 +1,8 @@
 //! Bounds from below where F is quadratic, by a Hessian that is certain to be positive definite.
 //!
-//! Let g hold `(1/2) theta' D theta` with a diagonal D, `g0 = g - (1/2) theta' D theta` convex, `H = F'' + D` and `u = F'(theta)`. For any point `y` that g
-//! allows and a subgradient v of g0 there, for all z
+//! Let g hold `(1/2) theta' D theta` with a diagonal D, `g0 = g - (1/2) theta' D theta` convex, `H
+//! = F'' + D` and `u = F'(theta)`. For any point `y` that g allows and a subgradient v of g0 there,
+//! for all z
 //!
 //! ```text
 //! P(z) >= F(theta) + <u, z - theta> + (1/2) |z - theta|_H^2 + <D theta, z - theta> + (1/2) theta' D theta  [F and the squares, exactly]
@@ -14,8 +15,9 @@
 //! P(theta) - P* <= (1/2) s' H^-1 s + g0(theta) - g0(y) - <v, theta - y>,  s = u + D theta + v
 //! ```
 //!
-//! Where g0 is linear the rest vanishes and the bound is exact. Otherwise y is the prox step by the diagonal of H, and v the subgradient
-//! that makes s least. Rounding of u is part of s; [`Definite`] takes care of that of H.
+//! Where g0 is linear the rest vanishes and the bound is exact. Otherwise y is the prox step by the
+//! diagonal of H, and v the subgradient that makes s least. Rounding of u is part of s;
+//! [`Definite`] takes care of that of H.
 
 use super::Bound;
 use super::definite::Definite;
@@ -49,10 +51,14 @@ pub(crate) fn is_at_hand(problem: Objective<'_>) -> bool {
 pub(crate) fn is_affordable(f: &dyn Inner) -> bool {
     let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
     let products = rows * (d * d) as f64;
-    f.structure().affine && d <= MOST_COLUMNS && products <= MOST_PRODUCTS && rows * d as f64 <= MOST_NUMBERS
+    f.structure().affine
+        && d <= MOST_COLUMNS
+        && products <= MOST_PRODUCTS
+        && rows * d as f64 <= MOST_NUMBERS
 }
 
-/// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is known, as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it.
+/// `F''` and the squares of g, if that is certain to be positive definite: from `F''` if it is
+/// known, as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it.
 pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Definite> {
     let Objective { inner: f, merit, .. } = ground.problem;
     let (d, n_x) = (f.d(), f.n_x() as f64);
@@ -72,7 +78,8 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
     };
     let all: Vec<usize> = (0..d).collect();
     if let Some(c) = merit.square_weight() {
-        let variances: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry / (2.0 * c)).collect();
+        let variances: Vec<f64> =
+            matrix.iter().step_by(d + 1).map(|entry| entry / (2.0 * c)).collect();
         ground.know_variances(&variances);
     }
     // A quadratic phi bends by no more than 1 / gamma.
@@ -94,9 +101,11 @@ pub(crate) fn gap(
 ) -> Bound {
     let theta = point.theta;
     let rounded = |l: usize, part: &Coordinate| {
-        error[l] + 4.0 * UNIT * (u[l].abs() + part.tilt.abs() + part.l1 + (part.l2 * theta[l]).abs())
+        error[l]
+            + 4.0 * UNIT * (u[l].abs() + part.tilt.abs() + part.l1 + (part.l2 * theta[l]).abs())
     };
-    let mut errors: Vec<f64> = g.parts.iter().enumerate().map(|(l, part)| rounded(l, part)).collect();
+    let mut errors: Vec<f64> =
+        g.parts.iter().enumerate().map(|(l, part)| rounded(l, part)).collect();
     if g.are_smooth() {
         let mut s = u.to_vec();
         g.add_gradient(theta, &mut s);
@@ -107,7 +116,11 @@ pub(crate) fn gap(
         *error += 2.0 * UNIT * tau.abs();
     }
     // A theta that is a little off its budget, as rounding leaves it, pays the multiplier for that.
-    let off = if g.budget { (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * size_of(theta) } else { 0.0 };
+    let off = if g.budget {
+        (theta.iter().sum::<f64>() - 1.0).abs() + UNIT * size_of(theta)
+    } else {
+        0.0
+    };
     of_norm(hessian.norm(&s, &errors), usual, rest, 4.0 * UNIT * size + tau.abs() * off)
 }
 
@@ -134,7 +147,13 @@ struct Tangent {
 }
 
 impl Tangent {
-    fn new(hessian: &Definite, problem: Objective<'_>, g: &Parts, theta: &[f64], u: &[f64]) -> Self {
+    fn new(
+        hessian: &Definite,
+        problem: Objective<'_>,
+        g: &Parts,
+        theta: &[f64],
+        u: &[f64],
+    ) -> Self {
         let bends: Vec<f64> = hessian.roots.iter().map(|root| root * root).collect();
         let mut y = theta.to_vec();
         if g.budget {
@@ -176,7 +195,8 @@ fn subgradients(part: &Coordinate, y: f64) -> (f64, f64) {
     (least, most)
 }
 
-/// The multiplier that suits the coordinates which have one subgradient alone: the mean of what each would like.
+/// The multiplier that suits the coordinates which have one subgradient alone: the mean of what
+/// each would like.
 fn common(ranges: &[(f64, f64)], wanted: impl Fn(usize) -> f64, bends: &[f64]) -> f64 {
     let (mut sum, mut weight) = (0.0, 0.0);
     for (l, (least, most)) in ranges.iter().enumerate() {

@@ -1,14 +1,16 @@
 //! Duals that meet g exactly, next to some that nearly do.
 //!
-//! Where `g*` is infinite at `-u`, by an excess `rho_l` on some coordinates B that may be no more than rounding, duals without
-//! an excess lie nearby: with weights `W_r >= 0` and `H = (1/n) A_B' W A_B`, those of `w - W A_B H^-1 rho`. They need not be computed.
-//! With `q^2 = rho' H^-1 rho`, and because `(1/n) W_r a_r a_r' <= H`,
+//! Where `g*` is infinite at `-u`, by an excess `rho_l` on some coordinates B that may be no more
+//! than rounding, duals without an excess lie nearby: with weights `W_r >= 0` and `H = (1/n) A_B' W
+//! A_B`, those of `w - W A_B H^-1 rho`. They need not be computed. With `q^2 = rho' H^-1 rho`, and
+//! because `(1/n) W_r a_r a_r' <= H`,
 //!
 //! ```text
 //! |change of w_r| <= sqrt(n W_r) q,      |change of u_l| <= sqrt(H_ll) q  for l outside of B
 //! ```
 //!
-//! so that it is enough to know that H is positive definite (`definite.rs`). A budget is one more row of ones, of any weight, whose dual is its multiplier.
+//! so that it is enough to know that H is positive definite (`definite.rs`). A budget is one more
+//! row of ones, of any weight, whose dual is its multiplier.
 
 use super::definite::Definite;
 use super::ground::Ground;
@@ -36,21 +38,24 @@ const CERTAIN: f64 = 0.1;
 /// `phi_r''`; None where phi has kinks or no second derivatives.
 pub(crate) fn bend(problem: Objective<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
     let mut bend = vec![0.0; f_bar.len()];
-    let known = !problem.merit.has_kinks() && problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut bend);
+    let known = !problem.merit.has_kinks()
+        && problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut bend);
     // Not f64::max, which would drop a NaN.
     bend.iter_mut().filter(|x| **x < 0.0).for_each(|x| *x = 0.0);
     known.then_some(bend)
 }
 
-/// `W_r`: `phi_r''` or, where phi has kinks, 1; 0 for duals at an edge of the domain of `phi_r*`, which stay there. None where phi has no second
-/// derivatives.
+/// `W_r`: `phi_r''` or, where phi has kinks, 1; 0 for duals at an edge of the domain of `phi_r*`,
+/// which stay there. None where phi has no second derivatives.
 pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<Vec<f64>> {
     let (merit, f) = (ground.problem.merit, ground.problem.inner);
     let (n_x, ell) = (f.n_x(), f.ell());
-    let mut weights = if merit.has_kinks() { vec![1.0; w.len()] } else { bend(ground.problem, f_bar)? };
+    let mut weights =
+        if merit.has_kinks() { vec![1.0; w.len()] } else { bend(ground.problem, f_bar)? };
     let omega = mean_square(w, n_x);
     for sign in [-1.0, 1.0] {
-        let moved: Vec<f64> = w.iter().map(|w| w + sign * ROOM * (w.abs() + ROOM * omega)).collect();
+        let moved: Vec<f64> =
+            w.iter().map(|w| w + sign * ROOM * (w.abs() + ROOM * omega)).collect();
         let mut inside = moved.clone();
         merit.prox_conjugates(0..n_x, VANISHING, &mut inside);
         let terms = moved.chunks_exact(ell).zip(inside.chunks_exact(ell)).zip(w.chunks_exact(ell));
@@ -76,7 +81,8 @@ pub(crate) fn gram(ground: &Ground<'_>, weights: &[f64]) -> Vec<f64> {
 }
 
 impl Repair {
-    /// For an excess, with a matrix as [`gram`] made it; None where it is not certain that there are such duals.
+    /// For an excess, with a matrix as [`gram`] made it; None where it is not certain that there
+    /// are such duals.
     pub(crate) fn new(
         ground: &Ground<'_>,
         weights: &[f64],
@@ -94,7 +100,8 @@ impl Repair {
         for &r in &beyond {
             block.extend(beyond.iter().map(|&c| matrix[r.max(c) * d + r.min(c)]));
         }
-        let mut of_sum: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry.max(0.0).sqrt()).collect();
+        let mut of_sum: Vec<f64> =
+            matrix.iter().step_by(d + 1).map(|entry| entry.max(0.0).sqrt()).collect();
         if budget {
             let weight = gram::size_across(m, &block);
             for entry in &mut block {
@@ -117,7 +124,8 @@ impl Repair {
         })
     }
 
-    /// For an excess of one coordinate, along its column alone; None where that may be rounding, as the deviations of a constant from its mean are.
+    /// For an excess of one coordinate, along its column alone; None where that may be rounding, as
+    /// the deviations of a constant from its mean are.
     pub(crate) fn along(
         ground: &Ground<'_>,
         weights: &[f64],
@@ -125,7 +133,8 @@ impl Repair {
         excess: f64,
     ) -> Option<Self> {
         let (n_x, sizes) = (ground.n_x() as f64, ground.sizes());
-        let bend: f64 = weights.iter().zip(column).map(|(weight, z)| weight * z * z).sum::<f64>() / n_x;
+        let bend: f64 =
+            weights.iter().zip(column).map(|(weight, z)| weight * z * z).sum::<f64>() / n_x;
         let most = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight)).sqrt();
         let lost = sizes.of_entry * most * sizes.columns[coordinate] / bend.sqrt();
         // Twice the excess for what rounding did to the sum.

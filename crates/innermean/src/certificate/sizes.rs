@@ -1,8 +1,9 @@
 //! How large the numbers are that are added up, and so how far rounding may have moved a sum.
 //!
-//! With u the unit of rounding, a sum of products whose terms pass through at most k roundings is wrong by at most about
-//! `k u` of the sum of their sizes (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1). Let `s_rl` be the
-//! size of what makes up entry l of row r, and `S_l^2 = (1/n_X) sum_r s_rl^2`. By Cauchy and Schwarz, and Minkowski,
+//! With u the unit of rounding, a sum of products whose terms pass through at most k roundings is
+//! wrong by at most about `k u` of the sum of their sizes (Higham, "Accuracy and Stability of
+//! Numerical Algorithms", section 3.1). Let `s_rl` be the size of what makes up entry l of row r,
+//! and `S_l^2 = (1/n_X) sum_r s_rl^2`. By Cauchy and Schwarz, and Minkowski,
 //!
 //! ```text
 //! |rounding of u_l|                     <= k u S_l omega,                    omega^2 = (1/n_X) sum_r w_r^2
@@ -18,11 +19,13 @@ use crate::model::inner::{Inner, pieces};
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Of the most that rounding can do to a long sum, what it usually does; and units of rounding that it does to a short one.
+/// Of the most that rounding can do to a long sum, what it usually does; and units of rounding that
+/// it does to a short one.
 const USUAL: f64 = 0.03;
 const FEW_UNITS: f64 = 8.0;
 
-/// Numbers up to which the rows of all pairs are looked at; beyond, so many terms and pairs of each, with a margin for those that are not.
+/// Numbers up to which the rows of all pairs are looked at; beyond, so many terms and pairs of
+/// each, with a margin for those that are not.
 const MOST_NUMBERS: usize = 1 << 16;
 const SOME_TERMS: usize = 128;
 const SOME_PAIRS: usize = 16;
@@ -44,7 +47,8 @@ pub(crate) struct Sizes {
     pub(crate) columns: Vec<f64>,
     /// `S_0`
     pub(crate) offset: f64,
-    /// Where there is one outer term whose averages have units of their own: the size of every entry, that of the offset behind those of a row.
+    /// Where there is one outer term whose averages have units of their own: the size of every
+    /// entry, that of the offset behind those of a row.
     entries: Option<Vec<f64>>,
     /// `k u` for a sum over the rows.
     pub(crate) of_sum: f64,
@@ -65,9 +69,11 @@ impl Sizes {
         let width = if sparse { widest().unwrap_or(d) } else { d } as f64;
         let (columns, offset, averaged) = if let Some((rows, mean)) = f.centred_rows() {
             let columns = match variances {
-                Some(variances) => {
-                    variances.iter().zip(mean).map(|(v, m)| SURE * v.sqrt() + 2.0 * m.abs()).collect()
-                }
+                Some(variances) => variances
+                    .iter()
+                    .zip(mean)
+                    .map(|(v, m)| SURE * v.sqrt() + 2.0 * m.abs())
+                    .collect(),
                 None => sizes_of_centred(rows, mean),
             };
             (columns, 0.0, added)
@@ -110,7 +116,10 @@ impl Sizes {
         if let Some(entries) = &self.entries {
             let mut errors = vec![0.0; self.columns.len()];
             for (row, w) in entries.chunks_exact(self.columns.len() + 1).zip(w) {
-                errors.iter_mut().zip(row).for_each(|(error, size)| *error += self.of_sum * size * w.abs());
+                errors
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(error, size)| *error += self.of_sum * size * w.abs());
             }
             return errors;
         }
@@ -125,16 +134,24 @@ impl Sizes {
 
     /// What rounding of the averages may have moved `(1/n_X) sum_r w_r fbar_r` by.
     pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], n_x: usize) -> f64 {
-        let Some(entries) = &self.entries else { return mean_square(w, n_x) * self.average_error(theta) };
+        let Some(entries) = &self.entries else {
+            return mean_square(w, n_x) * self.average_error(theta);
+        };
         let d = theta.len();
-        let of_row =
-            |row: &[f64]| row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>();
-        entries.chunks_exact(d + 1).zip(w).map(|(row, w)| self.of_average * of_row(row) * w.abs()).sum()
+        let of_row = |row: &[f64]| {
+            row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>()
+        };
+        entries
+            .chunks_exact(d + 1)
+            .zip(w)
+            .map(|(row, w)| self.of_average * of_row(row) * w.abs())
+            .sum()
     }
 
     /// `S_0 + sum_l S_l |theta_l|`
     pub(crate) fn reach(&self, theta: &[f64]) -> f64 {
-        self.offset + self.columns.iter().zip(theta).map(|(size, theta)| size * theta.abs()).sum::<f64>()
+        self.offset
+            + self.columns.iter().zip(theta).map(|(size, theta)| size * theta.abs()).sum::<f64>()
     }
 
     /// Of a bound on rounding, what may well be.
@@ -142,9 +159,13 @@ impl Sizes {
         (FEW_UNITS * UNIT / self.of_sum).clamp(USUAL, 1.0)
     }
 
-    /// `max_l S_l |theta_l|`, or `least` if that is more: how large theta is, in units in which columns have size 1.
+    /// `max_l S_l |theta_l|`, or `least` if that is more: how large theta is, in units in which
+    /// columns have size 1.
     pub(crate) fn extent(&self, theta: &[f64], least: f64) -> f64 {
-        self.columns.iter().zip(theta).fold(least, |most, (size, theta)| most.max(size * theta.abs()))
+        self.columns
+            .iter()
+            .zip(theta)
+            .fold(least, |most, (size, theta)| most.max(size * theta.abs()))
     }
 }
 

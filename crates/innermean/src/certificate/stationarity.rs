@@ -4,9 +4,11 @@
 //! max over x of  -<F'(theta), x - theta> - (1/2) (x - theta)' H (x - theta) - g(x) + g(theta)
 //! ```
 //!
-//! with Gauss-Newton's matrix H, which is never indefinite. It is a difference of objectives, so that the units of the columns do not count; divided by the size of the objective, nor
-//! does its unit. A first look takes the diagonal of H, a second one, where that says that little is left, the whole of it: along columns that are nearly the same, much
-//! may be left where no single coordinate shows it.
+//! with Gauss-Newton's matrix H, which is never indefinite. It is a difference of objectives, so
+//! that the units of the columns do not count; divided by the size of the objective, nor does its
+//! unit. A first look takes the diagonal of H, a second one, where that says that little is left,
+//! the whole of it: along columns that are nearly the same, much may be left where no single
+//! coordinate shows it.
 
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +83,9 @@ impl Stationarity {
         [&self.diagonal, &self.sizes, &self.reach].iter().all(|x| x.is_empty() || x.len() == d)
     }
 
-    /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no number: where slopes or bends are none, or have no end, as after
-    /// iterates that blew up, nothing says that little is left.
+    /// What a Newton step would gain; `enough` is what need not be told more precisely. Never no
+    /// number: where slopes or bends are none, or have no end, as after iterates that blew up,
+    /// nothing says that little is left.
     pub(crate) fn gain(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let gain = self.gain_of_numbers(problem, at, enough);
         if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
@@ -127,8 +130,14 @@ impl Stationarity {
         if enough > 0.0 { self.sizes.len() as f64 * self.noise(l).powi(2) / enough } else { 0.0 }
     }
 
-    /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen to gain.
-    pub(crate) fn kept(&mut self, problem: Objective<'_>, at: Slope<'_>, asked: Asked) -> Option<f64> {
+    /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen
+    /// to gain.
+    pub(crate) fn kept(
+        &mut self,
+        problem: Objective<'_>,
+        at: Slope<'_>,
+        asked: Asked,
+    ) -> Option<f64> {
         let d = problem.inner.d();
         let g = Parts::of(problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
         self.look(problem, at);
@@ -143,10 +152,15 @@ impl Stationarity {
             return Some(kept.max(fallen));
         }
         // Gauss-Newton's steps may promise more than there is where f bends.
-        Some(if kept > asked.enough { kept.min(self.by_whole_hessian(problem, &g, at, asked)) } else { kept })
+        Some(if kept > asked.enough {
+            kept.min(self.by_whole_hessian(problem, &g, at, asked))
+        } else {
+            kept
+        })
     }
 
-    /// Whether the time has come to look whether a step gains what it promises: the objective has fallen by less than that for a while, and twice as long as the last time.
+    /// Whether the time has come to look whether a step gains what it promises: the objective has
+    /// fallen by less than that for a while, and twice as long as the last time.
     pub(crate) fn is_idle(&mut self, objective: f64, enough: f64) -> bool {
         self.idle += 1;
         if objective < self.lowest - enough {
@@ -157,15 +171,24 @@ impl Stationarity {
 
     /// Makes both anew.
     fn look(&mut self, problem: Objective<'_>, at: Slope<'_>) {
-        (self.diagonal, self.sizes) = hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
+        (self.diagonal, self.sizes) =
+            hessian::diagonal_and_sizes(problem, at.theta, at.f_bar, at.w);
         self.reach.resize(self.diagonal.len(), 0.0);
-        for (most, bend) in self.reach.iter_mut().zip(&self.diagonal).filter(|(_, bend)| bend.is_finite()) {
+        for (most, bend) in
+            self.reach.iter_mut().zip(&self.diagonal).filter(|(_, bend)| bend.is_finite())
+        {
             *most = most.max(*bend);
         }
     }
 
     /// What a Newton step gains by the whole of `F''`, with what f bends by.
-    fn by_whole_hessian(&self, problem: Objective<'_>, g: &Parts, at: Slope<'_>, asked: Asked) -> f64 {
+    fn by_whole_hessian(
+        &self,
+        problem: Objective<'_>,
+        g: &Parts,
+        at: Slope<'_>,
+        asked: Asked,
+    ) -> f64 {
         if at.theta.len() > bent::MOST {
             return f64::INFINITY;
         }
@@ -228,7 +251,9 @@ pub(super) fn matrix(problem: Objective<'_>, at: Slope<'_>) -> Vec<f64> {
     matrix
 }
 
-/// Along all coordinates: where a Newton step ends, and what it gains, without end where none was found. To the diagonal of the matrix a ridge is added, and to each of its entries what makes it stiff.
+/// Along all coordinates: where a Newton step ends, and what it gains, without end where none was
+/// found. To the diagonal of the matrix a ridge is added, and to each of its entries what makes it
+/// stiff.
 pub(super) fn newton_step(
     problem: Objective<'_>,
     g: &Parts,
@@ -238,7 +263,8 @@ pub(super) fn newton_step(
     stiff: impl Fn(usize) -> f64,
 ) -> (Vec<f64>, f64) {
     let d = at.theta.len();
-    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x)) * f64::MIN_POSITIVE.sqrt();
+    let least = matrix.iter().step_by(d + 1).fold(0.0_f64, |most, x| most.max(*x))
+        * f64::MIN_POSITIVE.sqrt();
     for (l, entry) in matrix.iter_mut().step_by(d + 1).enumerate() {
         *entry += ridge * *entry + least + stiff(l);
     }
@@ -257,7 +283,8 @@ pub(super) fn newton_step(
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
 fn by_mapping(problem: Objective<'_>, at: Slope<'_>) -> f64 {
     let f = problem.inner;
-    let bend = crate::model::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
+    let bend =
+        crate::model::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
     let alpha = if bend > 0.0 && bend.is_finite() { 1.0 / bend } else { 1.0 };
     0.5 * alpha * norm_squared(&problem.mapping(at.theta, at.gradient, alpha))
 }

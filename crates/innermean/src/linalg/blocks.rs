@@ -1,7 +1,8 @@
 //! Parallel passes whose result does not depend on the number of threads.
 //!
-//! The index range is cut into blocks by its length and the costs of its indices alone. Threads take blocks as they come;
-//! partial sums are kept per block and added up in the order of the blocks.
+//! The index range is cut into blocks by its length and the costs of its indices alone. Threads
+//! take blocks as they come; partial sums are kept per block and added up in the order of the
+//! blocks.
 
 use std::ops::Range;
 
@@ -11,20 +12,23 @@ use crate::linalg::vector::{axpy, dispatch};
 
 /// At most so many blocks: partial sums stay small, and every core of a large machine finds work.
 const MOST_BLOCKS: usize = 128;
-/// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a thread.
+/// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a
+/// thread.
 const LEAST_WORK: usize = 1 << 15;
-/// A pass that touches fewer numbers stays on the thread that asks for it: to hand it to others takes 10 to 15 microseconds, as long as these numbers (with
-/// two threads, half of them) take from the cache.
+/// A pass that touches fewer numbers stays on the thread that asks for it: to hand it to others
+/// takes 10 to 15 microseconds, as long as these numbers (with two threads, half of them) take from
+/// the cache.
 const WORTH_THREADS: usize = 1 << 18;
 
 /// Entries of a sum that a thread adds up at once.
 const PART: usize = 1 << 12;
 
-/// So many numbers touched take about as long as a value or a derivative of phi, of which some are logarithms and exponentials.
+/// So many numbers touched take about as long as a value or a derivative of phi, of which some are
+/// logarithms and exponentials.
 pub const MERIT: usize = 8;
 
-/// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark them
-/// `#[inline(always)]`.
+/// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark
+/// them `#[inline(always)]`.
 #[derive(Debug, Clone)]
 pub struct Blocks {
     n: usize,
@@ -33,8 +37,9 @@ pub struct Blocks {
     work: usize,
 }
 
-/// Work on a block by its number: rows to fill, and a partial sum. Through a pointer, which costs nothing for a whole block: so what hands blocks to threads
-/// is compiled once, and not for every kind of work.
+/// Work on a block by its number: rows to fill, and a partial sum. Through a pointer, which costs
+/// nothing for a whole block: so what hands blocks to threads is compiled once, and not for every
+/// kind of work.
 type FillBlock<'a, const K: usize> = dyn Fn(usize, [&mut [f64]; K], &mut [f64]) + Sync + 'a;
 
 /// Where a block ends.
@@ -52,14 +57,16 @@ impl Blocks {
         Self::with_least(n, cost, 0)
     }
 
-    /// [`Self::new`] with at least so many numbers touched in a block, as is right where every block brings a vector of that length.
+    /// [`Self::new`] with at least so many numbers touched in a block, as is right where every
+    /// block brings a vector of that length.
     pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
         Blocks { n, cuts: Cuts::Every(len.min(n.max(1))), work: n * cost }
     }
 
-    /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of about equal work. An index is never
-    /// cut: one that costs more than all others is a block of its own.
+    /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of
+    /// about equal work. An index is never cut: one that costs more than all others is a block of
+    /// its own.
     pub fn balanced(n: usize, least: usize, cost: impl Fn(usize) -> usize) -> Self {
         let first = if n > 0 { cost(0) } else { 1 };
         if (1..n).all(|i| cost(i) == first) {
@@ -109,7 +116,12 @@ impl Blocks {
     ///
     /// # Panics
     /// Unless `out` has `n * width` entries.
-    pub fn fill(&self, width: usize, out: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+    pub fn fill(
+        &self,
+        width: usize,
+        out: &mut [f64],
+        work: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) {
         self.fill_and_add(
             width,
             out,
@@ -120,7 +132,8 @@ impl Blocks {
         );
     }
 
-    /// `sum += scale * (partials of all blocks)`, where `work(range, partial)` adds its block to a zeroed vector.
+    /// `sum += scale * (partials of all blocks)`, where `work(range, partial)` adds its block to a
+    /// zeroed vector.
     pub fn add(&self, scale: f64, sum: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
         self.add_blocks(scale, sum, &|b, partial| {
             dispatch(
@@ -165,7 +178,8 @@ impl Blocks {
         );
     }
 
-    /// [`Self::fill_and_add`] with two vectors to fill: `work(range, rows of a, rows of b, partial)`.
+    /// [`Self::fill_and_add`] with two vectors to fill: `work(range, rows of a, rows of b,
+    /// partial)`.
     ///
     /// # Panics
     /// Unless `a` and `b` have `n * width` entries.
@@ -222,7 +236,8 @@ impl Blocks {
             parts.push(outs.each_mut().map(|parts| parts.next().expect("a part for each block")));
         }
         let partial_len = sum.len();
-        // One number more for each block, so that there is something to hand out where nothing is summed.
+        // One number more for each block, so that there is something to hand out where nothing is
+        // summed.
         let mut partials = vec![0.0; self.count() * (partial_len + 1)];
         let block = |(b, (rows, partial)): (usize, ([&mut [f64]; K], &mut [f64]))| {
             work(b, rows, &mut partial[..partial_len]);
@@ -230,7 +245,11 @@ impl Blocks {
         if self.work < WORTH_THREADS {
             parts.into_iter().zip(partials.chunks_mut(partial_len + 1)).enumerate().for_each(block);
         } else {
-            parts.into_par_iter().zip(partials.par_chunks_mut(partial_len + 1)).enumerate().for_each(block);
+            parts
+                .into_par_iter()
+                .zip(partials.par_chunks_mut(partial_len + 1))
+                .enumerate()
+                .for_each(block);
         }
         add_up(scale, &partials, partial_len + 1, sum);
     }
@@ -251,8 +270,13 @@ impl Blocks {
         total[0]
     }
 
-    /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by `scratch`.
-    pub fn max<S>(&self, scratch: impl Fn() -> S + Sync, term: impl Fn(&mut S, usize) -> f64 + Sync) -> f64 {
+    /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by
+    /// `scratch`.
+    pub fn max<S>(
+        &self,
+        scratch: impl Fn() -> S + Sync,
+        term: impl Fn(&mut S, usize) -> f64 + Sync,
+    ) -> f64 {
         self.max_of_blocks(&|b| {
             let (mut scratch, mut most) = (scratch(), f64::NEG_INFINITY);
             dispatch(
@@ -277,8 +301,8 @@ impl Blocks {
     }
 }
 
-/// `sum += scale * (every partial)` in their order, where one begins every so many numbers. Long sums are shared out by their entries,
-/// which changes no order.
+/// `sum += scale * (every partial)` in their order, where one begins every so many numbers. Long
+/// sums are shared out by their entries, which changes no order.
 fn add_up(scale: f64, partials: &[f64], every: usize, sum: &mut [f64]) {
     let add = |(part, sum): (usize, &mut [f64])| {
         let own = part * PART..part * PART + sum.len();
@@ -299,7 +323,9 @@ mod tests {
 
     #[test]
     fn blocks_cover_the_range_once_and_do_not_depend_on_threads() {
-        for (n, cost) in [(0, 1), (1, 1), (31, 1000), (4096, 100), (4097, 25), (7240, 25), (100_000, 1)] {
+        for (n, cost) in
+            [(0, 1), (1, 1), (31, 1000), (4096, 100), (4097, 25), (7240, 25), (100_000, 1)]
+        {
             check(&Blocks::new(n, cost), n);
             check(&Blocks::balanced(n, 0, |_| cost), n);
             check(&Blocks::balanced(n, 0, |i| if i % 100 == 7 { 300 * cost } else { cost }), n);
@@ -308,14 +334,17 @@ mod tests {
         assert_eq!(Blocks::new(1000, 100).max(|| (), |(), i| -(i as f64 - 700.0).abs()), 0.0);
     }
 
-    /// One index of half the work is a block of its own, and the others are shared out as if it were not there.
+    /// One index of half the work is a block of its own, and the others are shared out as if it
+    /// were not there.
     #[test]
     fn blocks_are_balanced_by_cost_and_not_by_number() {
         let cost = |i: usize| if i == 500 { 1_000_000 } else { 1000 };
         let blocks = Blocks::balanced(1001, 0, cost);
         let work = |b: usize| blocks.range(b).map(cost).sum::<usize>();
         assert!((0..blocks.count()).any(|b| blocks.range(b) == (500..501)));
-        assert!((0..blocks.count()).all(|b| blocks.range(b) == (500..501) || work(b) <= LEAST_WORK));
+        assert!(
+            (0..blocks.count()).all(|b| blocks.range(b) == (500..501) || work(b) <= LEAST_WORK)
+        );
         assert!(blocks.count() >= 30);
     }
 
@@ -334,7 +363,11 @@ mod tests {
             alone.to_bits()
         };
         let on = |threads| {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool").install(run)
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a thread pool")
+                .install(run)
         };
         assert_eq!(on(1), on(2), "n = {n}");
         assert_eq!(on(1), on(5), "n = {n}");

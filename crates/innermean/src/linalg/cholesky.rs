@@ -31,11 +31,13 @@ impl Cholesky {
         self.d == d && self.l.len() == d * d
     }
 
-    /// Factors a d x d matrix given row by row, of which only the part on and below the diagonal counts: `d^3 / 6` products, in parallel
-    /// for large d, with the same bits on any number of threads.
+    /// Factors a d x d matrix given row by row, of which only the part on and below the diagonal
+    /// counts: `d^3 / 6` products, in parallel for large d, with the same bits on any number of
+    /// threads.
     ///
     /// # Errors
-    /// If the matrix is not positive definite to working precision: a pivot must keep some of its digits.
+    /// If the matrix is not positive definite to working precision: a pivot must keep some of its
+    /// digits.
     ///
     /// # Panics
     /// Unless there are `d * d` entries.
@@ -88,7 +90,8 @@ impl Cholesky {
         self.solve_upper(x);
     }
 
-    /// `X <- M^-1 X` for k right-hand sides at once, X being d rows of length k: every entry of L is read twice, whatever k is.
+    /// `X <- M^-1 X` for k right-hand sides at once, X being d rows of length k: every entry of L
+    /// is read twice, whatever k is.
     ///
     /// # Panics
     /// Unless X has `d * k` entries.
@@ -170,7 +173,10 @@ mod tests {
             let expected: Vec<f64> = x.iter().flat_map(|x| [*x, 2.0 * x, -x]).collect();
             assert!(close(&many, &expected), "M^-1 of several, d = {d}");
             let above = |k: &usize| k % d > k / d;
-            assert!((0..d * d).filter(above).all(|k| cholesky.factor()[k] == 0.0), "zeros above, d = {d}");
+            assert!(
+                (0..d * d).filter(above).all(|k| cholesky.factor()[k] == 0.0),
+                "zeros above, d = {d}"
+            );
         }
     }
 
@@ -179,7 +185,10 @@ mod tests {
         let d = 300;
         let mut m = matrix(d, 1.0, 5);
         let on = |threads: usize, m: &[f64]| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a thread pool");
             pool.install(|| Cholesky::new(m, d)).expect("positive definite").l
         };
         let alone = on(1, &m);
@@ -195,7 +204,10 @@ mod tests {
 
     #[test]
     fn what_is_not_positive_definite_is_refused() {
-        assert_eq!(Cholesky::new(&[1.0, 2.0, 2.0, 1.0], 2).err(), Some(NotPositiveDefinite { row: 1, d: 2 }));
+        assert_eq!(
+            Cholesky::new(&[1.0, 2.0, 2.0, 1.0], 2).err(),
+            Some(NotPositiveDefinite { row: 1, d: 2 })
+        );
         assert_eq!(Cholesky::new(&[0.0], 1).err(), Some(NotPositiveDefinite { row: 0, d: 1 }));
         assert!(Cholesky::new(&[f64::NAN], 1).is_err());
         assert!(Cholesky::new(&[f64::INFINITY], 1).is_err());

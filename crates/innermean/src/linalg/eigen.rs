@@ -1,4 +1,5 @@
-//! Eigenvalues and eigenvectors of a small symmetric matrix, by Jacobi's rotations: slow, and precise to the last digits whatever the matrix.
+//! Eigenvalues and eigenvectors of a small symmetric matrix, by Jacobi's rotations: slow, and
+//! precise to the last digits whatever the matrix.
 
 use crate::linalg::elementary::Elementary;
 
@@ -78,7 +79,11 @@ mod tests {
         for (k, q) in vectors.chunks_exact(d).enumerate() {
             for (row, own) in a.chunks_exact(d).zip(q) {
                 let product: f64 = row.iter().zip(q).map(|(a, q)| a * q).sum();
-                assert!((product - values[k] * own).abs() < 1e-14, "{product} is not {} {own}", values[k]);
+                assert!(
+                    (product - values[k] * own).abs() < 1e-14,
+                    "{product} is not {} {own}",
+                    values[k]
+                );
             }
         }
         values.sort_by(f64::total_cmp);

@@ -1,9 +1,10 @@
 //! Logarithms, exponentials and powers whose bits are the same on every machine.
 //!
-//! `f64::ln` and its like are those of the system's library, which takes other instructions on other processors and differs by a unit in
-//! the last place; a run goes another way from there. These are written in the four operations that IEEE 754 fixes (`libm`, in Rust), and
-//! whatever reaches a result goes through them. Square roots and [`f64::mul_add`] are fixed already. Loops over many numbers have an
-//! exponential of their own, see `exponential`.
+//! `f64::ln` and its like are those of the system's library, which takes other instructions on
+//! other processors and differs by a unit in the last place; a run goes another way from there.
+//! These are written in the four operations that IEEE 754 fixes (`libm`, in Rust), and whatever
+//! reaches a result goes through them. Square roots and [`f64::mul_add`] are fixed already. Loops
+//! over many numbers have an exponential of their own, see `exponential`.
 
 /// The functions, as methods of a number.
 pub trait Elementary {

@@ -2,7 +2,8 @@
 
 use crate::linalg::vector::axpy;
 
-/// The solution of `M x = b` for a d x d matrix given row by row; none if M is singular to working precision. Takes `d^3 / 3` products.
+/// The solution of `M x = b` for a d x d matrix given row by row; none if M is singular to working
+/// precision. Takes `d^3 / 3` products.
 ///
 /// # Panics
 /// Unless M has as many rows and columns as b has entries.

@@ -1,20 +1,24 @@
 //! `e^x` in a form that loops over many numbers can be vectorised with.
 //!
-//! The library's `f64::exp` is a call for each number, which costs as much as the row of features before it. This one is a polynomial and
-//! two tricks with bits: inlined into a loop, four of them run side by side. Its bits are the same on every machine.
+//! The library's `f64::exp` is a call for each number, which costs as much as the row of features
+//! before it. This one is a polynomial and two tricks with bits: inlined into a loop, four of them
+//! run side by side. Its bits are the same on every machine.
 
 use crate::linalg::scalar::clamp;
 
-/// `1.5 * 2^52`: added to a number below `2^51`, it leaves the number's nearest integer in the low bits.
+/// `1.5 * 2^52`: added to a number below `2^51`, it leaves the number's nearest integer in the low
+/// bits.
 const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
 /// `ln 2` in two parts: the first has so few digits that whole multiples of it are exact.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
-/// Where the result stays a normal number. Beyond, it is as if x were here: `1e-307` and `1e308` serve as 0 and infinity.
+/// Where the result stays a normal number. Beyond, it is as if x were here: `1e-307` and `1e308`
+/// serve as 0 and infinity.
 const RANGE: (f64, f64) = (-708.0, 709.0);
 
 /// `e^x`, off by at most one or two units in the last place for x in -708 to 709; a NaN stays one.
 ///
-/// `x = k ln 2 + r` with a whole k and `|r| <= ln(2)/2`; then `e^x = 2^k e^r`, and 14 terms of the series of `e^r` reach rounding.
+/// `x = k ln 2 + r` with a whole k and `|r| <= ln(2)/2`; then `e^x = 2^k e^r`, and 14 terms of the
+/// series of `e^r` reach rounding.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let x = clamp(x, RANGE.0, RANGE.1);
@@ -71,7 +75,9 @@ mod tests {
         let halves = (-2040..=2040).map(|k| (f64::from(k) + 1e-9) * 0.5 * std::f64::consts::LN_2);
         let small = (0..320).map(|k| 0.1_f64.powi(k) * if k % 2 == 0 { 1.0 } else { -1.0 });
         let drawn: Vec<f64> = (0..200_000).map(|_| (draws.unit() - 0.5) * 80.0).collect();
-        for x in evenly.chain(halves).chain(small).chain(drawn).filter(|x| (-708.0..=709.0).contains(x)) {
+        for x in
+            evenly.chain(halves).chain(small).chain(drawn).filter(|x| (-708.0..=709.0).contains(x))
+        {
             assert!(steps_between(exp(x), x.exp()) <= 2, "{x}: {} {}", exp(x), x.exp());
         }
         assert_eq!([exp(0.0), exp(-0.0)], [1.0, 1.0]);
@@ -81,10 +87,16 @@ mod tests {
         {
             assert_eq!(exp(far), exp(end));
         }
-        assert!(exp(-708.0) > 0.0 && exp(-708.0) < 1e-307 && exp(709.0) > 8e307 && exp(709.0).is_finite());
+        assert!(
+            exp(-708.0) > 0.0
+                && exp(-708.0) < 1e-307
+                && exp(709.0) > 8e307
+                && exp(709.0).is_finite()
+        );
     }
 
-    /// Loops over many numbers, compiled for vectors or not, say what single calls say, bit for bit.
+    /// Loops over many numbers, compiled for vectors or not, say what single calls say, bit for
+    /// bit.
     #[test]
     fn many_at_once_are_bit_for_bit_one_by_one() {
         for n in [1, 3, 8, 29] {
@@ -112,7 +124,8 @@ mod tests {
         assert!(sigmoid(-800.0) > 0.0 && sigmoid(800.0) == 1.0);
         for k in -700..=700 {
             let t = f64::from(k) + 0.1;
-            let expected = if t < 0.0 { t.exp() / (1.0 + t.exp()) } else { 1.0 / (1.0 + (-t).exp()) };
+            let expected =
+                if t < 0.0 { t.exp() / (1.0 + t.exp()) } else { 1.0 / (1.0 + (-t).exp()) };
             assert!(steps_between(sigmoid(t), expected) <= 4, "{t}");
         }
     }

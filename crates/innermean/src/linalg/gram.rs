@@ -1,7 +1,8 @@
 //! Gram matrices of linear predictors: what second-order methods and exact bounds are made of.
 //!
-//! A symmetric product of rank n is computed on and below its diagonal: dense rows by tiles that stay in registers, sparse ones by scattered sums. Groups of rows
-//! and strips of the result are shared out to the threads; partial sums are added up in the order of the groups.
+//! A symmetric product of rank n is computed on and below its diagonal: dense rows by tiles that
+//! stay in registers, sparse ones by scattered sums. Groups of rows and strips of the result are
+//! shared out to the threads; partial sums are added up in the order of the groups.
 
 use self::dense::DataRows;
 use crate::linalg::vector::update_with;
@@ -12,10 +13,12 @@ mod cuts;
 mod dense;
 mod sparse;
 
-/// Rows of which more than one number in so many is not zero are multiplied as if they were dense: a scattered product takes about so much longer.
+/// Rows of which more than one number in so many is not zero are multiplied as if they were dense:
+/// a scattered product takes about so much longer.
 const SPARSE: usize = 8;
 
-/// `sum_r weight(r) a_r a_r'` over all rows of `f`, where row `r = i ell + c` is coordinate c of term i; d rows of length d.
+/// `sum_r weight(r) a_r a_r'` over all rows of `f`, where row `r = i ell + c` is coordinate c of
+/// term i; d rows of length d.
 pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
     let (n, d) = (f.n_x() * f.ell(), f.d());
     if let Some(rows) = f.dense() {
@@ -34,7 +37,9 @@ pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64>
         n,
         d,
         #[inline(always)]
-        |rows, strip, out| sparse::add(d, rows, strip, &weight, |r| data.columns_and_values(r), out),
+        |rows, strip, out| {
+            sparse::add(d, rows, strip, &weight, |r| data.columns_and_values(r), out)
+        },
     )
 }
 
@@ -54,7 +59,8 @@ pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> 
     )
 }
 
-/// [`of_rows`] for rows `a_r - center`, which are made a few at a time: `sum a_r a_r' - n center center'` would lose the digits of rows that vary little.
+/// [`of_rows`] for rows `a_r - center`, which are made a few at a time: `sum a_r a_r' - n center
+/// center'` would lose the digits of rows that vary little.
 ///
 /// # Panics
 /// Unless all rows are whole.
@@ -118,7 +124,8 @@ pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
     sizes
 }
 
-/// `matrix += share diag(matrix)`, whatever the units of the coordinates; where the diagonal is 0, as much of its mean, or of `otherwise` if all of it is.
+/// `matrix += share diag(matrix)`, whatever the units of the coordinates; where the diagonal is 0,
+/// as much of its mean, or of `otherwise` if all of it is.
 pub fn add_ridge(share: f64, otherwise: f64, d: usize, matrix: &mut [f64]) {
     let mean = matrix.iter().step_by(d + 1).sum::<f64>() / d.max(1) as f64;
     let least = if mean > 0.0 { mean } else { otherwise };
@@ -127,8 +134,9 @@ pub fn add_ridge(share: f64, otherwise: f64, d: usize, matrix: &mut [f64]) {
     }
 }
 
-/// c for which `c 1 1'` is of the size of the matrix along the ones, in units in which its diagonal is 1: `1 / sum_l (1 / M_ll)`. Added within a budget `sum_l p_l = 0`, along
-/// which it is nothing, it makes up for what the matrix lacks across.
+/// c for which `c 1 1'` is of the size of the matrix along the ones, in units in which its diagonal
+/// is 1: `1 / sum_l (1 / M_ll)`. Added within a budget `sum_l p_l = 0`, along which it is nothing,
+/// it makes up for what the matrix lacks across.
 pub fn size_across(d: usize, matrix: &[f64]) -> f64 {
     let inverse: f64 =
         matrix.iter().step_by(d + 1).filter(|entry| **entry > 0.0).map(|entry| 1.0 / entry).sum();
@@ -195,7 +203,8 @@ mod tests {
         assert_eq!(sizes_of_sum(&dense, &[1.0, -1.0]), sizes_of_sum(&sparse, &[-1.0, 1.0]));
     }
 
-    /// For sizes on both sides of every cut: one tile and many, one strip and many, one group and many.
+    /// For sizes on both sides of every cut: one tile and many, one strip and many, one group and
+    /// many.
     #[test]
     fn large_gram_matrices_are_the_plain_sums_on_any_number_of_threads() {
         for (n, d, kept) in [
@@ -218,8 +227,10 @@ mod tests {
                 sparse(d, &rows)
             };
             let on = |threads| {
-                let pool =
-                    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .expect("a thread pool");
                 pool.install(|| weighted(&f, weight))
             };
             let (matrix, mut plain, mut size) = (on(1), vec![0.0; d * d], vec![0.0; d * d]);
@@ -232,7 +243,11 @@ mod tests {
             }
             for k in 0..d * d {
                 assert!((matrix[k] - plain[k]).abs() <= 1e-13 * size[k], "entry {k} of {n} x {d}");
-                assert_eq!(matrix[k].to_bits(), matrix[k % d * d + k / d].to_bits(), "symmetric, {n} x {d}");
+                assert_eq!(
+                    matrix[k].to_bits(),
+                    matrix[k % d * d + k / d].to_bits(),
+                    "symmetric, {n} x {d}"
+                );
             }
             assert_eq!(matrix, on(3), "{n} x {d}");
         }

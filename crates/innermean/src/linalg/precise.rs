@@ -1,7 +1,9 @@
-//! Double-double arithmetic: about 32 digits, for small problems whose columns double precision cannot tell apart.
+//! Double-double arithmetic: about 32 digits, for small problems whose columns double precision
+//! cannot tell apart.
 //!
-//! Linear algebra is done in it; phi and its derivatives stay in double precision, for their rounding moves
-//! predictions by rounding alone, while that of a nearly singular matrix moves them by anything.
+//! Linear algebra is done in it; phi and its derivatives stay in double precision, for their
+//! rounding moves predictions by rounding alone, while that of a nearly singular matrix moves them
+//! by anything.
 
 use crate::model::inner::pieces;
 use crate::model::merit::QuadraticForm;
@@ -23,7 +25,8 @@ const MOST_PRODUCTS: usize = 2_000_000;
 /// Whether the problem is small enough, and of the kind.
 pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
     let (f, form) = (problem.inner, problem.merit.quadratic_form());
-    is_small(problem) && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
+    is_small(problem)
+        && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
 }
 
 /// Whether the matrix of a quadratic form is made of few products.
@@ -35,7 +38,8 @@ fn is_few(form: &QuadraticForm) -> bool {
 /// Whether an affine f has so few numbers.
 pub(crate) fn is_small(problem: Objective<'_>) -> bool {
     let f = problem.inner;
-    let pairs = if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
+    let pairs =
+        if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
     let d = f.d();
     f.structure().affine
         && pieces(f).max(pairs).saturating_mul(f.ell()).saturating_mul(d) <= MOST_PRODUCTS

@@ -9,11 +9,13 @@ use crate::linalg::vector::{HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, til
 const DEPTH: usize = 256;
 /// How far ahead numbers are asked for.
 const NEXT: usize = 512;
-/// So many of these before the next rows: the part of B that they meet stays in the second cache, and rows are read in long stretches.
+/// So many of these before the next rows: the part of B that they meet stays in the second cache,
+/// and rows are read in long stretches.
 const STRETCH: usize = 8 * DEPTH;
 
-/// `out = rows B`, where `rows` are as many rows of length d as `out` has rows of length k, and B is d rows of length k. Meant for small k. Parallel over the rows; the
-/// bits do not depend on the number of threads.
+/// `out = rows B`, where `rows` are as many rows of length d as `out` has rows of length k, and B
+/// is d rows of length k. Meant for small k. Parallel over the rows; the bits do not depend on the
+/// number of threads.
 ///
 /// # Panics
 /// Unless the sizes agree.
@@ -29,7 +31,8 @@ pub fn product(rows: &[f64], d: usize, b: &[f64], k: usize, out: &mut [f64]) {
     );
 }
 
-/// [`product`] with a look at every number of the rows while it is near: `look(r, part)` is called for all parts of every row.
+/// [`product`] with a look at every number of the rows while it is near: `look(r, part)` is called
+/// for all parts of every row.
 pub(crate) fn product_and_look(
     rows: &[f64],
     d: usize,
@@ -68,7 +71,14 @@ pub(crate) fn product_and_look(
 
 /// Some of the rows, on one thread.
 #[inline(always)]
-fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64], look: impl Fn(usize, &[f64])) {
+fn block(
+    rows: &[f64],
+    d: usize,
+    panels: &Panels,
+    k: usize,
+    out: &mut [f64],
+    look: impl Fn(usize, &[f64]),
+) {
     out.fill(0.0);
     let n = out.len() / k.max(1);
     let whole = n - n % HEIGHT;
@@ -97,11 +107,19 @@ fn block(rows: &[f64], d: usize, panels: &Panels, k: usize, out: &mut [f64], loo
 
 /// `out += (HEIGHT rows, so far apart) B` for some of the terms; `out` may have fewer rows.
 #[inline(always)]
-fn add_tiles(rows: &[f64], stride: usize, terms: Range<usize>, panels: &Panels, k: usize, out: &mut [f64]) {
+fn add_tiles(
+    rows: &[f64],
+    stride: usize,
+    terms: Range<usize>,
+    panels: &Panels,
+    k: usize,
+    out: &mut [f64],
+) {
     let lines = HEIGHT.div_ceil(k.div_ceil(WIDTH));
     for p in 0..k.div_ceil(WIDTH) {
         let right = &panels.panel(p)[terms.start * WIDTH..];
-        // What comes next is asked for in the order in which it lies: short rows follow each other, of long ones the next pieces, one after the other.
+        // What comes next is asked for in the order in which it lies: short rows follow each other,
+        // of long ones the next pieces, one after the other.
         let soon = |l: usize| {
             for k in 0..lines {
                 let line = (p * DEPTH + l) / LANES * lines + k;
@@ -126,15 +144,23 @@ mod tests {
 
     #[test]
     fn a_product_is_that_of_the_textbook_on_any_number_of_threads() {
-        for (n, d, k) in
-            [(0, 3, 2), (1, 1, 1), (6, 5, 8), (13, 300, 10), (100, 2500, 17), (7, 0, 2), (64, 4100, 3)]
-        {
+        for (n, d, k) in [
+            (0, 3, 2),
+            (1, 1, 1),
+            (6, 5, 8),
+            (13, 300, 10),
+            (100, 2500, 17),
+            (7, 0, 2),
+            (64, 4100, 3),
+        ] {
             let number = |l: usize| ((l * 7919 + d) % 1000) as f64 / 137.0 - 3.0;
             let rows: Vec<f64> = (0..n * d).map(number).collect();
             let b: Vec<f64> = (0..d * k).map(|l| number(l + 5)).collect();
             let on = |threads| {
-                let pool =
-                    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .expect("a thread pool");
                 let mut out = vec![f64::NAN; n * k];
                 pool.install(|| product(&rows, d, &b, k, &mut out));
                 out

@@ -1,8 +1,8 @@
 //! The scalar kernels that merits and regularisers share.
 //!
-//! `f64::min` and `f64::max` answer a NaN with their other argument, which would turn a diverged run into a
-//! plausible number; `f64::clamp` checks its bounds at each call. These keep a NaN and compile to two
-//! instructions without a branch.
+//! `f64::min` and `f64::max` answer a NaN with their other argument, which would turn a diverged
+//! run into a plausible number; `f64::clamp` checks its bounds at each call. These keep a NaN and
+//! compile to two instructions without a branch.
 
 /// `x` moved into `[lo, hi]`; a NaN stays one. Asks for `lo <= hi`, which the settings guarantee.
 #[inline(always)]
@@ -11,7 +11,8 @@ pub(crate) fn clamp(x: f64, lo: f64, hi: f64) -> f64 {
     if x > hi { hi } else { x }
 }
 
-/// The power of two next to a positive number, by its digits alone; 1 where that has no such neighbour among normal numbers.
+/// The power of two next to a positive number, by its digits alone; 1 where that has no such
+/// neighbour among normal numbers.
 pub(crate) fn power_of_two_near(x: f64) -> f64 {
     const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
     if !x.is_normal() || x < 0.0 {

@@ -1,12 +1,14 @@
-//! A symmetric matrix made tridiagonal once, `M = Q T Q'`, so that `(I + alpha M)^-1 x` costs `O(d^2)` for every alpha: a step that
-//! changes from one iteration to the next needs no new factorisation, and none needs memory.
+//! A symmetric matrix made tridiagonal once, `M = Q T Q'`, so that `(I + alpha M)^-1 x` costs
+//! `O(d^2)` for every alpha: a step that changes from one iteration to the next needs no new
+//! factorisation, and none needs memory.
 
 use crate::linalg::vector::{axpy, dot, norm_squared};
 
 /// Pivots of T that are kept at a time, on the stack.
 const KEPT: usize = 64;
 
-/// `M = Q T Q'` with `Q = H_0 H_1 ...`, each `H_k = I - 2 v_k v_k'` a reflection that leaves the first k + 1 coordinates alone.
+/// `M = Q T Q'` with `Q = H_0 H_1 ...`, each `H_k = I - 2 v_k v_k'` a reflection that leaves the
+/// first k + 1 coordinates alone.
 #[derive(Debug, Clone)]
 pub struct Tridiagonal {
     /// `v_k` in row k, of length 1 or all zeros
@@ -17,7 +19,8 @@ pub struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Of a symmetric d x d matrix given row by row: Householder's reflections, about `4 d^3 / 3` products.
+    /// Of a symmetric d x d matrix given row by row: Householder's reflections, about `4 d^3 / 3`
+    /// products.
     ///
     /// # Panics
     /// Unless there are `d * d` entries.
@@ -67,8 +70,9 @@ impl Tridiagonal {
         }
     }
 
-    /// `x <- (I + alpha T)^-1 x` by elimination downwards and substitution upwards. The pivots are needed again on the way up;
-    /// they are made anew from the top for each stretch, rather than kept.
+    /// `x <- (I + alpha T)^-1 x` by elimination downwards and substitution upwards. The pivots are
+    /// needed again on the way up; they are made anew from the top for each stretch, rather than
+    /// kept.
     #[inline(always)]
     fn solve_tridiagonal(&self, alpha: f64, x: &mut [f64]) {
         let d = x.len();
@@ -104,7 +108,8 @@ impl Tridiagonal {
         1.0 + alpha * self.diagonal[l] - eliminated
     }
 
-    /// The smallest and the largest eigenvalue of M, by bisection on the number of eigenvalues below.
+    /// The smallest and the largest eigenvalue of M, by bisection on the number of eigenvalues
+    /// below.
     pub fn extreme_eigenvalues(&self) -> (f64, f64) {
         let d = self.diagonal.len();
         // Gershgorin: every eigenvalue lies within |T_l,l-1| + |T_l,l+1| of some T_ll.
@@ -164,20 +169,28 @@ mod tests {
             let tridiagonal = Tridiagonal::new(&m, d);
             let x: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
             for alpha in [1e-6, 0.1, 1.0, 30.0] {
-                let mut y: Vec<f64> =
-                    m.chunks_exact(d).zip(&x).map(|(row, x_r)| x_r + alpha * dot(row, &x)).collect();
+                let mut y: Vec<f64> = m
+                    .chunks_exact(d)
+                    .zip(&x)
+                    .map(|(row, x_r)| x_r + alpha * dot(row, &x))
+                    .collect();
                 tridiagonal.solve_shifted(alpha, &mut y);
-                assert!(y.iter().zip(&x).all(|(y, x)| (y - x).abs() < 1e-9), "d = {d}, alpha = {alpha}");
+                assert!(
+                    y.iter().zip(&x).all(|(y, x)| (y - x).abs() < 1e-9),
+                    "d = {d}, alpha = {alpha}"
+                );
             }
         }
     }
 
     #[test]
     fn extreme_eigenvalues_of_a_known_matrix() {
-        // 2 on the diagonal and -1 beside it has the eigenvalues 2 - 2 cos(k pi / (d + 1)); here turned by a reflection.
+        // 2 on the diagonal and -1 beside it has the eigenvalues 2 - 2 cos(k pi / (d + 1)); here
+        // turned by a reflection.
         let d = 30;
         let v: Vec<f64> = (0..d).map(|l| 1.0 + (l as f64).sin()).collect();
-        let h = |r: usize, c: usize| f64::from(u8::from(r == c)) - 2.0 * v[r] * v[c] / norm_squared(&v);
+        let h =
+            |r: usize, c: usize| f64::from(u8::from(r == c)) - 2.0 * v[r] * v[c] / norm_squared(&v);
         let t = |r: usize, c: usize| match r.abs_diff(c) {
             0 => 2.0,
             1 => -1.0,

@@ -1,13 +1,15 @@
-//! The vector kernels: dot, axpy and friends on slices, and the one dispatch to the CPU's vector width.
+//! The vector kernels: dot, axpy and friends on slices, and the one dispatch to the CPU's vector
+//! width.
 //!
-//! Two rules hold throughout. Sums run in [`LANES`] lanes that are added up in a fixed order, and a product that is added
-//! is always fused with the addition, which rounds once: so the bits of a result are the same on any CPU, with or without
-//! vector instructions. (An x86-64 CPU without fused multiply-adds, from before 2013, gets the same bits from the C
-//! library, slowly.) And every kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled
-//! for AVX2 where the CPU has it.
+//! Two rules hold throughout. Sums run in [`LANES`] lanes that are added up in a fixed order, and a
+//! product that is added is always fused with the addition, which rounds once: so the bits of a
+//! result are the same on any CPU, with or without vector instructions. (An x86-64 CPU without
+//! fused multiply-adds, from before 2013, gets the same bits from the C library, slowly.) And every
+//! kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled for
+//! AVX2 where the CPU has it.
 //!
-//! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the compiler may not reorder
-//! floating-point additions and finds only half of the width by itself.
+//! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the
+//! compiler may not reorder floating-point additions and finds only half of the width by itself.
 
 mod aligned;
 #[cfg(target_arch = "x86_64")]
@@ -22,8 +24,8 @@ pub(crate) use tile::{HEIGHT, Panels, Strides, WIDTH, tile};
 /// Numbers handled side by side: two AVX2 registers, four of SSE2 or NEON.
 pub const LANES: usize = 8;
 
-/// Runs `work` compiled for the CPU at hand. Call it once around many steps, not once per kernel. Only what is inlined
-/// into `work` profits, so mark closures on the way `#[inline(always)]`.
+/// Runs `work` compiled for the CPU at hand. Call it once around many steps, not once per kernel.
+/// Only what is inlined into `work` profits, so mark closures on the way `#[inline(always)]`.
 #[inline]
 pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -86,7 +88,8 @@ pub fn sum(a: &[f64]) -> f64 {
     plain::sum(a)
 }
 
-/// `out_r = <row r, x>` for as many rows of length d as `out` is long: bit for bit [`dot`], but with x at hand for all.
+/// `out_r = <row r, x>` for as many rows of length d as `out` is long: bit for bit [`dot`], but
+/// with x at hand for all.
 ///
 /// # Panics
 /// If there are fewer rows, or x is shorter than d.
@@ -122,9 +125,16 @@ pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
 /// [`row_dots`] and [`add_weighted_rows`] for the same rows, read once.
 ///
 /// # Panics
-/// Unless there is a weight and a row for each entry of `out`, and x and `sum` have the length of a row.
+/// Unless there is a weight and a row for each entry of `out`, and x and `sum` have the length of a
+/// row.
 #[inline(always)]
-pub fn row_dots_and_weighted_rows(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
+pub fn row_dots_and_weighted_rows(
+    rows: &[f64],
+    x: &[f64],
+    w: &[f64],
+    out: &mut [f64],
+    sum: &mut [f64],
+) {
     assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
     let d = x.len();
     #[cfg(target_arch = "x86_64")]
@@ -150,11 +160,16 @@ pub fn distance_squared(a: &[f64], b: &[f64]) -> f64 {
     dot_of_differences(a, b, a, b)
 }
 
-/// `y_l <- map(y_l, [x_0[l], x_1[l], ...])` for all l, in blocks of eight, four, two and one, as the sums read them: a load
-/// that covers a store only in part would wait until the store has reached the cache. Left to itself the compiler
-/// unrolls such a loop so far that a vector of 25 falls through to its scalar end.
+/// `y_l <- map(y_l, [x_0[l], x_1[l], ...])` for all l, in blocks of eight, four, two and one, as
+/// the sums read them: a load that covers a store only in part would wait until the store has
+/// reached the cache. Left to itself the compiler unrolls such a loop so far that a vector of 25
+/// falls through to its scalar end.
 #[inline(always)]
-fn update_from<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(f64, [f64; K]) -> f64) {
+fn update_from<const K: usize>(
+    y: &mut [f64],
+    streams: [&[f64]; K],
+    map: impl Fn(f64, [f64; K]) -> f64,
+) {
     dispatch(
         #[inline(always)]
         || update_all(y, streams, map),
@@ -162,7 +177,11 @@ fn update_from<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn
 }
 
 #[inline(always)]
-fn update_all<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(f64, [f64; K]) -> f64) {
+fn update_all<const K: usize>(
+    y: &mut [f64],
+    streams: [&[f64]; K],
+    map: impl Fn(f64, [f64; K]) -> f64,
+) {
     let n = y.len();
     for stream in streams {
         assert!(stream.len() >= n, "a vector is shorter than the one it is added to");
@@ -190,8 +209,8 @@ fn update_all<const K: usize>(y: &mut [f64], streams: [&[f64]; K], map: impl Fn(
     }
 }
 
-/// The N numbers from l on. All of the block is read before any of it is written: then it need not be known that the
-/// vectors lie apart.
+/// The N numbers from l on. All of the block is read before any of it is written: then it need not
+/// be known that the vectors lie apart.
 ///
 /// # Safety
 /// `l + N` is at most the length of y and of every stream.
@@ -203,7 +222,8 @@ unsafe fn update_block<const N: usize, const K: usize>(
     l: usize,
     map: &impl Fn(f64, [f64; K]) -> f64,
 ) {
-    // SAFETY: the caller has seen to it that the block lies within the slices; an array is aligned like its numbers.
+    // SAFETY: the caller has seen to it that the block lies within the slices; an array is aligned
+    // like its numbers.
     unsafe {
         let y = y.as_mut_ptr().add(l).cast::<[f64; N]>();
         let mut new = *y;
@@ -281,7 +301,8 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     plain::axpy_of_difference(c, a, b, y);
 }
 
-/// `y += c x`, then `z += b y`, in one sweep: z does not wait for y to reach the cache and come back.
+/// `y += c x`, then `z += b y`, in one sweep: z does not wait for y to reach the cache and come
+/// back.
 ///
 /// # Panics
 /// If x or z is shorter than y.
@@ -294,7 +315,8 @@ pub fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
     plain::axpy_axpy(c, x, y, b, z);
 }
 
-/// `(y_l, z_l) <- map(y_l, z_l, [x_0[l], x_1[l], ...])` for all l, in one sweep, block by block as [`update`].
+/// `(y_l, z_l) <- map(y_l, z_l, [x_0[l], x_1[l], ...])` for all l, in one sweep, block by block as
+/// [`update`].
 ///
 /// # Panics
 /// If z or a stream is shorter than y.
@@ -385,8 +407,8 @@ pub fn sparse_axpy(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
     plain::sparse_axpy(c, columns, values, y);
 }
 
-/// Asks for `x[start..start + len]` to be brought near before it is read; it need not exist. Of a long stretch only the
-/// beginning: the hardware sees the rest coming.
+/// Asks for `x[start..start + len]` to be brought near before it is read; it need not exist. Of a
+/// long stretch only the beginning: the hardware sees the rest coming.
 #[inline(always)]
 pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -404,7 +426,8 @@ pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
     let _ = (x, start, len);
 }
 
-/// 48 multiply-adds, so many times, none of which waits for another or for the memory: what other loops are measured against.
+/// 48 multiply-adds, so many times, none of which waits for another or for the memory: what other
+/// loops are measured against.
 pub fn bare_multiply_adds(times: usize) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if avx2::available() {
@@ -431,7 +454,8 @@ mod tests {
         for (l, (a, b)) in terms.enumerate() {
             lanes[l % LANES] = a.mul_add(b, lanes[l % LANES]);
         }
-        ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+        ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
+            + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
     }
 
     /// Runs a test with the vector instructions of this CPU, if it has any, and without.
@@ -453,7 +477,11 @@ mod tests {
                 };
                 same(dot(a, b), &|l| (a[l], b[l]), "dot");
                 same(sum(a), &|l| (1.0, a[l]), "sum");
-                same(dot_of_differences(a, b, p, q), &|l| (a[l] - b[l], p[l] - q[l]), "differences");
+                same(
+                    dot_of_differences(a, b, p, q),
+                    &|l| (a[l] - b[l], p[l] - q[l]),
+                    "differences",
+                );
                 same(dot_with_difference(a, p, q), &|l| (a[l], p[l] - q[l]), "one difference");
                 same(distance_squared(a, b), &|l| (a[l] - b[l], a[l] - b[l]), "distance");
             }
@@ -477,12 +505,20 @@ mod tests {
                 });
                 for l in 0..n {
                     assert_eq!(first[l].to_bits(), one[l].to_bits(), "n = {n}");
-                    assert_eq!(second[l].to_bits(), one[l].mul_add(-0.2, b[l]).to_bits(), "n = {n}");
+                    assert_eq!(
+                        second[l].to_bits(),
+                        one[l].mul_add(-0.2, b[l]).to_bits(),
+                        "n = {n}"
+                    );
                     assert_eq!(one[l].to_bits(), a[l].mul_add(0.3, y[l]).to_bits(), "n = {n}");
                     assert_eq!(third[l].to_bits(), one[l].to_bits(), "n = {n}");
                     let swept = a[l].mul_add(-0.2, y[l] * b[l] + b[l]);
                     assert_eq!(fourth[l].to_bits(), swept.to_bits(), "n = {n}");
-                    assert_eq!(two[l].to_bits(), (a[l] - b[l]).mul_add(-0.7, y[l]).to_bits(), "n = {n}");
+                    assert_eq!(
+                        two[l].to_bits(),
+                        (a[l] - b[l]).mul_add(-0.7, y[l]).to_bits(),
+                        "n = {n}"
+                    );
                 }
             }
         });
@@ -512,9 +548,13 @@ mod tests {
     #[test]
     fn many_rows_at_once_are_bit_for_bit_one_after_the_other() {
         on_both_paths(|| {
-            for (n, d) in
-                (0..70).map(|d| (5 + d % 7, d)).chain([(0, 3), (130, 25), (64, 32), (70, 100), (67, 171)])
-            {
+            for (n, d) in (0..70).map(|d| (5 + d % 7, d)).chain([
+                (0, 3),
+                (130, 25),
+                (64, 32),
+                (70, 100),
+                (67, 171),
+            ]) {
                 let (rows, x, w) = (numbers(n * d, 1), numbers(d, 2), numbers(n, 3));
                 let mut out = vec![0.0; n];
                 row_dots(&rows, d, &x, &mut out);

@@ -1,13 +1,14 @@
-//! Accelerated proximal gradient: FISTA of Beck and Teboulle, "A Fast Iterative Shrinkage-Thresholding Algorithm for Linear
-//! Inverse Problems", SIAM J. Imaging Sciences 2009, with the gradient scheme of O'Donoghue and Candes, "Adaptive Restart for
-//! Accelerated Gradient Schemes", Found. Comput. Math. 2015, Section 3.2: momentum that points uphill is dropped.
+//! Accelerated proximal gradient: FISTA of Beck and Teboulle, "A Fast Iterative
+//! Shrinkage-Thresholding Algorithm for Linear Inverse Problems", SIAM J. Imaging Sciences 2009,
+//! with the gradient scheme of O'Donoghue and Candes, "Adaptive Restart for Accelerated Gradient
+//! Schemes", Found. Comput. Math. 2015, Section 3.2: momentum that points uphill is dropped.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Where P is strongly convex the rate is linear, about `1 - sqrt(mu/L)` for each
-//! step, without knowing mu.
-//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals.
+//! Asks of the problem: a smooth phi and a prox of g. Where P is strongly convex the rate is
+//! linear, about `1 - sqrt(mu/L)` for each step, without knowing mu. Per step: one whole gradient.
+//! Storage: `2 n_X ell` for averages and duals.
 //!
-//! Differs: where f is not affine, a step is judged by the loss at the next point where the gradient is taken, which is at hand, and not
-//! by that at the iterate, which FISTA would ask for.
+//! Differs: where f is not affine, a step is judged by the loss at the next point where the
+//! gradient is taken, which is at hand, and not by that at the iterate, which FISTA would ask for.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +38,8 @@ pub const INFO: MethodInfo = MethodInfo {
 /// Accelerated gradient with its step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accelerated {
-    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it proves too long.
+    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it
+    /// proves too long.
     pub alpha_theta: f64,
 }
 
@@ -59,7 +61,13 @@ pub(super) struct Momentum {
 impl Momentum {
     /// At rest.
     pub(super) fn new(theta: &[f64]) -> Self {
-        Momentum { theta: theta.to_vec(), y: theta.to_vec(), last: theta.to_vec(), t: 1.0, last_t: 1.0 }
+        Momentum {
+            theta: theta.to_vec(),
+            y: theta.to_vec(),
+            last: theta.to_vec(),
+            t: 1.0,
+            last_t: 1.0,
+        }
     }
 
     /// At rest at theta.
@@ -116,7 +124,11 @@ impl Listed for Accelerated {
     const INFO: MethodInfo = INFO;
 
     /// `alpha = 1/L`.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(Accelerated { alpha_theta: positive("alpha_theta", alpha_theta)? })
     }
@@ -146,7 +158,8 @@ impl Method for Accelerated {
     }
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
+        // What the curvature of f adds to L is not known: if the last step was too long, back to
+        // where it began.
         if !oracle.affine() && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss) {
             s.momentum.step_back();
         }

@@ -1,9 +1,9 @@
 //! A step length that proves itself at no extra call.
 //!
-//! A step `alpha` is short enough between two points at which F and F' are known if
-//! `F(y) <= F(x) + <F'(x), y - x> + |y - x|^2 / (2 alpha)`. Methods that take a gradient at every point they visit can test the
-//! last step when the next gradient is there: a step that was too long costs the gradient at its end, one that was not costs
-//! nothing.
+//! A step `alpha` is short enough between two points at which F and F' are known if `F(y) <= F(x) +
+//! <F'(x), y - x> + |y - x|^2 / (2 alpha)`. Methods that take a gradient at every point they visit
+//! can test the last step when the next gradient is there: a step that was too long costs the
+//! gradient at its end, one that was not costs nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,8 @@ use crate::linalg::vector::{dot, norm_squared, update_with_both};
 /// By how much of |F| the two sides may differ: rounding of a sum of many terms.
 pub(super) const SLACK: f64 = 1e-12;
 
-/// By which a step grows that was short enough: F may be flatter elsewhere. It is refused once in 14 times, no more.
+/// By which a step grows that was short enough: F may be flatter elsewhere. It is refused once in
+/// 14 times, no more.
 const GROWTH: f64 = 1.05;
 /// How far above rounding the test must be to say anything about longer steps.
 const VISIBLE: f64 = 1e4;
@@ -58,8 +59,8 @@ impl Backtracking {
         self.loss = f64::INFINITY;
     }
 
-    /// Whether the step from x to y was short enough. If so, y becomes the point, and alpha a little longer; if not, alpha is halved and
-    /// y, F' and F are those at x again.
+    /// Whether the step from x to y was short enough. If so, y becomes the point, and alpha a
+    /// little longer; if not, alpha is halved and y, F' and F are those at x again.
     pub(super) fn accepts(&mut self, y: &mut [f64], gradient: &mut [f64], loss: &mut f64) -> bool {
         let x = (&*self.point, self.loss, &*self.gradient);
         if self.in_use() && !is_below_parabola(x, (y, *loss), self.alpha, &mut self.change) {
@@ -80,7 +81,8 @@ impl Backtracking {
     }
 }
 
-/// `F(y) <= F(x) + <F'(x), y - x> + |y - x|^2 / (2 alpha)`, up to rounding; `change` becomes y - x. Not so where F(y) is not a number.
+/// `F(y) <= F(x) + <F'(x), y - x> + |y - x|^2 / (2 alpha)`, up to rounding; `change` becomes y - x.
+/// Not so where F(y) is not a number.
 pub(super) fn is_below_parabola(
     (x, loss_x, gradient): (&[f64], f64, &[f64]),
     (y, loss_y): (&[f64], f64),

@@ -1,4 +1,5 @@
-//! Methods of other papers, each in a file that reads like its paper's box, and the boxes that several of them share.
+//! Methods of other papers, each in a file that reads like its paper's box, and the boxes that
+//! several of them share.
 
 pub mod alexr;
 pub mod asc_pg;

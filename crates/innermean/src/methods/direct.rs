@@ -1,13 +1,19 @@
-//! The normal equations: where f is affine and every phi a square (or the only one a quadratic form), F is a quadratic, and
-//! `theta <- argmin over x of  <F'(theta), x - theta> + (1/2) (x - theta)' F'' (x - theta) + g(x)` leads to the minimum of P from anywhere. Where g is no more than a
-//! ridge and a linear term, that is `theta - P''^-1 P'(theta)`: Legendre 1805, Gauss 1809; the factor is Cholesky's (Benoit 1924), and steps after the first
-//! take off what rounding left (Wilkinson 1963). Where g has kinks, bounds or a budget, it is a quadratic program of d variables (`methods/program.rs`).
+//! The normal equations: where f is affine and every phi a square (or the only one a quadratic
+//! form), F is a quadratic, and `theta <- argmin over x of  <F'(theta), x - theta> + (1/2) (x -
+//! theta)' F'' (x - theta) + g(x)` leads to the minimum of P from anywhere. Where g is no more than
+//! a ridge and a linear term, that is `theta - P''^-1 P'(theta)`: Legendre 1805, Gauss 1809; the
+//! factor is Cholesky's (Benoit 1924), and steps after the first take off what rounding left
+//! (Wilkinson 1963). Where g has kinks, bounds or a budget, it is a quadratic program of d
+//! variables (`methods/program.rs`).
 //!
-//! Asks of the problem: a quadratic F, and a g that is a sum over coordinates, with or without a budget. Where `P''` is singular but P bounded below, the steps
-//! are those of a matrix slightly above it: they lead to the minimiser nearest to the start, in a few steps more.
-//! Once: one product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or, for the normal equations, `(n_X ell)^2 d` where there are fewer
-//! averages than coordinates; and one whole gradient. Per step: another, and `d^3 / 3` for each set of coordinates at a bound or kink that is tried.
-//! Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not have them at hand.
+//! Asks of the problem: a quadratic F, and a g that is a sum over coordinates, with or without a
+//! budget. Where `P''` is singular but P bounded below, the steps are those of a matrix slightly
+//! above it: they lead to the minimiser nearest to the start, in a few steps more. Once: one
+//! product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or, for the normal
+//! equations, `(n_X ell)^2 d` where there are fewer averages than coordinates; and one whole
+//! gradient. Per step: another, and `d^3 / 3` for each set of coordinates at a bound or kink that
+//! is tried. Storage: `d^2` or `(n_X ell)^2`, and the averages, `n_X d ell`, of an f that does not
+//! have them at hand.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +57,8 @@ pub struct State {
     /// `F'(theta)`
     gradient: Vec<f64>,
     direction: Vec<f64>,
-    /// The norm of the gradient at the last point, if `P''` is singular: it falls, or there is no minimum.
+    /// The norm of the gradient at the last point, if `P''` is singular: it falls, or there is no
+    /// minimum.
     last: f64,
     /// The largest of them.
     first: f64,
@@ -78,8 +85,8 @@ impl State {
         }
     }
 
-    /// `theta <- theta - P''^-1 P'(theta)`. Along a direction in which P falls for ever the gradient stays what it is, and theta goes to infinity
-    /// at once.
+    /// `theta <- theta - P''^-1 P'(theta)`. Along a direction in which P falls for ever the
+    /// gradient stays what it is, and theta goes to infinity at once.
     fn solve_equations(&mut self, averages: Option<&Collapsed>, g: &Parts) {
         let State { theta, gradient, direction, last, first, factor, model, .. } = self;
         direction.copy_from_slice(gradient);

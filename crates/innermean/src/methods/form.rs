@@ -10,8 +10,8 @@ use crate::oracle::Oracle;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::{Begin, Driver, Observer, Solution, Spent};
 
-/// Runs on the problem itself if its sample is shared, and otherwise on its shared form, whose making costs nothing: it holds
-/// the same data.
+/// Runs on the problem itself if its sample is shared, and otherwise on its shared form, whose
+/// making costs nothing: it holds the same data.
 pub(super) fn run_shared<M: Method>(
     driver: &Driver<'_>,
     problem: Objective<'_>,
@@ -29,7 +29,8 @@ pub(super) fn run_shared<M: Method>(
     driver.run_on(problem, shared, Spent::default(), method, begin, observer)
 }
 
-/// Runs on the collapsed problem if f is affine and its averages are not there yet. Collapsing costs what a snapshot does.
+/// Runs on the collapsed problem if f is affine and its averages are not there yet. Collapsing
+/// costs what a snapshot does.
 pub(super) fn run_collapsed<M: Method>(
     driver: &Driver<'_>,
     problem: Objective<'_>,

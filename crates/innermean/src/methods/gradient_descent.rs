@@ -1,8 +1,8 @@
 //! Proximal gradient descent: `theta <- prox_{alpha g}(theta - alpha F'(theta))`.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex, `(1 - mu/L)` for each step with
-//! `alpha = 1/L`.
-//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex, `(1 -
+//! mu/L)` for each step with `alpha = 1/L`. Per step: one whole gradient. Storage: `2 n_X ell` for
+//! averages and duals.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,8 @@ pub const INFO: MethodInfo = MethodInfo {
 /// Gradient descent with its step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradientDescent {
-    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it proves too long.
+    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it
+    /// proves too long.
     pub alpha_theta: f64,
 }
 
@@ -50,7 +51,11 @@ impl Listed for GradientDescent {
     const INFO: MethodInfo = INFO;
 
     /// `alpha = 1/L`.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(GradientDescent { alpha_theta: positive("alpha_theta", alpha_theta)? })
     }
@@ -81,7 +86,8 @@ impl Method for GradientDescent {
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if !oracle.affine() {
-            // What the curvature of f adds to L is not known: if the last step was too long, back to where it began.
+            // What the curvature of f adds to L is not known: if the last step was too long, back
+            // to where it began.
             s.step.accepts(&mut s.theta, &mut s.gradient, &mut s.loss);
         }
         oracle.primal_step(s.step.alpha, &s.gradient, &mut s.theta);

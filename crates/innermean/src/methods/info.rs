@@ -73,7 +73,8 @@ pub enum Rate {
 pub enum Form {
     /// As it is given.
     Given,
-    /// With an inner sample shared by all terms: problem (2) of the paper, in higher dimension where need be.
+    /// With an inner sample shared by all terms: problem (2) of the paper, in higher dimension
+    /// where need be.
     Shared,
     /// With an affine f averaged once into linear predictors; as it is given if f is not affine.
     Collapsed,
@@ -86,17 +87,20 @@ pub enum Ask {
     SmoothMerit,
     /// f is affine.
     AffineInner,
-    /// The inner samples are shared, or can be: all terms have equally many, or f knows a better form.
+    /// The inner samples are shared, or can be: all terms have equally many, or f knows a better
+    /// form.
     SharedSample,
     /// One outer term whose phi is a quadratic form, and an affine f.
     QuadraticForm,
-    /// F is a quadratic, g a sum over coordinates with or without a budget, and both are small enough for second derivatives.
+    /// F is a quadratic, g a sum over coordinates with or without a budget, and both are small
+    /// enough for second derivatives.
     Quadratic,
     /// phi has a kink and is a sum over coordinates.
     Kinks,
     /// d is so moderate that quadratic programs can be solved.
     FewColumns,
-    /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one average.
+    /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one
+    /// average.
     SecondDerivatives,
     /// f is affine, and so small that twice the precision costs little.
     Small,
@@ -131,14 +135,21 @@ impl Ask {
         match self {
             Ask::SmoothMerit => problem.merit.has_kinks().then_some("phi has a kink"),
             Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
-            Ask::SharedSample if f.structure().sample == Sample::Shared || shared_form(f).is_some() => None,
-            Ask::SharedSample if f.ell() > MOST_PICKED => Some("its averages have more than 16 coordinates"),
+            Ask::SharedSample
+                if f.structure().sample == Sample::Shared || shared_form(f).is_some() =>
+            {
+                None
+            }
+            Ask::SharedSample if f.ell() > MOST_PICKED => {
+                Some("its averages have more than 16 coordinates")
+            }
             Ask::SharedSample => Some("the outer terms have different numbers of inner samples"),
             Ask::Quadratic => quadratic::missing(problem),
             Ask::Kinks if !problem.merit.has_kinks() => Some("phi has none"),
             Ask::Kinks => {
                 let (zeros, mut slopes) = (vec![0.0; f.ell()], vec![0.0; f.ell()]);
-                let is_sum = f.n_x() == 0 || problem.merit.prox_slopes(0..1, 1.0, &zeros, &mut slopes);
+                let is_sum =
+                    f.n_x() == 0 || problem.merit.prox_slopes(0..1, 1.0, &zeros, &mut slopes);
                 (!is_sum).then_some("phi is no such sum")
             }
             Ask::FewColumns => (f.d() > quadratic::MOST_VARIABLES).then_some("there are more"),
@@ -147,9 +158,8 @@ impl Ask {
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
             }
-            Ask::Small => {
-                (!crate::linalg::precise::is_affordable(problem)).then_some("there are more, or it is not")
-            }
+            Ask::Small => (!crate::linalg::precise::is_affordable(problem))
+                .then_some("there are more, or it is not"),
             Ask::Parts => {
                 let g = problem.regularizer;
                 if f.d() == 0 || g.coordinate(0).is_some() {
@@ -157,7 +167,8 @@ impl Ask {
                 } else if g.coordinate_of_budget(0).is_none() {
                     Some("g is no sum over coordinates")
                 } else {
-                    (f.d() > newton::MOST).then_some("with a budget there may be at most 2000 columns")
+                    (f.d() > newton::MOST)
+                        .then_some("with a budget there may be at most 2000 columns")
                 }
             }
             Ask::QuadraticForm => {
@@ -183,7 +194,10 @@ impl MethodInfo {
     pub fn missing<'p>(&self, problem: impl Into<Objective<'p>>) -> Option<String> {
         let problem = problem.into();
         let missing = |ask: &Ask| ask.missing(problem).map(|missing| (ask.words(), missing));
-        self.asks.iter().find_map(missing).map(|(asked, missing)| format!("it needs {asked}, and {missing}"))
+        self.asks
+            .iter()
+            .find_map(missing)
+            .map(|(asked, missing)| format!("it needs {asked}, and {missing}"))
     }
 
     /// # Errors
@@ -191,8 +205,11 @@ impl MethodInfo {
     pub fn suits<'p>(&self, problem: impl Into<Objective<'p>>) -> Result<(), ChoiceError> {
         let problem = problem.into();
         let Some(missing) = self.missing(problem) else { return Ok(()) };
-        let suited: Vec<&str> =
-            METHODS.iter().filter(|row| row.missing(problem).is_none()).map(|row| row.name).collect();
+        let suited: Vec<&str> = METHODS
+            .iter()
+            .filter(|row| row.missing(problem).is_none())
+            .map(|row| row.name)
+            .collect();
         Err(ChoiceError::Unsuited { method: self.name, missing, suited: suited.join(", ") })
     }
 }

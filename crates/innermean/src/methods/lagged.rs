@@ -1,13 +1,15 @@
 //! Steps on a theta of which most coordinates are left for later.
 //!
-//! Between two looks at coordinate l the direction along l does not change, so that the k steps which it has missed are
-//! `theta_l <- prox_{alpha g_l}(theta_l - alpha direction_l)`, k times, and these have a closed form
-//! ([`Coordinate::repeated_step`](crate::model::regularizer::Coordinate::repeated_step)). A clock counts the steps and remembers for
-//! each coordinate when it was last brought up to date. So a step costs as much as it looks at, whatever d is; see [`Oracle::lags`]
-//! for when that pays. Where a method averages its iterates, every step looks at all of theta, and nothing lags.
+//! Between two looks at coordinate l the direction along l does not change, so that the k steps
+//! which it has missed are `theta_l <- prox_{alpha g_l}(theta_l - alpha direction_l)`, k times, and
+//! these have a closed form
+//! ([`Coordinate::repeated_step`](crate::model::regularizer::Coordinate::repeated_step)). A clock
+//! counts the steps and remembers for each coordinate when it was last brought up to date. So a
+//! step costs as much as it looks at, whatever d is; see [`Oracle::lags`] for when that pays. Where
+//! a method averages its iterates, every step looks at all of theta, and nothing lags.
 //!
-//! Whoever looks from outside gets a copy that is up to date, and the run goes on as if nobody had looked: rounding must not depend on
-//! when a user is curious.
+//! Whoever looks from outside gets a copy that is up to date, and the run goes on as if nobody had
+//! looked: rounding must not depend on when a user is curious.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,14 +64,15 @@ impl Lagged {
         self.now.saturating_sub(std::mem::replace(&mut self.made[l], self.now))
     }
 
-    /// Whether coordinate l, which is up to date, has yet to make the coming step; whoever asks makes it. A coordinate may stand in the
-    /// supports of several terms of a step.
+    /// Whether coordinate l, which is up to date, has yet to make the coming step; whoever asks
+    /// makes it. A coordinate may stand in the supports of several terms of a step.
     #[inline(always)]
     pub(super) fn is_next(&mut self, l: usize) -> bool {
         std::mem::replace(&mut self.made[l], self.now + 1) == self.now
     }
 
-    /// Makes the coming step at once on some coordinates, which are up to date, in a direction of their own. The direction is zero after it.
+    /// Makes the coming step at once on some coordinates, which are up to date, in a direction of
+    /// their own. The direction is zero after it.
     #[inline(always)]
     pub(super) fn step_ahead(
         &mut self,
@@ -109,16 +112,28 @@ impl Lagged {
     }
 
     /// Makes a copy of theta that is up to date, for [`Self::shown`].
-    pub(super) fn show(&mut self, oracle: &Oracle<'_>, alpha: f64, direction: &[f64], theta: &[f64]) {
+    pub(super) fn show(
+        &mut self,
+        oracle: &Oracle<'_>,
+        alpha: f64,
+        direction: &[f64],
+        theta: &[f64],
+    ) {
         let (when, shown) = &mut self.shown;
         *when = Some(self.now);
         for (l, shown) in shown.iter_mut().enumerate() {
-            *shown =
-                oracle.repeated_step(l, self.now.saturating_sub(self.made[l]), alpha, direction[l], theta[l]);
+            *shown = oracle.repeated_step(
+                l,
+                self.now.saturating_sub(self.made[l]),
+                alpha,
+                direction[l],
+                theta[l],
+            );
         }
     }
 
-    /// The copy that is up to date if one has been made since the last step, otherwise theta itself.
+    /// The copy that is up to date if one has been made since the last step, otherwise theta
+    /// itself.
     pub(super) fn shown<'s>(&'s self, theta: &'s [f64]) -> &'s [f64] {
         if self.shown.0 == Some(self.now) && !self.made.is_empty() { &self.shown.1 } else { theta }
     }

@@ -1,15 +1,17 @@
-//! L-BFGS for any g with a prox: PANOC, Algorithm 1 of Stella, Themelis, Sopasakis and Patrinos, "A Simple and Efficient Algorithm for
-//! Nonlinear Model Predictive Control", CDC 2017. Quasi-Newton steps for the fixed-point residual of proximal gradient descent,
-//! with a line search on the forward-backward envelope, in which the prox-gradient step is the fallback. Without g, or
-//! with a tilt or a ridge, the residual is (a multiple of) the gradient, and this is L-BFGS (Nocedal 1980).
+//! L-BFGS for any g with a prox: PANOC, Algorithm 1 of Stella, Themelis, Sopasakis and Patrinos, "A
+//! Simple and Efficient Algorithm for Nonlinear Model Predictive Control", CDC 2017. Quasi-Newton
+//! steps for the fixed-point residual of proximal gradient descent, with a line search on the
+//! forward-backward envelope, in which the prox-gradient step is the fallback. Without g, or with a
+//! tilt or a ridge, the residual is (a multiple of) the gradient, and this is L-BFGS (Nocedal
+//! 1980).
 //!
-//! Asks of the problem: a smooth phi and a prox of g; f may be asked for points that g does not allow, but none is reported.
-//! Every accumulation point is stationary; the rate is linear and often better.
-//! Per step: one whole gradient for each trial point, which is the next point in most steps. Storage: `2 n_X ell` for averages
-//! and duals, `2 memory d` for pairs.
+//! Asks of the problem: a smooth phi and a prox of g; f may be asked for points that g does not
+//! allow, but none is reported. Every accumulation point is stationary; the rate is linear and
+//! often better. Per step: one whole gradient for each trial point, which is the next point in most
+//! steps. Storage: `2 n_X ell` for averages and duals, `2 memory d` for pairs.
 //!
-//! Differs: where f is not affine, gamma is tested between a point and the next trial point, whose loss is at hand, and not at the
-//! prox-gradient point between them.
+//! Differs: where f is not affine, gamma is tested between a point and the next trial point, whose
+//! loss is at hand, and not at the prox-gradient point between them.
 
 use serde::Serialize;
 
@@ -42,8 +44,8 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[Knob::AlphaTheta, Knob::Memory],
 };
 
-/// Pairs of differences kept. To a gap of 1e-6 on the paper's 18 portfolios 5, 10, 20 and 40 take 48, 26, 18 and 18 gradients; with a
-/// constraint there is little to choose.
+/// Pairs of differences kept. To a gap of 1e-6 on the paper's 18 portfolios 5, 10, 20 and 40 take
+/// 48, 26, 18 and 18 gradients; with a constraint there is little to choose.
 const MEMORY: usize = 20;
 /// gamma times L: below 1, as the envelope asks.
 const GAMMA: f64 = 0.95;
@@ -64,8 +66,13 @@ pub struct Lbfgs {
 impl Listed for Lbfgs {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| GAMMA * curvature::step(problem, theta));
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        let alpha_theta =
+            choice.alpha_theta.unwrap_or_else(|| GAMMA * curvature::step(problem, theta));
         Ok(Lbfgs {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             memory: at_least_one("memory", choice.memory.unwrap_or(MEMORY))?,

@@ -1,7 +1,10 @@
-//! The method of multipliers with Newton's method inside: Rockafellar, "Augmented Lagrangians and Applications of the Proximal Point Algorithm in Convex
-//! Programming", 1976; with steps of a semismooth Newton method, Li, Sun and Toh, "A Highly Efficient Semismooth Newton Augmented Lagrangian Method for Solving Lasso Problems", 2018.
+//! The method of multipliers with Newton's method inside: Rockafellar, "Augmented Lagrangians and
+//! Applications of the Proximal Point Algorithm in Convex Programming", 1976; with steps of a
+//! semismooth Newton method, Li, Sun and Toh, "A Highly Efficient Semismooth Newton Augmented
+//! Lagrangian Method for Solving Lasso Problems", 2018.
 //!
-//! With duals `w_i` and a penalty sigma, `phi_i` is replaced by its envelope around them, which is smooth:
+//! With duals `w_i` and a penalty sigma, `phi_i` is replaced by its envelope around them, which is
+//! smooth:
 //!
 //! ```text
 //! e_i(z)   = min over u of  phi_i(u) + <w_i, z - u> + (sigma/2) |z - u|^2
@@ -10,15 +13,20 @@
 //! w_i     <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta)),   sigma <- 3 sigma
 //! ```
 //!
-//! Where phi is piecewise linear and g has kinks and bounds, both loops end after finitely many steps, at the optimum and with the duals that prove it. The first minimum
-//! is that of a Huber-like loss; from one to the next fewer and fewer terms lie where the prox moves, and only these make up the matrix of a Newton step.
+//! Where phi is piecewise linear and g has kinks and bounds, both loops end after finitely many
+//! steps, at the optimum and with the duals that prove it. The first minimum is that of a
+//! Huber-like loss; from one to the next fewer and fewer terms lie where the prox moves, and only
+//! these make up the matrix of a Newton step.
 //!
-//! Asks of the problem: an affine f, a phi with kinks that is a sum over coordinates, and a g that is a sum over coordinates, with or without a budget.
-//! Per outer iteration: a handful of Newton steps, each `fbar` at one point, one sum of weighted Jacobians, a Gram matrix of the terms where the prox moves, and a
-//! quadratic program of d variables (`methods/program.rs`). Storage: `6 n_X ell` and `d^2`.
+//! Asks of the problem: an affine f, a phi with kinks that is a sum over coordinates, and a g that
+//! is a sum over coordinates, with or without a budget. Per outer iteration: a handful of Newton
+//! steps, each `fbar` at one point, one sum of weighted Jacobians, a Gram matrix of the terms where
+//! the prox moves, and a quadratic program of d variables (`methods/program.rs`). Storage: `6 n_X
+//! ell` and `d^2`.
 //!
-//! Differs: the papers solve for a step by conjugate gradients or by the smaller of two systems; with d this small g stays what it is and the program is solved exactly. The
-//! length of a step is found where the slope along it vanishes, which costs no look at f.
+//! Differs: the papers solve for a step by conjugate gradients or by the smaller of two systems;
+//! with d this small g stays what it is and the program is solved exactly. The length of a step is
+//! found where the slope along it vanishes, which costs no look at f.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +56,8 @@ pub const INFO: MethodInfo = MethodInfo {
 
 /// The growth of sigma after each outer iteration; see `experiments/src/bin/multipliers.rs`.
 const GROWTH: f64 = 3.0;
-/// The largest sigma, for the size of phi' over that of the averages as 1: what rounds an average then rounds a dual by 1e-10 or so.
+/// The largest sigma, for the size of phi' over that of the averages as 1: what rounds an average
+/// then rounds a dual by 1e-10 or so.
 const LARGEST: f64 = 1e5;
 /// Newton steps of an outer iteration, at most.
 const MOST_STEPS: usize = 40;
@@ -56,13 +65,15 @@ const MOST_STEPS: usize = 40;
 const LEFT: f64 = 0.1;
 /// A gain that is lost in rounding, of the size of P.
 const ROUNDING: f64 = 1e-13;
-/// The least ridge of a Newton step, of the diagonal; by which it grows after a step that was cut short, and the most.
+/// The least ridge of a Newton step, of the diagonal; by which it grows after a step that was cut
+/// short, and the most.
 const LEAST_RIDGE: f64 = 1e-9;
 const DAMP: f64 = 100.0;
 const MOST_RIDGE: f64 = 1e-3;
 /// A step is cut short if less than this part of it is taken.
 const SHORT: f64 = 0.1;
-/// The slope that may be left where a step ends, below 0 and above, for that at its start as 1; and how often it is looked at.
+/// The slope that may be left where a step ends, below 0 and above, for that at its start as 1; and
+/// how often it is looked at.
 const BELOW: f64 = 0.2;
 const ABOVE: f64 = 1e-3;
 const MOST_LOOKS: usize = 40;
@@ -108,7 +119,8 @@ impl Listed for Multipliers {
 impl Method for Multipliers {
     type State = State;
 
-    /// The duals start at 0, or next to it, and sigma so that envelopes are as wide as the averages vary.
+    /// The duals start at 0, or next to it, and sigma so that envelopes are as wide as the averages
+    /// vary.
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
@@ -144,8 +156,11 @@ impl Method for Multipliers {
         let solved = s.minimise(oracle);
         std::mem::swap(&mut s.w, &mut s.next);
         let largest = LARGEST * steepness(oracle) / size(&s.f_bar);
-        s.sigma =
-            if solved { (self.growth * s.sigma).min(largest.max(s.sigma)) } else { s.sigma / self.growth };
+        s.sigma = if solved {
+            (self.growth * s.sigma).min(largest.max(s.sigma))
+        } else {
+            s.sigma / self.growth
+        };
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
@@ -181,11 +196,13 @@ fn size(x: &[f64]) -> f64 {
 fn deviation(x: &[f64]) -> Option<f64> {
     let mean = x.iter().sum::<f64>() / x.len().max(1) as f64;
     let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len().max(1) as f64;
-    Some(variance.sqrt()).filter(|deviation| *deviation > 1e-9 * mean.abs() && deviation.is_finite())
+    Some(variance.sqrt())
+        .filter(|deviation| *deviation > 1e-9 * mean.abs() && deviation.is_finite())
 }
 
 impl State {
-    /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and what belongs to them in `u`. False if it is not reached.
+    /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and
+    /// what belongs to them in `u`. False if it is not reached.
     fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {
         let g = oracle.parts().expect("the method has been chosen for this problem");
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
@@ -196,7 +213,8 @@ impl State {
             }
             std::mem::swap(&mut self.slopes, &mut self.last_slopes);
             oracle.envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
-            // A whole step to where the envelopes are the parabolas that it was made from: it led to the minimum.
+            // A whole step to where the envelopes are the parabolas that it was made from: it led
+            // to the minimum.
             if whole && self.slopes == self.last_slopes {
                 solved = true;
                 break;
@@ -210,8 +228,11 @@ impl State {
                 break;
             }
             oracle.means(&target, &mut self.there);
-            update_with_both(&mut self.moved, &self.there, &self.f_bar, |_, there, here| there - here);
-            let direction: Vec<f64> = target.iter().zip(&self.theta).map(|(x, theta)| x - theta).collect();
+            update_with_both(&mut self.moved, &self.there, &self.f_bar, |_, there, here| {
+                there - here
+            });
+            let direction: Vec<f64> =
+                target.iter().zip(&self.theta).map(|(x, theta)| x - theta).collect();
             // A gain that is rounding says nothing about the length.
             let tau = if is_rounding { 1.0 } else { self.length(oracle, &g, &direction, slope) };
             whole = tau == 1.0 && ridge == LEAST_RIDGE;
@@ -228,8 +249,11 @@ impl State {
                 solved = is_rounding;
                 break;
             }
-            ridge =
-                if tau < SHORT { (DAMP * ridge).min(MOST_RIDGE) } else { (ridge / DAMP).max(LEAST_RIDGE) };
+            ridge = if tau < SHORT {
+                (DAMP * ridge).min(MOST_RIDGE)
+            } else {
+                (ridge / DAMP).max(LEAST_RIDGE)
+            };
         }
         if pieces {
             // What was put together from them, without their rounding.
@@ -252,7 +276,8 @@ impl State {
         sum / (2.0 * self.sigma * n_x as f64)
     }
 
-    /// Where the parabolas and g are least, and `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
+    /// Where the parabolas and g are least, and `<u, x - theta> + g(x) - g(theta)`: at most 0, and
+    /// twice the gain where g is straight.
     fn aim(&self, oracle: &mut Oracle<'_>, g: &Parts, ridge: f64) -> (Vec<f64>, f64) {
         let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
         let weight = |r: usize| share * self.slopes[r];
@@ -262,18 +287,32 @@ impl State {
         };
         gram::add_ridge(ridge, self.sigma, d, &mut matrix);
         let mut target = self.theta.clone();
-        program::solve(&matrix, &self.u, g, |alpha, v, x| oracle.primal_step(alpha, v, x), &mut target);
-        let along: f64 =
-            self.u.iter().zip(&target).zip(&self.theta).map(|((u, x), theta)| u * (x - theta)).sum();
-        let slope = along + oracle.regularizer_value(&target) - oracle.regularizer_value(&self.theta);
+        program::solve(
+            &matrix,
+            &self.u,
+            g,
+            |alpha, v, x| oracle.primal_step(alpha, v, x),
+            &mut target,
+        );
+        let along: f64 = self
+            .u
+            .iter()
+            .zip(&target)
+            .zip(&self.theta)
+            .map(|((u, x), theta)| u * (x - theta))
+            .sum();
+        let slope =
+            along + oracle.regularizer_value(&target) - oracle.regularizer_value(&self.theta);
         (target, slope)
     }
 
-    /// How much of a step to take: where the slope of the envelopes and g along it, which rises from `first`, is about 0.
+    /// How much of a step to take: where the slope of the envelopes and g along it, which rises
+    /// from `first`, is about 0.
     fn length(&mut self, oracle: &Oracle<'_>, g: &Parts, direction: &[f64], first: f64) -> f64 {
         let State { theta, w, sigma, f_bar, next, moved, .. } = self;
         let mut slope_at = |tau: f64| {
-            oracle.envelope_along(*sigma, w, (f_bar, moved, tau), next) + g.slope_along(theta, direction, tau)
+            oracle.envelope_along(*sigma, w, (f_bar, moved, tau), next)
+                + g.slope_along(theta, direction, tau)
         };
         let mut end = (1.0, slope_at(1.0));
         if end.1 <= -ABOVE * first {

@@ -1,28 +1,35 @@
-//! Proximal Newton with a Hessian from a part of the terms, corrected by quasi-Newton pairs: sub-sampled Newton (Byrd, Chin, Neveitt and
-//! Nocedal, "On the Use of Stochastic Hessian Information in Optimization Methods for Machine Learning", 2011) as the matrix from
-//! which BFGS starts; for a g that is not smooth, the proximal step of Lee, Sun and Saunders, "Proximal Newton-Type Methods for Minimizing
-//! Composite Functions", 2014.
+//! Proximal Newton with a Hessian from a part of the terms, corrected by quasi-Newton pairs:
+//! sub-sampled Newton (Byrd, Chin, Neveitt and Nocedal, "On the Use of Stochastic Hessian
+//! Information in Optimization Methods for Machine Learning", 2011) as the matrix from which BFGS
+//! starts; for a g that is not smooth, the proximal step of Lee, Sun and Saunders, "Proximal
+//! Newton-Type Methods for Minimizing Composite Functions", 2014.
 //!
 //! ```text
 //! x      = argmin over x of  <F'(theta), x - theta> + (x - theta)' B (x - theta) / 2 + g(x)
 //! theta <- theta + tau (x - theta),   tau = 1, 1/2, ... until P falls enough
 //! ```
 //!
-//! B begins as `F''`: that of a part of the data, whose problem is solved first; of all where they are few or P is a quadratic; as its
-//! diagonal where d is large. Every step improves it by BFGS with the gradients that are there anyway. After steps that helped little it is
-//! made anew, from more terms. With all terms at every step this is Newton's method, with its quadratic convergence; otherwise every
-//! step takes off a digit or more, for one pass over the data where a whole Hessian would cost d/8 of them.
+//! B begins as `F''`: that of a part of the data, whose problem is solved first; of all where they
+//! are few or P is a quadratic; as its diagonal where d is large. Every step improves it by BFGS
+//! with the gradients that are there anyway. After steps that helped little it is made anew, from
+//! more terms. With all terms at every step this is Newton's method, with its quadratic
+//! convergence; otherwise every step takes off a digit or more, for one pass over the data where a
+//! whole Hessian would cost d/8 of them.
 //!
-//! Where f is not affine, `F''` is what comes from phi alone, `(1/n_X) sum_i fbar_i' phi_i'' fbar_i'^T` (Gauss-Newton): never indefinite,
-//! and nearly all of it where averages are close to what phi asks for. BFGS makes up for the rest; where that is slow and d is small,
-//! the whole of it is found by differences of gradients, a pass over the data for each coordinate and side (`bent.rs`).
+//! Where f is not affine, `F''` is what comes from phi alone, `(1/n_X) sum_i fbar_i' phi_i''
+//! fbar_i'^T` (Gauss-Newton): never indefinite, and nearly all of it where averages are close to
+//! what phi asks for. BFGS makes up for the rest; where that is slow and d is small, the whole of
+//! it is found by differences of gradients, a pass over the data for each coordinate and side
+//! (`bent.rs`).
 //!
-//! Asks of the problem: a smooth phi that knows its second derivatives, and a g that is a sum over coordinates, with or without a
-//! budget. Converges from any start, to a stationary point where P is not convex: every step descends, and B stays positive definite.
-//! Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals, `d^2` for B, or `2 memory d` where d is large; while a
-//! Hessian is made of m terms of an f that is not affine, `m ell d`.
+//! Asks of the problem: a smooth phi that knows its second derivatives, and a g that is a sum over
+//! coordinates, with or without a budget. Converges from any start, to a stationary point where P
+//! is not convex: every step descends, and B stays positive definite. Per step: one whole gradient.
+//! Storage: `2 n_X ell` for averages and duals, `d^2` for B, or `2 memory d` where d is large;
+//! while a Hessian is made of m terms of an f that is not affine, `m ell d`.
 //!
-//! Differs: the papers solve for the step by conjugate gradients or coordinate descent; with d this small it is exact, by Cholesky's factor.
+//! Differs: the papers solve for the step by conjugate gradients or coordinate descent; with d this
+//! small it is exact, by Cholesky's factor.
 
 use serde::Serialize;
 
@@ -62,7 +69,8 @@ pub const INFO: MethodInfo = MethodInfo {
 
 /// Pairs of differences kept where B is known by its inverse.
 const MEMORY: usize = 20;
-/// Rows for each coordinate from which the first Hessian is made, at least and at most; see `experiments/src/bin/newton.rs`.
+/// Rows for each coordinate from which the first Hessian is made, at least and at most; see
+/// `experiments/src/bin/newton.rs`.
 const FIRST: usize = 40;
 const MANY: usize = 200;
 /// A whole pass over n samples costs as much as the Hessian of so many times `n / d` terms.
@@ -75,7 +83,8 @@ const FEW: usize = 32;
 const SMALL: usize = 256;
 /// Products of a factor for each number of the data.
 const DOZENS: f64 = 300.0;
-/// The same where rows are sparse: from so many numbers on a matrix was as fast as a diagonal on logistic rows (`experiments/results/bench.md`, growth in nnz).
+/// The same where rows are sparse: from so many numbers on a matrix was as fast as a diagonal on
+/// logistic rows (`experiments/results/bench.md`, growth in nnz).
 const DOZENS_SPARSE: f64 = 60.0;
 /// The most coordinates for which there may be one.
 pub(super) const MOST: usize = 2000;
@@ -85,7 +94,8 @@ const SLOW: f64 = 0.3;
 const STEEP: f64 = 0.1;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
-/// Passes before the whole of `F''` is found by differences of gradients where f bends, or as many as it takes if they are more, with slow steps to the last.
+/// Passes before the whole of `F''` is found by differences of gradients where f bends, or as many
+/// as it takes if they are more, with slow steps to the last.
 const BEFORE: usize = 24;
 
 /// Newton's method with its settings.
@@ -163,7 +173,8 @@ impl Method for Newton {
     }
 
     fn fits(&self, oracle: &Oracle<'_>, s: &State) -> bool {
-        s.model.fits(oracle.d(), parts(oracle).are_smooth()) && [0, oracle.d()].contains(&s.reach.len())
+        s.model.fits(oracle.d(), parts(oracle).are_smooth())
+            && [0, oracle.d()].contains(&s.reach.len())
     }
 
     fn inner_iterations(&self, _: &State) -> usize {
@@ -188,7 +199,8 @@ impl Method for Newton {
         } else if s.tau > SHORTEST {
             s.shorten();
         } else if Self::may_bend(oracle, s) && s.bending != Bending::Here {
-            // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix as well.
+            // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix
+            // as well.
             oracle.means(&s.here.x, &mut s.f_bar);
             s.bending = Bending::Whole;
             self.make_model(oracle, &g, s);
@@ -221,7 +233,8 @@ impl Newton {
         s.undamp();
         let gain = s.slope;
         let cheap = oracle.affine() && oracle.d() <= FEW;
-        let every_step = self.whole || s.bending != Bending::Gauss || cheap && s.terms == oracle.n_x();
+        let every_step =
+            self.whole || s.bending != Bending::Gauss || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
             self.make_model(oracle, g, s);
             return s.aim(oracle, g);
@@ -241,7 +254,8 @@ impl Newton {
         !oracle.affine() && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
     }
 
-    /// The first trial point: by a part of the data where there are enough of them, otherwise by the Hessian at the start.
+    /// The first trial point: by a part of the data where there are enough of them, otherwise by
+    /// the Hessian at the start.
     fn begin(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if let Some(Start { x, model, terms }) = self.start_on_a_part(oracle, &g, &s.here.x) {
@@ -313,8 +327,9 @@ fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
     g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
 }
 
-/// Whether d is so moderate that a matrix pays, beside so many rows that look at d coordinates or, where that is known, at fewer: Cholesky's factor
-/// costs `d^3/6` products and should cost no more than a few dozen passes.
+/// Whether d is so moderate that a matrix pays, beside so many rows that look at d coordinates or,
+/// where that is known, at fewer: Cholesky's factor costs `d^3/6` products and should cost no more
+/// than a few dozen passes.
 pub(crate) fn is_moderate(d: usize, rows: usize, support: Option<f64>) -> bool {
     let (width, dozens) = support.map_or((d as f64, DOZENS), |width| (width, DOZENS_SPARSE));
     d <= SMALL || d <= MOST && (d as f64).powi(3) <= dozens * rows as f64 * width

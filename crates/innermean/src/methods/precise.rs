@@ -1,24 +1,30 @@
-//! Newton's method in double-double arithmetic, for small problems whose columns double precision cannot tell apart: twice the
-//! digits by Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971.
+//! Newton's method in double-double arithmetic, for small problems whose columns double precision
+//! cannot tell apart: twice the digits by Dekker, "A Floating-Point Technique for Extending the
+//! Available Precision", 1971.
 //!
 //! ```text
 //! H = (1/n_X) A' phi'' A + l2 + mu diag(H),   delta = H^-1 P'(theta),   theta <- theta - t delta
 //! ```
 //!
-//! with t where the slope along delta vanishes, which costs no look at f. Averages, gradients and the factor of H are
-//! found with 32 digits, phi and its derivatives with 16: their rounding moves predictions by rounding alone, however theta must move for it.
-//! With columns that differ by 1e-12 the minimum is at coefficients of 1e12, which double precision takes for noise.
+//! with t where the slope along delta vanishes, which costs no look at f. Averages, gradients and
+//! the factor of H are found with 32 digits, phi and its derivatives with 16: their rounding moves
+//! predictions by rounding alone, however theta must move for it. With columns that differ by 1e-12
+//! the minimum is at coefficients of 1e12, which double precision takes for noise.
 //!
-//! Kinks of phi, and kinks and bounds of g, are smoothed around duals as the method of multipliers does (`multipliers.rs`), those of g by
+//! Kinks of phi, and kinks and bounds of g, are smoothed around duals as the method of multipliers
+//! does (`multipliers.rs`), those of g by
 //!
 //! ```text
 //! m_l(x) = min over q of  k_l(q) + y_l (x - q) + (s_l/2) (x - q)^2,    k_l = l1 |.| between the bounds
 //! ```
 //!
-//! with duals that are renewed, and penalties sigma and s that grow, whenever Newton's steps have found the minimum.
+//! with duals that are renewed, and penalties sigma and s that grow, whenever Newton's steps have
+//! found the minimum.
 //!
-//! Asks of the problem: an affine f, a phi that knows its second derivatives or is a quadratic form of one average, a g that is a sum over
-//! coordinates, with or without a budget, and few numbers. Per step: `n_X ell d^2 + d^3 / 3` products, each of them twenty times as dear. Storage: `2 n_X ell d`.
+//! Asks of the problem: an affine f, a phi that knows its second derivatives or is a quadratic form
+//! of one average, a g that is a sum over coordinates, with or without a budget, and few numbers.
+//! Per step: `n_X ell d^2 + d^3 / 3` products, each of them twenty times as dear. Storage: `2 n_X
+//! ell d`.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +53,8 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[],
 };
 
-/// The first damping, by all rows with the most that phi bends, after a matrix without full rank; by which it grows after short steps, and shrinks after long ones.
+/// The first damping, by all rows with the most that phi bends, after a matrix without full rank;
+/// by which it grows after short steps, and shrinks after long ones.
 const FIRST_DAMPING: f64 = 1e-8;
 const DAMP: f64 = 100.0;
 const LEAST_DAMPING: f64 = 1e-28;
@@ -63,7 +70,8 @@ const HALVINGS: usize = 60;
 
 /// Newton steps of an outer iteration where there are kinks.
 const MOST_STEPS: usize = 10;
-/// What may be left to gain of what is smoothed, for what the change of the duals is worth as 1; and of the size of P, a gain that is rounding.
+/// What may be left to gain of what is smoothed, for what the change of the duals is worth as 1;
+/// and of the size of P, a gain that is rounding.
 const LEFT: f64 = 0.1;
 const ROUNDING: f64 = 1e-20;
 /// The method, which has no settings.
@@ -115,7 +123,17 @@ impl Method for Precise {
         let gram = rows.gram(&vec![1.0; rows.len()]);
         let kinks = Kinks::new(oracle, &rounded(&f_bar), &gram);
         let (rounded, shown) = (theta.to_vec(), theta.to_vec());
-        State { theta: exact, rounded, shown, rows, f_bar, damping: 0.0, kinks, gram, endless: Vec::new() }
+        State {
+            theta: exact,
+            rounded,
+            shown,
+            rows,
+            f_bar,
+            damping: 0.0,
+            kinks,
+            gram,
+            endless: Vec::new(),
+        }
     }
 
     /// One step, or as many as it takes to the next duals.
@@ -165,15 +183,22 @@ impl State {
     fn step(&mut self, oracle: &mut Oracle<'_>, g: &Parts) -> bool {
         let (w, seconds) = self.kinks.merits(oracle, &rounded(&self.f_bar));
         let exact: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
-        let gradient: Vec<Double> =
-            self.rows.weighted(&exact).iter().enumerate().map(|(l, u)| *u + self.slope(g, l)).collect();
+        let gradient: Vec<Double> = self
+            .rows
+            .weighted(&exact)
+            .iter()
+            .enumerate()
+            .map(|(l, u)| *u + self.slope(g, l))
+            .collect();
         let size = |l: usize| self.rows.size(l, &exact) + self.slope(g, l).hi.abs();
         let (delta, flat) = self.direction(oracle, g, &seconds, gradient.clone(), size);
-        let gain = gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
+        let gain =
+            gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
         let along = self.rows.linear(&delta);
         let longest = if flat { ENDLESS } else { LONGEST };
         let t = self.length(oracle, g, &delta, &along, longest);
-        if t >= ENDLESS && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi)) {
+        if t >= ENDLESS && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
+        {
             // A bound or a ridge ends it, further out than numbers tell.
             self.kinks.renew(g, &self.theta);
             return true;
@@ -195,18 +220,22 @@ impl State {
             return true;
         }
         let f_bar = rounded(&self.f_bar);
-        let size: f64 = w.iter().zip(&f_bar).map(|(w, f)| (w * f).abs()).sum::<f64>() / oracle.n_x() as f64;
+        let size: f64 =
+            w.iter().zip(&f_bar).map(|(w, f)| (w * f).abs()).sum::<f64>() / oracle.n_x() as f64;
         self.kinks.look(oracle, &f_bar);
         let change = self.kinks.change(g, &self.theta, oracle.n_x());
-        let settled = !flat && t > SHORT && gain <= (LEFT * change).max(ROUNDING * size) || t == 0.0;
+        let settled =
+            !flat && t > SHORT && gain <= (LEFT * change).max(ROUNDING * size) || t == 0.0;
         if settled {
             self.kinks.renew(g, &self.theta);
         }
         settled
     }
 
-    /// Theta in double precision, so that the averages stay what they are: coordinate by coordinate, those first whose last digit moves them most, and what rounding
-    /// one of them does to the averages is taken back by the others (Babai, "On Lovász' Lattice Reduction and the Nearest Lattice Point Problem", 1986).
+    /// Theta in double precision, so that the averages stay what they are: coordinate by
+    /// coordinate, those first whose last digit moves them most, and what rounding one of them does
+    /// to the averages is taken back by the others (Babai, "On Lovász' Lattice Reduction and the
+    /// Nearest Lattice Point Problem", 1986).
     fn show(&mut self, g: &Parts) {
         let d = self.theta.len();
         let mut exact: Vec<Double> =
@@ -253,7 +282,8 @@ impl State {
             + self.kinks.slope(part, l, x).0
     }
 
-    /// `H^-1 P'(theta)`, within the budget where there is one; or, where P has a slope along what H takes to zero, that. Whether it is the latter.
+    /// `H^-1 P'(theta)`, within the budget where there is one; or, where P has a slope along what H
+    /// takes to zero, that. Whether it is the latter.
     fn direction(
         &self,
         oracle: &Oracle<'_>,
@@ -285,7 +315,8 @@ impl State {
         // What is flat with a budget is flat along it: it adds up to 0.
         if let Some(mut flat) = factor.flat_descent(&gradient, size) {
             // Of size 1, so that a step's length says how far out it ends.
-            let size = Double::from(flat.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.hi.abs())));
+            let size =
+                Double::from(flat.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.hi.abs())));
             for flat in &mut flat {
                 *flat = -*flat / size;
             }

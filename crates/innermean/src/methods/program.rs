@@ -1,12 +1,15 @@
-//! A quadratic program with g, of d variables: the step of Newton's method, and the whole of a quadratic problem.
+//! A quadratic program with g, of d variables: the step of Newton's method, and the whole of a
+//! quadratic problem.
 //!
 //! ```text
 //! min over x of  <v0, x - x0> + (1/2) (x - x0)' B (x - x0) + g(x)
 //! ```
 //!
-//! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there may be a budget `sum_l x_l = 1`.
-//! First-order steps find out which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, is cut off there where they would
-//! pass one, or ends where the first of them would. Both only ever descend, and the second ends the search.
+//! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there
+//! may be a budget `sum_l x_l = 1`. First-order steps find out which coordinates rest at a bound or
+//! at the kink; a Newton step on the others, which is exact, is cut off there where they would pass
+//! one, or ends where the first of them would. Both only ever descend, and the second ends the
+//! search.
 
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
@@ -31,8 +34,8 @@ struct Program<'a> {
     v: Vec<f64>,
 }
 
-/// Moves x, which comes in as `x0`, to the minimiser; false if the search did not end. `step(alpha, v, x)` is the prox step
-/// `prox_{alpha g}(x - alpha v)`, asked for where there is a budget.
+/// Moves x, which comes in as `x0`, to the minimiser; false if the search did not end. `step(alpha,
+/// v, x)` is the prox step `prox_{alpha g}(x - alpha v)`, asked for where there is a budget.
 pub(crate) fn solve(
     matrix: &[f64],
     gradient: &[f64],
@@ -82,7 +85,8 @@ impl Program<'_> {
         1.2 * eigenvalue
     }
 
-    /// Which coordinates rest: -1 at the lower bound, 1 at the upper one, 0 at the kink; None for those that are free.
+    /// Which coordinates rest: -1 at the lower bound, 1 at the upper one, 0 at the kink; None for
+    /// those that are free.
     fn faces(&self) -> Vec<Option<i8>> {
         let face = |(part, x): (&Coordinate, &f64)| match *x {
             x if x <= part.lo => Some(-1),
@@ -93,14 +97,16 @@ impl Program<'_> {
         self.g.parts.iter().zip(&*self.x).map(face).collect()
     }
 
-    /// Sweeps over the coordinates, each to the minimum along it: `x_l <- prox_{g_l / B_ll}(x_l - v_l / B_ll)`. Whether anything moved.
+    /// Sweeps over the coordinates, each to the minimum along it: `x_l <- prox_{g_l / B_ll}(x_l -
+    /// v_l / B_ll)`. Whether anything moved.
     fn sweeps(&mut self) -> bool {
         let mut moved = false;
         for _ in 0..SWEEPS {
             let mut largest = 0.0_f64;
             for l in 0..self.d {
                 let (bend, x) = (self.row(l)[l], self.x[l]);
-                let next = if bend > 0.0 { self.g.parts[l].step(1.0 / bend, self.v[l], x) } else { x };
+                let next =
+                    if bend > 0.0 { self.g.parts[l].step(1.0 / bend, self.v[l], x) } else { x };
                 if next != x {
                     // Exactly there: a bound is met by comparison.
                     self.change(l, next - x);
@@ -116,7 +122,8 @@ impl Program<'_> {
         moved
     }
 
-    /// Prox-gradient steps on all coordinates together, as a budget asks for. Whether anything moved.
+    /// Prox-gradient steps on all coordinates together, as a budget asks for. Whether anything
+    /// moved.
     fn prox_steps(&mut self, norm: f64, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
         let mut moved = false;
         for _ in 0..SWEEPS {
@@ -139,7 +146,8 @@ impl Program<'_> {
         moved
     }
 
-    /// Newton steps on the coordinates that are free, until one reaches the minimum on its face; false if none does.
+    /// Newton steps on the coordinates that are free, until one reaches the minimum on its face;
+    /// false if none does.
     fn newton_steps(&mut self, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
         for _ in 0..=self.d {
             let faces = self.faces();
@@ -171,7 +179,8 @@ impl Program<'_> {
         false
     }
 
-    /// How far along the direction it is to the first bound or kink, at most 1, and which coordinate meets it where.
+    /// How far along the direction it is to the first bound or kink, at most 1, and which
+    /// coordinate meets it where.
     fn first_end(&self, free: &[usize], direction: &[f64]) -> (f64, Option<(usize, f64)>) {
         let (mut tau, mut first) = (1.0, None);
         for (&l, p) in free.iter().zip(direction) {
@@ -180,7 +189,10 @@ impl Program<'_> {
             let kink = if part.l1 > 0.0 { toward(0.0) } else { f64::INFINITY };
             let (end, at) = [(toward(part.lo), part.lo), (toward(part.hi), part.hi), (kink, 0.0)]
                 .into_iter()
-                .fold((f64::INFINITY, 0.0), |least, other| if other.0 < least.0 { other } else { least });
+                .fold(
+                    (f64::INFINITY, 0.0),
+                    |least, other| if other.0 < least.0 { other } else { least },
+                );
             if end < tau {
                 (tau, first) = (end, Some((l, at)));
             }
@@ -188,8 +200,8 @@ impl Program<'_> {
         (tau, first)
     }
 
-    /// Makes the whole step with every coordinate cut off where it would pass a bound or the kink, if that gains as much as the part of it that
-    /// needs no cutting: many ends are met at once.
+    /// Makes the whole step with every coordinate cut off where it would pass a bound or the kink,
+    /// if that gains as much as the part of it that needs no cutting: many ends are met at once.
     fn cut_off(
         &mut self,
         free: &[usize],
@@ -227,8 +239,8 @@ impl Program<'_> {
         helps
     }
 
-    /// `p = -(B + l2)^-1 (v + g')` on the free coordinates, within the budget where there is one, and `-<p, v + g'>`, twice what it gains. None
-    /// where B is not positive definite there.
+    /// `p = -(B + l2)^-1 (v + g')` on the free coordinates, within the budget where there is one,
+    /// and `-<p, v + g'>`, twice what it gains. None where B is not positive definite there.
     fn newton_direction(&self, free: &[usize]) -> Option<(Vec<f64>, f64)> {
         let m = free.len();
         let mut matrix = Vec::with_capacity(m * m);

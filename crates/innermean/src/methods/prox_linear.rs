@@ -1,11 +1,13 @@
-//! The prox-linear method, or Gauss-Newton for a convex phi: each outer iteration linearises all averages at `theta_t` and minimises
-//! `(1/n_X) sum_i phi_i(fbar_i + fbar_i'^T (theta - theta_t)) + g(theta) + |theta - theta_t|^2 / (2 eta)`
-//! (Drusvyatskiy and Paquette, "Efficiency of Minimizing Compositions of Convex Functions and Smooth Maps", Math. Programming 2019,
-//! Algorithm 5), here by accelerated proximal steps on the stored rows.
+//! The prox-linear method, or Gauss-Newton for a convex phi: each outer iteration linearises all
+//! averages at `theta_t` and minimises `(1/n_X) sum_i phi_i(fbar_i + fbar_i'^T (theta - theta_t)) +
+//! g(theta) + |theta - theta_t|^2 / (2 eta)` (Drusvyatskiy and Paquette, "Efficiency of Minimizing
+//! Compositions of Convex Functions and Smooth Maps", Math. Programming 2019, Algorithm 5), here by
+//! accelerated proximal steps on the stored rows.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. f may be curved in any way: P falls from one accepted point to the next, and the
-//! points become stationary. With affine f the model is exact, eta infinite and one linearisation enough.
-//! Per outer iteration: a snapshot, and `n_X` phi for each inner step, at a point of its own. Storage: `n_X d ell`.
+//! Asks of the problem: a smooth phi and a prox of g. f may be curved in any way: P falls from one
+//! accepted point to the next, and the points become stationary. With affine f the model is exact,
+//! eta infinite and one linearisation enough. Per outer iteration: a snapshot, and `n_X` phi for
+//! each inner step, at a point of its own. Storage: `n_X d ell`.
 
 use serde::Serialize;
 
@@ -56,10 +58,15 @@ impl Listed for ProxLinear {
     const INFO: MethodInfo = INFO;
 
     /// So many inner steps that they cost about what the linearisation does.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
-        let inner_iterations = choice.inner_iterations.unwrap_or((2 * samples).clamp(INNER.0, INNER.1));
+        let inner_iterations =
+            choice.inner_iterations.unwrap_or((2 * samples).clamp(INNER.0, INNER.1));
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(ProxLinear {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
@@ -115,16 +122,19 @@ impl Method for ProxLinear {
             s.inner.step_back();
         }
         let State { theta, eta, inner, step, gradient, direction, .. } = s;
-        // The prox of g + |. - theta_t|^2/(2 eta) at y - alpha F'(y) is that of g with the step tau:
-        // prox_{tau g}(y - tau (F'(y) + (y - theta_t)/eta)), 1/tau = 1/alpha + 1/eta.
+        // The prox of g + |. - theta_t|^2/(2 eta) at y - alpha F'(y) is that of g with the step
+        // tau: prox_{tau g}(y - tau (F'(y) + (y - theta_t)/eta)), 1/tau = 1/alpha + 1/eta.
         let tau = 1.0 / (1.0 / step.alpha + 1.0 / *eta);
         direction.copy_from_slice(gradient);
-        update_with_both(direction, &inner.y, theta, |slope, y, center| slope + (y - center) / *eta);
+        update_with_both(direction, &inner.y, theta, |slope, y, center| {
+            slope + (y - center) / *eta
+        });
         inner.step(|y| oracle.primal_step(tau, direction, y));
         s.look(oracle);
     }
 
-    /// `theta_t`: what the inner steps have found since is not known to be better before the next linearisation. With affine f it is.
+    /// `theta_t`: what the inner steps have found since is not known to be better before the next
+    /// linearisation. With affine f it is.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
         if s.eta == f64::INFINITY { &s.inner.theta } else { &s.theta }
     }

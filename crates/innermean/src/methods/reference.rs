@@ -15,8 +15,9 @@ pub enum Reference {
     Last,
     /// Option II: `theta^(t)` for t drawn uniformly from `0..M`.
     Random,
-    /// Differs: the average of `theta^(1)` to `theta^(M)`, and duals that are averaged alike. Where phi has kinks and g is not
-    /// strongly convex, the iterates circle around the saddle point and only their averages come near it.
+    /// Differs: the average of `theta^(1)` to `theta^(M)`, and duals that are averaged alike. Where
+    /// phi has kinks and g is not strongly convex, the iterates circle around the saddle point and
+    /// only their averages come near it.
     Average,
 }
 
@@ -29,7 +30,8 @@ pub(super) struct NextReference {
     t: usize,
     /// `theta^(t)`, or the sum of the iterates and at last their average.
     theta: Aligned,
-    /// `sum_k k (w^(k+1) - w^(k))`, which is M times what the last duals are ahead of their average.
+    /// `sum_k k (w^(k+1) - w^(k))`, which is M times what the last duals are ahead of their
+    /// average.
     lead: Vec<f64>,
 }
 
@@ -75,14 +77,16 @@ impl NextReference {
     #[inline(always)]
     pub(super) fn dual_changed(&mut self, k: usize, i: usize, change: &[f64]) {
         if self.kind == Reference::Average {
-            // Not by a kernel: `change` is in registers, and a call that is not made must not see its address.
+            // Not by a kernel: `change` is in registers, and a call that is not made must not see
+            // its address.
             for (lead, change) in self.lead[i * change.len()..].iter_mut().zip(change) {
                 *lead = change.mul_add(k as f64, *lead);
             }
         }
     }
 
-    /// After the step that was the k-th of `steps`. After the last, averaged duals take the place of the last ones.
+    /// After the step that was the k-th of `steps`. After the last, averaged duals take the place
+    /// of the last ones.
     #[inline(always)]
     pub(super) fn after_step(
         &mut self,
@@ -102,7 +106,8 @@ impl NextReference {
         }
     }
 
-    /// The next reference point, once the outer iteration has ended; none where it is simply the last iterate.
+    /// The next reference point, once the outer iteration has ended; none where it is simply the
+    /// last iterate.
     pub(super) fn theta(&self) -> Option<&[f64]> {
         (self.kind != Reference::Last).then_some(&*self.theta)
     }

@@ -1,12 +1,18 @@
-//! The safeguard of steps that nobody has given: whatever a rule makes of a problem's constants, no run diverges and none is left with steps that are far too small.
+//! The safeguard of steps that nobody has given: whatever a rule makes of a problem's constants, no
+//! run diverges and none is left with steps that are far too small.
 //!
-//! It watches the objective: at each snapshot, where it comes with the averages, and in methods without snapshots now and then, for what a look costs. A method takes part by
-//! [`Method::at_tempo`](super::Method::at_tempo), a line that says which of its numbers are steps; [`Engine`](crate::run) asks and obeys.
+//! It watches the objective: at each snapshot, where it comes with the averages, and in methods
+//! without snapshots now and then, for what a look costs. A method takes part by
+//! [`Method::at_tempo`](super::Method::at_tempo), a line that says which of its numbers are steps;
+//! [`Engine`](crate::run) asks and obeys.
 //!
 //! - A blow-up, or a lasting increase: back to the best point so far, with smaller steps.
-//! - Otherwise larger and smaller steps, and longer and shorter loops, are tried one at a time and kept where the gap falls faster for each oracle call. Of a gap that falls by a constant
-//!   factor, so do its differences: how fast it falls shows in the objective alone, without knowing its least value.
-//! - Where noise stays, and a method's steps fall by their own law, only the factor in front changes: it grows while every look finds a new best, and no longer.
+//! - Otherwise larger and smaller steps, and longer and shorter loops, are tried one at a time and
+//!   kept where the gap falls faster for each oracle call. Of a gap that falls by a constant
+//!   factor, so do its differences: how fast it falls shows in the objective alone, without knowing
+//!   its least value.
+//! - Where noise stays, and a method's steps fall by their own law, only the factor in front
+//!   changes: it grows while every look finds a new best, and no longer.
 //!
 //! All of it depends on the run alone: with its state in a file, a run goes on bit for bit.
 
@@ -46,7 +52,8 @@ pub enum Noise {
     Vanishes,
     /// It stays, and steps fall.
     Stays,
-    /// Where phi has kinks, iterates circle around the optimum, and their averages rise and fall on the way: only a return towards the start counts.
+    /// Where phi has kinks, iterates circle around the optimum, and their averages rise and fall on
+    /// the way: only a return towards the start counts.
     Circles,
 }
 
@@ -115,7 +122,8 @@ pub(crate) struct Safeguard {
 const EVERY: u64 = 8;
 /// The first comes earlier.
 const EARLY: u64 = 3;
-/// Where looks are free, so many gradients' worth of calls, or nearly: shorter loops say more about their noise than about their progress.
+/// Where looks are free, so many gradients' worth of calls, or nearly: shorter loops say more about
+/// their noise than about their progress.
 const APART: f64 = 2.5;
 /// An excess over the best objective that is a blow-up, in what is normal.
 const FAR: f64 = 100.0;
@@ -133,10 +141,12 @@ const GAINED: f64 = 0.5;
 const ROUNDING: f64 = 1e-12;
 /// Differences of objectives that are larger by so much tell a rate.
 const TELLING: f64 = 100.0;
-/// Looks that tell a rate, if its fall is as smooth as that: no look gains more than so many times what the one before it did.
+/// Looks that tell a rate, if its fall is as smooth as that: no look gains more than so many times
+/// what the one before it did.
 const WINDOW: usize = 5;
 const SMOOTH: f64 = 1.1;
-/// Otherwise it takes as many as show the gap to fall by that in half of them: what noise does to a smaller fall would be taken for progress.
+/// Otherwise it takes as many as show the gap to fall by that in half of them: what noise does to a
+/// smaller fall would be taken for progress.
 const VISIBLE: f64 = 1.5;
 /// Of more looks every other one is forgotten.
 const MOST: usize = 64;
@@ -152,11 +162,13 @@ const MOST_EPOCH: f64 = 16.0;
 /// Looks without a trial after one that fails: at first, and at most.
 const REST: u32 = 2;
 const LONGEST_REST: u32 = 64;
-/// What smaller steps regain with a new best, up to which part of steps that have failed, and how fast that is forgotten.
+/// What smaller steps regain with a new best, up to which part of steps that have failed, and how
+/// fast that is forgotten.
 const REGAIN: f64 = 1.2;
 const BELOW: f64 = 0.7;
 const FORGETS: f64 = 1.02;
-/// Where noise stays: new bests in a row after which the factor grows, by how much, and how many looks without one after which it falls again.
+/// Where noise stays: new bests in a row after which the factor grows, by how much, and how many
+/// looks without one after which it falls again.
 const STEADY: u32 = 3;
 const GROWTH: f64 = 1.3;
 const UNSTEADY: u32 = 4;
@@ -305,7 +317,8 @@ impl Safeguard {
         Verdict::GoBack
     }
 
-    /// After a look that has found a new best: steps that had become smaller than the rule's grow again, as far as none have failed.
+    /// After a look that has found a new best: steps that had become smaller than the rule's grow
+    /// again, as far as none have failed.
     fn regain(&mut self) {
         self.failed *= FORGETS;
         let most = (BELOW * self.failed).min(1.0);
@@ -373,8 +386,8 @@ impl Safeguard {
     }
 }
 
-/// By how much the logarithm of the gap falls for each call: with gaps like `q^t`, differences of the objective over equal times are like `q^t` too. None if that cannot be told from
-/// noise.
+/// By how much the logarithm of the gap falls for each call: with gaps like `q^t`, differences of
+/// the objective over equal times are like `q^t` too. None if that cannot be told from noise.
 fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
     if looks.len() < WINDOW {
         return None;
@@ -383,7 +396,8 @@ fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
     let middle = looks[looks.partition_point(|look| 2 * look.0 < first.0 + last.0)];
     let (early, late) = (first.1 - middle.1, middle.1 - last.1);
     let gains = || looks.windows(2).map(|pair| pair[0].1 - pair[1].1);
-    let smooth = gains().zip(gains().skip(1)).all(|(before, after)| after > 0.0 && after <= SMOOTH * before);
+    let smooth =
+        gains().zip(gains().skip(1)).all(|(before, after)| after > 0.0 && after <= SMOOTH * before);
     let calls = (last.0 - first.0) as f64 / 2.0;
     let tells = late > telling && calls > 0.0 && (smooth || early >= VISIBLE * late);
     tells.then(|| (early / late).natural_log() / calls)
@@ -393,7 +407,8 @@ fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A run whose gap falls by `rate(tempo)` for each of 100 calls, from a gap of 1 above an objective of 3.
+    /// A run whose gap falls by `rate(tempo)` for each of 100 calls, from a gap of 1 above an
+    /// objective of 3.
     fn run(noise: Noise, looks: usize, rate: impl Fn(Tempo) -> f64) -> (Safeguard, f64) {
         let mut guard = Safeguard::new(noise);
         let mut gap = 1.0_f64;
@@ -445,7 +460,10 @@ mod tests {
         assert_eq!(guard.judge(seen(1.0), &[1.0], 0), Verdict::GoOn);
         assert_eq!(guard.judge(seen(0.5), &[2.0], 10), Verdict::GoOn);
         assert_eq!(guard.judge(Seen::NOTHING, &[f64::NAN], 20), Verdict::GoBack);
-        assert_eq!((guard.best(), guard.tempo().steps, guard.tempo().returns), (&[2.0][..], BLOWN_UP, 1));
+        assert_eq!(
+            (guard.best(), guard.tempo().steps, guard.tempo().returns),
+            (&[2.0][..], BLOWN_UP, 1)
+        );
         assert_ne!(guard.tempo().seed(7), 7);
     }
 

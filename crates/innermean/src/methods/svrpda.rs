@@ -1,11 +1,13 @@
-//! SVRPDA-I and SVRPDA-II: Algorithms 1 and 2 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms for
-//! Empirical Composition Optimization", NIPS 2019, line by line. They differ in the update of U alone.
+//! SVRPDA-I and SVRPDA-II: Algorithms 1 and 2 of Devraj and Chen, "Stochastic Variance Reduced
+//! Primal Dual Algorithms for Empirical Composition Optimization", NIPS 2019, line by line. They
+//! differ in the update of U alone.
 //!
 //! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page stand the settings and the state (`settings.rs`,
-//! `state.rs`), the same steps on rows in memory (`rows.rs`), in batches (`batch.rs`), on few coordinates at a time
-//! (`lagged_step.rs`), plain ones before the first snapshot (`warm_up.rs`), and steps that nobody has to choose (`automatic.rs`).
+//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page stand the settings and
+//! the state (`settings.rs`, `state.rs`), the same steps on rows in memory (`rows.rs`), in batches
+//! (`batch.rs`), on few coordinates at a time (`lagged_step.rs`), plain ones before the first
+//! snapshot (`warm_up.rs`), and steps that nobody has to choose (`automatic.rs`).
 
 use std::fmt::Debug;
 
@@ -41,8 +43,8 @@ pub(super) const SETTINGS: &[Knob] = &[
 
 /// SVRPDA-I or SVRPDA-II.
 pub trait Variant: Debug {
-    /// Whether the state holds the mean Jacobians, as that of SVRPDA-I does: `n_X d ell` numbers or, of an f that tells its supports,
-    /// as many as these have.
+    /// Whether the state holds the mean Jacobians, as that of SVRPDA-I does: `n_X d ell` numbers
+    /// or, of an f that tells its supports, as many as these have.
     const STORES_JACOBIANS: bool;
 
     /// The settings.
@@ -53,10 +55,13 @@ pub trait Variant: Debug {
 }
 
 impl PrimalDual {
-    /// The head of the outer loop: the reference point `theta_ref`, then `U_0 = (1/n_X) sum_i fbar_i'(theta_ref) w_i^(0)`,
-    /// `fbar_i(theta_ref)` and, in SVRPDA-I, `fbar_i'(theta_ref)` for all i.
+    /// The head of the outer loop: the reference point `theta_ref`, then `U_0 = (1/n_X) sum_i
+    /// fbar_i'(theta_ref) w_i^(0)`, `fbar_i(theta_ref)` and, in SVRPDA-I, `fbar_i'(theta_ref)` for
+    /// all i.
     fn begin_outer(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
-        if let Some(theta) = self.next_reference.theta().filter(|_| self.outer > settings.warmup_epochs) {
+        if let Some(theta) =
+            self.next_reference.theta().filter(|_| self.outer > settings.warmup_epochs)
+        {
             self.theta.copy_from_slice(theta);
         }
         self.outer += 1;
@@ -70,7 +75,8 @@ impl PrimalDual {
             self.begin_automatic(oracle, settings);
         } else {
             self.theta_ref.copy_from_slice(&self.theta);
-            // Differs: Algorithm 1 leaves w^(0) open. phi_i'(fbar_i(theta_ref)) is at hand after the first snapshot.
+            // Differs: Algorithm 1 leaves w^(0) open. phi_i'(fbar_i(theta_ref)) is at hand after
+            // the first snapshot.
             self.snapshot(oracle, first && settings.warmup_epochs == 0);
             if settings.guarded {
                 self.pace = Pace::new(settings);
@@ -94,7 +100,13 @@ impl PrimalDual {
         // Sample i'_k and j'_k; delta^theta_k; theta^(k).
         self.primal_step(oracle, pace);
         self.k += 1;
-        self.next_reference.after_step(oracle, self.k, pace.inner_iterations, &self.theta, &mut self.w);
+        self.next_reference.after_step(
+            oracle,
+            self.k,
+            pace.inner_iterations,
+            &self.theta,
+            &mut self.w,
+        );
     }
 
     /// Samples `i_k` from the terms and `j_k` from the samples of that term.
@@ -188,7 +200,8 @@ impl PrimalDual {
         oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
 
-    /// Brings near what the dual step will touch a few steps from now: random rows would each cost a wait.
+    /// Brings near what the dual step will touch a few steps from now: random rows would each cost
+    /// a wait.
     fn prefetch(&self, oracle: &Oracle<'_>) {
         let ell = oracle.ell();
         let i = self.draws.dual_i.ahead(AHEAD, oracle.n_x());
@@ -215,7 +228,9 @@ impl<V: Variant> Method for V {
     }
 
     fn fits(&self, oracle: &Oracle<'_>, s: &PrimalDual) -> bool {
-        s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(oracle.d(), oracle.calls.total()))
+        s.automatic
+            .as_ref()
+            .is_none_or(|automatic| automatic.is_of(oracle.d(), oracle.calls.total()))
     }
 
     fn inner_iterations(&self, s: &PrimalDual) -> usize {

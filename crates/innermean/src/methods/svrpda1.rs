@@ -1,11 +1,14 @@
-//! SVRPDA-I: Algorithm 1 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms for Empirical
-//! Composition Optimization", NIPS 2019. The box is in `svrpda.rs`; here is its row in the table.
+//! SVRPDA-I: Algorithm 1 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms
+//! for Empirical Composition Optimization", NIPS 2019. The box is in `svrpda.rs`; here is its row
+//! in the table.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. Linear rate (Theorems 1 and 2) when g is strongly convex,
-//! each phi smooth and `L(theta, w)` convex in theta.
-//! Per step: 2 values of f, and 2 products with f' unless f is affine; time O(d ell). In batches of B terms and b samples, B b times that. Storage: `n_X d ell` for the
-//! mean Jacobians, `2 n_X ell` for duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, mean
-//! Jacobians are kept at these alone and, if they are few and g is a sum over coordinates, a step takes time in proportion to their number.
+//! Asks of the problem: a prox for each `phi_i*` and for g. Linear rate (Theorems 1 and 2) when g
+//! is strongly convex, each phi smooth and `L(theta, w)` convex in theta. Per step: 2 values of f,
+//! and 2 products with f' unless f is affine; time O(d ell). In batches of B terms and b samples, B
+//! b times that. Storage: `n_X d ell` for the mean Jacobians, `2 n_X ell` for duals and averages, a
+//! few vectors of length d. Where an affine f tells which coordinates a term looks at, mean
+//! Jacobians are kept at these alone and, if they are few and g is a sum over coordinates, a step
+//! takes time in proportion to their number.
 
 use serde::Serialize;
 
@@ -35,7 +38,11 @@ pub struct Svrpda1(pub Settings);
 impl Listed for Svrpda1 {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         Ok(Svrpda1(Settings::choose(choice, problem, theta)?))
     }
 }

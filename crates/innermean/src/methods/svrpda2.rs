@@ -1,12 +1,14 @@
-//! SVRPDA-II: Algorithm 2 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms for Empirical
-//! Composition Optimization", NIPS 2019: SVRPDA-I with the mean Jacobian replaced by that of one more random sample. The box is
-//! in `svrpda.rs`; here is its row in the table.
+//! SVRPDA-II: Algorithm 2 of Devraj and Chen, "Stochastic Variance Reduced Primal Dual Algorithms
+//! for Empirical Composition Optimization", NIPS 2019: SVRPDA-I with the mean Jacobian replaced by
+//! that of one more random sample. The box is in `svrpda.rs`; here is its row in the table.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice. Its U drifts from
-//! the batch gradient between snapshots, so it needs smaller steps or shorter epochs than SVRPDA-I.
-//! Per step: 2 values of f and 1 product with f', 2 more unless f is affine; time O(d ell). In batches of B terms and b samples, B b times that. Storage: `2 n_X ell` for
-//! duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term looks at, these are few and g is a sum over
-//! coordinates, a step takes time in proportion to their number.
+//! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice.
+//! Its U drifts from the batch gradient between snapshots, so it needs smaller steps or shorter
+//! epochs than SVRPDA-I. Per step: 2 values of f and 1 product with f', 2 more unless f is affine;
+//! time O(d ell). In batches of B terms and b samples, B b times that. Storage: `2 n_X ell` for
+//! duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term
+//! looks at, these are few and g is a sum over coordinates, a step takes time in proportion to
+//! their number.
 
 use serde::Serialize;
 
@@ -37,11 +39,17 @@ pub struct Svrpda2(pub Settings);
 impl Listed for Svrpda2 {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let mut settings = Settings::choose(choice, problem, theta)?;
-        let scaled = matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
+        let scaled =
+            matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
         if choice.inner_iterations.is_none() && scaled && !settings.automatic {
-            settings.inner_iterations = drifting_epoch(settings.inner_iterations, problem.inner.n_x());
+            settings.inner_iterations =
+                drifting_epoch(settings.inner_iterations, problem.inner.n_x());
         }
         Ok(Svrpda2(settings))
     }

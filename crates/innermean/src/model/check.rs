@@ -1,9 +1,10 @@
 //! Tests a problem of your own: f, phi and g against their definitions, in words.
 //!
-//! A sign or a factor that is wrong in a product, a conjugate or a prox does not crash: the methods converge to something else, or
-//! not at all. [`check_problem`] asks every call at random points and compares it with what the others say: products with differences of
-//! values, averages with the values they average, a conjugate with Fenchel and Young, a prox with its optimality. What is wrong is a
-//! [`Finding`], a sentence with the place, both numbers and the usual cause.
+//! A sign or a factor that is wrong in a product, a conjugate or a prox does not crash: the methods
+//! converge to something else, or not at all. [`check_problem`] asks every call at random points
+//! and compares it with what the others say: products with differences of values, averages with the
+//! values they average, a conjugate with Fenchel and Young, a prox with its optimality. What is
+//! wrong is a [`Finding`], a sentence with the place, both numbers and the usual cause.
 //!
 //! ```
 //! use innermean::{CheckOptions, Inner, Problem, Ridge, Square, check_problem};
@@ -53,10 +54,11 @@ pub struct CheckOptions {
     pub pairs: usize,
     /// The size of the coordinates of random points.
     pub scale: f64,
-    /// The middle of the random points: zeros if none is given. Give one where f or phi is not defined near zero.
+    /// The middle of the random points: zeros if none is given. Give one where f or phi is not
+    /// defined near zero.
     pub centre: Option<Vec<f64>>,
-    /// By how much two numbers may differ that should be equal, relative to the numbers around them. Differences of values are not
-    /// precise to more than about 1e-6.
+    /// By how much two numbers may differ that should be equal, relative to the numbers around
+    /// them. Differences of values are not precise to more than about 1e-6.
     pub tolerance: f64,
     /// The seed of the random points.
     pub seed: u64,
@@ -137,7 +139,8 @@ impl CheckReport {
     }
 
     fn wrong(&mut self, part: Part, call: &'static str, message: String) {
-        match self.findings.iter_mut().find(|finding| finding.part == part && finding.call == call) {
+        match self.findings.iter_mut().find(|finding| finding.part == part && finding.call == call)
+        {
             Some(finding) => finding.places += 1,
             None => self.findings.push(Finding { part, call, message, places: 1 }),
         }
@@ -161,8 +164,8 @@ impl fmt::Display for CheckReport {
     }
 }
 
-/// Tests f, phi and g of `problem`. What is found first may be the cause of what is found later: f before phi before g, values before
-/// products.
+/// Tests f, phi and g of `problem`. What is found first may be the cause of what is found later: f
+/// before phi before g, values before products.
 pub fn check_problem<'p>(problem: impl Into<Objective<'p>>, options: &CheckOptions) -> CheckReport {
     let problem = problem.into();
     let mut report = CheckReport::default();

@@ -1,5 +1,5 @@
-//! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that nothing is left to
-//! sample. For any f, its linear model at a point.
+//! An affine f averaged once: `fbar_i(theta) = Abar_i theta + bbar_i` as rows of a matrix, so that
+//! nothing is left to sample. For any f, its linear model at a point.
 
 use std::sync::OnceLock;
 
@@ -40,7 +40,8 @@ impl Collapsed {
     pub fn new(f: &dyn Inner, theta: &[f64]) -> Self {
         let mut collapsed = match SparseRows::zeros(f) {
             Some(rows) => {
-                let (shape, offsets) = (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
+                let (shape, offsets) =
+                    (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
                 Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: OnceLock::new() }
             }
             None => Self::empty(f.d(), f.ell(), f.n_x()),
@@ -74,7 +75,12 @@ impl Collapsed {
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
         let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
-        Collapsed { shape: Shape { d, ell }, rows, offsets: vec![0.0; n_x * ell], reach: OnceLock::new() }
+        Collapsed {
+            shape: Shape { d, ell },
+            rows,
+            offsets: vec![0.0; n_x * ell],
+            reach: OnceLock::new(),
+        }
     }
 
     /// Takes the linear model at another point, in place.
@@ -93,11 +99,14 @@ impl Collapsed {
     /// `max_i |Abar_i|` (Frobenius)
     fn reach(&self) -> f64 {
         let Collapsed { shape, rows, .. } = self;
-        *self.reach.get_or_init(|| self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt()))
+        *self.reach.get_or_init(|| {
+            self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt())
+        })
     }
 
-    /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are left in `w`, in one sweep over
-    /// the rows on this thread, without an allocation. The duals find the averages in `w`.
+    /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are
+    /// left in `w`, in one sweep over the rows on this thread, without an allocation. The duals
+    /// find the averages in `w`.
     #[inline(always)]
     pub(crate) fn sweep(
         &self,
@@ -282,7 +291,14 @@ impl Passes for Collapsed {
             #[inline(always)]
             |terms, f_bar, partial| {
                 let own = self.own(&terms);
-                self.rows.dots_and_weighted(self.shape, terms, theta, &w[own.clone()], f_bar, partial);
+                self.rows.dots_and_weighted(
+                    self.shape,
+                    terms,
+                    theta,
+                    &w[own.clone()],
+                    f_bar,
+                    partial,
+                );
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
@@ -324,7 +340,8 @@ impl Passes for Collapsed {
     }
 }
 
-/// Writes the calls of `impl Passes` about averages, for an affine f that keeps them as a [`Collapsed`] in its field `averages`.
+/// Writes the calls of `impl Passes` about averages, for an affine f that keeps them as a
+/// [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
     () => {
         fn averages(&self) -> Option<&Collapsed> {

@@ -1,7 +1,8 @@
 //! The inner function f: what is averaged.
 //!
-//! `f_theta(x_i, y_ij)` maps theta in `R^d` to `R^ell`. Its Jacobian `f'` is taken as d x ell, so that every
-//! product reads `f' w`; of the methods, only those that keep tables of Jacobians ask for one itself.
+//! `f_theta(x_i, y_ij)` maps theta in `R^d` to `R^ell`. Its Jacobian `f'` is taken as d x ell, so
+//! that every product reads `f' w`; of the methods, only those that keep tables of Jacobians ask
+//! for one itself.
 
 use std::ops::Range;
 
@@ -35,10 +36,12 @@ pub enum Sample {
     /// Every i has its own; a snapshot evaluates f at all `sum_i n_Yi` pairs.
     #[default]
     Own,
-    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at `n_Y` points, for i = 0.
+    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at
+    /// `n_Y` points, for i = 0.
     Shared,
-    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X + n_Y` points. Only f can tell
-    /// a from b: whoever says this overrides the whole-snapshot calls, which would otherwise visit all pairs.
+    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X +
+    /// n_Y` points. Only f can tell a from b: whoever says this overrides the whole-snapshot calls,
+    /// which would otherwise visit all pairs.
     Separable,
 }
 
@@ -64,7 +67,8 @@ pub struct Rows {
     pub merit: u64,
 }
 
-/// Transitions t as they were given, from which averages `b - A theta` are made: with shares `s_t`, their weights by the sum of all,
+/// Transitions t as they were given, from which averages `b - A theta` are made: with shares `s_t`,
+/// their weights by the sum of all,
 ///
 /// ```text
 /// A = sum_t s_t phi_t (phi_t - discount phi'_t)',   b = sum_t s_t r_t phi_t,   C = sum_t s_t phi_t phi_t'
@@ -92,14 +96,15 @@ pub enum PairRows<'a> {
     Differences(&'a [f64], &'a [f64]),
 }
 
-/// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for some terms, whose averages and duals are
-/// given, and returns `sum_i phi_i(f_bar_i)` over them. Called for a few dozen terms at a time, or more, it costs nothing to
-/// go through a pointer.
+/// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for
+/// some terms, whose averages and duals are given, and returns `sum_i phi_i(f_bar_i)` over them.
+/// Called for a few dozen terms at a time, or more, it costs nothing to go through a pointer.
 pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a;
 
-/// The inner function. Five calls describe it; the rest are provided, and a problem overrides them to fuse,
-/// to vectorise or to exploit its structure. One that is affine should say so in [`Inner::structure`]: it saves half of
-/// the work, and a phi with kinks has a measure of optimality only then.
+/// The inner function. Five calls describe it; the rest are provided, and a problem overrides them
+/// to fuse, to vectorise or to exploit its structure. One that is affine should say so in
+/// [`Inner::structure`]: it saves half of the work, and a phi with kinks has a measure of
+/// optimality only then.
 ///
 /// ```
 /// use innermean::{Inner, Problem, Ridge, Square, Structure};
@@ -132,8 +137,9 @@ pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// `add_...` accumulates into `out`, a bare noun overwrites it. `work` is scratch of length `ell` lent by the
-/// caller, so that nothing is allocated in a step. Vectors over all i lie flat: i owns `[i * ell..(i + 1) * ell]`.
+/// `add_...` accumulates into `out`, a bare noun overwrites it. `work` is scratch of length `ell`
+/// lent by the caller, so that nothing is allocated in a step. Vectors over all i lie flat: i owns
+/// `[i * ell..(i + 1) * ell]`.
 pub trait Inner: Sync {
     /// The length of theta.
     fn d(&self) -> usize;
@@ -160,7 +166,8 @@ pub trait Inner: Sync {
     /// `out += c f'_theta(x_i, y_ij) w`
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
 
-    /// What f does better than one pair at a time, and what it knows about itself beyond [`Self::structure`]; none if nothing.
+    /// What f does better than one pair at a time, and what it knows about itself beyond
+    /// [`Self::structure`]; none if nothing.
     fn passes(&self) -> Option<&dyn Passes> {
         None
     }

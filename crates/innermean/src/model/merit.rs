@@ -1,11 +1,12 @@
 //! The merit phi: what is done to each average.
 //!
-//! `P(theta) = (1/n_X) sum_i phi_i( mean_j f_theta(x_i, y_ij) ) + g(theta)`; this room holds the `phi_i`.
+//! `P(theta) = (1/n_X) sum_i phi_i( mean_j f_theta(x_i, y_ij) ) + g(theta)`; this room holds the
+//! `phi_i`.
 //!
-//! The primal-dual methods never call phi itself in a step. They use its convex conjugate
-//! `phi*(w) = sup_u <u, w> - phi(u)` through the prox
-//! `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 / (2 alpha)`.
-//! The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha prox_{phi/alpha}(w/alpha)`.
+//! The primal-dual methods never call phi itself in a step. They use its convex conjugate `phi*(w)
+//! = sup_u <u, w> - phi(u)` through the prox `prox_{alpha phi*}(w) = argmin_v phi*(v) + |v - w|^2 /
+//! (2 alpha)`. The two are tied by Moreau's identity `w = prox_{alpha phi*}(w) + alpha
+//! prox_{phi/alpha}(w/alpha)`.
 
 use std::ops::Range;
 
@@ -45,8 +46,8 @@ pub use weighted::Weighted;
 
 /// A family of convex functions `phi_i` on `R^ell`, one for each outer index `i`.
 ///
-/// The merits shipped here apply one scalar function to each coordinate and add up, so that they serve any `ell`;
-/// see [`ScalarMerit`], the shorter way to a merit of your own.
+/// The merits shipped here apply one scalar function to each coordinate and add up, so that they
+/// serve any `ell`; see [`ScalarMerit`], the shorter way to a merit of your own.
 pub trait Merit: Sync {
     /// `phi_i(u)`.
     fn value(&self, i: usize, u: &[f64]) -> f64;
@@ -54,20 +55,23 @@ pub trait Merit: Sync {
     /// `out = phi_i'(u)`; at a kink, some subgradient.
     fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]);
 
-    /// `out += c phi_i'(u)`; `work` is scratch of the length of u. Worth its own code where `phi_i` looks at few coordinates.
+    /// `out += c phi_i'(u)`; `work` is scratch of the length of u. Worth its own code where `phi_i`
+    /// looks at few coordinates.
     #[inline(always)]
     fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
         self.gradient(i, u, work);
         vector::axpy(c, work, out);
     }
 
-    /// `phi_i(u)` where `rest = 1 - u` is known to its last digit, as it is of probabilities that are nearly 1.
+    /// `phi_i(u)` where `rest = 1 - u` is known to its last digit, as it is of probabilities that
+    /// are nearly 1.
     fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
         let _ = rest;
         self.value(i, u)
     }
 
-    /// `sum_i phi_i(u_i)` over some terms, whose averages lie flat in `u`; see [`Self::values_and_gradients`].
+    /// `sum_i phi_i(u_i)` over some terms, whose averages lie flat in `u`; see
+    /// [`Self::values_and_gradients`].
     fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
         let ell = u.len() / terms.len().max(1);
         dispatch(
@@ -82,8 +86,9 @@ pub trait Merit: Sync {
         )
     }
 
-    /// `out_i = phi_i'(u_i)` for some terms, whose averages lie flat in `u`, and `sum_i phi_i(u_i)` as what is returned. One call for
-    /// many terms: the loop is compiled for the phi and for the CPU at hand, even where phi is known at run time alone.
+    /// `out_i = phi_i'(u_i)` for some terms, whose averages lie flat in `u`, and `sum_i phi_i(u_i)`
+    /// as what is returned. One call for many terms: the loop is compiled for the phi and for the
+    /// CPU at hand, even where phi is known at run time alone.
     fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
         let ell = u.len() / terms.len().max(1);
         dispatch(
@@ -100,8 +105,10 @@ pub trait Merit: Sync {
         )
     }
 
-    /// `out_i = ` the diagonal of `phi_i''(u_i)` for some terms, as in [`Self::values_and_gradients`], if every `phi_i` is a sum over coordinates; where
-    /// `phi_i'` has a kink, one of its one-sided slopes. False, with nothing written, if it is no such sum or is not known.
+    /// `out_i = ` the diagonal of `phi_i''(u_i)` for some terms, as in
+    /// [`Self::values_and_gradients`], if every `phi_i` is a sum over coordinates; where `phi_i'`
+    /// has a kink, one of its one-sided slopes. False, with nothing written, if it is no such sum
+    /// or is not known.
     fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let _ = (terms, u, out);
         false
@@ -110,7 +117,8 @@ pub trait Merit: Sync {
     /// `phi_i*(w)`, `+inf` outside its domain.
     fn conjugate(&self, i: usize, w: &[f64]) -> f64;
 
-    /// The sum of `phi_i*(w_i)` over some terms, as in [`Self::values_and_gradients`], and that of their sizes.
+    /// The sum of `phi_i*(w_i)` over some terms, as in [`Self::values_and_gradients`], and that of
+    /// their sizes.
     fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
         let ell = w.len() / terms.len().max(1);
         let stars = terms.zip(w.chunks_exact(ell.max(1))).map(|(i, w)| self.conjugate(i, w));
@@ -120,7 +128,8 @@ pub trait Merit: Sync {
     /// `w <- prox_{alpha phi_i*}(w)`.
     fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]);
 
-    /// [`Self::prox_conjugate`] for some terms, whose duals lie flat in `w`, as in [`Self::values_and_gradients`].
+    /// [`Self::prox_conjugate`] for some terms, whose duals lie flat in `w`, as in
+    /// [`Self::values_and_gradients`].
     fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
         let ell = w.len() / terms.len().max(1);
         for (i, w) in terms.zip(w.chunks_exact_mut(ell.max(1))) {
@@ -128,9 +137,10 @@ pub trait Merit: Sync {
         }
     }
 
-    /// How fast that prox moves, if every `phi_i` is a sum over coordinates: `out_i = ` the diagonal of its derivative at `w_i`, between 0 and 1; where it has a kink,
-    /// something between its one-sided slopes. False, with nothing written, if it is no such sum or is not known. Unless it is written down, for averages of
-    /// one number by a central difference.
+    /// How fast that prox moves, if every `phi_i` is a sum over coordinates: `out_i = ` the
+    /// diagonal of its derivative at `w_i`, between 0 and 1; where it has a kink, something between
+    /// its one-sided slopes. False, with nothing written, if it is no such sum or is not known.
+    /// Unless it is written down, for averages of one number by a central difference.
     fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
         if w.len() != terms.len() {
             return false;
@@ -146,18 +156,20 @@ pub trait Merit: Sync {
         true
     }
 
-    /// The largest `gamma >= 0` for which every `phi_i` is `1/gamma`-smooth, so that every `phi_i*` is
-    /// `gamma`-strongly convex. Zero when some `phi_i` has a kink, or a curvature without bound, as logarithms have.
+    /// The largest `gamma >= 0` for which every `phi_i` is `1/gamma`-smooth, so that every `phi_i*`
+    /// is `gamma`-strongly convex. Zero when some `phi_i` has a kink, or a curvature without bound,
+    /// as logarithms have.
     fn gamma(&self) -> f64;
 
-    /// Whether some `phi_i` has a kink. Where there is none and gamma is 0, methods go by the curvature where they start.
+    /// Whether some `phi_i` has a kink. Where there is none and gamma is 0, methods go by the
+    /// curvature where they start.
     #[inline(always)]
     fn has_kinks(&self) -> bool {
         self.gamma() <= 0.0
     }
 
-    /// The largest eigenvalue of `phi_i''(u)`, for a phi whose curvature differs so much from place to place that `1/gamma` says nothing
-    /// about it. None: `1/gamma` will do.
+    /// The largest eigenvalue of `phi_i''(u)`, for a phi whose curvature differs so much from place
+    /// to place that `1/gamma` says nothing about it. None: `1/gamma` will do.
     fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
         let _ = (i, u);
         None
@@ -177,7 +189,8 @@ pub trait Merit: Sync {
         self.square_weight()
     }
 
-    /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its matrix.
+    /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its
+    /// matrix.
     #[inline(always)]
     fn quadratic_form(&self) -> Option<&QuadraticForm> {
         None

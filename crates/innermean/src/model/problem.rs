@@ -1,6 +1,7 @@
 //! The problem: f, phi and g together, with its objective, gradient and constants.
 //!
-//! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see `oracle.rs`).
+//! Nothing here is counted as an oracle call: these are the judge's calls, not the method's (see
+//! `oracle.rs`).
 
 use std::fmt;
 use std::ops::Range;
@@ -61,7 +62,11 @@ impl fmt::Debug for Objective<'_> {
 
 impl<'p, F: Inner, P: Merit, G: Regularizer> From<&'p Problem<F, P, G>> for Objective<'p> {
     fn from(problem: &'p Problem<F, P, G>) -> Self {
-        Objective { inner: &problem.inner, merit: &problem.merit, regularizer: &problem.regularizer }
+        Objective {
+            inner: &problem.inner,
+            merit: &problem.merit,
+            regularizer: &problem.regularizer,
+        }
     }
 }
 
@@ -86,7 +91,11 @@ impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
         G: 'static,
     {
         let Problem { inner, merit, regularizer } = self;
-        Problem { inner: Box::new(inner), merit: Box::new(merit), regularizer: Box::new(regularizer) }
+        Problem {
+            inner: Box::new(inner),
+            merit: Box::new(merit),
+            regularizer: Box::new(regularizer),
+        }
     }
 
     /// `P(theta)`
@@ -146,15 +155,24 @@ impl Objective<'_> {
         self.loss_and_gradient(theta, &mut f_bar, &mut w, out);
     }
 
-    /// [`Self::gradient`] with `F(theta)` as what is returned; on the way, `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
-    pub fn loss_and_gradient(&self, theta: &[f64], f_bar: &mut [f64], w: &mut [f64], out: &mut [f64]) -> f64 {
-        let duals =
-            |terms: Range<usize>, u: &[f64], w: &mut [f64]| self.merit.values_and_gradients(terms, u, w);
+    /// [`Self::gradient`] with `F(theta)` as what is returned; on the way, `f_bar_i =
+    /// fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
+    pub fn loss_and_gradient(
+        &self,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        w: &mut [f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let duals = |terms: Range<usize>, u: &[f64], w: &mut [f64]| {
+            self.merit.values_and_gradients(terms, u, w)
+        };
         self.inner.gradient(theta, &duals, f_bar, w, out)
     }
 
-    /// The prox-gradient mapping `(theta - prox_{alpha g}(theta - alpha F'(theta))) / alpha`: zero exactly at a
-    /// stationary point, and equal to `P'(theta)` where g is smooth and alpha goes to zero.
+    /// The prox-gradient mapping `(theta - prox_{alpha g}(theta - alpha F'(theta))) / alpha`: zero
+    /// exactly at a stationary point, and equal to `P'(theta)` where g is smooth and alpha goes to
+    /// zero.
     pub fn prox_gradient_mapping(&self, theta: &[f64], alpha: f64) -> Vec<f64> {
         let mut gradient = vec![0.0; theta.len()];
         self.gradient(theta, &mut gradient);
@@ -183,13 +201,15 @@ impl Objective<'_> {
     /// Moves theta to the point next to it that g allows: the prox with a vanishing step.
     pub fn allow(&self, theta: &mut [f64]) {
         if !self.regularizer.value(theta).is_finite() {
-            // Not otherwise: even a vanishing step along a tilt would make subnormal numbers out of zeros.
+            // Not otherwise: even a vanishing step along a tilt would make subnormal numbers out of
+            // zeros.
             self.regularizer.prox(f64::MIN_POSITIVE, theta);
         }
     }
 
-    /// gamma, for steps that begin at theta: that of phi, or the inverse of its largest curvature at the averages of theta where a phi
-    /// without kinks has a curvature that differs from place to place. Zero where phi has a kink.
+    /// gamma, for steps that begin at theta: that of phi, or the inverse of its largest curvature
+    /// at the averages of theta where a phi without kinks has a curvature that differs from place
+    /// to place. Zero where phi has a kink.
     pub fn gamma_at(&self, theta: &[f64]) -> f64 {
         let mut f_bar = vec![0.0; self.inner.n_x() * self.inner.ell()];
         if self.varies() {

@@ -1,6 +1,7 @@
 //! The regulariser g: penalties and constraints on theta.
 //!
-//! A method meets g only through `prox_{alpha g}(v) = argmin_theta g(theta) + |theta - v|^2 / (2 alpha)`.
+//! A method meets g only through `prox_{alpha g}(v) = argmin_theta g(theta) + |theta - v|^2 / (2
+//! alpha)`.
 
 use crate::linalg::vector;
 
@@ -32,7 +33,8 @@ pub use unregularized::Unregularized;
 
 /// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
 pub trait Regularizer: Sync {
-    /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is constrained).
+    /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is
+    /// constrained).
     fn value(&self, theta: &[f64]) -> f64;
 
     /// `theta <- prox_{alpha g}(theta)`.
@@ -58,36 +60,41 @@ pub trait Regularizer: Sync {
     /// The largest known `mu >= 0` for which g is mu-strongly convex.
     fn mu(&self) -> f64;
 
-    /// `g_l` if `g(theta) = sum_l g_l(theta_l)` with parts of that shape; for every l or for none. Then a method may leave coordinates that a
-    /// step does not look at for later, and make many steps on one at once.
+    /// `g_l` if `g(theta) = sum_l g_l(theta_l)` with parts of that shape; for every l or for none.
+    /// Then a method may leave coordinates that a step does not look at for later, and make many
+    /// steps on one at once.
     #[inline(always)]
     fn coordinate(&self, l: usize) -> Option<Coordinate> {
         let _ = l;
         None
     }
 
-    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for none.
+    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for
+    /// none.
     fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
         let _ = l;
         None
     }
 
-    /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but for a constant: then the optimum
-    /// may be had directly.
+    /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but
+    /// for a constant: then the optimum may be had directly.
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
         let _ = d;
         None
     }
 
-    /// The coordinates along which g is a straight line without end, each with its slope: an intercept has slope 0. There `g*` is finite
-    /// at that slope alone, and a bound from below needs duals that meet it.
+    /// The coordinates along which g is a straight line without end, each with its slope: an
+    /// intercept has slope 0. There `g*` is finite at that slope alone, and a bound from below
+    /// needs duals that meet it.
     fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
-        let free = |l: usize| self.coordinate(l).filter(Coordinate::is_free).map(|part| (l, part.tilt));
+        let free =
+            |l: usize| self.coordinate(l).filter(Coordinate::is_free).map(|part| (l, part.tilt));
         (0..d).filter_map(free).collect()
     }
 }
 
-/// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one chosen at run time.
+/// Writes `impl Regularizer` for a pointer to one, so that a problem can borrow its g or hold one
+/// chosen at run time.
 macro_rules! pass_on {
     ($($pointer:ty),*) => {
         $(

@@ -1,4 +1,5 @@
-//! A part of the data as a problem of its own: some of the outer terms, and of each no more than so many samples.
+//! A part of the data as a problem of its own: some of the outer terms, and of each no more than so
+//! many samples.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -20,16 +21,18 @@ pub(crate) fn spread(n: usize, count: usize, seed: u64) -> Vec<usize> {
     (0..count).map(pick).collect()
 }
 
-/// Samples of a term that are not all are taken from so many places, spread evenly: they may stand in any order.
+/// Samples of a term that are not all are taken from so many places, spread evenly: they may stand
+/// in any order.
 const PLACES: usize = 16;
 
-/// Some terms of f: term k is that of number `terms[k]`, averaged over at most `most` of its samples.
+/// Some terms of f: term k is that of number `terms[k]`, averaged over at most `most` of its
+/// samples.
 pub(crate) struct PartOf<'p> {
     whole: &'p dyn Inner,
     terms: &'p [usize],
     most: usize,
-    /// Where the last gradient was taken, and the Jacobians from which it was made: second derivatives are asked for at the same
-    /// point.
+    /// Where the last gradient was taken, and the Jacobians from which it was made: second
+    /// derivatives are asked for at the same point.
     last: Mutex<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -183,7 +186,8 @@ impl Passes for PartOf<'_> {
         }
     }
 
-    /// With ell = 1 a Jacobian costs as much as its product with a dual, and is kept for the second derivatives.
+    /// With ell = 1 a Jacobian costs as much as its product with a dual, and is kept for the second
+    /// derivatives.
     fn gradient(
         &self,
         theta: &[f64],
@@ -245,7 +249,9 @@ impl Merit for TermsOf<'_> {
 
     fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let ell = u.len() / terms.len().max(1);
-        for (k, (u, out)) in terms.zip(u.chunks_exact(ell.max(1)).zip(out.chunks_exact_mut(ell.max(1)))) {
+        for (k, (u, out)) in
+            terms.zip(u.chunks_exact(ell.max(1)).zip(out.chunks_exact_mut(ell.max(1))))
+        {
             let i = self.terms[k];
             self.whole.seconds(i..i + 1, u, out);
         }
@@ -303,7 +309,8 @@ mod tests {
     use crate::model::collapse::Collapsed;
     use crate::problems::bags::{Bags, Groups, Link};
 
-    /// Of every term that is taken: its mean is that of its samples, its Jacobian likewise, and the gradient that keeps Jacobians is the one in two passes.
+    /// Of every term that is taken: its mean is that of its samples, its Jacobian likewise, and the
+    /// gradient that keeps Jacobians is the one in two passes.
     #[test]
     fn a_part_is_an_f_of_its_own() {
         let (d, sizes) = (3, [1, 40, 16, 300, 1000, 7]);

@@ -12,9 +12,13 @@ pub struct InvalidSetting {
 }
 
 impl InvalidSetting {
-    /// The setting `name` was given as `value` where `expected` (a noun phrase, as in "a number above 0") is
-    /// asked for.
-    pub fn new(name: impl Into<String>, value: impl Into<String>, expected: impl Into<String>) -> Self {
+    /// The setting `name` was given as `value` where `expected` (a noun phrase, as in "a number
+    /// above 0") is asked for.
+    pub fn new(
+        name: impl Into<String>,
+        value: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
         Self { name: name.into(), value: value.into(), expected: expected.into() }
     }
 
@@ -63,7 +67,11 @@ pub(crate) fn non_negative(name: &str, value: f64) -> Result<f64, InvalidSetting
 
 /// `count` if it is above 0.
 pub(crate) fn at_least_one(name: &str, count: usize) -> Result<usize, InvalidSetting> {
-    if count > 0 { Ok(count) } else { Err(InvalidSetting::new(name, "0", "a whole number above 0")) }
+    if count > 0 {
+        Ok(count)
+    } else {
+        Err(InvalidSetting::new(name, "0", "a whole number above 0"))
+    }
 }
 
 /// `values` if all are finite; the error names the first that is not, as `name[l]`.
@@ -74,7 +82,8 @@ pub(crate) fn all_finite(name: &str, values: Vec<f64>) -> Result<Vec<f64>, Inval
     }
 }
 
-/// A bound of an interval: `value` unless it is NaN or the `empty` infinity, which no number lies beyond.
+/// A bound of an interval: `value` unless it is NaN or the `empty` infinity, which no number lies
+/// beyond.
 pub(crate) fn bound(name: &str, value: f64, empty: f64) -> Result<f64, InvalidSetting> {
     if value.is_nan() || value == empty {
         let expected = if empty > 0.0 { "a number or -inf" } else { "a number or inf" };
@@ -83,7 +92,8 @@ pub(crate) fn bound(name: &str, value: f64, empty: f64) -> Result<f64, InvalidSe
     Ok(value)
 }
 
-/// For `#[serde(deserialize_with)]`: what is read from a file is checked like what is given to a constructor.
+/// For `#[serde(deserialize_with)]`: what is read from a file is checked like what is given to a
+/// constructor.
 pub(crate) fn read_positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
     if is_positive(value) {

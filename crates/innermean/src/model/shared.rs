@@ -1,8 +1,10 @@
-//! Problem (2) of the paper: an inner sample shared by all outer terms, `phi_i( (1/n_Y) sum_j f_theta(y_j) )`.
+//! Problem (2) of the paper: an inner sample shared by all outer terms, `phi_i( (1/n_Y) sum_j
+//! f_theta(y_j) )`.
 //!
-//! Methods made for it (SCGD, ASC-PG, C-SAGA) reach other problems through an f of higher dimension:
-//! `F_theta(y_j)` in `R^L` holds what all terms need, and term i picks its part, `f_theta(x_i, y_ij) = B_i F_theta(y_j)` with
-//! a linear `B_i`, so that `phi_i(fbar_i) = phi_i(B_i Fbar)`. [`SharedForm`] is such an F with its `B_i`.
+//! Methods made for it (SCGD, ASC-PG, C-SAGA) reach other problems through an f of higher
+//! dimension: `F_theta(y_j)` in `R^L` holds what all terms need, and term i picks its part,
+//! `f_theta(x_i, y_ij) = B_i F_theta(y_j)` with a linear `B_i`, so that `phi_i(fbar_i) = phi_i(B_i
+//! Fbar)`. [`SharedForm`] is such an F with its `B_i`.
 
 use std::ops::Range;
 
@@ -25,7 +27,8 @@ pub trait SharedForm: Inner {
 /// The largest ell of a problem that has a shared form: the parts picked live on the stack.
 pub const MOST_PICKED: usize = 16;
 
-/// The shared form of f: its own, or all terms stacked, if they have as many samples each. None if `ell` is above [`MOST_PICKED`].
+/// The shared form of f: its own, or all terms stacked, if they have as many samples each. None if
+/// `ell` is above [`MOST_PICKED`].
 pub fn shared_form(f: &dyn Inner) -> Option<Box<dyn SharedForm + '_>> {
     if f.ell() > MOST_PICKED {
         return None;
@@ -33,8 +36,8 @@ pub fn shared_form(f: &dyn Inner) -> Option<Box<dyn SharedForm + '_>> {
     f.shared_form().or_else(|| Some(Box::new(Stacked::new(f)?)))
 }
 
-/// `F_theta(y_j) = ( f_theta(x_i, y_ij) for all i )`: the form that any f has whose terms have equally many samples. A query of
-/// it counts as `n_X` calls.
+/// `F_theta(y_j) = ( f_theta(x_i, y_ij) for all i )`: the form that any f has whose terms have
+/// equally many samples. A query of it counts as `n_X` calls.
 pub struct Stacked<'f>(&'f dyn Inner);
 
 impl<'f> Stacked<'f> {
@@ -164,7 +167,10 @@ impl<'f> Picked<'f> {
     /// # Panics
     /// If `ell` is above [`MOST_PICKED`].
     pub fn new(form: &'f dyn SharedForm, merit: &'f dyn Merit, ell: usize) -> Self {
-        assert!(ell <= MOST_PICKED, "a shared form has at most {MOST_PICKED} numbers for each term");
+        assert!(
+            ell <= MOST_PICKED,
+            "a shared form has at most {MOST_PICKED} numbers for each term"
+        );
         let scale = (0..form.n_x()).map(|i| form.pick_scale(i)).fold(0.0, f64::max);
         Picked { form, merit, ell, scale }
     }

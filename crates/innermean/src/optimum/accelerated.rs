@@ -1,5 +1,5 @@
-//! Accelerated proximal gradient steps (Beck and Teboulle 2009, FISTA with backtracking), restarted where the momentum points
-//! uphill (O'Donoghue and Candes 2015).
+//! Accelerated proximal gradient steps (Beck and Teboulle 2009, FISTA with backtracking), restarted
+//! where the momentum points uphill (O'Donoghue and Candes 2015).
 
 use super::{MOST_ITERATIONS, Progress, Reached};
 use crate::linalg::vector::{distance_squared, dot_of_differences};
@@ -35,7 +35,8 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
             next.copy_from_slice(&y);
             problem.regularizer.step(1.0 / smoothness, &gradient, &mut next);
             problem.inner.means(&next, &mut f_bar);
-            let risen = problem.loss(&f_bar) - loss - dot_of_differences(&next, &y, &gradient, &zeros);
+            let risen =
+                problem.loss(&f_bar) - loss - dot_of_differences(&next, &y, &gradient, &zeros);
             // F(next) <= F(y) + <F'(y), next - y> + (L/2) |next - y|^2, or L is too small.
             let allowed = 0.5 * smoothness * distance_squared(&next, &y) + SLACK * loss.abs();
             if risen <= allowed || risen.is_nan() || !smoothness.is_finite() {
@@ -51,7 +52,8 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
             return (best, progress.reached(k));
         }
         let uphill = dot_of_differences(&y, &next, &next, &x) > 0.0;
-        let (from, to) = if uphill { (1.0, 1.0) } else { (t, 0.5 * (1.0 + f64::sqrt(1.0 + 4.0 * t * t))) };
+        let (from, to) =
+            if uphill { (1.0, 1.0) } else { (t, 0.5 * (1.0 + f64::sqrt(1.0 + 4.0 * t * t))) };
         for ((y, x), next) in y.iter_mut().zip(&mut x).zip(&next) {
             *y = next + (from - 1.0) / to * (next - *x);
             *x = *next;

@@ -1,5 +1,6 @@
-//! Primal-dual steps (Chambolle and Pock 2011), drawn back towards an anchor that moves whenever enough has been gained: Halpern's
-//! iteration with restarts (Lu and Yang 2024), linearly convergent where P is piecewise linear or quadratic. For affine f.
+//! Primal-dual steps (Chambolle and Pock 2011), drawn back towards an anchor that moves whenever
+//! enough has been gained: Halpern's iteration with restarts (Lu and Yang 2024), linearly
+//! convergent where P is piecewise linear or quadratic. For affine f.
 //!
 //! ```text
 //! theta+ = prox_{tau g}(theta - (tau/n) sum_i Abar_i' w_i)
@@ -19,7 +20,8 @@ const ENOUGH: f64 = 0.2;
 const SOME: f64 = 0.8;
 /// or after this part of all steps made.
 const LONG: f64 = 0.36;
-/// Long plateaus before the last stretch are common, where the run finds out which averages are zero.
+/// Long plateaus before the last stretch are common, where the run finds out which averages are
+/// zero.
 const PATIENCE: usize = 20_000;
 
 /// theta and the duals.
@@ -55,7 +57,8 @@ struct Stepper<'p> {
 }
 
 impl Stepper<'_> {
-    /// The step from z to `to`. Returns its length, the root of `|dtheta|^2/tau + |dw|^2/(n sigma)`: zero at a saddle point alone.
+    /// The step from z to `to`. Returns its length, the root of `|dtheta|^2/tau + |dw|^2/(n
+    /// sigma)`: zero at a saddle point alone.
     fn step(&mut self, z: &Pair, to: &mut Pair, tau: f64, sigma: f64) -> f64 {
         let Objective { inner: f, merit, regularizer } = self.problem;
         self.u.fill(0.0);
@@ -81,7 +84,8 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
     let f = problem.inner;
     let (d, size) = (f.d(), f.n_x() * f.ell());
     let mut z = Pair { theta: problem.allowed(theta), w: vec![0.0; size] };
-    let mut stepper = Stepper { problem, u: vec![0.0; d], ahead: vec![0.0; d], f_bar: vec![0.0; size] };
+    let mut stepper =
+        Stepper { problem, u: vec![0.0; d], ahead: vec![0.0; d], f_bar: vec![0.0; size] };
     f.means(&z.theta, &mut stepper.f_bar);
     problem.duals(&stepper.f_bar, &mut z.w);
     let [mut to, mut anchor] = [z.clone(), z.clone()];
@@ -93,7 +97,8 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
     let mut progress = Progress::new(f64::INFINITY, PATIENCE);
     let (mut at_anchor, mut last, mut since) = (f64::INFINITY, f64::INFINITY, 0_usize);
     for k in 1..=MOST_ITERATIONS {
-        let residual = stepper.step(&z, &mut to, (product / ratio).sqrt(), (product * ratio).sqrt());
+        let residual =
+            stepper.step(&z, &mut to, (product / ratio).sqrt(), (product * ratio).sqrt());
         if k == 1 {
             progress = Progress::new(residual, PATIENCE);
         }

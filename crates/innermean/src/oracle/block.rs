@@ -1,4 +1,5 @@
-//! Queries of f over a block of consecutive samples of a term: as many calls and rows as the block has samples.
+//! Queries of f over a block of consecutive samples of a term: as many calls and rows as the block
+//! has samples.
 
 use std::ops::Range;
 
@@ -27,7 +28,8 @@ impl Oracle<'_> {
         self.problem.inner.block_mean(theta, i, js, work, out);
     }
 
-    /// `out = (1/b) sum of f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)` over a block of b samples: 2 b calls.
+    /// `out = (1/b) sum of f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)` over a block of b samples:
+    /// 2 b calls.
     #[inline(always)]
     pub fn block_difference(
         &mut self,
@@ -61,8 +63,8 @@ impl Oracle<'_> {
         self.problem.inner.add_block_jac_t(theta, i, js, w, c, out);
     }
 
-    /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b samples: 2 b calls. For affine f it is zero:
-    /// do not ask.
+    /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b
+    /// samples: 2 b calls. For affine f it is zero: do not ask.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
     pub fn add_block_jac_t_difference(

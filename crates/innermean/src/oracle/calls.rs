@@ -47,8 +47,9 @@ impl Sub for Calls {
     }
 }
 
-/// What both batch quantities of a snapshot cost: every distinct piece of f once for its value and once for its
-/// Jacobian. In a separable affine f the mean of `b'(y_j)` is a constant of the problem and is not asked for again.
+/// What both batch quantities of a snapshot cost: every distinct piece of f once for its value and
+/// once for its Jacobian. In a separable affine f the mean of `b'(y_j)` is a constant of the
+/// problem and is not asked for again.
 pub fn snapshot_calls(f: &dyn Inner) -> Calls {
     let structure = f.structure();
     let n_x = f.n_x() as u64;
@@ -66,8 +67,9 @@ pub fn snapshot_calls(f: &dyn Inner) -> Calls {
     Calls { f: weight * values, jacobian: weight * jacobians, merit: 0 }
 }
 
-/// What a whole gradient `F'(theta)` costs: every piece of f once for its value and once for its Jacobian, and every phi once. Of a
-/// separable f, `a(x_i)` belongs to the i-th phi, as in the paper's identification (5): with it, the portfolio's costs `3 n`.
+/// What a whole gradient `F'(theta)` costs: every piece of f once for its value and once for its
+/// Jacobian, and every phi once. Of a separable f, `a(x_i)` belongs to the i-th phi, as in the
+/// paper's identification (5): with it, the portfolio's costs `3 n`.
 pub fn gradient_calls(f: &dyn Inner) -> Calls {
     let pieces = match f.structure().sample {
         Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),

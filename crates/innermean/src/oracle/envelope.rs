@@ -1,4 +1,5 @@
-//! Envelopes of phi around duals, for the method of multipliers: all made of the prox of `phi*`, which is free.
+//! Envelopes of phi around duals, for the method of multipliers: all made of the prox of `phi*`,
+//! which is free.
 
 use super::Oracle;
 use crate::linalg::blocks::{Blocks, MERIT};
@@ -20,7 +21,8 @@ impl Oracle<'_> {
         );
     }
 
-    /// [`Self::envelope`] at `f_bar + tau moved`, and `(1/n_X) sum_i <out_i, moved_i>`, the slope of the mean of the envelopes along it.
+    /// [`Self::envelope`] at `f_bar + tau moved`, and `(1/n_X) sum_i <out_i, moved_i>`, the slope
+    /// of the mean of the envelopes along it.
     pub(crate) fn envelope_along(
         &self,
         sigma: f64,

@@ -15,7 +15,8 @@ impl Oracle<'_> {
         model.linearise(self.problem.inner, theta);
     }
 
-    /// The rows of an affine f in twice the precision, those of a quadratic form as rows of squares: a snapshot's calls.
+    /// The rows of an affine f in twice the precision, those of a quadratic form as rows of
+    /// squares: a snapshot's calls.
     pub(crate) fn precise_rows(&mut self) -> Rows {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
@@ -26,7 +27,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// `F` from averages, and with them `w_i = phi_i'` and, as `seconds`, the diagonal of `phi_i''`: `n_X` calls of phi.
+    /// `F` from averages, and with them `w_i = phi_i'` and, as `seconds`, the diagonal of
+    /// `phi_i''`: `n_X` calls of phi.
     pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
         self.calls.merit += self.n_x as u64;
         if self.quadratic_form().is_some() {
@@ -40,9 +42,9 @@ impl Oracle<'_> {
         self.problem.loss(f_bar)
     }
 
-    /// The loss of a linear model at theta, and its gradient as `out`: `n_X` calls of phi, and none of f, which the model stores. On
-    /// the way, `w_i = phi_i'` at the model's averages. It runs on this thread and allocates nothing if `ell` is at most
-    /// [`MOST_PICKED`].
+    /// The loss of a linear model at theta, and its gradient as `out`: `n_X` calls of phi, and none
+    /// of f, which the model stores. On the way, `w_i = phi_i'` at the model's averages. It runs on
+    /// this thread and allocates nothing if `ell` is at most [`MOST_PICKED`].
     #[inline(always)]
     pub fn model_gradient(
         &mut self,
@@ -72,7 +74,8 @@ impl Oracle<'_> {
         loss * self.one_over_n_x
     }
 
-    /// [`Self::gradient`] of a linear model, by two parallel passes over it: `n_X` calls of phi, and none of f.
+    /// [`Self::gradient`] of a linear model, by two parallel passes over it: `n_X` calls of phi,
+    /// and none of f.
     pub fn gradient_of_model(
         &mut self,
         model: &Collapsed,

@@ -1,4 +1,5 @@
-//! What stands outside of the average: phi, of which every value and gradient is counted, and g, which is free.
+//! What stands outside of the average: phi, of which every value and gradient is counted, and g,
+//! which is free.
 
 use std::sync::Arc;
 
@@ -16,7 +17,14 @@ impl<'p> Oracle<'p> {
 
     /// `out += c phi_i'(u)`, with scratch of the length of u: one call.
     #[inline(always)]
-    pub fn add_merit_gradient(&mut self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+    pub fn add_merit_gradient(
+        &mut self,
+        i: usize,
+        u: &[f64],
+        c: f64,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
         self.calls.merit += 1;
         self.rows += self.rows_of.merit;
         self.problem.merit.add_gradient(i, u, c, work, out);
@@ -33,7 +41,8 @@ impl<'p> Oracle<'p> {
         self.problem.merit.prox_conjugate(i, alpha, w);
     }
 
-    /// `out += c C w = c (phi*)'(w)` for a phi that is a quadratic form: free, as all that is asked of `phi*`.
+    /// `out += c C w = c (phi*)'(w)` for a phi that is a quadratic form: free, as all that is asked
+    /// of `phi*`.
     ///
     /// # Panics
     /// If phi is none.
@@ -89,11 +98,19 @@ impl<'p> Oracle<'p> {
 
     /// `u += c x`, then the primal step along u: free.
     #[inline(always)]
-    pub fn primal_step_along_sum(&self, alpha: f64, c: f64, x: &[f64], u: &mut [f64], theta: &mut [f64]) {
+    pub fn primal_step_along_sum(
+        &self,
+        alpha: f64,
+        c: f64,
+        x: &[f64],
+        u: &mut [f64],
+        theta: &mut [f64],
+    ) {
         self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
     }
 
-    /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`, to be held while the oracle counts: free.
+    /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`, to be held while the
+    /// oracle counts: free.
     pub(crate) fn quadratic_g(&self) -> Option<(f64, Arc<[f64]>)> {
         self.quadratic_g.clone()
     }
@@ -103,7 +120,14 @@ impl<'p> Oracle<'p> {
     /// # Panics
     /// If g is no sum over coordinates.
     #[inline(always)]
-    pub fn repeated_step(&self, l: usize, steps: u64, alpha: f64, direction: f64, theta: f64) -> f64 {
+    pub fn repeated_step(
+        &self,
+        l: usize,
+        steps: u64,
+        alpha: f64,
+        direction: f64,
+        theta: f64,
+    ) -> f64 {
         let part = self.problem.regularizer.coordinate(l).expect("lags() has been asked");
         part.repeated_step(steps, alpha, direction, theta)
     }

@@ -5,9 +5,10 @@ use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::add_weighted_rows;
 
 impl Oracle<'_> {
-    /// A snapshot that keeps the mean Jacobians of an f that is not affine: `f_bar_i = fbar_i(theta)` and `jacobians_i = fbar_i'(theta)` for all i, and
-    /// `u = (1/n_X) sum_i fbar_i'(theta) w_i` from these. `w_i` is as it is or, if duals are to start, `phi_i'(fbar_i(theta))`, for `n_X` calls
-    /// more.
+    /// A snapshot that keeps the mean Jacobians of an f that is not affine: `f_bar_i =
+    /// fbar_i(theta)` and `jacobians_i = fbar_i'(theta)` for all i, and `u = (1/n_X) sum_i
+    /// fbar_i'(theta) w_i` from these. `w_i` is as it is or, if duals are to start,
+    /// `phi_i'(fbar_i(theta))`, for `n_X` calls more.
     pub fn snapshot_with_jacobians(
         &mut self,
         theta: &[f64],
@@ -31,7 +32,8 @@ impl Oracle<'_> {
             u,
             #[inline(always)]
             |range, partial| {
-                let (rows, own) = (&jacobians[range.start * ell * d..], range.start * ell..range.end * ell);
+                let (rows, own) =
+                    (&jacobians[range.start * ell * d..], range.start * ell..range.end * ell);
                 add_weighted_rows(rows, &w[own], partial);
             },
         );

@@ -1,5 +1,5 @@
-//! What automatic steps look at around a reference point. All of it comes from the queries of the snapshot there and of phi at its averages, or from g:
-//! free.
+//! What automatic steps look at around a reference point. All of it comes from the queries of the
+//! snapshot there and of phi at its averages, or from g: free.
 
 use super::Oracle;
 use crate::linalg::vector::{axpy, dot, sparse_dot};
@@ -54,13 +54,16 @@ impl Oracle<'_> {
             }
             return;
         }
-        for (i, (out, u)) in out.chunks_exact_mut(self.ell).zip(f_bar.chunks_exact(self.ell)).enumerate() {
+        for (i, (out, u)) in
+            out.chunks_exact_mut(self.ell).zip(f_bar.chunks_exact(self.ell)).enumerate()
+        {
             out.fill(merit.curvature(i, u).unwrap_or(bound));
         }
     }
 
-    /// Adds to `gradient = F'(theta)` what g has to say: its gradient where it is quadratic, and otherwise what makes the prox-gradient mapping with step
-    /// alpha of it. Returns how strongly convex g is.
+    /// Adds to `gradient = F'(theta)` what g has to say: its gradient where it is quadratic, and
+    /// otherwise what makes the prox-gradient mapping with step alpha of it. Returns how strongly
+    /// convex g is.
     pub(crate) fn add_slope(&self, theta: &[f64], alpha: f64, gradient: &mut [f64]) -> f64 {
         let g = self.problem.regularizer;
         if let Some((lambda, tilt)) = g.quadratic(self.d) {
@@ -73,13 +76,19 @@ impl Oracle<'_> {
         g.mu()
     }
 
-    /// `fbar_i'(theta)` of some terms, one after the other: ell rows of all coordinates or of the term's support.
-    pub(crate) fn jacobians_of(&self, theta: &[f64], terms: impl Iterator<Item = usize>) -> Vec<f64> {
+    /// `fbar_i'(theta)` of some terms, one after the other: ell rows of all coordinates or of the
+    /// term's support.
+    pub(crate) fn jacobians_of(
+        &self,
+        theta: &[f64],
+        terms: impl Iterator<Item = usize>,
+    ) -> Vec<f64> {
         let mut jacobians = Jacobians::new(self.problem.inner, theta);
         terms.flat_map(|i| jacobians.mean(i).to_vec()).collect()
     }
 
-    /// `mean_i sum_c c_i,c mean_j <f'_ij,c - fbar_i,c', x>^2`, measured on at most 48 terms and as many samples of each.
+    /// `mean_i sum_c c_i,c mean_j <f'_ij,c - fbar_i,c', x>^2`, measured on at most 48 terms and as
+    /// many samples of each.
     pub(crate) fn scatter_along(&self, theta: &[f64], x: &[f64], c: &[f64]) -> f64 {
         let f = self.problem.inner;
         let terms = self.n_x.min(PROBES);
@@ -90,9 +99,10 @@ impl Oracle<'_> {
                 None => jacobians.mean(i),
             };
             match f.support(i) {
-                Some(support) => {
-                    rows.chunks_exact(support.len().max(1)).map(|row| sparse_dot(support, row, x)).collect()
-                }
+                Some(support) => rows
+                    .chunks_exact(support.len().max(1))
+                    .map(|row| sparse_dot(support, row, x))
+                    .collect(),
                 None => rows.chunks_exact(x.len()).map(|row| dot(row, x)).collect(),
             }
         };
@@ -107,7 +117,8 @@ impl Oracle<'_> {
             let c = &c[i * self.ell..(i + 1) * self.ell];
             for m in 0..samples {
                 let single = along(i, Some(m * f.n_y(i) / samples));
-                let squares = single.iter().zip(&mean).zip(c).map(|((s, m), c)| c * (s - m) * (s - m));
+                let squares =
+                    single.iter().zip(&mean).zip(c).map(|((s, m), c)| c * (s - m) * (s - m));
                 sum += squares.sum::<f64>() / samples as f64;
             }
         }

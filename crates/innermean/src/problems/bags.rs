@@ -1,7 +1,8 @@
 //! Labels known for groups alone: learning from label proportions, counts or means.
 //!
-//! Rows `y_ij` of features stand in groups i; of each group one label is known: which part of its rows is positive, how many events they had
-//! together, the mean of their targets, or the proportions of several classes. A model of single rows is fitted to that:
+//! Rows `y_ij` of features stand in groups i; of each group one label is known: which part of its
+//! rows is positive, how many events they had together, the mean of their targets, or the
+//! proportions of several classes. A model of single rows is fitted to that:
 //!
 //! ```text
 //! min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j link( <y_ij, theta> + intercept ) ) + g(theta)
@@ -14,9 +15,11 @@
 //! | mean of a target | [`Link::Identity`] with targets | [`Square`](crate::model::merit::Square) |
 //! | sum of counts | [`Link::Exp`] | [`Poisson`](crate::model::merit::Poisson) |
 //!
-//! The intercept is the last coordinate of theta (the last C with C classes), for [`FreeTail`](crate::model::regularizer::FreeTail) to leave free.
-//! Rows lie group after group: a pass over the data is a stream of tiles of rows, each with its products, its links and its sums in the
-//! nearest cache. Threads share rows, not groups: a group of a million rows is cut into segments.
+//! The intercept is the last coordinate of theta (the last C with C classes), for
+//! [`FreeTail`](crate::model::regularizer::FreeTail) to leave free. Rows lie group after group: a
+//! pass over the data is a stream of tiles of rows, each with its products, its links and its sums
+//! in the nearest cache. Threads share rows, not groups: a group of a million rows is cut into
+//! segments.
 
 use std::ops::Range;
 
@@ -68,18 +71,20 @@ const TILE: usize = 64;
 const TILE_NUMBERS: usize = 2048;
 /// Rows that a step of SVRPDA-I or II takes at once by default, at most.
 const BLOCK: usize = 16;
-/// A group has so many blocks at least, on average. In `experiments/src/bin/blocks.rs`, of blocks of 1, 4, 16 and 64 rows, 16 were the fastest for groups of
-/// 20 000 and of 2000 rows, and 4 for groups of 200.
+/// A group has so many blocks at least, on average. In `experiments/src/bin/blocks.rs`, of blocks
+/// of 1, 4, 16 and 64 rows, 16 were the fastest for groups of 20 000 and of 2000 rows, and 4 for
+/// groups of 200.
 const PIECES: usize = 64;
 /// The mean number of rows of a group from which on there are blocks.
 const WORTH_BLOCKS: usize = 2 * PIECES;
 
 impl Groups {
-    /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so that there is one start more than there are
-    /// groups.
+    /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so
+    /// that there is one start more than there are groups.
     ///
     /// # Errors
-    /// Unless there are whole rows of one feature or more, all finite, and the starts rise from 0 to the number of rows.
+    /// Unless there are whole rows of one feature or more, all finite, and the starts rise from 0
+    /// to the number of rows.
     pub fn new(
         width: usize,
         rows: Vec<f64>,
@@ -106,7 +111,8 @@ impl Groups {
                 "a larger number: no group is empty",
             ));
         }
-        // The square of the longest row, infinite if a number is not finite (or so large that its square is not).
+        // The square of the longest row, infinite if a number is not finite (or so large that its
+        // square is not).
         let squares = Blocks::new(count, width).max(
             || (),
             #[inline(always)]
@@ -135,8 +141,9 @@ impl Groups {
         Ok(Groups { width, rows, starts, intercept, segments, blocks, longest, in_random_order })
     }
 
-    /// Rows in any order, with the number of the group of each: sorts them by group. Comes back with where each sorted row stood before. Rows of
-    /// large groups are brought into an order that is drawn, the same each time, so that steps may take blocks of consecutive rows.
+    /// Rows in any order, with the number of the group of each: sorts them by group. Comes back
+    /// with where each sorted row stood before. Rows of large groups are brought into an order that
+    /// is drawn, the same each time, so that steps may take blocks of consecutive rows.
     ///
     /// # Errors
     /// As [`Groups::new`], and if a group below `count` has no rows or a row is of none of them.
@@ -149,7 +156,11 @@ impl Groups {
     ) -> Result<(Self, Vec<usize>), InvalidSetting> {
         if rows.len() != width * groups.len() {
             let expected = format!("one for each of {} rows", rows.len() / width.max(1));
-            return Err(InvalidSetting::new("groups", format!("{} numbers", groups.len()), expected));
+            return Err(InvalidSetting::new(
+                "groups",
+                format!("{} numbers", groups.len()),
+                expected,
+            ));
         }
         let mut starts = vec![0; count + 1];
         for &group in groups {
@@ -267,7 +278,8 @@ impl Groups {
         }
     }
 
-    /// Adds up, segment by segment in order, what segments have of their groups: `out_i = (1/n_Yi) sum of parts`.
+    /// Adds up, segment by segment in order, what segments have of their groups: `out_i = (1/n_Yi)
+    /// sum of parts`.
     fn reduce(&self, width: usize, parts: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for (segment, part) in self.segments.iter().zip(parts.chunks_exact(width)) {

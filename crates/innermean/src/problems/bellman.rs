@@ -1,16 +1,17 @@
-//! Policy evaluation by the mean squared Bellman error: the paper's appendix "Additional experiments on MDP policy evaluation".
+//! Policy evaluation by the mean squared Bellman error: the paper's appendix "Additional
+//! experiments on MDP policy evaluation".
 //!
-//! Under a policy, S states pass into each other with probabilities `P_ij` and rewards `r_ij`. The value of state i is sought
-//! as `<Psi_i, theta>` with features `Psi_i` in `R^d`:
+//! Under a policy, S states pass into each other with probabilities `P_ij` and rewards `r_ij`. The
+//! value of state i is sought as `<Psi_i, theta>` with features `Psi_i` in `R^d`:
 //!
 //! ```text
 //! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>) ) + g(theta),  phi = u^2
 //! f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j, theta>),  n_X = n_Y = S,  ell = 1
 //! ```
 //!
-//! f is affine. Its averages `fbar_i = <Psi_i - discount sum_j P_ij Psi_j, theta> - sum_j P_ij r_ij` are linear predictors,
-//! found once: a snapshot takes S rows of time. It counts as `2 S^2` calls all the same, as in the paper: every pair belongs to
-//! one outer term alone.
+//! f is affine. Its averages `fbar_i = <Psi_i - discount sum_j P_ij Psi_j, theta> - sum_j P_ij
+//! r_ij` are linear predictors, found once: a snapshot takes S rows of time. It counts as `2 S^2`
+//! calls all the same, as in the paper: every pair belongs to one outer term alone.
 
 use std::sync::OnceLock;
 
@@ -47,11 +48,12 @@ pub struct Bellman {
 }
 
 impl Bellman {
-    /// Takes `features` as rows of length `d`, one for each of S states, `transitions` as S rows of S, and `rewards` as S rows of S
-    /// or one for each state.
+    /// Takes `features` as rows of length `d`, one for each of S states, `transitions` as S rows of
+    /// S, and `rewards` as S rows of S or one for each state.
     ///
     /// # Errors
-    /// Unless the numbers are so many and finite, each row of transitions is a distribution and the discount lies in [0, 1).
+    /// Unless the numbers are so many and finite, each row of transitions is a distribution and the
+    /// discount lies in [0, 1).
     pub fn new(
         d: usize,
         features: Vec<f64>,
@@ -65,14 +67,25 @@ impl Bellman {
             check_row(states, &transitions, row)?;
         }
         let averages = averages(d, &features, expected, &transitions, &rewards, discount);
-        // An average with a reward that is not finite is not finite either, not even where its probability is zero.
+        // An average with a reward that is not finite is not finite either, not even where its
+        // probability is zero.
         if !averages.offsets().iter().all(|b| b.is_finite()) {
             check_finite("rewards", &rewards, rewards.len() / states)?;
         }
-        Ok(Bellman { states, d, discount, transitions, rewards, features, averages, b_f: OnceLock::new() })
+        Ok(Bellman {
+            states,
+            d,
+            discount,
+            transitions,
+            rewards,
+            features,
+            averages,
+            b_f: OnceLock::new(),
+        })
     }
 
-    /// The number of states, if all is as it should be; P is left to the survey, and rewards to their averages.
+    /// The number of states, if all is as it should be; P is left to the survey, and rewards to
+    /// their averages.
     fn check(
         d: usize,
         features: &[f64],
@@ -104,7 +117,11 @@ impl Bellman {
         }
         check_finite("features", features, d)?;
         if !(0.0..1.0).contains(&discount) {
-            return Err(InvalidSetting::new("discount", format!("{discount:?}"), "a number in [0, 1)"));
+            return Err(InvalidSetting::new(
+                "discount",
+                format!("{discount:?}"),
+                "a number in [0, 1)",
+            ));
         }
         Ok(states)
     }
@@ -126,8 +143,8 @@ impl Bellman {
         values
     }
 
-    /// What the paper chose for its two sizes, `S = 10` and `S = 10^4`: appendix "Additional experiments on MDP policy
-    /// evaluation".
+    /// What the paper chose for its two sizes, `S = 10` and `S = 10^4`: appendix "Additional
+    /// experiments on MDP policy evaluation".
     pub fn paper_choice(&self, method: &str) -> Option<Choice> {
         let primal_dual = |alpha_theta: f64, alpha_w: f64, inner_iterations: usize| Choice {
             alpha_theta: Some(alpha_theta),
@@ -274,7 +291,9 @@ impl Passes for Bellman {
     }
 
     fn bounds(&self) -> Bounds {
-        let b_f = *self.b_f.get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
+        let b_f = *self
+            .b_f
+            .get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
         Bounds { b_f: Some(b_f), ..self.averages.bounds() }
     }
 

@@ -1,7 +1,9 @@
 //! Columns that say nothing new.
 //!
-//! With a Gram matrix of the columns scaled to a unit diagonal, the pivot of column l in Cholesky's algorithm is the part of it that columns before it do not
-//! explain, `1 - R^2`. Where that is nearly 0 the data do not tell the coefficients of these columns apart, and unless g does, many answers are equally good.
+//! With a Gram matrix of the columns scaled to a unit diagonal, the pivot of column l in Cholesky's
+//! algorithm is the part of it that columns before it do not explain, `1 - R^2`. Where that is
+//! nearly 0 the data do not tell the coefficients of these columns apart, and unless g does, many
+//! answers are equally good.
 
 use crate::linalg::gram;
 use crate::model::collapse::Collapsed;
@@ -13,7 +15,8 @@ const DEPENDENT: f64 = 1e-10;
 const MOST_PRODUCTS: f64 = 2e8;
 const MOST_COLUMNS: usize = 1000;
 
-/// The coordinates of an affine f whose columns are 0 or, to about five digits, combinations of those before them. None where that is too dear to find out, or f is not affine.
+/// The coordinates of an affine f whose columns are 0 or, to about five digits, combinations of
+/// those before them. None where that is too dear to find out, or f is not affine.
 pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     let (d, rows) = (f.d(), (f.n_x() * f.ell()) as f64);
     if !f.structure().affine || d > MOST_COLUMNS || rows * (d * d) as f64 > MOST_PRODUCTS {
@@ -21,11 +24,14 @@ pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     }
     let share = 1.0 / rows;
     let weight = |_: usize| share;
-    let matrix = f.gram(&weight).unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; d]), weight));
+    let matrix = f
+        .gram(&weight)
+        .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; d]), weight));
     Some(small_pivots(matrix, d))
 }
 
-/// The rows of a symmetric matrix, of which what is on and below the diagonal counts, whose pivots nearly vanish.
+/// The rows of a symmetric matrix, of which what is on and below the diagonal counts, whose pivots
+/// nearly vanish.
 fn small_pivots(mut matrix: Vec<f64>, d: usize) -> Vec<usize> {
     let roots: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry.sqrt()).collect();
     let mut found = Vec::new();
@@ -38,7 +44,8 @@ fn small_pivots(mut matrix: Vec<f64>, d: usize) -> Vec<usize> {
         }
         let mut left = 1.0;
         for c in 0..r {
-            let scaled = if is_none(roots[c]) { 0.0 } else { matrix[r * d + c] / roots[r] / roots[c] };
+            let scaled =
+                if is_none(roots[c]) { 0.0 } else { matrix[r * d + c] / roots[r] / roots[c] };
             let (above, below) = matrix.split_at(r * d);
             let products = above[c * d..c * d + c].iter().zip(below).map(|(a, b)| a * b);
             let pivot = above[c * d + c];
@@ -61,7 +68,8 @@ mod tests {
     use super::*;
     use crate::problems::linear::predictors;
 
-    /// Rows of x, 1e6 times a number of its own, 0, x plus the second, something else, and two constants.
+    /// Rows of x, 1e6 times a number of its own, 0, x plus the second, something else, and two
+    /// constants.
     #[test]
     fn sums_copies_and_zeros_are_found_whatever_the_units() {
         let mut draws = crate::draws::Stream::new(7, 0);
@@ -73,7 +81,8 @@ mod tests {
             .collect();
         let f = predictors(7, rows, vec![0.0; 40]).expect("rows");
         assert_eq!(dependent(&f), Some(vec![2, 3, 6]));
-        let independent = predictors(2, vec![1.0, 2.0, 2.0, 1.0, 0.0, 1.0], vec![0.0; 3]).expect("rows");
+        let independent =
+            predictors(2, vec![1.0, 2.0, 2.0, 1.0, 0.0, 1.0], vec![0.0; 3]).expect("rows");
         assert_eq!(dependent(&independent), Some(Vec::new()));
     }
 }

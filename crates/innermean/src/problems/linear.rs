@@ -4,9 +4,10 @@
 //! min over theta of  (1/n) sum_i phi_i( <a_i, theta> + b_i ) + g(theta)
 //! ```
 //!
-//! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`; logistic regression has
-//! labels in `phi_i`. f is a [`Collapsed`] whose rows are the data themselves, dense or sparse. An intercept is a column of ones at the
-//! end, which [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
+//! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`;
+//! logistic regression has labels in `phi_i`. f is a [`Collapsed`] whose rows are the data
+//! themselves, dense or sparse. An intercept is a column of ones at the end, which
+//! [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
 
 use rayon::prelude::*;
 
@@ -23,7 +24,11 @@ const PIECE: usize = 1 << 14;
 ///
 /// # Errors
 /// Unless there is at least one whole row and an offset for each, of finite numbers.
-pub fn predictors(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Result<Collapsed, InvalidSetting> {
+pub fn predictors(
+    d: usize,
+    rows: Vec<f64>,
+    offsets: Vec<f64>,
+) -> Result<Collapsed, InvalidSetting> {
     if d == 0 || rows.is_empty() || !rows.len().is_multiple_of(d) {
         return Err(InvalidSetting::new(
             "rows",

@@ -1,16 +1,18 @@
-//! Policy evaluation by the mean squared projected Bellman error (Sutton et al. 2009; as a saddle problem, Du et al. 2017).
+//! Policy evaluation by the mean squared projected Bellman error (Sutton et al. 2009; as a saddle
+//! problem, Du et al. 2017).
 //!
-//! A policy has been followed for T transitions: features `phi_t` in `R^d` of a state, reward `r_t`, features `phi'_t` of the next state.
-//! The value of a state is modelled as `<phi, theta>`, with discount factor `gamma`. With
-//! `A = (1/T) sum_t phi_t (phi_t - gamma phi'_t)'`, `b = (1/T) sum_t r_t phi_t` and `C = (1/T) sum_t phi_t phi_t'`,
+//! A policy has been followed for T transitions: features `phi_t` in `R^d` of a state, reward
+//! `r_t`, features `phi'_t` of the next state. The value of a state is modelled as `<phi, theta>`,
+//! with discount factor `gamma`. With `A = (1/T) sum_t phi_t (phi_t - gamma phi'_t)'`, `b = (1/T)
+//! sum_t r_t phi_t` and `C = (1/T) sum_t phi_t phi_t'`,
 //!
 //! ```text
 //! min over theta of  (b - A theta)' C^-1 (b - A theta) / 2 + (rho/2) |theta|^2
 //! f_theta(y_t) = r_t phi_t - phi_t <phi_t - gamma phi'_t, theta>,  n_X = 1,  n_Y = T,  ell = d
 //! ```
 //!
-//! and phi the [`QuadraticForm`] of C, whose rows are the features. For `rho = 0` and a regular A the minimum is zero, where
-//! `A theta = b`: the LSTD solution.
+//! and phi the [`QuadraticForm`] of C, whose rows are the features. For `rho = 0` and a regular A
+//! the minimum is zero, where `A theta = b`: the LSTD solution.
 
 use std::sync::Arc;
 
@@ -25,7 +27,8 @@ use crate::model::regularizer::Ridge;
 use crate::model::setting::{self, InvalidSetting};
 use crate::problems::transitions::{END, Moves, StateFeatures};
 
-/// The f of the projected Bellman error. A value and a product cost `O(d)`; averages come from A and b, which are kept.
+/// The f of the projected Bellman error. A value and a product cost `O(d)`; averages come from A
+/// and b, which are kept.
 #[derive(Debug, Clone)]
 pub struct Mspbe {
     d: usize,
@@ -39,7 +42,8 @@ pub struct Mspbe {
     b: Vec<f64>,
     /// `max_t |phi_t| |phi_t - gamma phi'_t|`
     reach: f64,
-    /// What all this was made of, of a problem that is small enough to be looked at in twice the precision.
+    /// What all this was made of, of a problem that is small enough to be looked at in twice the
+    /// precision.
     given: Option<Given>,
 }
 
@@ -60,7 +64,8 @@ impl Mspbe {
     /// Takes `features` and `next_features` as rows of length `d`, one for each reward.
     ///
     /// # Errors
-    /// Unless there is a row of finite numbers for each reward, at least one, and the discount lies in `[0, 1]`.
+    /// Unless there is a row of finite numbers for each reward, at least one, and the discount lies
+    /// in `[0, 1]`.
     pub fn new(
         d: usize,
         features: Vec<f64>,
@@ -72,7 +77,11 @@ impl Mspbe {
         for (name, rows) in [("features", &features[..]), ("next_features", next_features)] {
             if d == 0 || t == 0 || rows.len() != t * d {
                 let shape = format!("{} numbers in rows of {d}", rows.len());
-                return Err(InvalidSetting::new(name, shape, format!("a row for each of the {t} rewards")));
+                return Err(InvalidSetting::new(
+                    name,
+                    shape,
+                    format!("a row for each of the {t} rewards"),
+                ));
             }
             if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
                 let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
@@ -81,13 +90,19 @@ impl Mspbe {
         }
         let rewards = setting::all_finite("rewards", rewards)?;
         if !(0.0..=1.0).contains(&discount) {
-            return Err(InvalidSetting::new("discount", format!("{discount:?}"), "a number from 0 to 1"));
+            return Err(InvalidSetting::new(
+                "discount",
+                format!("{discount:?}"),
+                "a number from 0 to 1",
+            ));
         }
         let differences: Vec<f64> =
             features.iter().zip(next_features).map(|(now, next)| now - discount * next).collect();
         let (a, b) = moments(d, &features, &differences, &rewards);
         let rows = features.chunks_exact(d).zip(differences.chunks_exact(d));
-        let reach = rows.map(|(phi, psi)| (norm_squared(phi) * norm_squared(psi)).sqrt()).fold(0.0, f64::max);
+        let reach = rows
+            .map(|(phi, psi)| (norm_squared(phi) * norm_squared(psi)).sqrt())
+            .fold(0.0, f64::max);
         let given = (features.len() <= FEW_NUMBERS).then(|| Given {
             features: features.clone(),
             next_features: next_features.to_vec(),
@@ -98,19 +113,30 @@ impl Mspbe {
         Ok(Mspbe { d, features: features.into(), differences, rewards, a, b, reach, given })
     }
 
-    /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t w_t` times. A row is as good as
-    /// weighted by c when its features, those of the next state and the reward are all multiplied by the root of c.
+    /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t
+    /// w_t` times. A row is as good as weighted by c when its features, those of the next state and
+    /// the reward are all multiplied by the root of c.
     ///
     /// # Errors
-    /// Unless states are those of the features, numbers finite, weights 0 or above and not all zero, and the discount lies in `[0, 1]`.
-    pub fn of_moves(features: &StateFeatures, moves: &Moves, discount: f64) -> Result<Self, InvalidSetting> {
+    /// Unless states are those of the features, numbers finite, weights 0 or above and not all
+    /// zero, and the discount lies in `[0, 1]`.
+    pub fn of_moves(
+        features: &StateFeatures,
+        moves: &Moves,
+        discount: f64,
+    ) -> Result<Self, InvalidSetting> {
         moves.check(features, discount)?;
         let (d, t) = (features.d(), moves.from.len());
         let total: f64 = moves.weights.as_ref().map_or(t as f64, |weights| weights.iter().sum());
         if !(total > 0.0 && total.is_finite()) {
-            return Err(InvalidSetting::new("weights", format!("a sum of {total}"), "a finite sum above 0"));
+            return Err(InvalidSetting::new(
+                "weights",
+                format!("a sum of {total}"),
+                "a finite sum above 0",
+            ));
         }
-        let root = |k: usize| moves.weights.as_ref().map_or(1.0, |w| (t as f64 * (w[k] / total)).sqrt());
+        let root =
+            |k: usize| moves.weights.as_ref().map_or(1.0, |w| (t as f64 * (w[k] / total)).sqrt());
         let (mut now, mut next) = (vec![0.0; t * d], vec![0.0; t * d]);
         for (k, (now, next)) in now.chunks_exact_mut(d).zip(next.chunks_exact_mut(d)).enumerate() {
             features.add(moves.from[k] as usize, root(k), now);
@@ -118,7 +144,8 @@ impl Mspbe {
                 features.add(moves.next[k] as usize, root(k), next);
             }
         }
-        let rewards = moves.rewards.iter().enumerate().map(|(k, reward)| root(k) * reward).collect();
+        let rewards =
+            moves.rewards.iter().enumerate().map(|(k, reward)| root(k) * reward).collect();
         let mut made = Mspbe::new(d, now, &next, rewards, discount)?;
         if let (Some(given), Some(weights)) = (&mut made.given, &moves.weights) {
             // Without the roots, which are rounded.
@@ -127,7 +154,11 @@ impl Mspbe {
             for k in 0..t {
                 features.add(moves.from[k] as usize, 1.0, &mut given.features[k * d..(k + 1) * d]);
                 if moves.next[k] != END {
-                    features.add(moves.next[k] as usize, 1.0, &mut given.next_features[k * d..(k + 1) * d]);
+                    features.add(
+                        moves.next[k] as usize,
+                        1.0,
+                        &mut given.next_features[k * d..(k + 1) * d],
+                    );
                 }
             }
             given.rewards.clone_from(&moves.rewards);
@@ -152,8 +183,8 @@ impl Mspbe {
         elimination::solve(&self.a, &self.b)
     }
 
-    /// The minimiser with the ridge `(rho/2) |theta|^2`: `(A' C^-1 A + rho I) theta = A' C^-1 b` with the C of `form`, and [`Self::lstd`] for `rho = 0`; none if
-    /// the matrix is singular.
+    /// The minimiser with the ridge `(rho/2) |theta|^2`: `(A' C^-1 A + rho I) theta = A' C^-1 b`
+    /// with the C of `form`, and [`Self::lstd`] for `rho = 0`; none if the matrix is singular.
     pub fn minimiser(&self, form: &QuadraticForm, rho: f64) -> Option<Vec<f64>> {
         if rho == 0.0 {
             return self.lstd();
@@ -197,8 +228,14 @@ impl Mspbe {
     }
 }
 
-/// `A = (1/T) sum_t phi_t psi_t'`, row by row, and `b = (1/T) sum_t r_t phi_t` for rows `phi_t` and `psi_t`.
-fn moments(d: usize, features: &[f64], differences: &[f64], rewards: &[f64]) -> (Vec<f64>, Vec<f64>) {
+/// `A = (1/T) sum_t phi_t psi_t'`, row by row, and `b = (1/T) sum_t r_t phi_t` for rows `phi_t` and
+/// `psi_t`.
+fn moments(
+    d: usize,
+    features: &[f64],
+    differences: &[f64],
+    rewards: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
     let t = rewards.len();
     let mut a = vec![0.0; d * (d + 1)];
     // So few blocks that their sums take at most 32 MB together.

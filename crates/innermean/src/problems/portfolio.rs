@@ -7,10 +7,12 @@
 //! f_theta(x_i, y_ij) = <x_i - x_j, theta>,  n_X = n_Y = n,  ell = 1
 //! ```
 //!
-//! `phi = c u^2` is the variance with risk aversion c, `c min(u, 0)^2` the semivariance, `c |u|` the mean absolute deviation,
-//! Huber's function between the first and the third. The expected return is a linear tilt of g.
+//! `phi = c u^2` is the variance with risk aversion c, `c min(u, 0)^2` the semivariance, `c |u|`
+//! the mean absolute deviation, Huber's function between the first and the third. The expected
+//! return is a linear tilt of g.
 //!
-//! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over the n rows.
+//! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over
+//! the n rows.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -18,8 +20,8 @@ use std::sync::OnceLock;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
 use crate::linalg::vector::{
-    add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences, prefetch,
-    row_dots, row_dots_and_weighted_rows, sum, update,
+    add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences,
+    prefetch, row_dots, row_dots_and_weighted_rows, sum, update,
 };
 use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Rows, Sample, Structure};
 use crate::model::problem::Problem;
@@ -79,11 +81,16 @@ impl Portfolio {
         Ok(Portfolio { d, n, returns, mean, reach: OnceLock::new() })
     }
 
-    /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked of theta.
+    /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked
+    /// of theta.
     ///
     /// # Errors
     /// If the returns are so large that their mean is not finite.
-    pub fn problem<P, G>(self, merit: P, g: G) -> Result<Problem<Portfolio, P, Tilted<G>>, InvalidSetting> {
+    pub fn problem<P, G>(
+        self,
+        merit: P,
+        g: G,
+    ) -> Result<Problem<Portfolio, P, Tilted<G>>, InvalidSetting> {
         let tilt = self.mean.iter().map(|m| -m).collect();
         Ok(Problem { inner: self, merit, regularizer: Tilted::new(g, tilt)? })
     }
@@ -103,10 +110,12 @@ impl Portfolio {
         dot(&self.mean, theta)
     }
 
-    /// What the paper chose for its portfolios: appendix "Hyper-parameter choices for algorithms". Its SVRPDA-I and II begin with one
-    /// epoch of plain steps, as the authors' scripts do and the paper does not say.
+    /// What the paper chose for its portfolios: appendix "Hyper-parameter choices for algorithms".
+    /// Its SVRPDA-I and II begin with one epoch of plain steps, as the authors' scripts do and the
+    /// paper does not say.
     pub fn paper_choice(&self, method: &str) -> Option<Choice> {
-        let step = |alpha_theta: f64| Choice { alpha_theta: Some(alpha_theta), ..Choice::default() };
+        let step =
+            |alpha_theta: f64| Choice { alpha_theta: Some(alpha_theta), ..Choice::default() };
         let inner_iterations = Some(self.n);
         match method {
             "svrpda1" | "svrpda2" => Some(Choice {
@@ -118,16 +127,19 @@ impl Portfolio {
             // K = n, A = 6
             "comp-svrg1" => Some(Choice { inner_iterations, batch: Some(6), ..step(0.0003) }),
             // K = n, A = B = 3
-            "comp-svrg2" => {
-                Some(Choice { inner_iterations, batch: Some(3), jacobian_batch: Some(3), ..step(0.0004) })
-            }
+            "comp-svrg2" => Some(Choice {
+                inner_iterations,
+                batch: Some(3),
+                jacobian_batch: Some(3),
+                ..step(0.0004)
+            }),
             "gd" => Some(step(0.01)),
             _ => None,
         }
     }
 
-    /// Whether returns deviate from their mean by about one, as daily returns in percent do: only then do the steps of
-    /// [`Self::paper_choice`] make sense. Within a factor of 5.
+    /// Whether returns deviate from their mean by about one, as daily returns in percent do: only
+    /// then do the steps of [`Self::paper_choice`] make sense. Within a factor of 5.
     pub fn is_of_papers_scale(&self) -> bool {
         let sum = Blocks::new(self.n, self.d).sum(
             #[inline(always)]

@@ -1,13 +1,16 @@
 //! Columns brought to one scale for the run.
 //!
-//! Gradient methods crawl where columns are of very different size, or far from zero. In `z_l = size_l theta_l` the columns are `x_l / size_l`, and g is
-//! the same function in other units; where there is an intercept, which is free, columns can be centred as well:
-//! `<x, theta> + intercept = sum_l ((x_l - center_l) / size_l) z_l + z_0` with `z_0 = intercept + <centers, theta>`. The problem is the same, and so is its
-//! answer in theta. Where there are several classes, each has features and an intercept of its own in theta: the features of all classes first, then
-//! the intercepts.
+//! Gradient methods crawl where columns are of very different size, or far from zero. In `z_l =
+//! size_l theta_l` the columns are `x_l / size_l`, and g is the same function in other units; where
+//! there is an intercept, which is free, columns can be centred as well: `<x, theta> + intercept =
+//! sum_l ((x_l - center_l) / size_l) z_l + z_0` with `z_0 = intercept + <centers, theta>`. The
+//! problem is the same, and so is its answer in theta. Where there are several classes, each has
+//! features and an intercept of its own in theta: the features of all classes first, then the
+//! intercepts.
 //!
-//! Sizes are powers of two, and centers are taken only where every difference is a number of double precision: nothing is rounded, and what is proven of
-//! the problem in z holds for that of the file.
+//! Sizes are powers of two, and centers are taken only where every difference is a number of double
+//! precision: nothing is rounded, and what is proven of the problem in z holds for that of the
+//! file.
 
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
@@ -16,7 +19,8 @@ use crate::model::regularizer::{Regularizer, Separable};
 use crate::model::setting::InvalidSetting;
 use crate::run::Solution;
 
-/// The units of z, one size and one center for each feature; none of either if theta is taken as it is.
+/// The units of z, one size and one center for each feature; none of either if theta is taken as it
+/// is.
 #[derive(Debug, Clone, Default)]
 pub struct Scaling {
     sizes: Vec<f64>,
@@ -62,8 +66,9 @@ impl Scaling {
                 *center = 0.0;
             }
         }
-        let (least, most) =
-            sizes.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
+        let (least, most) = sizes
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
         let far = centers.iter().zip(&sizes).any(|(center, size)| center.abs() > NEAR * size);
         if most <= ALIKE * least && !far {
             return Scaling::default();
@@ -99,7 +104,10 @@ impl Scaling {
     ///
     /// # Errors
     /// If g is no sum over coordinates, and so has no other units.
-    pub fn regularizer(&self, g: Box<dyn Regularizer>) -> Result<Box<dyn Regularizer>, InvalidSetting> {
+    pub fn regularizer(
+        &self,
+        g: Box<dyn Regularizer>,
+    ) -> Result<Box<dyn Regularizer>, InvalidSetting> {
         if !self.is_on() {
             return Ok(g);
         }
@@ -128,9 +136,15 @@ impl Scaling {
         }
     }
 
-    /// Brings the answer of a run back to the columns as they are. An intercept next to centers that are far away is rounded: objective, gap and status are
-    /// those of the theta that is left, for a run that asked for that tolerance.
-    pub fn restate<'p>(&self, problem: impl Into<Objective<'p>>, tolerance: f64, solution: &mut Solution) {
+    /// Brings the answer of a run back to the columns as they are. An intercept next to centers
+    /// that are far away is rounded: objective, gap and status are those of the theta that is left,
+    /// for a run that asked for that tolerance.
+    pub fn restate<'p>(
+        &self,
+        problem: impl Into<Objective<'p>>,
+        tolerance: f64,
+        solution: &mut Solution,
+    ) {
         let problem = problem.into();
         let z = solution.theta.clone();
         self.unscale(&mut solution.theta);
@@ -174,7 +188,8 @@ impl Scaling {
     }
 }
 
-/// What was taken off each feature, and what it was divided by: 1 for a feature that is always the same.
+/// What was taken off each feature, and what it was divided by: 1 for a feature that is always the
+/// same.
 #[derive(Debug, Clone)]
 pub struct Standard {
     /// The means.
@@ -189,7 +204,8 @@ pub struct Standard {
 const NO_DEVIATION: f64 = 1e-12;
 
 impl Standard {
-    /// Brings rows of d features to mean 0 and deviation 1, in place: random starts and a ridge mean the same for each then. Rounded, so that the problem is another one.
+    /// Brings rows of d features to mean 0 and deviation 1, in place: random starts and a ridge
+    /// mean the same for each then. Rounded, so that the problem is another one.
     ///
     /// # Errors
     /// The number of a feature whose numbers are too large to be squared.
@@ -245,7 +261,8 @@ mod tests {
             let theta = &theta[..3 + usize::from(intercept)];
             let mut z = scaling.scaled(theta);
             let score = |row: &[f64], theta: &[f64]| {
-                row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>() + theta.get(3).unwrap_or(&0.0)
+                row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>()
+                    + theta.get(3).unwrap_or(&0.0)
             };
             for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
                 assert!((score(row, theta) - score(scaled, &z)).abs() < 1e-11 * 300.0);
@@ -283,7 +300,9 @@ mod tests {
             .to_string();
         assert!(message.contains("--no-scaling"), "{message}");
         assert!(scaling.regularizer(Box::new(crate::model::regularizer::Unregularized)).is_ok());
-        assert!(Scaling::default().regularizer(Box::new(crate::model::regularizer::Simplex)).is_ok());
+        assert!(
+            Scaling::default().regularizer(Box::new(crate::model::regularizer::Simplex)).is_ok()
+        );
     }
 
     #[test]

@@ -1,28 +1,34 @@
-//! Sequence classification without labels: the Empirical-ODM cost of Liu, Chen and Deng, "Unsupervised Sequence Classification using
-//! Sequential Output Statistics", 2017; equation (3) of the paper.
+//! Sequence classification without labels: the Empirical-ODM cost of Liu, Chen and Deng,
+//! "Unsupervised Sequence Classification using Sequential Output Statistics", 2017; equation (3) of
+//! the paper.
 //!
-//! A language model knows how often each n-gram of classes occurs, `p_i` for n-gram i. A classifier `P_theta(c | x)` is fitted to steps
-//! `x_t` of sequences without labels, so that the n-grams of what it predicts occur as often:
+//! A language model knows how often each n-gram of classes occurs, `p_i` for n-gram i. A classifier
+//! `P_theta(c | x)` is fitted to steps `x_t` of sequences without labels, so that the n-grams of
+//! what it predicts occur as often:
 //!
 //! ```text
 //! min over theta of  -sum_i p_i log( (1/T) sum_t prod_k P_theta(c_ik | x_{t+k}) ) + g(theta)
 //! ```
 //!
-//! over the T windows of N steps that lie within a sequence. The classifier is a softmax of linear scores: theta holds, for each class, a
-//! weight for each feature and an intercept, so `d = C (F + 1)`. Here
+//! over the T windows of N steps that lie within a sequence. The classifier is a softmax of linear
+//! scores: theta holds, for each class, a weight for each feature and an intercept, so `d = C (F +
+//! 1)`. Here
 //!
 //! ```text
 //! f_theta(x_i, y_t) = (s_i/p_i) prod_k P_theta(c_ik | x_{t+k}),  n_X = n-grams above zero,  n_Y = T,  ell = 1
 //! phi_i(u)          = -n_X p_i log(u/s_i),  s_i = sqrt(n_X p_i)
 //! ```
 //!
-//! Differs: the paper's f is the product alone and its phi `-p_i log u`. Dividing by `p_i` takes the entropy of the language model off the
-//! cost, which becomes the Kullback-Leibler divergence from the language model to the predictions, 0 at best. The factor `s_i` changes
-//! nothing of it: with `u = s_i` at best, it makes all phi equally curved there, `n_X p_i / s_i^2 = 1`, so that one step suits all duals and the
-//! largest curvature and the largest Jacobian say together how curved the cost is, however rare the rarest n-gram.
+//! Differs: the paper's f is the product alone and its phi `-p_i log u`. Dividing by `p_i` takes
+//! the entropy of the language model off the cost, which becomes the Kullback-Leibler divergence
+//! from the language model to the predictions, 0 at best. The factor `s_i` changes nothing of it:
+//! with `u = s_i` at best, it makes all phi equally curved there, `n_X p_i / s_i^2 = 1`, so that
+//! one step suits all duals and the largest curvature and the largest Jacobian say together how
+//! curved the cost is, however rare the rarest n-gram.
 //!
-//! f is not affine and the cost is not convex. Its samples are the same windows for all n-grams, yet f depends on both: its structure is that of
-//! samples of each term's own, and a snapshot counts `n_X T` values. What it takes is far less: class probabilities are found once for each
+//! f is not affine and the cost is not convex. Its samples are the same windows for all n-grams,
+//! yet f depends on both: its structure is that of samples of each term's own, and a snapshot
+//! counts `n_X T` values. What it takes is far less: class probabilities are found once for each
 //! step, and what n-grams have in common once for all of them.
 
 use std::ops::Range;
@@ -50,7 +56,8 @@ mod softmax;
 pub use labelled::Labelled;
 pub use language_model::{LanguageModel, MOST_ORDER};
 
-/// The logarithm of an average below this share of what it should be is continued along its tangent; see [`NegativeLog`].
+/// The logarithm of an average below this share of what it should be is continued along its
+/// tangent; see [`NegativeLog`].
 pub const FLOOR: f64 = 1e-2;
 
 /// Steps and n-grams that the estimate of the largest mean Jacobian looks at.
@@ -78,7 +85,8 @@ impl Sequences {
     /// `features` numbers for each step in `rows`, sequence after sequence; `lengths` are theirs.
     ///
     /// # Errors
-    /// Unless rows are whole, finite, and as many as the lengths say, and some sequence is as long as an n-gram.
+    /// Unless rows are whole, finite, and as many as the lengths say, and some sequence is as long
+    /// as an n-gram.
     pub fn new(
         features: usize,
         rows: &[f64],
@@ -88,10 +96,15 @@ impl Sequences {
         let steps: usize = lengths.iter().sum();
         if features == 0 || rows.len() != features * steps {
             let given = format!("{} numbers for {steps} steps of {features} features", rows.len());
-            return Err(InvalidSetting::new("rows", given, "at least one feature, and all for each step"));
+            return Err(InvalidSetting::new(
+                "rows",
+                given,
+                "at least one feature, and all for each step",
+            ));
         }
         if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
-            let place = format!("{} at step {}, feature {}", rows[bad], bad / features, bad % features);
+            let place =
+                format!("{} at step {}, feature {}", rows[bad], bad / features, bad % features);
             return Err(InvalidSetting::new("rows", place, "finite numbers"));
         }
         let order = language.order();
@@ -119,7 +132,10 @@ impl Sequences {
     ///
     /// # Errors
     /// Never, for probabilities of a language model.
-    pub fn problem<G>(self, regularizer: G) -> Result<Problem<Sequences, NegativeLog, G>, InvalidSetting> {
+    pub fn problem<G>(
+        self,
+        regularizer: G,
+    ) -> Result<Problem<Sequences, NegativeLog, G>, InvalidSetting> {
         let n_x = self.language.len() as f64;
         let weights: Vec<f64> = self.language.probabilities().iter().map(|p| n_x * p).collect();
         let units = weights.iter().map(|q| q.sqrt()).collect();
@@ -161,8 +177,8 @@ impl Sequences {
         &self.rows[steps.start * self.width..steps.end * self.width]
     }
 
-    /// The largest score of a step, and `sum_b e^(score_b - largest)`. Scores are found again where they are needed: nothing is
-    /// allocated for them.
+    /// The largest score of a step, and `sum_b e^(score_b - largest)`. Scores are found again where
+    /// they are needed: nothing is allocated for them.
     #[inline(always)]
     fn odds(&self, theta: &[f64], step: usize) -> (f64, f64) {
         let x = self.rows_of(step..step + 1);
@@ -181,7 +197,13 @@ impl Sequences {
 
     /// `P_theta(class | x_step)`, given the odds.
     #[inline(always)]
-    fn probability(&self, theta: &[f64], step: usize, class: u32, (most, total): (f64, f64)) -> f64 {
+    fn probability(
+        &self,
+        theta: &[f64],
+        step: usize,
+        class: u32,
+        (most, total): (f64, f64),
+    ) -> f64 {
         let theta_c = &theta[class as usize * self.width..][..self.width];
         exp(dot(theta_c, self.rows_of(step..step + 1)) - most) / total
     }
@@ -246,7 +268,8 @@ impl Passes for Sequences {
         Rows { pair: self.language.order() as u64, all: self.steps() as u64, merit: 0 }
     }
 
-    /// From the n-grams with the largest averages on a part of the steps: the others have small Jacobians too.
+    /// From the n-grams with the largest averages on a part of the steps: the others have small
+    /// Jacobians too.
     fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
         let part = self.sample(ESTIMATE.0);
         let mut means = vec![0.0; self.n_x()];

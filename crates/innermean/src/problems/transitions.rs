@@ -1,8 +1,10 @@
-//! Policy evaluation from a log of transitions or a sparse model: the mean squared Bellman error, where a state is followed by few others.
+//! Policy evaluation from a log of transitions or a sparse model: the mean squared Bellman error,
+//! where a state is followed by few others.
 //!
-//! Under a policy, state `s_i` was followed by `s_ij` with reward `r_ij` and weight `w_ij`, `j = 1, ..., n_Yi`: all transitions of a log
-//! that begin in `s_i`, or all that a model allows, weighted by their probabilities. The value of a state s is sought as
-//! `<Psi_s, theta>`; after an end it is zero.
+//! Under a policy, state `s_i` was followed by `s_ij` with reward `r_ij` and weight `w_ij`, `j = 1,
+//! ..., n_Yi`: all transitions of a log that begin in `s_i`, or all that a model allows, weighted
+//! by their probabilities. The value of a state s is sought as `<Psi_s, theta>`; after an end it is
+//! zero.
 //!
 //! ```text
 //! min over theta of  (1/n_X) sum_i phi( <Psi_{s_i}, theta> - sum_j p_ij (r_ij + discount <Psi_{s_ij}, theta>) ) + g(theta),  phi = u^2
@@ -10,9 +12,10 @@
 //! p_ij = w_ij / sum_j w_ij,  odds_ij = n_Yi p_ij
 //! ```
 //!
-//! The outer terms are the states that some transition leaves, each of them once, in their order. f is affine; its averages are found
-//! once, as rows of d numbers or, for one-hot features, as sparse rows. With one-hot features theta holds the values themselves, d is the number of states,
-//! and a query takes a few operations, whatever d is.
+//! The outer terms are the states that some transition leaves, each of them once, in their order. f
+//! is affine; its averages are found once, as rows of d numbers or, for one-hot features, as sparse
+//! rows. With one-hot features theta holds the values themselves, d is the number of states, and a
+//! query takes a few operations, whatever d is.
 
 use crate::linalg::vector::{axpy, dot, prefetch};
 use crate::model::collapse::{Collapsed, by_averages};
@@ -67,10 +70,15 @@ impl Transitions {
     /// Sorts the transitions by the states that they leave, in the order given, and averages.
     ///
     /// # Errors
-    /// Unless states are those of the features, numbers finite, weights 0 or above and not all zero in a state, and the discount in
-    /// `[0, 1]`. A discount of 1 asks that an end can be reached from every state. With one-hot features every state must be left by some
-    /// transition: nothing else says what its value is.
-    pub fn new(features: StateFeatures, moves: Moves, discount: f64) -> Result<Self, InvalidSetting> {
+    /// Unless states are those of the features, numbers finite, weights 0 or above and not all zero
+    /// in a state, and the discount in `[0, 1]`. A discount of 1 asks that an end can be reached
+    /// from every state. With one-hot features every state must be left by some transition: nothing
+    /// else says what its value is.
+    pub fn new(
+        features: StateFeatures,
+        moves: Moves,
+        discount: f64,
+    ) -> Result<Self, InvalidSetting> {
         moves.check(&features, discount)?;
         let Moves { from, next, rewards, weights } = moves;
         let (states, starts, order) = by_state(&from, features.states());
@@ -164,7 +172,9 @@ impl Transitions {
         }
         match &self.features {
             StateFeatures::OneHot { .. } => theta[s as usize],
-            StateFeatures::Rows { d, rows } => dot(&rows[s as usize * d..(s as usize + 1) * d], theta),
+            StateFeatures::Rows { d, rows } => {
+                dot(&rows[s as usize * d..(s as usize + 1) * d], theta)
+            }
         }
     }
 
@@ -176,13 +186,15 @@ impl Transitions {
         }
         match &self.features {
             StateFeatures::OneHot { .. } => out[s as usize] += c,
-            StateFeatures::Rows { d, rows } => axpy(c, &rows[s as usize * d..(s as usize + 1) * d], out),
+            StateFeatures::Rows { d, rows } => {
+                axpy(c, &rows[s as usize * d..(s as usize + 1) * d], out)
+            }
         }
     }
 }
 
-/// The states that are left, where the transitions of each begin (and the last ends), and the order that brings them there; none if they stand so
-/// already.
+/// The states that are left, where the transitions of each begin (and the last ends), and the order
+/// that brings them there; none if they stand so already.
 fn by_state(from: &[u32], states: usize) -> (Vec<u32>, Vec<usize>, Option<Vec<usize>>) {
     let mut counts = vec![0_usize; states];
     for &s in from {
@@ -220,13 +232,21 @@ fn arranged<T: Copy>(column: Vec<T>, order: Option<&[usize]>) -> Vec<T> {
 }
 
 /// `odds_ij = n_Yi w_ij / sum_j w_ij`, in place of the weights.
-fn odds(mut weights: Vec<f64>, starts: &[usize], states: &[u32]) -> Result<Vec<f64>, InvalidSetting> {
+fn odds(
+    mut weights: Vec<f64>,
+    starts: &[usize],
+    states: &[u32],
+) -> Result<Vec<f64>, InvalidSetting> {
     for (range, s) in starts.windows(2).zip(states) {
         let own = &mut weights[range[0]..range[1]];
         let total: f64 = own.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
             let value = format!("a sum of {total} in state {s}");
-            return Err(InvalidSetting::new("weights", value, "a finite sum above 0 in every state"));
+            return Err(InvalidSetting::new(
+                "weights",
+                value,
+                "a finite sum above 0 in every state",
+            ));
         }
         let scale = own.len() as f64;
         for weight in own {

@@ -41,7 +41,9 @@ pub enum CheckpointError {
     #[error("is damaged ({0}); expected all bytes as --checkpoint has written them, or begin anew")]
     Damaged(&'static str),
     /// Another format, or another release.
-    #[error("was written by innermean {found}, and this is {here}; go on with that one, or begin anew")]
+    #[error(
+        "was written by innermean {found}, and this is {here}; go on with that one, or begin anew"
+    )]
     Release {
         /// Who wrote it.
         found: String,
@@ -171,8 +173,10 @@ impl Checkpoint {
         }
         let ((_, header, length), rest) =
             postcard::take_from_bytes::<(&str, Header, u64)>(content).map_err(|_| UNREADABLE)?;
-        let (body, note) =
-            usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)).ok_or(SHORT)?;
+        let (body, note) = usize::try_from(length)
+            .ok()
+            .and_then(|length| rest.split_at_checked(length))
+            .ok_or(SHORT)?;
         Ok(Checkpoint { header, body: body.to_vec(), note: note.to_vec() })
     }
 
@@ -180,9 +184,16 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If it is not.
-    pub fn check_problem<'p>(&self, problem: impl Into<Objective<'p>>) -> Result<(), CheckpointError> {
+    pub fn check_problem<'p>(
+        &self,
+        problem: impl Into<Objective<'p>>,
+    ) -> Result<(), CheckpointError> {
         let problem = problem.into();
-        if self.header.problem == problem.fingerprint() { Ok(()) } else { Err(CheckpointError::Problem) }
+        if self.header.problem == problem.fingerprint() {
+            Ok(())
+        } else {
+            Err(CheckpointError::Problem)
+        }
     }
 
     /// What was given to [`Self::new`].
@@ -192,7 +203,9 @@ impl Checkpoint {
     }
 
     /// The same, and what stands behind it.
-    pub(crate) fn memory_and_rest<T: DeserializeOwned>(&self) -> Result<(T, &[u8]), CheckpointError> {
+    pub(crate) fn memory_and_rest<T: DeserializeOwned>(
+        &self,
+    ) -> Result<(T, &[u8]), CheckpointError> {
         postcard::take_from_bytes(&self.body).map_err(|_| UNREADABLE)
     }
 
@@ -213,7 +226,10 @@ impl Checkpoint {
             return Err(CheckpointError::Problem);
         }
         if *method != here.method {
-            return Err(CheckpointError::Method { found: shown(method), here: here.method.clone() });
+            return Err(CheckpointError::Method {
+                found: shown(method),
+                here: here.method.clone(),
+            });
         }
         if *settings != here.settings {
             return Err(CheckpointError::Settings("setting of the method, seed or start"));
@@ -303,15 +319,21 @@ mod tests {
     fn other_runs_are_told_apart() {
         let here = some().header;
         assert_eq!(some().check(&here), Ok(()));
-        assert_eq!(some().check(&Header { problem: 3, ..here.clone() }), Err(CheckpointError::Problem));
-        let method = some().check(&Header { method: "saga".to_owned(), ..here.clone() });
-        assert!(
-            method
-                .is_err_and(|error| error.to_string().contains("by the method gd, and this run is by saga"))
+        assert_eq!(
+            some().check(&Header { problem: 3, ..here.clone() }),
+            Err(CheckpointError::Problem)
         );
-        assert!(matches!(some().check(&Header { settings: 0, ..here }), Err(CheckpointError::Settings(_))));
+        let method = some().check(&Header { method: "saga".to_owned(), ..here.clone() });
+        assert!(method.is_err_and(|error| {
+            error.to_string().contains("by the method gd, and this run is by saga")
+        }));
+        assert!(matches!(
+            some().check(&Header { settings: 0, ..here }),
+            Err(CheckpointError::Settings(_))
+        ));
         let odd = Header { method: "sa\u{1b}[2J\u{202e}ga\n".to_owned(), ..some().header };
-        let error = Checkpoint::new(odd, &0).check(&some().header).expect_err("another method").to_string();
+        let error =
+            Checkpoint::new(odd, &0).check(&some().header).expect_err("another method").to_string();
         assert!(error.contains("by the method sa[2Jga, and"), "{error:?}");
         let mut newer = some().to_bytes();
         newer[MAGIC.len()] += 1;

@@ -72,7 +72,8 @@ impl<'r, M: Method> Course<'r, M> {
         observer: &'r mut dyn Observer,
     ) -> Result<Self, CheckpointError> {
         let now = Instant::now();
-        let mut wall = Wall { begun: now.checked_sub(spent.time).unwrap_or(now), before: Duration::ZERO };
+        let mut wall =
+            Wall { begun: now.checked_sub(spent.time).unwrap_or(now), before: Duration::ZERO };
         let start = begin.start().to_vec();
         let (memory, fingerprint) = match begin {
             Begin::At(_) => (None, None),
@@ -80,7 +81,8 @@ impl<'r, M: Method> Course<'r, M> {
                 let here = header(driver, method, problem.fingerprint(), &start);
                 checkpoint.check(&here)?;
                 checkpoint.check_start(problem.inner.d())?;
-                wall.before = Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
+                wall.before =
+                    Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
                 (Some(checkpoint.memory::<Memory<M::State>>()?), Some(here.problem))
             }
         };
@@ -96,7 +98,13 @@ impl<'r, M: Method> Course<'r, M> {
             }
             Some(memory) => {
                 // How a run begins tells what can be made of one.
-                let first = Engine::start(form, spent, Patience::default(), method, &problem.allowed(&start));
+                let first = Engine::start(
+                    form,
+                    spent,
+                    Patience::default(),
+                    method,
+                    &problem.allowed(&start),
+                );
                 let mut judge = Judge::new(problem, stop, most, first.recovers(), observer);
                 let begins = Shape::of(&Memory { engine: first.memory(), judge: judge.memory() });
                 let fits = begins
@@ -106,7 +114,8 @@ impl<'r, M: Method> Course<'r, M> {
                     return Err(FOREIGN);
                 }
                 drop(first);
-                let engine = Engine::resume(form, patience, method, memory.engine).ok_or(FOREIGN)?;
+                let engine =
+                    Engine::resume(form, patience, method, memory.engine).ok_or(FOREIGN)?;
                 if !judge.remember(memory.judge) {
                     return Err(FOREIGN);
                 }
@@ -114,7 +123,18 @@ impl<'r, M: Method> Course<'r, M> {
                 (engine, judge, verdict)
             }
         };
-        Ok(Course { driver, problem, method, start, engine, judge, wall, deadline, verdict, fingerprint })
+        Ok(Course {
+            driver,
+            problem,
+            method,
+            start,
+            engine,
+            judge,
+            wall,
+            deadline,
+            verdict,
+            fingerprint,
+        })
     }
 
     /// To the end.
@@ -160,7 +180,10 @@ impl<'r, M: Method> Course<'r, M> {
         let Driver { stop, evaluate_every, .. } = self.driver;
         let engine = &mut self.engine;
         let inner = engine.counts().inner;
-        engine.chunk(evaluate_every.map_or(u64::MAX, |every| every.get() - inner % every), stop.max_calls);
+        engine.chunk(
+            evaluate_every.map_or(u64::MAX, |every| every.get() - inner % every),
+            stop.max_calls,
+        );
         if engine.is_cut() {
             return None;
         }

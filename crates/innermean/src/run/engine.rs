@@ -12,7 +12,8 @@ use crate::model::problem::Objective;
 use crate::oracle::{self, Calls, Oracle, Patience};
 use crate::run::evaluate::Known;
 
-/// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost nothing.
+/// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost
+/// nothing.
 const CHUNK: Duration = Duration::from_millis(4);
 
 /// The steps of a first chunk, before it is known how long they take.
@@ -53,7 +54,8 @@ pub(super) struct Memory<S> {
     horizon: Horizon,
 }
 
-/// When the calls are looked at next. It follows from the steps that have been made, and not from the chunks that they were made in: these depend on the time.
+/// When the calls are looked at next. It follows from the steps that have been made, and not from
+/// the chunks that they were made in: these depend on the time.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Horizon {
     /// The limit that it was made for.
@@ -103,7 +105,9 @@ impl<'p, M: Method> Engine<'p, M> {
         let clock = spent.time + start.elapsed();
         Engine {
             method,
-            guarded: method.at_tempo(Tempo::RULE).map(|paced| (paced, Safeguard::new(method.noise()))),
+            guarded: method
+                .at_tempo(Tempo::RULE)
+                .map(|paced| (paced, Safeguard::new(method.noise()))),
             oracle,
             state,
             clock,
@@ -124,7 +128,8 @@ impl<'p, M: Method> Engine<'p, M> {
         method: &'p M,
         memory: Memory<M::State>,
     ) -> Option<Self> {
-        let Memory { state, guard, oracle: counters, seconds, outer, inner, left, phase, horizon } = memory;
+        let Memory { state, guard, oracle: counters, seconds, outer, inner, left, phase, horizon } =
+            memory;
         let mut oracle = Oracle::new(problem);
         oracle.patience = patience;
         oracle.remember(counters);
@@ -199,7 +204,8 @@ impl<'p, M: Method> Engine<'p, M> {
         self.horizon.at = self.inner + 1;
     }
 
-    /// Starts an outer iteration, looks at the objective there if that is free or due, and does what the safeguard says.
+    /// Starts an outer iteration, looks at the objective there if that is free or due, and does
+    /// what the safeguard says.
     fn guarded_outer(&mut self, mut paced: M, mut guard: Safeguard) -> (M, Safeguard) {
         let Engine { method, oracle, state, .. } = self;
         let mut seen = Seen::NOTHING;
@@ -232,8 +238,8 @@ impl<'p, M: Method> Engine<'p, M> {
         (paced, guard)
     }
 
-    /// Whether the calls have reached the limit. They are looked at where about as many steps have been made as there were calls left for, so that hardly a step begins with
-    /// the limit used up.
+    /// Whether the calls have reached the limit. They are looked at where about as many steps have
+    /// been made as there were calls left for, so that hardly a step begins with the limit used up.
     pub(super) fn has_used_up(&mut self, max_calls: Option<u64>) -> bool {
         let Some(most) = max_calls else { return false };
         let Horizon { begun, at, .. } = self.horizon;
@@ -257,7 +263,8 @@ impl<'p, M: Method> Engine<'p, M> {
         max_calls.is_some() && self.horizon.reached && self.horizon.max_calls == max_calls
     }
 
-    /// At most `most` steps, and none beyond the horizon. The first chunk of an outer iteration is a single step, which tells what a step takes.
+    /// At most `most` steps, and none beyond the horizon. The first chunk of an outer iteration is
+    /// a single step, which tells what a step takes.
     pub(super) fn chunk(&mut self, most: u64, max_calls: Option<u64>) {
         let mut steps = self.left.min(most).min(if self.probed { self.chunk } else { 1 });
         if max_calls.is_some() && self.horizon.max_calls == max_calls {
@@ -330,6 +337,10 @@ impl<'p, M: Method> Engine<'p, M> {
 
     pub(super) fn known(&self) -> Known<'_> {
         let (method, state) = (self.method(), &self.state);
-        Known { duals: method.duals(state), gram: method.gram(state), gradient: method.gradient(state) }
+        Known {
+            duals: method.duals(state),
+            gram: method.gram(state),
+            gradient: method.gradient(state),
+        }
     }
 }

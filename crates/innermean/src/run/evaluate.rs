@@ -1,7 +1,8 @@
-//! How good a point is: its objective and how far it is from optimal. The driver asks with the method's clock stopped.
+//! How good a point is: its objective and how far it is from optimal. The driver asks with the
+//! method's clock stopped.
 //!
-//! One pass over the data gives the averages, and with them the objective; one more the weighted Jacobians, and with them the bounds of
-//! [`crate::certificate`] or the stationarity.
+//! One pass over the data gives the averages, and with them the objective; one more the weighted
+//! Jacobians, and with them the bounds of [`crate::certificate`] or the stationarity.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +15,13 @@ use crate::model::problem::Objective;
 
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
-/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so many times as much is taken for that.
+/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
+/// many times as much is taken for that.
 const MARGIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
-/// Of the objective: what its printed digits may be off by before they are found in twice the precision.
+/// Of the objective: what its printed digits may be off by before they are found in twice the
+/// precision.
 const DIGITS: f64 = 1e-12;
 /// Of a gap: another one that is worth more though less of it is rounding.
 const CLEARLY: f64 = 0.1;
@@ -32,9 +35,11 @@ pub struct Evaluation {
     pub objective: f64,
     /// `|F(theta)| + |g(theta)|`: the size of what the objective is made of.
     pub magnitude: f64,
-    /// How far from optimal: a gap is that of the best point so far, stationarity that of this point.
+    /// How far from optimal: a gap is that of the best point so far, stationarity that of this
+    /// point.
     pub certificate: Certificate,
-    /// Whether this is the best point so far: that with the smallest objective or, among those that differ by rounding, the smallest proven gap.
+    /// Whether this is the best point so far: that with the smallest objective or, among those that
+    /// differ by rounding, the smallest proven gap.
     pub is_best: bool,
 }
 
@@ -43,13 +48,15 @@ pub struct Evaluation {
 pub struct Known<'m> {
     /// The dual variables `w_i`, flat.
     pub duals: Option<&'m [f64]>,
-    /// `F''` as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, with nothing added, if F is quadratic.
+    /// `F''` as [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it,
+    /// with nothing added, if F is quadratic.
     pub gram: Option<&'m [f64]>,
     /// `F'` at theta; or, of a method that has duals, the sum that belongs to them.
     pub gradient: Option<Gradient<'m>>,
 }
 
-/// A whole gradient at a point, with what it was made of: each found in one pass over the data, not moved along with theta.
+/// A whole gradient at a point, with what it was made of: each found in one pass over the data, not
+/// moved along with theta.
 #[derive(Debug, Clone, Copy)]
 pub struct Gradient<'m> {
     /// `fbar_i(theta)`, flat.
@@ -94,7 +101,8 @@ impl Proven {
         measure: Measure::None,
     };
 
-    /// Whether its objective is the smaller one; where they differ by rounding, whether its bound is.
+    /// Whether its objective is the smaller one; where they differ by rounding, whether its bound
+    /// is.
     fn is_better_than(&self, other: &Proven) -> bool {
         let tie = self.rounding + other.rounding;
         let difference = self.objective - other.objective;
@@ -106,7 +114,8 @@ impl Proven {
         new < old || new == old && difference < 0.0
     }
 
-    /// Takes a bound from below of P into account that another point has brought, and what proved it.
+    /// Takes a bound from below of P into account that another point has brought, and what proved
+    /// it.
     fn tighten(&mut self, below: f64, measure: Measure) {
         let rounding = self.rounding + f64::EPSILON * self.magnitude;
         let excess = (self.objective - below).max(0.0);
@@ -125,8 +134,8 @@ impl Proven {
 pub(crate) struct Memory {
     /// `|F| + |g|` at the origin, or at the point that g allows next to it.
     scale: Option<f64>,
-    /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and of what a step along one coordinate
-    /// would gain if there was nothing but F and a tilt.
+    /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and
+    /// of what a step along one coordinate would gain if there was nothing but F and a tilt.
     instead: f64,
     /// The largest bound from below so far that holds everywhere, and what proved it.
     below: (f64, Measure),
@@ -198,7 +207,8 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The same, for a run that asks for so small a relative gap: what is smaller need not be proven.
+    /// The same, for a run that asks for so small a relative gap: what is smaller need not be
+    /// proven.
     #[must_use]
     pub fn aiming_at(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
@@ -246,7 +256,8 @@ impl<'p> Evaluator<'p> {
                     let square = tolerance.powi(2) * scale;
                     let gain = memory.stationarity.gain(*problem, at, square);
                     let mut measure = relative(gain, scale).sqrt();
-                    // Where it is 0 at the origin, nothing says how large what it is made of is, and so its rounding.
+                    // Where it is 0 at the origin, nothing says how large what it is made of is,
+                    // and so its rounding.
                     let sized = memory.scale.is_some_and(|scale| scale > 0.0);
                     if memory.stationarity.is_idle(objective, square) && gain > square && sized {
                         let enough = square.max(*tolerance / MARGIN * scale);
@@ -254,7 +265,8 @@ impl<'p> Evaluator<'p> {
                         let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
                         measure = gain.sqrt().min(MARGIN * gain);
                     }
-                    // What has run away to where squares are not finite rests there by rounding alone.
+                    // What has run away to where squares are not finite rests there by rounding
+                    // alone.
                     if !norm_squared(theta).is_finite() {
                         measure = f64::INFINITY;
                     }
@@ -272,10 +284,16 @@ impl<'p> Evaluator<'p> {
         if is_best {
             self.memory.best = here;
         }
-        Evaluation { objective: here.objective, magnitude, certificate: self.certificate(gained), is_best }
+        Evaluation {
+            objective: here.objective,
+            magnitude,
+            certificate: self.certificate(gained),
+            is_best,
+        }
     }
 
-    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are `phi_i'(fbar_i)`.
+    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are
+    /// `phi_i'(fbar_i)`.
     fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
         let Evaluator { problem, f_bar, w, gradient, .. } = self;
         let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
@@ -327,7 +345,8 @@ impl<'p> Evaluator<'p> {
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
-        let evidence = Evidence { point, w, matched, u: gradient, scale, wanted: self.tolerance, progress };
+        let evidence =
+            Evidence { point, w, matched, u: gradient, scale, wanted: self.tolerance, progress };
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
         match exact {
@@ -341,10 +360,15 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or all: the duals at hand are tried there.
+    /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or
+    /// all: the duals at hand are tried there.
     fn prove_origin(&mut self, scale: f64) {
         let best = &self.memory.best;
-        if self.way != Way::Proof || best.magnitude != 0.0 || best.bound.gap == 0.0 || best.objective != 0.0 {
+        if self.way != Way::Proof
+            || best.magnitude != 0.0
+            || best.bound.gap == 0.0
+            || best.objective != 0.0
+        {
             return;
         }
         let origin = vec![0.0; self.gradient.len()];
@@ -370,11 +394,13 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The best bound from below so far, with what this point brings: one among some theta alone belongs to its own point.
+    /// The best bound from below so far, with what this point brings: one among some theta alone
+    /// belongs to its own point.
     fn note(&mut self, here: &Proven) -> (f64, Measure) {
         let Bound { gap, within, .. } = here.bound;
         let below = lower(here.objective, gap);
-        // A bound above a value that was found is none: whatever let it through, it is not believed.
+        // A bound above a value that was found is none: whatever let it through, it is not
+        // believed.
         let best = &self.memory.best;
         let refuted = below > best.objective + best.rounding + f64::EPSILON * best.magnitude;
         if within.is_none() && below > self.memory.below.0 && !refuted {
@@ -383,8 +409,9 @@ impl<'p> Evaluator<'p> {
         self.memory.below
     }
 
-    /// The size of the objective at a point of that magnitude or at the origin, whichever is more. Where it is 0 at both, as that of a portfolio of nothing: at
-    /// other points, or what a step would gain (see [`Memory`]).
+    /// The size of the objective at a point of that magnitude or at the origin, whichever is more.
+    /// Where it is 0 at both, as that of a portfolio of nothing: at other points, or what a step
+    /// would gain (see [`Memory`]).
     fn scale_at(&self, magnitude: f64) -> f64 {
         let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
         if scale > 0.0 { scale } else { self.memory.instead }
@@ -433,7 +460,8 @@ impl<'p> Evaluator<'p> {
         if bound.gap < f64::INFINITY {
             // Nothing is left but rounding, or nothing that the tolerance asks for.
             let is_enough = relative > self.tolerance && bound.excess <= self.tolerance * scale;
-            // Where the objective is 0 at the origin and nothing is better, rounding is all that is left.
+            // Where the objective is 0 at the origin and nothing is better, rounding is all that is
+            // left.
             let is_bearable = relative <= BEARABLE || scale == 0.0;
             let is_rounding = is_bearable && (bound.is_rounding() || is_enough);
             return Certificate {
@@ -457,15 +485,19 @@ impl<'p> Evaluator<'p> {
                 reason: Some(Reason::NotYet),
                 ..Certificate::NONE
             },
-            Way::Stationarity => {
-                Certificate { measure: Measure::Stationarity, relative: gained, reason, ..Certificate::NONE }
-            }
+            Way::Stationarity => Certificate {
+                measure: Measure::Stationarity,
+                relative: gained,
+                reason,
+                ..Certificate::NONE
+            },
             Way::Nothing => Certificate { reason, ..Certificate::NONE },
             Way::Unasked => Certificate::NONE,
         }
     }
 
-    /// The objective of averages that may be so close to 1 that what is left to it has lost its digits.
+    /// The objective of averages that may be so close to 1 that what is left to it has lost its
+    /// digits.
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
         let Evaluator { problem, f_bar, w, .. } = self;
         let f = problem.inner;
@@ -487,7 +519,8 @@ impl<'p> Evaluator<'p> {
         !is_rounding && relative.is_some_and(|relative| relative > self.tolerance)
     }
 
-    /// The objective at the answer, with as many digits as are printed, and the certificate with the bound from below that it had.
+    /// The objective at the answer, with as many digits as are printed, and the certificate with
+    /// the bound from below that it had.
     pub(crate) fn settle(
         &mut self,
         theta: &[f64],
@@ -495,7 +528,9 @@ impl<'p> Evaluator<'p> {
         certificate: Certificate,
     ) -> (f64, Certificate) {
         if self.way != Way::Proof || !objective.is_finite() {
-            let exact = self.mirrored(theta).filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
+            let exact = self
+                .mirrored(theta)
+                .filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
             return (exact.unwrap_or(objective), certificate);
         }
         if !self.prover.is_small {
@@ -511,7 +546,9 @@ impl<'p> Evaluator<'p> {
             return (objective, certificate);
         };
         let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
-        let gap = certificate.gap.map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
+        let gap = certificate
+            .gap
+            .map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
         let relative = match (gap, scale) {
             (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
             _ => certificate.relative,
@@ -525,7 +562,8 @@ fn lower(objective: f64, gap: f64) -> f64 {
     objective - gap - f64::EPSILON * (objective.abs() + gap)
 }
 
-/// A gap over the objective's scale. Where the objective is 0 here and at the origin, a gap is as large as all that is known of it.
+/// A gap over the objective's scale. Where the objective is 0 here and at the origin, a gap is as
+/// large as all that is known of it.
 fn relative(gap: f64, scale: f64) -> f64 {
     match (gap, scale) {
         (0.0, _) => 0.0,

@@ -92,14 +92,21 @@ impl<'p, 'o> Judge<'p, 'o> {
     }
 
     /// Evaluates a point, unless it has just been evaluated, tells the observer, and judges.
-    pub(super) fn evaluate(&mut self, now: Counts, theta: &[f64], known: Known<'_>) -> Option<Status> {
+    pub(super) fn evaluate(
+        &mut self,
+        now: Counts,
+        theta: &[f64],
+        known: Known<'_>,
+    ) -> Option<Status> {
         if self.trace.last().is_some_and(|last| last.inner == now.inner) {
             return None;
         }
-        let Evaluation { objective, magnitude, certificate, is_best } = self.evaluator.evaluate(theta, known);
+        let Evaluation { objective, magnitude, certificate, is_best } =
+            self.evaluator.evaluate(theta, known);
         let Certificate { measure, gap, relative: optimality, .. } = certificate;
         let Counts { outer, inner, calls, rows, seconds } = now;
-        let record = Record { outer, inner, calls, rows, seconds, objective, optimality, gap, measure };
+        let record =
+            Record { outer, inner, calls, rows, seconds, objective, optimality, gap, measure };
         if !objective.is_finite() || !theta.iter().all(|t| t.is_finite()) {
             let at_limit = self.stop.max_outer.is_some_and(|most| outer >= most);
             return match (self.trace.last().is_none(), self.recovers) {
@@ -108,7 +115,8 @@ impl<'p, 'o> Judge<'p, 'o> {
                 (false, false) => Some(Status::Diverged),
             };
         }
-        // Points within an outer iteration say nothing about divergence: they lie as close as the user likes.
+        // Points within an outer iteration say nothing about divergence: they lie as close as the
+        // user likes.
         let ended = self.trace.last().is_none_or(|last| last.outer < outer);
         self.trace.push(record, self.most);
         self.last.take(theta, record, certificate);
@@ -118,7 +126,8 @@ impl<'p, 'o> Judge<'p, 'o> {
         }
         self.observer.record(&record, theta);
         self.reached().or_else(|| {
-            let diverged = ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling);
+            let diverged =
+                ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling);
             diverged.then_some(Status::Diverged).or_else(|| self.at_last_outer())
         })
     }
@@ -126,8 +135,11 @@ impl<'p, 'o> Judge<'p, 'o> {
     /// Whether the last point is good enough.
     fn reached(&self) -> Option<Status> {
         let Stop { target_objective, tolerance, .. } = *self.stop;
-        let Judged { record: Record { objective, optimality, measure, inner, .. }, certificate, .. } =
-            self.last;
+        let Judged {
+            record: Record { objective, optimality, measure, inner, .. },
+            certificate,
+            ..
+        } = self.last;
         // What is not proven is not believed of the start: a point may be stationary by symmetry.
         let is_believed = measure.is_gap() || inner > 0;
         let is_reached = optimality.is_some_and(|o| tolerance.is_some_and(|t| o <= t));
@@ -182,18 +194,21 @@ impl<'p, 'o> Judge<'p, 'o> {
     pub(super) fn remember(&mut self, memory: Memory) -> bool {
         let Memory { evaluator, divergence, trace, last, best } = memory;
         let d = self.last.theta.len();
-        let fits = last.theta.len() == d && best.theta.len() == d && self.evaluator.remember(evaluator);
+        let fits =
+            last.theta.len() == d && best.theta.len() == d && self.evaluator.remember(evaluator);
         (self.divergence, self.trace, self.last, self.best) = (divergence, trace, last, best);
         fits
     }
 
     pub(super) fn solution(mut self, status: Status, now: &Counts) -> Solution {
-        // A gap is that of the best point so far. Stationarity belongs to the point where it was measured.
+        // A gap is that of the best point so far. Stationarity belongs to the point where it was
+        // measured.
         let is_gap = self.last.certificate.measure.is_gap();
         let certificate = is_gap.then_some(self.last.certificate);
         let judged = if status.is_solved() && !is_gap { self.last } else { self.best };
         let certificate = certificate.unwrap_or(judged.certificate);
-        let (objective, settled) = self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
+        let (objective, settled) =
+            self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
         // Digits that double precision does not have may show that more is left than it seemed.
         let is_off = self.evaluator.is_beyond(settled) && !self.evaluator.is_beyond(certificate);
         let status = if status.is_solved() && is_off { Status::Stalled } else { status };

@@ -91,9 +91,9 @@ impl fmt::Display for Status {
 
 /// Recognises a run that blows up while its numbers are still finite.
 ///
-/// The iterates of a healthy primal-dual run oscillate, and a bad start may be followed by a worse point, so that a mere
-/// increase means nothing. Two signs do: an objective beyond any proportion, or one that keeps growing by orders
-/// of magnitude.
+/// The iterates of a healthy primal-dual run oscillate, and a bad start may be followed by a worse
+/// point, so that a mere increase means nothing. Two signs do: an objective beyond any proportion,
+/// or one that keeps growing by orders of magnitude.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Divergence {
     evaluations: usize,
@@ -131,7 +131,8 @@ impl Divergence {
         let growing = rising && self.excess[3] > Self::GROWTH * self.excess[0];
         let out_of_proportion = self.excess[3] > self.normal.max(self.best.abs());
         // Also when it falls: then the problem is not bounded below.
-        (growing && out_of_proportion) || (self.normal > 0.0 && magnitude > Self::ABSURD * self.normal)
+        (growing && out_of_proportion)
+            || (self.normal > 0.0 && magnitude > Self::ABSURD * self.normal)
     }
 }
 

@@ -100,9 +100,13 @@ mod tests {
                     assert!(trace.kept.len() <= most);
                     assert_eq!(trace.last().map(|last| last.inner), Some(k));
                 }
-                let kept: Vec<u64> = trace.into_records().iter().map(|record| record.inner).collect();
+                let kept: Vec<u64> =
+                    trace.into_records().iter().map(|record| record.inner).collect();
                 assert!(kept.windows(2).all(|pair| pair[0] < pair[1]), "{kept:?}");
-                assert!([0, best, count - 1].iter().all(|k| kept.contains(k)), "{most}, {count}: {kept:?}");
+                assert!(
+                    [0, best, count - 1].iter().all(|k| kept.contains(k)),
+                    "{most}, {count}: {kept:?}"
+                );
                 assert!(kept.len() >= (count as usize).min(most / 2) && kept.len() <= most + 2);
                 if count as usize <= most {
                     assert_eq!(kept.len() as u64, count);

@@ -1,7 +1,9 @@
 //! Which method for which problem, and why: what a user who chooses nothing gets.
 //!
-//! [`choose`] looks at the structure of f, at the sizes, at phi and at g, and lists a method and those to fall back on. [`solve`] runs the first,
-//! and hands over to the next, which begins at the best point so far, where a run diverges or makes no more progress. The whole is one run with one trace.
+//! [`choose`] looks at the structure of f, at the sizes, at phi and at g, and lists a method and
+//! those to fall back on. [`solve`] runs the first, and hands over to the next, which begins at the
+//! best point so far, where a run diverges or makes no more progress. The whole is one run with one
+//! trace.
 
 use std::time::Instant;
 
@@ -82,11 +84,16 @@ pub fn choose<'p>(problem: impl Into<Objective<'p>>) -> Vec<Candidate> {
     rules::candidates(&Facts(problem.into()))
 }
 
-/// The first of [`choose`] that can be had, with its settings for a start at `theta`, and those left to fall back on.
+/// The first of [`choose`] that can be had, with its settings for a start at `theta`, and those
+/// left to fall back on.
 ///
 /// # Errors
 /// If none can be had: the numbers of the problem are out of all proportion.
-pub fn first<'p>(problem: impl Into<Objective<'p>>, theta: &[f64], seed: u64) -> Result<Plan, ChoiceError> {
+pub fn first<'p>(
+    problem: impl Into<Objective<'p>>,
+    theta: &[f64],
+    seed: u64,
+) -> Result<Plan, ChoiceError> {
     let problem = problem.into();
     Plan::next(problem, theta, seed, rules::candidates(&Facts(problem)), Vec::new())
 }
@@ -127,7 +134,8 @@ impl Plan {
                 }
             }
         }
-        Err(refused.unwrap_or_else(|| methods::info("").expect_err("no method has this name").into()))
+        Err(refused
+            .unwrap_or_else(|| methods::info("").expect_err("no method has this name").into()))
     }
 
     /// Runs the method, and those after it where need be.
@@ -141,7 +149,8 @@ impl Plan {
         begun(self.run_from(driver, problem, Begin::At(theta), observer))
     }
 
-    /// [`Self::run`], or goes on with a run of which there is a checkpoint: with the method whose turn it was.
+    /// [`Self::run`], or goes on with a run of which there is a checkpoint: with the method whose
+    /// turn it was.
     ///
     /// # Errors
     /// If the checkpoint is not one of such a run.
@@ -183,8 +192,10 @@ impl Plan {
                 None => found,
             };
             let Some(gave_up) = gave_up else { return Ok(self.outcome(found)) };
-            found.status = if gave_up == GaveUp::Diverged { Status::Diverged } else { Status::Stalled };
-            // A quadratic along which the normal equations run away has no minimum for anybody, unless twice the precision finds one.
+            found.status =
+                if gave_up == GaveUp::Diverged { Status::Diverged } else { Status::Stalled };
+            // A quadratic along which the normal equations run away has no minimum for anybody,
+            // unless twice the precision finds one.
             let is_last_word = self.rest.iter().all(|candidate| candidate.method != "precise");
             let has_none = gave_up == GaveUp::Diverged
                 && matches!(self.candidate.method, "direct" | "precise")
@@ -210,20 +221,30 @@ impl Plan {
     }
 
     /// The plan as it was when a run was left.
-    fn resumed(self, attempting: &Attempting, problem: Objective<'_>) -> Result<Self, CheckpointError> {
+    fn resumed(
+        self,
+        attempting: &Attempting,
+        problem: Objective<'_>,
+    ) -> Result<Self, CheckpointError> {
         attempting.check_sizes(problem.inner.d())?;
         let first = self.candidate.method;
         let mut plan = attempting.plan(self)?;
         if attempting.handed_over > 0 || plan.candidate.method != first {
             let choice = Choice::seeded(plan.seed);
-            plan.method = AnyMethod::named(plan.candidate.method, &choice, problem, &attempting.from)
-                .map_err(|_| CheckpointError::Problem)?;
+            plan.method =
+                AnyMethod::named(plan.candidate.method, &choice, problem, &attempting.from)
+                    .map_err(|_| CheckpointError::Problem)?;
         }
         Ok(plan)
     }
 
     fn outcome(self, solution: Solution) -> Outcome {
-        Outcome { solution, method: self.method, reason: self.candidate.reason, fallbacks: self.fallbacks }
+        Outcome {
+            solution,
+            method: self.method,
+            reason: self.candidate.reason,
+            fallbacks: self.fallbacks,
+        }
     }
 }
 

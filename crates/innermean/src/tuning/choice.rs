@@ -7,11 +7,12 @@ use crate::methods::reference::Reference;
 use crate::model::setting::InvalidSetting;
 use crate::tuning::steps::{StepRule, Unmet};
 
-/// Writes the settings as a struct of options, as an enum of their names, and the way from the one to the other.
+/// Writes the settings as a struct of options, as an enum of their names, and the way from the one
+/// to the other.
 macro_rules! knobs {
     ($($(#[doc = $doc:literal])* $Knob:ident $field:ident: $type:ty,)*) => {
-        /// What a user may say about a method. Whatever is left open is found by the method's rule or has its default; what a
-        /// method does not have is refused by [`Choice::check`].
+        /// What a user may say about a method. Whatever is left open is found by the method's rule
+        /// or has its default; what a method does not have is refused by [`Choice::check`].
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
         pub struct Choice {
             $($(#[doc = $doc])* pub $field: Option<$type>,)*
@@ -91,7 +92,8 @@ pub enum Mirror {
     /// `|w - w_i|^2 / 2`: the step is a prox of `phi_i*`.
     #[default]
     Euclidean,
-    /// The Bregman distance of `phi_i*`: the step is an average of values of f, and `phi_i*` is never needed.
+    /// The Bregman distance of `phi_i*`: the step is an average of values of f, and `phi_i*` is
+    /// never needed.
     Conjugate,
 }
 
@@ -101,7 +103,8 @@ impl Choice {
         Choice { seed, ..Choice::default() }
     }
 
-    /// Whether nothing is said about steps and M: then the safeguard watches over what a rule finds.
+    /// Whether nothing is said about steps and M: then the safeguard watches over what a rule
+    /// finds.
     pub(crate) fn leaves_steps(&self) -> bool {
         self.alpha_theta.is_none() && self.alpha_w.is_none() && self.inner_iterations.is_none()
     }

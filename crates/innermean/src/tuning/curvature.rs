@@ -1,4 +1,5 @@
-//! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of gradient methods are made of.
+//! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of
+//! gradient methods are made of.
 
 use crate::draws::Stream;
 use crate::linalg::vector::{
@@ -9,22 +10,25 @@ use crate::model::problem::Objective;
 
 /// Enough for a few percent; the largest eigenvalue of real data stands alone.
 const ITERATIONS: usize = 20;
-/// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove themselves.
+/// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove
+/// themselves.
 const ROUGHLY: f64 = 0.05;
 /// For what the iterations leave out.
 const MARGIN: f64 = 1.05;
 /// Of the draws for the first vector, far from those that the methods number from 0.
 const STREAM: u64 = 2000;
 
-/// An estimate of the Lipschitz constant of `F'` near theta, `1/gamma` times [`of_jacobians`]. Infinite where phi has a kink, zero
-/// where f is constant. What the curvature of f itself adds is left out.
+/// An estimate of the Lipschitz constant of `F'` near theta, `1/gamma` times [`of_jacobians`].
+/// Infinite where phi has a kink, zero where f is constant. What the curvature of f itself adds is
+/// left out.
 pub fn of_mean<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
     let problem = problem.into();
     let jacobians = of_jacobians(problem.inner, theta);
     if jacobians == 0.0 { 0.0 } else { jacobians / problem.gamma_at(theta) }
 }
 
-/// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power iterations and with a margin for what they leave out.
+/// An estimate of the largest eigenvalue of `(1/n_X) sum_i fbar_i' fbar_i'^T` at theta, by power
+/// iterations and with a margin for what they leave out.
 pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);
@@ -95,8 +99,8 @@ pub fn step<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
     if curvature > 0.0 { 1.0 / curvature } else { 1.0 }
 }
 
-/// An estimate of the largest Lipschitz constant among the gradients of the single `phi_i(fbar_i(theta))`,
-/// `max_i |fbar_i'|^2 / gamma`.
+/// An estimate of the largest Lipschitz constant among the gradients of the single
+/// `phi_i(fbar_i(theta))`, `max_i |fbar_i'|^2 / gamma`.
 pub fn of_terms<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
     let problem = problem.into();
     mean_jacobian_norm(problem.inner, theta).powi(2) / problem.gamma_at(theta)
@@ -105,11 +109,12 @@ pub fn of_terms<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
 /// Directions in which [`of_draws`] looks.
 const DIRECTIONS: usize = 8;
 
-/// What steps along single random terms must heed: with `L_i = |fbar_i'|^2 / gamma`, the largest over directions v of
-/// `sum_i L_i |fbar_i'^T v|^2 / sum_i |fbar_i'^T v|^2`, the mean of the `L_i` weighted by what term i has to say about v. It equals
-/// [`of_terms`] where all terms are of one size or the largest is alone in its direction, and is far below it where the large ones
-/// are few and like the others: by a factor of 7 to 11 on the paper's portfolios. Estimated by looking along the
-/// largest terms.
+/// What steps along single random terms must heed: with `L_i = |fbar_i'|^2 / gamma`, the largest
+/// over directions v of `sum_i L_i |fbar_i'^T v|^2 / sum_i |fbar_i'^T v|^2`, the mean of the `L_i`
+/// weighted by what term i has to say about v. It equals [`of_terms`] where all terms are of one
+/// size or the largest is alone in its direction, and is far below it where the large ones are few
+/// and like the others: by a factor of 7 to 11 on the paper's portfolios. Estimated by looking
+/// along the largest terms.
 pub fn of_draws<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
     let problem = problem.into();
     let f = problem.inner;
@@ -152,7 +157,8 @@ pub fn of_draws<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
             for i in range {
                 let jacobian = jacobians.mean(i);
                 for (v, sums) in directions.chunks_exact(d).zip(sums.chunks_exact_mut(2)) {
-                    let along: f64 = rows(jacobian, f, i).map(|row| along(f, i, row, v).powi(2)).sum();
+                    let along: f64 =
+                        rows(jacobian, f, i).map(|row| along(f, i, row, v).powi(2)).sum();
                     sums[0] += along;
                     sums[1] += sizes[i] * along;
                 }
@@ -188,8 +194,8 @@ fn scatter(f: &dyn Inner, i: usize, row: &[f64], v: &mut [f64]) {
     }
 }
 
-/// The sizes of a problem near a point, from which steps of primal-dual methods are made: with `c_i = |phi_i''(fbar_i)|` and
-/// `L_i = c_i |fbar_i'|^2`,
+/// The sizes of a problem near a point, from which steps of primal-dual methods are made: with `c_i
+/// = |phi_i''(fbar_i)|` and `L_i = c_i |fbar_i'|^2`,
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     /// `max_i c_i`
@@ -198,7 +204,8 @@ pub struct Sizes {
     pub largest: f64,
     /// `mean_i L_i`, the trace of the Hessian of F as far as it comes from phi
     pub typical: f64,
-    /// `mean_i c_i mean_j |f'_ij - fbar_i'|^2`: what single samples add to it, measured on at most 64 terms and as many samples of each
+    /// `mean_i c_i mean_j |f'_ij - fbar_i'|^2`: what single samples add to it, measured on at most
+    /// 64 terms and as many samples of each
     pub scatter: f64,
 }
 

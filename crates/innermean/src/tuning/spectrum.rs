@@ -17,7 +17,8 @@ pub(crate) struct Mode {
 /// What Lanczos' method has found of `H` and g.
 #[derive(Debug, Clone)]
 pub(crate) struct Spectrum {
-    /// Gauss' quadrature: `g' p(H) g = sum of weight p(eigenvalue)` for polynomials p up to degree 2k - 1.
+    /// Gauss' quadrature: `g' p(H) g = sum of weight p(eigenvalue)` for polynomials p up to degree
+    /// 2k - 1.
     pub(crate) modes: Vec<Mode>,
     /// About `H^-1 g`, as conjugate gradients would have found it.
     pub(crate) solution: Vec<f64>,
@@ -27,8 +28,9 @@ pub(crate) struct Spectrum {
 const ROUNDING: f64 = 1e-12;
 
 impl Spectrum {
-    /// At most `steps` steps from g, which is not zero, for an H without eigenvalues below zero; `product(v, out)` adds `H v` to `out`. Every vector is made
-    /// orthogonal to all before it, twice: there are few, and copies of eigenvalues would mislead.
+    /// At most `steps` steps from g, which is not zero, for an H without eigenvalues below zero;
+    /// `product(v, out)` adds `H v` to `out`. Every vector is made orthogonal to all before it,
+    /// twice: there are few, and copies of eigenvalues would mislead.
     pub(crate) fn new(g: &[f64], steps: usize, product: impl Fn(&[f64], &mut [f64])) -> Self {
         let d = g.len();
         let norm = norm_squared(g).sqrt();
@@ -59,7 +61,10 @@ impl Spectrum {
         let least = ROUNDING * largest;
         let modes = eigenvalues(&diagonal, &beside)
             .into_iter()
-            .map(|(value, share)| Mode { eigenvalue: value.max(least), weight: share * norm * norm })
+            .map(|(value, share)| Mode {
+                eigenvalue: value.max(least),
+                weight: share * norm * norm,
+            })
             .collect();
         let mut solution = vec![0.0; d];
         for (y, b) in solve(&diagonal, &beside, norm, least).iter().zip(&basis) {
@@ -91,7 +96,8 @@ fn solve(diagonal: &[f64], beside: &[f64], first: f64, least: f64) -> Vec<f64> {
 /// Sweeps of Jacobi's rotations, at most: ten are enough for any matrix of a few dozen rows.
 const SWEEPS: usize = 40;
 
-/// The eigenvalues of a small symmetric tridiagonal matrix, each with the square of its vector's first entry, by Jacobi's rotations.
+/// The eigenvalues of a small symmetric tridiagonal matrix, each with the square of its vector's
+/// first entry, by Jacobi's rotations.
 fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Vec<(f64, f64)> {
     let k = diagonal.len();
     let mut m = vec![0.0; k * k];
@@ -127,7 +133,8 @@ fn rotate(m: &mut [f64], k: usize, p: usize, q: usize, first: &mut [f64]) {
     let tangent = 1.0_f64.copysign(ratio) / (ratio.abs() + ratio.hypotenuse(1.0));
     let cosine = 1.0 / tangent.hypotenuse(1.0);
     let sine = tangent * cosine;
-    let turn = |x: &mut f64, y: &mut f64| (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
+    let turn =
+        |x: &mut f64, y: &mut f64| (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     for l in 0..k {
         let (mut x, mut y) = (m[l * k + p], m[l * k + q]);
         turn(&mut x, &mut y);
@@ -149,7 +156,12 @@ mod tests {
 
     #[test]
     fn few_steps_find_all_that_a_vector_sees() {
-        let h = [[4.0, 1.0, 0.0, 0.5], [1.0, 3.0, 0.2, 0.0], [0.0, 0.2, 0.5, 0.1], [0.5, 0.0, 0.1, 2.0]];
+        let h = [
+            [4.0, 1.0, 0.0, 0.5],
+            [1.0, 3.0, 0.2, 0.0],
+            [0.0, 0.2, 0.5, 0.1],
+            [0.5, 0.0, 0.1, 2.0],
+        ];
         let g = [1.0, -2.0, 0.5, 0.0];
         let product = |v: &[f64], out: &mut [f64]| {
             out.iter_mut().zip(&h).for_each(|(out, row)| *out += dot(row, v));
@@ -162,8 +174,9 @@ mod tests {
         let mut back = vec![0.0; 4];
         product(&spectrum.solution, &mut back);
         assert!(g.iter().zip(&back).all(|(g, b)| (g - b).abs() < 1e-12), "{back:?}");
-        let sum =
-            |p: &dyn Fn(f64) -> f64| spectrum.modes.iter().map(|m| m.weight * p(m.eigenvalue)).sum::<f64>();
+        let sum = |p: &dyn Fn(f64) -> f64| {
+            spectrum.modes.iter().map(|m| m.weight * p(m.eigenvalue)).sum::<f64>()
+        };
         assert!((sum(&|_| 1.0) - norm_squared(&g)).abs() < 1e-12);
         assert!((sum(&|x| x) - dot(&g, &hg)).abs() < 1e-12);
         assert!((sum(&|x| x * x) - norm_squared(&hg)).abs() < 1e-12);

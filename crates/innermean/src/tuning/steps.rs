@@ -14,17 +14,19 @@ use crate::tuning::choice::{Choice, ChoiceError};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepRule {
-    /// Found anew at each snapshot, M too, where phi has no kinks; otherwise, and where a step or M is given, scaled. `docs/automatic-steps.md` says how.
+    /// Found anew at each snapshot, M too, where phi has no kinks; otherwise, and where a step or M
+    /// is given, scaled. `docs/automatic-steps.md` says how.
     #[default]
     Automatic,
-    /// From the scale of the problem, once; needs neither strong convexity nor smoothness. See [`scaled`].
+    /// From the scale of the problem, once; needs neither strong convexity nor smoothness. See
+    /// [`scaled`].
     Scaled,
     /// Theorem 1 (Option I): a proven factor of 3/4 for each outer iteration.
     Theorem1,
     /// Theorem 2 (Option II): a proven factor of 5/8 for each outer iteration.
     Theorem2,
-    /// Theorem 3 (`n_Y = 1`, affine f, single loop): a factor of `1 - 1/(1 + 8 kappa + 2 n_X)` for each step. The paper
-    /// prints 2 for the 8, which its steps cannot reach.
+    /// Theorem 3 (`n_Y = 1`, affine f, single loop): a factor of `1 - 1/(1 + 8 kappa + 2 n_X)` for
+    /// each step. The paper prints 2 for the 8, which its steps cannot reach.
     Theorem3,
 }
 
@@ -48,10 +50,12 @@ pub struct Unmet {
 }
 
 impl Settings {
-    /// Settings of SVRPDA-I and II for `problem`: the rule's values where the choice has none, checked. `theta` is the start.
+    /// Settings of SVRPDA-I and II for `problem`: the rule's values where the choice has none,
+    /// checked. `theta` is the start.
     ///
     /// # Errors
-    /// If the rule is a theorem whose assumptions the problem does not meet, or a value is not above zero.
+    /// If the rule is a theorem whose assumptions the problem does not meet, or a value is not
+    /// above zero.
     pub fn choose<'p>(
         choice: &Choice,
         problem: impl Into<Objective<'p>>,
@@ -72,8 +76,11 @@ impl Settings {
         let outer_batch = at_least_one("outer_batch", choice.outer_batch.unwrap_or(1))?;
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
-            // The theorems are about single samples; where f is affine, averages are stored and scatter is small.
-            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.structure().affine => {
+            // The theorems are about single samples; where f is affine, averages are stored and
+            // scatter is small.
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled)
+                && !f.structure().affine =>
+            {
                 f.block()
             }
             None => 1,
@@ -112,8 +119,9 @@ impl Settings {
     }
 }
 
-/// What stands in the settings where steps are found at each snapshot and the first outer iteration begins with one. Data of such a size
-/// that there can be no steps are found here all the same: `alpha_theta` is then zero.
+/// What stands in the settings where steps are found at each snapshot and the first outer iteration
+/// begins with one. Data of such a size that there can be no steps are found here all the same:
+/// `alpha_theta` is then zero.
 fn not_used(f: &dyn Inner) -> Steps {
     let r = f.bounds().mean_jacobian.unwrap_or(1.0);
     Steps { alpha_theta: 1.0 / (r * r).max(f64::MIN_POSITIVE), alpha_w: 1.0, inner_iterations: 1 }
@@ -121,19 +129,21 @@ fn not_used(f: &dyn Inner) -> Steps {
 
 /// Steps in the natural units of the problem.
 ///
-/// With `R = max_i |fbar_i'|` the saddle function couples theta and `w_i` by at most R, and single-coordinate
-/// primal-dual methods are stable while `alpha_theta alpha_w R^2` is about 1. What remains is their ratio: `alpha_w`
-/// is the size of a dual over the size of an average. For a smooth phi that is `1/gamma`, its curvature. For a
-/// Lipschitz phi with kinks it is some `B_w` over the typical average at the start or, if all are zero there, at equal
-/// weights 1/d; its duals are bounded, so that larger steps are stable. Where single samples f' scatter around their
-/// mean, their spread is added to `R^2`.
+/// With `R = max_i |fbar_i'|` the saddle function couples theta and `w_i` by at most R, and
+/// single-coordinate primal-dual methods are stable while `alpha_theta alpha_w R^2` is about 1.
+/// What remains is their ratio: `alpha_w` is the size of a dual over the size of an average. For a
+/// smooth phi that is `1/gamma`, its curvature. For a Lipschitz phi with kinks it is some `B_w`
+/// over the typical average at the start or, if all are zero there, at equal weights 1/d; its duals
+/// are bounded, so that larger steps are stable. Where single samples f' scatter around their mean,
+/// their spread is added to `R^2`.
 pub fn scaled<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Steps {
     let problem = problem.into();
     scaled_for_batches(problem, theta, 1, 1)
 }
 
-/// [`scaled`] for steps in batches. The average of `batch` samples scatters so many times less than one of them does. A step that changes
-/// `outer_batch` duals renews all of them in so many times fewer steps.
+/// [`scaled`] for steps in batches. The average of `batch` samples scatters so many times less than
+/// one of them does. A step that changes `outer_batch` duals renews all of them in so many times
+/// fewer steps.
 pub(crate) fn scaled_for_batches(
     problem: Objective<'_>,
     theta: &[f64],
@@ -155,13 +165,15 @@ pub(crate) fn scaled_for_batches(
     Steps { alpha_theta, inner_iterations: steps.inner_iterations.max(snapshot), ..steps }
 }
 
-/// `alpha_theta`, or less where f' of an f that is not affine would outgrow it. While the duals are renewed once, in `n_X` steps, theta moves by
-/// about `n_X alpha_theta F'`: there, the Jacobians may not be much larger than at the start, and the step is made for the larger ones.
-/// Bounded links pass as they are; an exponential runs away otherwise before its duals notice.
+/// `alpha_theta`, or less where f' of an f that is not affine would outgrow it. While the duals are
+/// renewed once, in `n_X` steps, theta moves by about `n_X alpha_theta F'`: there, the Jacobians
+/// may not be much larger than at the start, and the step is made for the larger ones. Bounded
+/// links pass as they are; an exponential runs away otherwise before its duals notice.
 fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) -> f64 {
     let f = problem.inner;
     let start = problem.allowed(theta);
-    let size = |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + scatter * jacobian_spread(f, theta);
+    let size =
+        |theta: &[f64]| mean_jacobian_norm(f, theta).powi(2) + scatter * jacobian_spread(f, theta);
     let first = size(&start);
     let mut gradient = vec![0.0; start.len()];
     problem.gradient(&start, &mut gradient);
@@ -183,12 +195,14 @@ fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) 
 const GROWTH: f64 = 4.0;
 /// Growth that is more than rounding and chance.
 const VISIBLY: f64 = 1.05;
-/// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged on one with 1; of nine, on none with 1/2.
+/// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged
+/// on one with 1; of nine, on none with 1/2.
 const MARGIN: f64 = 0.5;
 /// By a millionth, no step that fits begins.
 const MOST_HALVINGS: usize = 20;
 
-/// [`scaled`] where the averages themselves are at hand: nothing scatters, up to what is given, and no snapshot is taken.
+/// [`scaled`] where the averages themselves are at hand: nothing scatters, up to what is given, and
+/// no snapshot is taken.
 pub(crate) fn scaled_for_averages(problem: Objective<'_>, theta: &[f64], scatter: f64) -> Steps {
     let f = problem.inner;
     let n_x = f.n_x();
@@ -211,13 +225,19 @@ pub(crate) fn scaled_for_averages(problem: Objective<'_>, theta: &[f64], scatter
         (1.0, COUPLING, EPOCH)
     };
     let size_squared = r * r + scatter;
-    Steps { alpha_theta: coupling / (alpha_w * size_squared), alpha_w, inner_iterations: epoch * n_x }
+    Steps {
+        alpha_theta: coupling / (alpha_w * size_squared),
+        alpha_w,
+        inner_iterations: epoch * n_x,
+    }
 }
 
-/// The weight of [`jacobian_spread`] beside `R^2`. SVRPDA-II, whose U follows single samples, diverges for 8 and not for 16 where
-/// samples scatter by twice their mean or more; on the paper's portfolios 16 costs a quarter more calls than 0.
+/// The weight of [`jacobian_spread`] beside `R^2`. SVRPDA-II, whose U follows single samples,
+/// diverges for 8 and not for 16 where samples scatter by twice their mean or more; on the paper's
+/// portfolios 16 costs a quarter more calls than 0.
 const SPREAD: f64 = 16.0;
-/// `alpha_w gamma` of the scaled rule. On the paper's 18 portfolios, values from 1 to 4 are within a third of the best.
+/// `alpha_w gamma` of the scaled rule. On the paper's 18 portfolios, values from 1 to 4 are within
+/// a third of the best.
 const DUAL: f64 = 2.0;
 /// `alpha_theta alpha_w R^2` of the scaled rule; from 1 to 3 likewise.
 const COUPLING: f64 = 2.0;
@@ -225,23 +245,32 @@ const COUPLING: f64 = 2.0;
 const EPOCH: usize = 4;
 /// Of SVRPDA-I with affine f.
 const CALLS_PER_STEP: usize = 2;
-/// `alpha_w` over (`B_w` / typical average) for a phi with kinks. Of 1, 3 and 10 the best on absolute deviation over eight
-/// generated markets, long-only and in a box.
+/// `alpha_w` over (`B_w` / typical average) for a phi with kinks. Of 1, 3 and 10 the best on
+/// absolute deviation over eight generated markets, long-only and in a box.
 const KINK_DUAL: f64 = 3.0;
-/// `alpha_theta alpha_w R^2` for a phi with kinks. Twice as much is faster long-only and fails where the optimum is zero.
+/// `alpha_theta alpha_w R^2` for a phi with kinks. Twice as much is faster long-only and fails
+/// where the optimum is zero.
 const KINK_COUPLING: f64 = 8.0;
 /// `M / n_X` for a phi with kinks, where each outer iteration ends in averages.
 const KINK_EPOCH: usize = 8;
 
-/// SPDC: `tau = (1/R) sqrt(gamma / (n mu))`, `sigma = (1/R) sqrt(n mu / gamma)` and `q = 1 - 1/(n + R sqrt(n / (mu gamma)))`, where m is the batch and n is `n_X / m`.
+/// SPDC: `tau = (1/R) sqrt(gamma / (n mu))`, `sigma = (1/R) sqrt(n mu / gamma)` and `q = 1 - 1/(n +
+/// R sqrt(n / (mu gamma)))`, where m is the batch and n is `n_X / m`.
 ///
-/// Differs: the paper's steps are half of these, and its R is the length of the longest row. Here `R^2` is the longest times the typical
-/// length (the root mean square). With equal rows `tau sigma |a|^2 = 1` is the best, and 4 diverges; with the heavy tails of daily returns,
-/// where the longest row is ten times the typical one, 8 to 16 times that for the longest row is the best: the geometric mean is near both.
-/// Differs: the mu of g alone says nothing where P is strongly convex through phi, as without a ridge. So that a pass renews the duals,
-/// `sigma` is at least `1/gamma`: mu is taken as at least `R^2 / (n gamma)`. Of 0.1, 0.3, 1, 3 and 10 over gamma, 1 was the best or next to it
-/// on the paper's 18 portfolios and on 16 random ridge and logistic regressions with a small mu.
-pub fn accelerated<'p>(problem: impl Into<Objective<'p>>, theta: &[f64], batch: usize) -> (Steps, f64) {
+/// Differs: the paper's steps are half of these, and its R is the length of the longest row. Here
+/// `R^2` is the longest times the typical length (the root mean square). With equal rows `tau sigma
+/// |a|^2 = 1` is the best, and 4 diverges; with the heavy tails of daily returns, where the longest
+/// row is ten times the typical one, 8 to 16 times that for the longest row is the best: the
+/// geometric mean is near both. Differs: the mu of g alone says nothing where P is strongly convex
+/// through phi, as without a ridge. So that a pass renews the duals, `sigma` is at least `1/gamma`:
+/// mu is taken as at least `R^2 / (n gamma)`. Of 0.1, 0.3, 1, 3 and 10 over gamma, 1 was the best
+/// or next to it on the paper's 18 portfolios and on 16 random ridge and logistic regressions with
+/// a small mu.
+pub fn accelerated<'p>(
+    problem: impl Into<Objective<'p>>,
+    theta: &[f64],
+    batch: usize,
+) -> (Steps, f64) {
     let problem = problem.into();
     let f = problem.inner;
     let n = f.n_x() as f64 / batch as f64;
@@ -278,11 +307,14 @@ impl Condition {
             ));
         }
         if gamma <= 0.0 {
-            return Err(unmet("phi is not smooth (gamma = 0); take a smooth phi or give the steps"));
+            return Err(unmet(
+                "phi is not smooth (gamma = 0); take a smooth phi or give the steps",
+            ));
         }
-        let b_f = b_f.ok_or_else(|| unmet("f does not know a bound B_f on its Jacobian; give the steps"))?;
-        let b_theta =
-            b_theta.ok_or_else(|| unmet("f does not know its smoothness B_theta; give the steps"))?;
+        let b_f = b_f
+            .ok_or_else(|| unmet("f does not know a bound B_f on its Jacobian; give the steps"))?;
+        let b_theta = b_theta
+            .ok_or_else(|| unmet("f does not know its smoothness B_theta; give the steps"))?;
         let curvature = if b_theta == 0.0 { 0.0 } else { b_theta * b_w };
         if !curvature.is_finite() {
             return Err(unmet(
@@ -294,8 +326,8 @@ impl Condition {
     }
 }
 
-/// Theorem 1, for Option I: `alpha_theta = 1 / (n_X mu (64 kappa + 1))`, `alpha_w = n_X mu alpha_theta / gamma`,
-/// `M = ceil(78.8 n_X kappa + 1.3 n_X + 1.3)`.
+/// Theorem 1, for Option I: `alpha_theta = 1 / (n_X mu (64 kappa + 1))`, `alpha_w = n_X mu
+/// alpha_theta / gamma`, `M = ceil(78.8 n_X kappa + 1.3 n_X + 1.3)`.
 ///
 /// # Errors
 /// If mu, gamma or a bound is missing.
@@ -310,22 +342,25 @@ pub fn theorem1(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
     })
 }
 
-/// Theorem 2, for Option II: `alpha_theta = 1 / (25 B_f^2/gamma + 10 B_theta B_w + 80 B_w^2 B_theta^2/mu)`,
-/// `alpha_w = mu / (40 B_f^2)`, `M = max(10/(alpha_theta mu), 2 n_X/(alpha_w gamma), 4 n_X)`.
+/// Theorem 2, for Option II: `alpha_theta = 1 / (25 B_f^2/gamma + 10 B_theta B_w + 80 B_w^2
+/// B_theta^2/mu)`, `alpha_w = mu / (40 B_f^2)`, `M = max(10/(alpha_theta mu), 2 n_X/(alpha_w
+/// gamma), 4 n_X)`.
 ///
 /// # Errors
 /// If mu, gamma or a bound is missing.
 pub fn theorem2(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
     let Condition { b_f, curvature, gamma, mu, .. } = Condition::of(constants, "Theorem 2")?;
     let n = n_x as f64;
-    let alpha_theta = 1.0 / (25.0 * b_f * b_f / gamma + 10.0 * curvature + 80.0 * curvature * curvature / mu);
+    let alpha_theta =
+        1.0 / (25.0 * b_f * b_f / gamma + 10.0 * curvature + 80.0 * curvature * curvature / mu);
     let alpha_w = mu / (40.0 * b_f * b_f);
     let steps = (10.0 / (alpha_theta * mu)).max(2.0 * n / (alpha_w * gamma)).max(4.0 * n);
     Ok(Steps { alpha_theta, alpha_w, inner_iterations: steps.ceil() as usize })
 }
 
 /// Theorem 3, for `n_Y = 1` and affine f: `alpha_theta = gamma / (16 B_f^2 + 4 n_X mu gamma)`,
-/// `alpha_w = (3 n_X + kappa + 1) / (2 gamma (n_X + kappa + 1))`; a single loop, looked at every `n_X` steps.
+/// `alpha_w = (3 n_X + kappa + 1) / (2 gamma (n_X + kappa + 1))`; a single loop, looked at every
+/// `n_X` steps.
 ///
 /// # Errors
 /// If f is not affine, some `n_Y` is not 1, or mu, gamma or a bound is missing.

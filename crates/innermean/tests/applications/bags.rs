@@ -3,8 +3,8 @@
 use crate::support::dense::Symmetric;
 use crate::support::newton::{correlation, logistic_regression};
 use innermean::{
-    AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog, Objective,
-    Passes, Poisson, Problem, Ridge, SoftmaxBags, Solution, Square, Stop,
+    AnyMethod, Bags, Bernoulli, Choice, Driver, FreeTail, Groups, Inner, Link, Merit, NegativeLog,
+    Objective, Passes, Poisson, Problem, Ridge, SoftmaxBags, Solution, Square, Stop,
 };
 use innermean_data::{GroupOptions, GroupedRows, RowLabels, generate_groups};
 
@@ -57,11 +57,15 @@ fn check_f(f: &dyn Inner, what: &str) {
                 value(&theta, i, j).iter().zip(w_i).map(|(v, w)| v * w).sum::<f64>()
             };
             let expected = 1.0 + 0.5 * (moved(h) - moved(-h)) / (2.0 * h);
-            assert!((product[l] - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{what} {i} {j} {l}");
+            assert!(
+                (product[l] - expected).abs() < 1e-8 * (1.0 + expected.abs()),
+                "{what} {i} {j} {l}"
+            );
         }
         let mut difference = vec![f64::NAN; ell];
         f.difference(&a, &b, i, j, &mut work, &mut difference);
-        let expected: Vec<f64> = value(&a, i, j).iter().zip(value(&b, i, j)).map(|(a, b)| a - b).collect();
+        let expected: Vec<f64> =
+            value(&a, i, j).iter().zip(value(&b, i, j)).map(|(a, b)| a - b).collect();
         assert_close(&difference, &expected, 1e-13, what);
         let (mut fused, mut apart) = (vec![0.3; d], vec![0.3; d]);
         f.add_jac_t_difference(&a, &b, i, j, w_i, 0.7, &mut fused);
@@ -108,9 +112,13 @@ fn check_f(f: &dyn Inner, what: &str) {
 fn passes_are_what_their_pairs_say() {
     for intercept in [true, false] {
         for link in [Link::Identity, Link::Logistic, Link::Exp] {
-            check_f(&Bags::new(ragged(intercept), link), &format!("{link:?}, intercept {intercept}"));
+            check_f(
+                &Bags::new(ragged(intercept), link),
+                &format!("{link:?}, intercept {intercept}"),
+            );
             let targets = (0..42).map(f64::from).collect();
-            let with = Bags::with_targets(ragged(intercept), link, targets).expect("a target for each");
+            let with =
+                Bags::with_targets(ragged(intercept), link, targets).expect("a target for each");
             check_f(&with, &format!("{link:?} with targets, intercept {intercept}"));
         }
         check_f(&SoftmaxBags::new(ragged(intercept), 3).expect("three classes"), "softmax");
@@ -121,7 +129,8 @@ fn passes_are_what_their_pairs_say() {
 fn passes_do_not_depend_on_the_number_of_threads() {
     let f = Bags::new(ragged(true), Link::Logistic);
     let bits = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {
             let (mut bar, mut u) = (vec![0.0; 42], vec![0.0; 6]);
             f.snapshot(&theta(6, 1), &vec![0.7; 42], &mut bar, &mut u);
@@ -143,12 +152,19 @@ fn rows_in_any_order_are_gathered() {
         result.expect_err("should be refused").to_string()
     };
     assert!(refused(Groups::gather(2, &rows, &[0, 1, 0, 3], 3, true)).contains("below 3"));
-    assert!(refused(Groups::gather(2, &rows, &[0, 2, 0, 0], 3, true)).contains("no group is empty"));
+    assert!(
+        refused(Groups::gather(2, &rows, &[0, 2, 0, 0], 3, true)).contains("no group is empty")
+    );
     assert!(refused(Groups::gather(2, &[f64::NAN; 4], &[0, 1], 2, true)).contains("finite"));
     assert!(refused(Groups::gather(2, &rows, &[0, 1], 2, true)).contains("one for each of 4 rows"));
 }
 
-fn solve<'p>(problem: impl Into<Objective<'p>>, name: &str, start: &[f64], tolerance: f64) -> Solution {
+fn solve<'p>(
+    problem: impl Into<Objective<'p>>,
+    name: &str,
+    start: &[f64],
+    tolerance: f64,
+) -> Solution {
     let problem = problem.into();
     let method = AnyMethod::named(name, &Choice::default(), problem, start).expect("it suits");
     let stop = Stop { tolerance: Some(tolerance), max_outer: Some(3000), ..Stop::default() };
@@ -173,8 +189,11 @@ fn the_identity_is_least_squares_on_group_means() {
     }
     let expected = normal.solve(&right);
     let inner = Bags::with_targets(groups, Link::Identity, data.group_labels).expect("labels");
-    let problem =
-        Problem { inner, merit: Square::new(1.0).expect("1"), regularizer: innermean::Unregularized };
+    let problem = Problem {
+        inner,
+        merit: Square::new(1.0).expect("1"),
+        regularizer: innermean::Unregularized,
+    };
     for name in ["lbfgs", "svrpda1", "svrpda2", "spdc"] {
         let solution = solve(&problem, name, &[0.0; 6], 1e-20);
         assert_close(&solution.theta, &expected, 1e-8, name);
@@ -201,18 +220,32 @@ fn methods_agree_on_every_link() {
         let count = *data.groups.last().expect("rows") as usize + 1;
         Groups::gather(5, &data.rows, &data.groups, count, true).expect("groups").0
     };
-    let mean = |data: &GroupedRows| data.group_labels.iter().sum::<f64>() / data.group_labels.len() as f64;
+    let mean =
+        |data: &GroupedRows| data.group_labels.iter().sum::<f64>() / data.group_labels.len() as f64;
     let data = generated(RowLabels::Binary, 150, (1, 40), 7);
     assert!(data.group_labels.contains(&0.0) && data.group_labels.contains(&1.0));
     let f = Bags::new(gather(&data), Link::Logistic);
     let start = f.start(mean(&data));
-    agree(f, Bernoulli::new(data.group_labels.clone()).expect("proportions"), 5, &start, "logistic");
-    let f = Bags::with_targets(gather(&data), Link::Logistic, data.group_labels.clone()).expect("labels");
+    agree(
+        f,
+        Bernoulli::new(data.group_labels.clone()).expect("proportions"),
+        5,
+        &start,
+        "logistic",
+    );
+    let f = Bags::with_targets(gather(&data), Link::Logistic, data.group_labels.clone())
+        .expect("labels");
     agree(f, Square::new(1.0).expect("1"), 5, &start, "logistic, square");
     let data = generated(RowLabels::Classes(3), 150, (1, 40), 8);
     let f = SoftmaxBags::new(gather(&data), 3).expect("three classes");
     let start = f.start(&[1.0 / 3.0; 3]);
-    agree(f, NegativeLog::new(3, data.group_labels.clone()).expect("proportions"), 15, &start, "softmax");
+    agree(
+        f,
+        NegativeLog::new(3, data.group_labels.clone()).expect("proportions"),
+        15,
+        &start,
+        "softmax",
+    );
     let data = generated(RowLabels::Counts, 150, (1, 40), 9);
     let groups = gather(&data);
     let sizes: Vec<f64> = (0..150).map(|i| groups.size(i) as f64).collect();
@@ -220,16 +253,28 @@ fn methods_agree_on_every_link() {
     let scale = 150.0 / sizes.iter().sum::<f64>();
     let f = Bags::new(groups, Link::Exp);
     let start = f.start(rate);
-    agree(f, Poisson::new(data.group_labels.clone(), sizes, scale).expect("counts"), 5, &start, "exp");
+    agree(
+        f,
+        Poisson::new(data.group_labels.clone(), sizes, scale).expect("counts"),
+        5,
+        &start,
+        "exp",
+    );
 }
 
-/// From the proportions of 2000 groups come nearly the coefficients that the labels of all their rows give.
+/// From the proportions of 2000 groups come nearly the coefficients that the labels of all their
+/// rows give.
 #[test]
 fn proportions_recover_what_row_labels_say() {
     let mut agreements = Vec::new();
     for seed in 1..=5 {
-        let options =
-            GroupOptions { groups: 2000, rows: (20, 80), features: 30, labels: RowLabels::Binary, seed };
+        let options = GroupOptions {
+            groups: 2000,
+            rows: (20, 80),
+            features: 30,
+            labels: RowLabels::Binary,
+            seed,
+        };
         let data = generate_groups(&options);
         let supervised = logistic_regression(30, &data.rows, &data.row_labels);
         let groups = Groups::gather(30, &data.rows, &data.groups, 2000, true).expect("groups").0;

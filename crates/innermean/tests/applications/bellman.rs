@@ -1,4 +1,5 @@
-//! The Bellman error: its formula, its shared form, what it refuses, what it costs, and the paper's run of it.
+//! The Bellman error: its formula, its shared form, what it refuses, what it costs, and the paper's
+//! run of it.
 
 use std::num::NonZeroU64;
 
@@ -8,7 +9,8 @@ use crate::support::toy::Affine;
 use innermean::oracle::snapshot_calls;
 use innermean::shared::{Picked, SharedForm, shared_form};
 use innermean::{
-    AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Merit, Portfolio, Sample, Square, Stop,
+    AnyMethod, Bellman, Calls, Choice, Driver, Inner, METHODS, Merit, Portfolio, Sample, Square,
+    Stop,
 };
 use innermean_data::{Features, Mdp, MdpOptions, Rewards, generate_factor_model, generate_mdp};
 
@@ -44,7 +46,9 @@ fn with_as_many_features_as_states_the_values_solve_bellmans_equation() {
     let mut v = vec![0.0; s];
     for _ in 0..400 {
         v = (0..s)
-            .map(|i| (0..s).map(|j| mdp.transitions[i * s + j] * (reward(&mdp, i, j) + 0.9 * v[j])).sum())
+            .map(|i| {
+                (0..s).map(|j| mdp.transitions[i * s + j] * (reward(&mdp, i, j) + 0.9 * v[j])).sum()
+            })
             .collect();
     }
     let problem = problem(&mdp);
@@ -64,8 +68,9 @@ fn a_snapshot_counts_every_pair_twice() {
     assert_eq!(snapshot_calls(&&*form), Calls { f: 24 * 12, jacobian: 24 * 12, merit: 0 });
 }
 
-/// `h_i(u) = phi_i(B_i u)` is a merit: Fenchel's equality at its gradients, infinity where no gradient lies, and for
-/// `p = prox_{alpha h*}(v)` that p is the gradient of h at `(v - p) / alpha`.
+/// `h_i(u) = phi_i(B_i u)` is a merit: Fenchel's equality at its gradients, infinity where no
+/// gradient lies, and for `p = prox_{alpha h*}(v)` that p is the gradient of h at `(v - p) /
+/// alpha`.
 fn check_picked(name: &str, form: &dyn SharedForm, ell: usize) {
     let (phi, n) = (Square::new(0.7).expect("a weight"), form.ell());
     let h = Picked::new(form, &phi, ell);
@@ -96,14 +101,17 @@ fn check_picked(name: &str, form: &dyn SharedForm, ell: usize) {
     }
 }
 
-/// `B_i F_theta(y_j) = f_theta(x_i, y_ij)`, likewise for products, and averages are what they are defined to be.
+/// `B_i F_theta(y_j) = f_theta(x_i, y_ij)`, likewise for products, and averages are what they are
+/// defined to be.
 fn check_shared_form(name: &str, f: &dyn Inner) {
     let form = shared_form(f).expect("a shared form");
     assert_eq!((form.d(), form.n_x(), form.n_y(0)), (f.d(), f.n_x(), f.n_y(0)), "{name}");
     assert_eq!(form.structure().sample, Sample::Shared, "{name}");
     assert_eq!(form.structure().affine, f.structure().affine, "{name}");
     let theta: Vec<f64> = (0..f.d()).map(|l| (1.7 * l as f64).sin()).collect();
-    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()));
+    let close = |a: &[f64], b: &[f64]| {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()))
+    };
     let w: Vec<f64> = (0..f.ell()).map(|c| 0.5 - c as f64).collect();
     let mut mean = vec![0.0; form.ell()];
     for j in 0..form.n_y(0) {
@@ -136,14 +144,22 @@ fn check_shared_form(name: &str, f: &dyn Inner) {
 #[test]
 fn shared_forms_hold_what_they_stand_for() {
     for rewards in [Rewards::PerTransition, Rewards::PerState] {
-        let options =
-            MdpOptions { states: 9, rewards, features: Features::Gaussian, ..MdpOptions::default() };
+        let options = MdpOptions {
+            states: 9,
+            rewards,
+            features: Features::Gaussian,
+            ..MdpOptions::default()
+        };
         check_shared_form("Bellman", &bellman(&generate_mdp(&options)));
     }
-    let portfolio = Portfolio::new(5, generate_factor_model(11, 5, 1).values).expect("generated returns");
+    let portfolio =
+        Portfolio::new(5, generate_factor_model(11, 5, 1).values).expect("generated returns");
     check_shared_form("portfolio", &portfolio);
     check_shared_form("stacked", &Affine::random(4, 2, 7, |_| 3, 1));
-    assert!(shared_form(&Affine::random(4, 2, 7, |i| 1 + i % 2, 1)).is_none(), "ragged samples have none");
+    assert!(
+        shared_form(&Affine::random(4, 2, 7, |i| 1 + i % 2, 1)).is_none(),
+        "ragged samples have none"
+    );
 }
 
 #[test]
@@ -183,7 +199,8 @@ fn what_is_no_decision_process_is_refused_in_words() {
     );
     let sum = refused(&|m| m.transitions[4] += 1e-6);
     assert!(
-        sum.starts_with("transitions = a sum of 1.00000") && sum.ends_with("expected rows that sum to 1")
+        sum.starts_with("transitions = a sum of 1.00000")
+            && sum.ends_with("expected rows that sum to 1")
     );
     for (discount, quoted) in [(1.0, "1.0"), (-0.1, "-0.1"), (f64::NAN, "NaN")] {
         let expected = format!("discount = {quoted}, expected a number in [0, 1)");
@@ -191,13 +208,18 @@ fn what_is_no_decision_process_is_refused_in_words() {
     }
 }
 
-/// Calls to an objective gap of 1e-10 with the paper's settings, from zeros, looking every `every` steps.
+/// Calls to an objective gap of 1e-10 with the paper's settings, from zeros, looking every `every`
+/// steps.
 fn calls_to_gap(seed: u64, method: &str, every: u64) -> Option<u64> {
     let mdp = generate_mdp(&MdpOptions { seed, ..MdpOptions::default() });
     let problem = problem(&mdp);
     let target = problem.objective(&normal_equations(&mdp)) + 1e-10;
-    let stop =
-        Stop { target_objective: Some(target), tolerance: None, max_calls: Some(300_000), ..Stop::default() };
+    let stop = Stop {
+        target_objective: Some(target),
+        tolerance: None,
+        max_calls: Some(300_000),
+        ..Stop::default()
+    };
     let driver = Driver { stop, evaluate_every: NonZeroU64::new(every), ..Driver::default() };
     let paper = problem.inner.paper_choice(method).expect("a choice for 10 states");
     let choice = Choice::seeded(1).or(paper);
@@ -206,7 +228,8 @@ fn calls_to_gap(seed: u64, method: &str, every: u64) -> Option<u64> {
     solution.status.is_solved().then(|| solution.calls.total())
 }
 
-/// Over ten processes: SVRPDA-I takes 6 to 13 thousand calls, 7.3 in the median, SVRPDA-II 12 to 19, 14.6 in the median.
+/// Over ten processes: SVRPDA-I takes 6 to 13 thousand calls, 7.3 in the median, SVRPDA-II 12 to
+/// 19, 14.6 in the median.
 #[test]
 fn the_papers_settings_solve_the_papers_small_process() {
     let sorted = |method: &str| {
@@ -223,8 +246,10 @@ fn the_papers_settings_solve_the_papers_small_process() {
 /// The choices name settings that the methods have, where they are listed.
 #[test]
 fn the_papers_choices_are_honoured() {
-    let portfolio = Portfolio::new(5, generate_factor_model(11, 5, 1).values).expect("generated returns");
-    let mdp = |states| bellman(&generate_mdp(&MdpOptions { states, d: 2, ..MdpOptions::default() }));
+    let portfolio =
+        Portfolio::new(5, generate_factor_model(11, 5, 1).values).expect("generated returns");
+    let mdp =
+        |states| bellman(&generate_mdp(&MdpOptions { states, d: 2, ..MdpOptions::default() }));
     let mut found = 0;
     for row in METHODS {
         let choices = [portfolio.paper_choice(row.name), mdp(10).paper_choice(row.name)];

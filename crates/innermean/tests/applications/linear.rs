@@ -13,7 +13,8 @@ fn objectives_are_those_of_the_textbook() {
     let penalty = 0.5 * 0.7 * dot(&theta, &theta);
     let squares: f64 = scores.iter().zip(&data.response).map(|(s, b)| (s - b).powi(2)).sum();
     assert!((data.ridge(0.7).0.objective(&theta) - squares / 23.0 - penalty).abs() < 1e-13);
-    let logs: f64 = scores.iter().zip(&data.response).map(|(s, b)| (-b.signum() * s).exp().ln_1p()).sum();
+    let logs: f64 =
+        scores.iter().zip(&data.response).map(|(s, b)| (-b.signum() * s).exp().ln_1p()).sum();
     assert!((data.logistic(0.7).0.objective(&theta) - logs / 23.0 - penalty).abs() < 1e-13);
 }
 
@@ -24,7 +25,8 @@ fn what_makes_no_sense_is_refused_in_words() {
         said(predictors(d, rows.to_vec(), offsets.to_vec()).map(|_| ()))
     };
     assert!(
-        from(2, &[1.0; 3], &[0.0]).starts_with("rows = 3 numbers in rows of 2, expected at least one whole")
+        from(2, &[1.0; 3], &[0.0])
+            .starts_with("rows = 3 numbers in rows of 2, expected at least one whole")
     );
     assert!(from(0, &[], &[]).starts_with("rows = 0 numbers in rows of 0"));
     assert_eq!(from(2, &[1.0; 4], &[0.0]), "offsets = 1 numbers, expected one for each of 2 rows");

@@ -1,5 +1,5 @@
-//! Linear predictors against solvers that share no code with the library: coordinate descent written from the formulas, and an interior-point
-//! method.
+//! Linear predictors against solvers that share no code with the library: coordinate descent
+//! written from the formulas, and an interior-point method.
 
 use crate::support::conic::Program;
 use crate::support::dense::dot;
@@ -73,8 +73,11 @@ struct Task {
 impl Task {
     fn new(loss: Loss, l1: f64, l2: f64, intercept: bool) -> Self {
         let data = Data::random(60, 5, 0.3, 3);
-        let rows =
-            data.rows.iter().map(|row| [&row[..], &vec![1.0; usize::from(intercept)]].concat()).collect();
+        let rows = data
+            .rows
+            .iter()
+            .map(|row| [&row[..], &vec![1.0; usize::from(intercept)]].concat())
+            .collect();
         let targets = data.response.iter().map(|t| t + 0.7).collect();
         Task { loss, rows, targets, weights: vec![1.0; 60], l1, l2, intercept }
     }
@@ -92,7 +95,8 @@ impl Task {
             + 0.5 * self.l2 * dot(head, head)
     }
 
-    /// Coordinate descent: each coordinate goes to the minimum of a parabola above the objective, until none moves any more.
+    /// Coordinate descent: each coordinate goes to the minimum of a parabola above the objective,
+    /// until none moves any more.
     fn minimum(&self) -> f64 {
         let share = 1.0 / self.rows.len() as f64;
         let mut theta = vec![0.0; self.rows[0].len()];
@@ -110,7 +114,10 @@ impl Task {
                 let to = curvature * *theta - slope;
                 let change = to.signum() * (to.abs() - l1).max(0.0) / (curvature + l2) - *theta;
                 *theta += change;
-                scores.iter_mut().zip(&self.rows).for_each(|(score, row)| *score += change * row[l]);
+                scores
+                    .iter_mut()
+                    .zip(&self.rows)
+                    .for_each(|(score, row)| *score += change * row[l]);
                 moved = moved.max(change.abs());
             }
             if moved < 1e-13 {
@@ -121,11 +128,15 @@ impl Task {
     }
 
     fn problem(&self) -> Problem<Collapsed, Weighted<Box<dyn Merit>>, FreeTail<ElasticNet>> {
-        let offsets = self.targets.iter().map(|t| if self.loss.is_of_classes() { 0.0 } else { -t }).collect();
+        let offsets =
+            self.targets.iter().map(|t| if self.loss.is_of_classes() { 0.0 } else { -t }).collect();
         Problem {
             inner: predictors(self.rows[0].len(), self.rows.concat(), offsets).unwrap(),
             merit: Weighted::new(self.loss.merit(&self.targets), self.weights.clone()).unwrap(),
-            regularizer: FreeTail::new(ElasticNet::from_weights(self.l1, self.l2).unwrap(), self.penalised()),
+            regularizer: FreeTail::new(
+                ElasticNet::from_weights(self.l1, self.l2).unwrap(),
+                self.penalised(),
+            ),
         }
     }
 

@@ -1,4 +1,5 @@
-//! The problems that people arrive with: their functions are what they say, and their answers are right.
+//! The problems that people arrive with: their functions are what they say, and their answers are
+//! right.
 
 mod bags;
 mod bellman;

@@ -9,8 +9,8 @@ use innermean::methods::mspbe_saga::MspbeSaga;
 use innermean::methods::mspbe_svrg::MspbeSvrg;
 use innermean::methods::pdbg::Pdbg;
 use innermean::{
-    Calls, Choice, ChoiceError, Driver, Inner, Listed, Method, Mspbe, Passes, Problem, QuadraticForm, Ridge,
-    Solution, Square, Stop,
+    Calls, Choice, ChoiceError, Driver, Inner, Listed, Method, Mspbe, Passes, Problem,
+    QuadraticForm, Ridge, Solution, Square, Stop,
 };
 
 type Task = Problem<Mspbe, QuadraticForm, Ridge>;
@@ -77,14 +77,21 @@ fn the_three_with_a_linear_rate_reach_the_closed_form() {
         let chain = Chain::random(d, t, spread, scale, 3);
         for rho in [0.0, 0.01] {
             let task = chain.mspbe().problem(rho * scale * scale).unwrap();
-            let expected =
-                if rho == 0.0 { task.inner.lstd().unwrap() } else { chain.minimiser(rho * scale * scale) };
+            let expected = if rho == 0.0 {
+                task.inner.lstd().unwrap()
+            } else {
+                chain.minimiser(rho * scale * scale)
+            };
             let check = |name: &str, solution: Solution, most: u64| {
                 let case = format!("{name}, d = {d}, spread {spread}, scale {scale}, rho {rho}");
                 let found = error(&solution.theta, &expected);
                 assert!(found < 1e-8, "{case}: {found:e}, {}", solution.status);
                 // What an outer iteration costs is known from the counts.
-                assert!(solution.calls.total() < most * t as u64, "{case}: {} calls", solution.calls.total());
+                assert!(
+                    solution.calls.total() < most * t as u64,
+                    "{case}: {} calls",
+                    solution.calls.total()
+                );
             };
             check("pdbg", solve(&task, &chosen::<Pdbg>(&task), 20_000), 40_000);
             check("mspbe-svrg", solve(&task, &chosen::<MspbeSvrg>(&task), 1000), 8000);
@@ -149,21 +156,25 @@ fn other_problems_are_refused() {
     };
     let ridge = Ridge::from_weight(0.1).unwrap();
     let square = Square::new(1.0).unwrap();
-    let several = Problem { inner: Affine::random(2, 2, 5, |_| 3, 1), merit: square, regularizer: ridge };
+    let several =
+        Problem { inner: Affine::random(2, 2, 5, |_| 3, 1), merit: square, regularizer: ridge };
     let error = Pdbg::choose(&Choice::default(), &several, &[0.0; 2]).unwrap_err();
     assert!(missing(error).ends_with("there are several outer terms"));
-    let one = Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: square, regularizer: ridge };
+    let one =
+        Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: square, regularizer: ridge };
     let error = Pdbg::choose(&Choice::default(), &one, &[0.0; 2]).unwrap_err();
     assert!(missing(error).ends_with("phi is no quadratic form"));
     // Three samples of f, and an average over four.
     let form = |rows: Vec<f64>| QuadraticForm::from_rows(2, rows).unwrap();
     let rows = form(vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 1.0]);
-    let other = Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: rows, regularizer: ridge };
+    let other =
+        Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: rows, regularizer: ridge };
     let error = MspbeSaga::choose(&Choice::default(), &other, &[0.0; 2]).unwrap_err();
     assert!(missing(error).contains("another number of samples"));
     // A bare matrix suits any f.
     let bare = QuadraticForm::new(vec![2.0, 0.5, 0.5, 1.0]).unwrap();
-    let suited = Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: bare, regularizer: ridge };
+    let suited =
+        Problem { inner: Affine::random(2, 2, 1, |_| 3, 1), merit: bare, regularizer: ridge };
     assert!(MspbeSaga::choose(&Choice::default(), &suited, &[0.0; 2]).is_ok());
 }
 
@@ -173,10 +184,17 @@ fn bad_transitions_are_refused_and_quoted() {
         Mspbe::new(2, features, next, rewards, discount).unwrap_err().to_string()
     };
     let two = [1.0, 0.0, 0.0, 1.0];
-    assert!(refused(two.to_vec(), &two[..2], vec![1.0, 0.0], 0.9).starts_with("next_features = 2 numbers"));
+    assert!(
+        refused(two.to_vec(), &two[..2], vec![1.0, 0.0], 0.9)
+            .starts_with("next_features = 2 numbers")
+    );
     assert!(refused(vec![], &[], vec![], 0.9).starts_with("features = 0 numbers"));
-    assert!(refused(vec![f64::NAN; 4], &two, vec![1.0, 0.0], 0.9).contains("NaN in row 0, column 0"));
-    assert!(refused(two.to_vec(), &two, vec![1.0, f64::INFINITY], 0.9).contains("rewards[1] = inf"));
+    assert!(
+        refused(vec![f64::NAN; 4], &two, vec![1.0, 0.0], 0.9).contains("NaN in row 0, column 0")
+    );
+    assert!(
+        refused(two.to_vec(), &two, vec![1.0, f64::INFINITY], 0.9).contains("rewards[1] = inf")
+    );
     assert!(refused(two.to_vec(), &two, vec![1.0, 0.0], 1.5).contains("discount = 1.5"));
     let f = Mspbe::new(2, two.to_vec(), &two, vec![1.0, 0.0], 0.5).unwrap();
     assert!(f.clone().problem(-1.0).unwrap_err().to_string().contains("rho = -1.0"));

@@ -10,7 +10,8 @@ fn sequences(classes: u32, order: usize, keep: usize, lengths: &[usize], seed: u
     let kept: Vec<usize> = (0..all).filter(|k| k % keep == 0).collect();
     let mut ngrams = Vec::new();
     for k in &kept {
-        let digits = (0..order).map(|place| (k / (classes as usize).pow(place as u32)) as u32 % classes);
+        let digits =
+            (0..order).map(|place| (k / (classes as usize).pow(place as u32)) as u32 % classes);
         ngrams.extend(digits.collect::<Vec<_>>().into_iter().rev());
     }
     let weights: Vec<f64> = kept.iter().map(|_| 0.1 + draws.unit()).collect();
@@ -27,7 +28,8 @@ fn theta(f: &Sequences, seed: u64) -> Vec<f64> {
     (0..f.d()).map(|_| 4.0 * draws.unit() - 2.0).collect()
 }
 
-/// Bigrams and trigrams; sequences of every length, too short ones among them, and more than a stretch and a block.
+/// Bigrams and trigrams; sequences of every length, too short ones among them, and more than a
+/// stretch and a block.
 fn cases() -> Vec<Sequences> {
     vec![
         sequences(3, 2, 1, &[5, 1, 2, 7], 1),
@@ -43,7 +45,13 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
 }
 
 /// The product as a textbook writes it, for the steps from t on.
-fn textbook(f: &Sequences, theta: &[f64], row: impl Fn(usize) -> Vec<f64>, i: usize, t: usize) -> f64 {
+fn textbook(
+    f: &Sequences,
+    theta: &[f64],
+    row: impl Fn(usize) -> Vec<f64>,
+    i: usize,
+    t: usize,
+) -> f64 {
     let ngram = f.language().ngram(i);
     let factors = ngram.iter().enumerate().map(|(k, &class)| {
         let mut x = row(t + k);
@@ -88,7 +96,8 @@ fn products_match_central_differences() {
                 f.value(&moved, i, j, &mut value);
                 3.0 * value[0]
             };
-            let differences: Vec<f64> = (0..f.d()).map(|l| (at(l, 1e-5) - at(l, -1e-5)) / 2e-5).collect();
+            let differences: Vec<f64> =
+                (0..f.d()).map(|l| (at(l, 1e-5) - at(l, -1e-5)) / 2e-5).collect();
             assert!(close(&slope, &differences, 1e-8), "case {case}: {slope:?} {differences:?}");
         }
     }
@@ -101,13 +110,21 @@ fn passes_are_the_sums_over_pairs() {
         let theta = theta(f, 6);
         let mut draws = Stream::new(9, 2);
         let w: Vec<f64> = (0..n_x).map(|_| 2.0 * draws.unit() - 1.0).collect();
-        let (mut means, mut jacobians, mut weighted) = (vec![0.0; n_x], vec![0.0; n_x * d], vec![0.0; d]);
+        let (mut means, mut jacobians, mut weighted) =
+            (vec![0.0; n_x], vec![0.0; n_x * d], vec![0.0; d]);
         for i in 0..n_x {
             for j in 0..n_y {
                 let mut value = [0.0];
                 f.value(&theta, i, j, &mut value);
                 means[i] += value[0] / n_y as f64;
-                f.add_jac_t(&theta, i, j, &[1.0], 1.0 / n_y as f64, &mut jacobians[i * d..(i + 1) * d]);
+                f.add_jac_t(
+                    &theta,
+                    i,
+                    j,
+                    &[1.0],
+                    1.0 / n_y as f64,
+                    &mut jacobians[i * d..(i + 1) * d],
+                );
                 f.add_jac_t(&theta, i, j, &w[i..=i], 1.0 / (n_x * n_y) as f64, &mut weighted);
             }
         }
@@ -118,10 +135,15 @@ fn passes_are_the_sums_over_pairs() {
             f.mean(&theta, i, &mut [0.0], &mut out[i..=i]);
         }
         assert!(close(&out, &means, 1e-12), "case {case}");
-        let largest =
-            jacobians.chunks(d).map(|row| row.iter().map(|x| x * x).sum::<f64>()).fold(0.0, f64::max);
+        let largest = jacobians
+            .chunks(d)
+            .map(|row| row.iter().map(|x| x * x).sum::<f64>())
+            .fold(0.0, f64::max);
         let estimate = f.mean_jacobian_size(&theta).unwrap();
-        assert!(estimate <= largest.sqrt() * 1.01 && estimate >= 0.5 * largest.sqrt(), "case {case}");
+        assert!(
+            estimate <= largest.sqrt() * 1.01 && estimate >= 0.5 * largest.sqrt(),
+            "case {case}"
+        );
         let mut out = vec![7.0; n_x * d];
         f.mean_jacobians(&theta, &mut out);
         assert!(close(&out, &jacobians, 1e-11), "case {case}");
@@ -177,13 +199,20 @@ fn class_probabilities_are_those_of_the_softmax_also_for_scores_out_of_range() {
     }
 }
 
-/// The cost is the Kullback-Leibler divergence: 0 where every n-gram is predicted as often as it should be.
+/// The cost is the Kullback-Leibler divergence: 0 where every n-gram is predicted as often as it
+/// should be.
 #[test]
 fn a_perfect_classifier_has_no_cost() {
-    // Labels a b a b ... with features that tell: bigrams (0, 1) four times in seven, (1, 0) three times.
+    // Labels a b a b ... with features that tell: bigrams (0, 1) four times in seven, (1, 0) three
+    // times.
     let rows: Vec<f64> = (0..8).map(|t| if t % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let language = LanguageModel::new(2, 2, &[1, 0, 0, 1, 1, 1], &[3.0 / 7.0, 4.0 / 7.0, 0.0]).unwrap();
-    assert_eq!((language.len(), language.ngram(0)), (2, &[0, 1][..]), "no n-gram of probability 0 is kept");
+    let language =
+        LanguageModel::new(2, 2, &[1, 0, 0, 1, 1, 1], &[3.0 / 7.0, 4.0 / 7.0, 0.0]).unwrap();
+    assert_eq!(
+        (language.len(), language.ngram(0)),
+        (2, &[0, 1][..]),
+        "no n-gram of probability 0 is kept"
+    );
     assert_eq!(language.class_frequencies(), [0.5, 0.5]);
     let problem = Sequences::new(1, &rows, &[8], language).unwrap().problem(Unregularized).unwrap();
     assert!(problem.objective(&[50.0, 0.0, -50.0, 0.0]).abs() < 1e-14);
@@ -211,7 +240,8 @@ fn a_language_of_equal_classes_has_a_measure_too() {
     use innermean::evaluate::{Evaluator, Known};
     let language = LanguageModel::new(3, 2, &[0, 1, 1, 2, 2, 0], &[1.0 / 3.0; 3]).unwrap();
     let rows: Vec<f64> = (0..300).map(|t| [1.0, 0.2, -1.2][t % 3]).collect();
-    let problem = Sequences::new(1, &rows, &[300], language).unwrap().problem(Unregularized).unwrap();
+    let problem =
+        Sequences::new(1, &rows, &[300], language).unwrap().problem(Unregularized).unwrap();
     let mut gradient = vec![0.0; 6];
     problem.gradient(&[0.0; 6], &mut gradient);
     assert!(gradient.iter().all(|g| g.abs() < 1e-2), "{gradient:?}");
@@ -237,7 +267,10 @@ fn what_makes_no_sense_is_refused_and_quoted() {
         "ngrams = 3 classes for 1 probabilities, expected 2 classes for each"
     );
     assert_eq!(language(2, &[0, 1, 0, 3], &[0.5, 0.5]), "ngrams[1] = 3, expected classes below 3");
-    assert_eq!(language(2, &[0, 1, 0, 1], &[0.5, 0.5]), "ngrams[1] = [0, 1], expected each n-gram once");
+    assert_eq!(
+        language(2, &[0, 1, 0, 1], &[0.5, 0.5]),
+        "ngrams[1] = [0, 1], expected each n-gram once"
+    );
     assert_eq!(
         language(2, &[0, 1, 0, 0], &[1.5, -0.5]),
         "probabilities[1] = -0.5, expected a number from 0 to 1"

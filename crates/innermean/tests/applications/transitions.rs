@@ -1,15 +1,16 @@
-//! Transitions: the Bellman error by its formula, values known from textbooks, logs against normal equations written here, and what is refused.
+//! Transitions: the Bellman error by its formula, values known from textbooks, logs against normal
+//! equations written here, and what is refused.
 
 use crate::support::dense::{Symmetric, dot};
 use innermean::draws::Stream;
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyMethod, Bellman, Choice, Driver, Inner, Moves, Mspbe, Passes, Problem, Square, StateFeatures, Stop,
-    Transitions, Unregularized,
+    AnyMethod, Bellman, Choice, Driver, Inner, Moves, Mspbe, Passes, Problem, Square,
+    StateFeatures, Stop, Transitions, Unregularized,
 };
 use innermean_data::{
-    GridPolicy, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp, generate_sparse_mdp,
-    generate_walk,
+    GridPolicy, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp,
+    generate_sparse_mdp, generate_walk,
 };
 
 type Task = Problem<Transitions, Square, Unregularized>;
@@ -40,7 +41,8 @@ fn one_hot(process: &Process, discount: f64) -> Transitions {
     Transitions::new(StateFeatures::OneHot { states: names.len() }, moves, discount).unwrap()
 }
 
-/// A log of `t` transitions between `states` states, some of which end, with rewards and weights and rows of d features; every state is left.
+/// A log of `t` transitions between `states` states, some of which end, with rewards and weights
+/// and rows of d features; every state is left.
 fn random_log(states: usize, d: usize, t: usize, seed: u64) -> (Vec<f64>, Moves) {
     let mut draws = Stream::new(seed, 70);
     let mut log = Moves { weights: Some(Vec::new()), ..Moves::default() };
@@ -62,7 +64,8 @@ fn psi(rows: Option<&[f64]>, d: usize, s: u32) -> Vec<f64> {
     }
 }
 
-/// Bellman's error by its formula and, as the mean over states of squares of affine functions of theta, its minimiser.
+/// Bellman's error by its formula and, as the mean over states of squares of affine functions of
+/// theta, its minimiser.
 fn by_definition(
     rows: Option<&[f64]>,
     d: usize,
@@ -84,7 +87,9 @@ fn by_definition(
         for &k in &own {
             target += weight(k) / total * log.rewards[k];
             let next = psi(rows, d, log.next[k]);
-            row.iter_mut().zip(next).for_each(|(row, next)| *row -= discount * weight(k) / total * next);
+            row.iter_mut()
+                .zip(next)
+                .for_each(|(row, next)| *row -= discount * weight(k) / total * next);
         }
         error += (dot(&row, theta) - target).powi(2);
         count += 1.0;
@@ -124,9 +129,9 @@ fn the_objective_is_the_mean_squared_bellman_error_of_the_log() {
             assert!((task.objective(&theta) - expected).abs() < 1e-13 * expected);
             assert_eq!((task.inner.n_x(), task.inner.pairs()), (9, 60));
             let values = task.inner.values(&theta);
-            assert!(
-                (0..9).all(|s| (values[s] - dot(&psi(rows.as_deref(), d, s as u32), &theta)).abs() < 1e-14)
-            );
+            assert!((0..9).all(|s| {
+                (values[s] - dot(&psi(rows.as_deref(), d, s as u32), &theta)).abs() < 1e-14
+            }));
             for method in ["lbfgs", "svrpda1"] {
                 let found = error(&solved(&task, method), &minimiser);
                 assert!(found < 1e-8, "{method}, d = {d}: {found:e}");
@@ -211,14 +216,19 @@ fn boyans_chain_has_its_known_weights() {
 
 #[test]
 fn the_grid_world_has_its_known_values() {
-    let values =
-        |policy, rows, columns| solved(&task(one_hot(&generate_grid(rows, columns, policy), 1.0)), "lbfgs");
-    let known =
-        [-14.0, -20.0, -22.0, -14.0, -18.0, -20.0, -20.0, -20.0, -20.0, -18.0, -14.0, -22.0, -20.0, -14.0];
+    let values = |policy, rows, columns| {
+        solved(&task(one_hot(&generate_grid(rows, columns, policy), 1.0)), "lbfgs")
+    };
+    let known = [
+        -14.0, -20.0, -22.0, -14.0, -18.0, -20.0, -20.0, -20.0, -20.0, -18.0, -14.0, -22.0, -20.0,
+        -14.0,
+    ];
     assert!(error(&values(GridPolicy::Random, 4, 4), &known) < 1e-8);
     // On shortest ways, minus the distance to the nearer corner.
-    let distance: Vec<f64> =
-        (1..14).map(|k| (k / 5, k % 5)).map(|(r, c)| -f64::min((r + c).into(), (6 - r - c).into())).collect();
+    let distance: Vec<f64> = (1..14)
+        .map(|k| (k / 5, k % 5))
+        .map(|(r, c)| -f64::min((r + c).into(), (6 - r - c).into()))
+        .collect();
     assert!(error(&values(GridPolicy::Shortest, 3, 5), &distance) < 1e-8);
 }
 
@@ -232,7 +242,8 @@ fn slow_discounts_are_solved_to_eight_digits() {
     for _ in 0..6000 {
         let mut next = vec![0.0; 200];
         for (k, (&s, &to)) in process.from.iter().zip(&process.next).enumerate() {
-            next[s as usize] += process.probabilities[k] * (process.rewards[k] + 0.99 * v[to as usize]);
+            next[s as usize] +=
+                process.probabilities[k] * (process.rewards[k] + 0.99 * v[to as usize]);
         }
         v = next;
     }
@@ -244,7 +255,8 @@ fn slow_discounts_are_solved_to_eight_digits() {
 fn a_weight_of_two_is_a_transition_seen_twice() {
     let (rows, log) = random_log(6, 3, 40, 4);
     let counts: Vec<usize> = (0..40).map(|k| 1 + k % 3).collect();
-    let weighted = Moves { weights: Some(counts.iter().map(|&c| 0.5 * c as f64).collect()), ..log.clone() };
+    let weighted =
+        Moves { weights: Some(counts.iter().map(|&c| 0.5 * c as f64).collect()), ..log.clone() };
     let mut repeated = Moves::default();
     for (k, &count) in counts.iter().enumerate() {
         for _ in 0..count {
@@ -259,7 +271,8 @@ fn a_weight_of_two_is_a_transition_seen_twice() {
         task(Transitions::new(features.clone(), moves.clone(), 0.8).unwrap()).objective(&theta)
     };
     assert!((objective(&weighted) / objective(&repeated) - 1.0).abs() < 1e-13);
-    let [a, b] = [&weighted, &repeated].map(|moves| Mspbe::of_moves(&features, moves, 0.8).unwrap());
+    let [a, b] =
+        [&weighted, &repeated].map(|moves| Mspbe::of_moves(&features, moves, 0.8).unwrap());
     assert!(error(a.a(), b.a()) < 1e-13 && error(a.b(), b.b()) < 1e-13);
     assert!(error(&a.lstd().unwrap(), &b.lstd().unwrap()) < 1e-12);
     let [a, b] = [a, b].map(|f| f.problem(0.1).unwrap().objective(&theta));
@@ -305,28 +318,39 @@ fn lstd_and_its_ridge_are_what_the_log_says() {
 
 #[test]
 fn what_makes_no_problem_is_refused_in_words() {
-    let good =
-        Moves { from: vec![0, 1, 1], next: vec![1, 0, END], rewards: vec![1.0, 2.0, 3.0], weights: None };
+    let good = Moves {
+        from: vec![0, 1, 1],
+        next: vec![1, 0, END],
+        rewards: vec![1.0, 2.0, 3.0],
+        weights: None,
+    };
     let refused = |change: &dyn Fn(&mut Moves), discount: f64| {
         let mut moves = good.clone();
         change(&mut moves);
-        Transitions::new(StateFeatures::OneHot { states: 2 }, moves, discount).unwrap_err().to_string()
+        Transitions::new(StateFeatures::OneHot { states: 2 }, moves, discount)
+            .unwrap_err()
+            .to_string()
     };
     assert!(Transitions::new(StateFeatures::OneHot { states: 2 }, good.clone(), 1.0).is_ok());
     assert!(refused(&|m| *m = Moves::default(), 0.5).contains("0 transitions between 2 states"));
     assert!(
-        refused(&|m| m.rewards.truncate(2), 0.5).contains("rewards = 2 entries, expected one for each of 3")
+        refused(&|m| m.rewards.truncate(2), 0.5)
+            .contains("rewards = 2 entries, expected one for each of 3")
     );
     assert!(
-        refused(&|m| m.from[2] = 7, 0.5).contains("from = state 7 in transition 2, expected one of 2 states")
+        refused(&|m| m.from[2] = 7, 0.5)
+            .contains("from = state 7 in transition 2, expected one of 2 states")
     );
     assert!(refused(&|m| m.from[2] = END, 0.5).contains("from = state 4294967295"));
     assert!(refused(&|m| m.next[0] = 2, 0.5).contains("next = state 2 in transition 0"));
     assert!(refused(&|m| m.rewards[1] = f64::NAN, 0.5).contains("rewards = NaN in transition 1"));
     assert!(
-        refused(&|m| m.weights = Some(vec![1.0, -1.0, 1.0]), 0.5).contains("weights = -1 in transition 1")
+        refused(&|m| m.weights = Some(vec![1.0, -1.0, 1.0]), 0.5)
+            .contains("weights = -1 in transition 1")
     );
-    assert!(refused(&|m| m.weights = Some(vec![0.0, 1.0, 1.0]), 0.5).contains("a sum of 0 in state 0"));
+    assert!(
+        refused(&|m| m.weights = Some(vec![0.0, 1.0, 1.0]), 0.5).contains("a sum of 0 in state 0")
+    );
     assert!(refused(&|_| (), 1.5).contains("discount = 1.5, expected a number from 0 to 1"));
     assert!(refused(&|m| m.from = vec![1, 1, 1], 0.5).contains("no transition leaves state 0"));
     assert!(refused(&|m| m.from = vec![0, 0, 0], 0.5).contains("no transition leaves state 1"));
@@ -335,11 +359,15 @@ fn what_makes_no_problem_is_refused_in_words() {
     assert!(refused(&|m| m.next[2] = 1, 1.0).contains(endless));
     assert!(refused(&|m| m.weights = Some(vec![1.0, 1.0, 0.0]), 1.0).contains(endless));
     assert!(refused(&|m| m.next = vec![0, END, END], 1.0).contains(endless));
-    let flat = Transitions::new(StateFeatures::Rows { d: 2, rows: vec![1.0; 3] }, good.clone(), 0.5);
+    let flat =
+        Transitions::new(StateFeatures::Rows { d: 2, rows: vec![1.0; 3] }, good.clone(), 0.5);
     assert!(flat.unwrap_err().to_string().contains("3 numbers in rows of 2"));
     let holes = StateFeatures::Rows { d: 1, rows: vec![1.0, f64::INFINITY] };
     assert!(
-        Transitions::new(holes.clone(), good.clone(), 0.5).unwrap_err().to_string().contains("inf in row 1")
+        Transitions::new(holes.clone(), good.clone(), 0.5)
+            .unwrap_err()
+            .to_string()
+            .contains("inf in row 1")
     );
     assert!(Mspbe::of_moves(&holes, &good, 0.5).is_err());
     let none = Moves { weights: Some(vec![0.0; 3]), ..good };

@@ -1,4 +1,5 @@
-//! Hints that would change the answer if they were wrong, and numbers that are none, are found by `check_problem`.
+//! Hints that would change the answer if they were wrong, and numbers that are none, are found by
+//! `check_problem`.
 
 use innermean::regularizer::Coordinate;
 use innermean::*;
@@ -69,7 +70,10 @@ fn a_wrong_support_is_found() {
     let cases = [
         (Pairs::new(|_, s| Some(vec![s[0]])), "support leaves out coordinate"),
         (Pairs::new(|_, s| Some(vec![s[1], s[0]])), "support does not rise"),
-        (Pairs::new(|_, s| Some(vec![s[0], s[1], 6])), "support does not rise strictly within 0..6"),
+        (
+            Pairs::new(|_, s| Some(vec![s[0], s[1], 6])),
+            "support does not rise strictly within 0..6",
+        ),
         (Pairs::new(|i, s| (i > 0).then_some(s)), "expected those of every term or of none"),
     ];
     for (inner, words) in cases {
@@ -116,12 +120,18 @@ fn wrong_parts_of_g_and_a_conjugate_that_is_no_number_are_found() {
     let cases = [
         (Ridgeling { part: right, conjugate }, ""),
         (Ridgeling { part: |_| Some(Coordinate::FREE), conjugate }, "coordinate(0) steps to"),
-        (Ridgeling { part: |l| (l > 2).then_some(Coordinate::FREE), conjugate }, "3 of 6 parts of g"),
+        (
+            Ridgeling { part: |l| (l > 2).then_some(Coordinate::FREE), conjugate },
+            "3 of 6 parts of g",
+        ),
         (Ridgeling { part: right, conjugate: |_, _| f64::NAN }, "conjugate is NaN"),
     ];
     for (regularizer, words) in cases {
         let said = report(f(), regularizer);
-        assert!(said.contains(words) && (!words.is_empty() || !said.contains("g:")), "{words}: {said}");
+        assert!(
+            said.contains(words) && (!words.is_empty() || !said.contains("g:")),
+            "{words}: {said}"
+        );
     }
 }
 
@@ -129,7 +139,8 @@ fn wrong_parts_of_g_and_a_conjugate_that_is_no_number_are_found() {
 #[test]
 fn weights_keep_what_a_merit_says_of_its_curvature() {
     let weighted =
-        Weighted::new(Poisson::new(vec![2.0, 3.0], vec![1.0; 2], 1.0).unwrap(), vec![0.5, 4.0]).unwrap();
+        Weighted::new(Poisson::new(vec![2.0, 3.0], vec![1.0; 2], 1.0).unwrap(), vec![0.5, 4.0])
+            .unwrap();
     let plain = Poisson::new(vec![2.0, 3.0], vec![1.0; 2], 1.0).unwrap();
     assert!(!plain.has_kinks() && !weighted.has_kinks());
     assert_eq!(weighted.curvature(1, &[0.7]), plain.curvature(1, &[0.7]).map(|c| 4.0 * c));
@@ -137,7 +148,8 @@ fn weights_keep_what_a_merit_says_of_its_curvature() {
     assert!(kinked.has_kinks());
 }
 
-/// At the origin, where the averages are 0, the logarithm is infinitely steep; that is no unit in which anything is small.
+/// At the origin, where the averages are 0, the logarithm is infinitely steep; that is no unit in
+/// which anything is small.
 #[test]
 fn a_slope_without_bound_at_the_origin_solves_nothing() {
     let rows = vec![1.0, 0.5, 2.0, 0.3, 1.5, 1.0];

@@ -1,4 +1,5 @@
-//! `check_problem` passes everything that is right, and says of everything that is wrong what it is.
+//! `check_problem` passes everything that is right, and says of everything that is wrong what it
+//! is.
 
 use innermean::check::Part;
 use innermean::*;
@@ -52,21 +53,37 @@ fn shipped_merits_and_regularizers_pass() {
 fn shipped_problems_pass() {
     let square = Square::new(1.0).unwrap();
     passes("portfolio", &market().problem(square, Simplex).unwrap());
-    let chain =
-        innermean_data::generate_mdp(&innermean_data::MdpOptions { states: 12, ..Default::default() });
-    let bellman =
-        Bellman::new(chain.d, chain.features.clone(), chain.transitions.clone(), chain.rewards.clone(), 0.9)
-            .unwrap();
+    let chain = innermean_data::generate_mdp(&innermean_data::MdpOptions {
+        states: 12,
+        ..Default::default()
+    });
+    let bellman = Bellman::new(
+        chain.d,
+        chain.features.clone(),
+        chain.transitions.clone(),
+        chain.rewards.clone(),
+        0.9,
+    )
+    .unwrap();
     passes("bellman", &Problem { inner: bellman, merit: square, regularizer: Unregularized });
     let rows = generate_factor_model(30, 3, 2).values;
     let targets: Vec<f64> = (0..30).map(|i| f64::from(i % 7)).collect();
-    passes("ridge regression", &problems::linear::ridge_regression(3, rows, &targets, 0.1).unwrap());
+    passes(
+        "ridge regression",
+        &problems::linear::ridge_regression(3, rows, &targets, 0.1).unwrap(),
+    );
     for (labels, link) in [
         (RowLabels::Binary, Link::Logistic),
         (RowLabels::Real, Link::Identity),
         (RowLabels::Counts, Link::Exp),
     ] {
-        let data = generate_groups(&GroupOptions { groups: 20, rows: (1, 9), features: 3, labels, seed: 1 });
+        let data = generate_groups(&GroupOptions {
+            groups: 20,
+            rows: (1, 9),
+            features: 3,
+            labels,
+            seed: 1,
+        });
         let groups = Groups::gather(3, &data.rows, &data.groups, 20, true).unwrap().0;
         let sizes: Vec<f64> = (0..20).map(|i| groups.size(i) as f64).collect();
         let merit: Box<dyn Merit> = match link {
@@ -80,7 +97,8 @@ fn shipped_problems_pass() {
         );
     }
     let labels = RowLabels::Classes(3);
-    let data = generate_groups(&GroupOptions { groups: 20, rows: (1, 9), features: 3, labels, seed: 1 });
+    let data =
+        generate_groups(&GroupOptions { groups: 20, rows: (1, 9), features: 3, labels, seed: 1 });
     let groups = Groups::gather(3, &data.rows, &data.groups, 20, true).unwrap().0;
     let merit = NegativeLog::new(3, data.group_labels).unwrap();
     passes(
@@ -195,7 +213,15 @@ impl Passes for Sloppy {
     fn bounds(&self) -> Bounds {
         Bounds { b_f: (self.slip == Slip::Bound).then_some(0.1), ..Bounds::default() }
     }
-    fn difference(&self, a: &[f64], b: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+    fn difference(
+        &self,
+        a: &[f64],
+        b: &[f64],
+        i: usize,
+        j: usize,
+        work: &mut [f64],
+        out: &mut [f64],
+    ) {
         let (first, second) = if self.slip == Slip::Difference { (b, a) } else { (a, b) };
         self.value(first, i, j, out);
         self.value(second, i, j, work);
@@ -258,7 +284,11 @@ fn slips_in_f_are_named() {
         (Slip::Adds, "value", "adds to out"),
         (Slip::Unwritten, "value", "leaves coordinate 1 of out unwritten"),
         (Slip::Random, "value", "asked twice; is it random?"),
-        (Slip::Sign, "add_jac_t", "has the opposite sign of what differences of value give: a sign?"),
+        (
+            Slip::Sign,
+            "add_jac_t",
+            "has the opposite sign of what differences of value give: a sign?",
+        ),
         (Slip::Factor, "add_jac_t", "is 2 times what differences of value give: a factor?"),
         (Slip::Overwrites, "add_jac_t", "overwrites out instead of adding"),
         (Slip::ForgetsC, "add_jac_t", "leaves out the factor c"),
@@ -339,12 +369,20 @@ fn slips_in_phi_are_named() {
     };
     assert!(says(right).is_ok(), "{}", says(right));
     let cases: [(Wrong, &str, &str); 9] = [
-        (Wrong { slope: |u| u, ..right }, "gradient", "is 0.5 times what differences of value give"),
+        (
+            Wrong { slope: |u| u, ..right },
+            "gradient",
+            "is 0.5 times what differences of value give",
+        ),
         (Wrong { slope: |u| -2.0 * u, ..right }, "gradient", "has the opposite sign"),
         (Wrong { conjugate: |w| w * w, ..right }, "conjugate", "it is 4 times that"),
         (Wrong { conjugate: |w| -w * w / 4.0, ..right }, "conjugate", "a sign?"),
         // The slip of the authors' published script.
-        (Wrong { prox: |alpha, w| w / (1.0 + 2.0 * alpha), ..right }, "prox_conjugate", "which should be w"),
+        (
+            Wrong { prox: |alpha, w| w / (1.0 + 2.0 * alpha), ..right },
+            "prox_conjugate",
+            "which should be w",
+        ),
         (Wrong { prox: |_, w| w / 1.5, ..right }, "prox_conjugate", "is alpha left out?"),
         (Wrong { curvature: 1.0, ..right }, "gamma", "gamma is 1, but slopes change by"),
         (Wrong { steepest: 0.01, ..right }, "lipschitz", "lipschitz is 0.01"),
@@ -424,7 +462,10 @@ fn slips_in_g_are_named() {
         let report = says(regularizer);
         let found = report.findings.iter().find(|finding| finding.call == call);
         let found = found.unwrap_or_else(|| panic!("{call}, {words}: {report}"));
-        assert!(found.part == Part::Regularizer && found.message.contains(words), "{call}: {report}");
+        assert!(
+            found.part == Part::Regularizer && found.message.contains(words),
+            "{call}: {report}"
+        );
         println!("{found}");
     }
 }

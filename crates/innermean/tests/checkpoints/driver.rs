@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innermean::{
-    AnyMethod, Begin, Checkpoint, Choice, Driver, Observer, Portfolio, Problem, Record, Simplex, Solution,
-    Square, Status, Stop, Tilted,
+    AnyMethod, Begin, Checkpoint, Choice, Driver, Observer, Portfolio, Problem, Record, Simplex,
+    Solution, Square, Status, Stop, Tilted,
 };
 use innermean_data::generate_factor_model;
 use proptest::prelude::*;
@@ -84,14 +84,19 @@ fn is_true(
 ) -> Result<(), TestCaseError> {
     let Solution { status, outer, calls, objective, theta, certificate, trace, .. } = solution;
     // Methods that work on averages of rows add up in another order.
-    prop_assert!((objective - problem.objective(theta)).abs() <= 1e-12, "the objective is that of theta");
+    prop_assert!(
+        (objective - problem.objective(theta)).abs() <= 1e-12,
+        "the objective is that of theta"
+    );
     let first = trace.first().expect("the start is evaluated");
     prop_assert!(*objective <= first.objective + 1e-12);
     prop_assert!(trace.windows(2).all(|pair| pair[0].inner < pair[1].inner));
     match status {
         Status::Solved => {
             let tolerance = stop.tolerance.expect("one is set");
-            prop_assert!(certificate.is_rounding || certificate.relative.is_some_and(|r| r <= tolerance));
+            prop_assert!(
+                certificate.is_rounding || certificate.relative.is_some_and(|r| r <= tolerance)
+            );
         }
         Status::MaxOuter => prop_assert!(stop.max_outer.is_some_and(|most| *outer >= most)),
         Status::MaxCalls => prop_assert!(stop.max_calls.is_some_and(|most| calls.total() >= most)),
@@ -164,11 +169,13 @@ fn a_limit_on_time_holds_within_a_step() {
     for name in ["svrpda1", "svrpda2", "sox", "msvr", "alexr", "vrsc-pg"] {
         let row = innermean::methods::info(name).expect("a method");
         let has = |knob| row.settings.contains(&knob);
-        let choice = Choice { alpha_w: endless.alpha_w.filter(|_| has(innermean::Knob::AlphaW)), ..endless };
+        let choice =
+            Choice { alpha_w: endless.alpha_w.filter(|_| has(innermean::Knob::AlphaW)), ..endless };
         let method = AnyMethod::named(name, &choice, &problem, &[0.0; 4])
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let stop = Stop { max_seconds: Some(0.05), ..Stop::default() };
-        let solution = method.run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 4], &mut ());
+        let solution =
+            method.run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 4], &mut ());
         assert_eq!(solution.status, Status::MaxSeconds, "{name}");
         assert_eq!(solution.objective, problem.objective(&solution.theta), "{name}");
     }
@@ -185,7 +192,8 @@ fn the_trace_is_as_long_as_agreed_and_observers_hear_all() {
         }
     }
     let problem = market();
-    let method = AnyMethod::named("svrpda1", &Choice::default(), &problem, &[0.0; 4]).expect("it suits");
+    let method =
+        AnyMethod::named("svrpda1", &Choice::default(), &problem, &[0.0; 4]).expect("it suits");
     let stop = Stop { max_outer: Some(400), tolerance: None, ..Stop::default() };
     let driver = Driver { stop, evaluate_every: NonZeroU64::new(1), ..Driver::default() };
     let mut count = Count::default();

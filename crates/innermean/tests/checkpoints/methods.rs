@@ -8,8 +8,9 @@ use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::{
-    Absolute, AnyMethod, Begin, BoxedProblem, Choice, Collapsed, Driver, ElasticNet, FreeTail, Inner,
-    METHODS, Oracle, Portfolio, Problem, Ridge, Simplex, SmoothedHinge, Square, Stop, Unregularized,
+    Absolute, AnyMethod, Begin, BoxedProblem, Choice, Collapsed, Driver, ElasticNet, FreeTail,
+    Inner, METHODS, Oracle, Portfolio, Problem, Ridge, Simplex, SmoothedHinge, Square, Stop,
+    Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -21,12 +22,14 @@ use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_soft
 /// Of 300 coordinates a term looks at one or two: the others lag.
 fn sparse() -> BoxedProblem {
     let starts = (0..=40).map(|i| 2 * i - i / 5).collect();
-    let columns =
-        (0..40).flat_map(|i| [Some(3 * i), (i % 5 != 4).then_some(3 * i + 7 * (i % 7) + 1)]).flatten();
+    let columns = (0..40)
+        .flat_map(|i| [Some(3 * i), (i % 5 != 4).then_some(3 * i + 7 * (i % 7) + 1)])
+        .flatten();
     let columns: Vec<u32> = columns.collect();
     let values = (0..columns.len()).map(|k| 0.5 + (k % 7) as f64 / 7.0).collect();
     let rows = SparseRows::new(300, starts, columns, values).expect("rising columns");
-    let inner = Collapsed::from_sparse_rows(rows, (0..40).map(|i| f64::from(i % 3) - 1.0).collect());
+    let inner =
+        Collapsed::from_sparse_rows(rows, (0..40).map(|i| f64::from(i % 3) - 1.0).collect());
     let regularizer = ElasticNet::from_weights(1e-3, 1e-2).expect("weights");
     let problem = Problem { inner, merit: Square::new(1.0).expect("a weight"), regularizer };
     assert!(Oracle::new(&problem).lags());
@@ -35,12 +38,14 @@ fn sparse() -> BoxedProblem {
 
 /// Problems that have, together, every kind of certificate and every method.
 fn problems() -> Vec<(&'static str, BoxedProblem)> {
-    let market = |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
+    let market =
+        |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
     let square = Square::new(1.0).expect("a weight");
     let kink = Absolute::new(1.0).expect("a weight");
     let rows: Vec<f64> = generate_factor_model(50, 4, 3).values;
     let labels: Vec<f64> = (0..50).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
-    let ones = |rows: &[f64]| rows.chunks(4).flat_map(|row| [row, &[1.0]].concat()).collect::<Vec<f64>>();
+    let ones =
+        |rows: &[f64]| rows.chunks(4).flat_map(|row| [row, &[1.0]].concat()).collect::<Vec<f64>>();
     let hinge = SmoothedHinge::new(labels, 1.0).expect("labels");
     vec![
         ("long-only", market(90, 4).problem(square, Simplex).expect("finite means").boxed()),
@@ -48,7 +53,10 @@ fn problems() -> Vec<(&'static str, BoxedProblem)> {
         ("kinks", market(60, 3).problem(kink, Simplex).expect("finite means").boxed()),
         ("sparse", sparse()),
         ("affine", least_squares(Affine::random(3, 2, 20, |i| 1 + i % 4, 5), 1.0, 0.1).0.boxed()),
-        ("curved", softplus_of_softplus(SoftplusUnits::random(3, 20, |i| 1 + i % 4, 5), 0.3).0.boxed()),
+        (
+            "curved",
+            softplus_of_softplus(SoftplusUnits::random(3, 20, |i| 1 + i % 4, 5), 0.3).0.boxed(),
+        ),
         ("logistic", Data::random(60, 4, 1.0, 2).logistic(0.0).0.boxed()),
         (
             "intercept",
@@ -59,7 +67,10 @@ fn problems() -> Vec<(&'static str, BoxedProblem)> {
             }
             .boxed(),
         ),
-        ("projected", Chain::random(4, 60, 0.5, 1.0, 2).mspbe().problem(0.3).expect("a problem").boxed()),
+        (
+            "projected",
+            Chain::random(4, 60, 0.5, 1.0, 2).mspbe().problem(0.3).expect("a problem").boxed(),
+        ),
     ]
 }
 
@@ -96,7 +107,9 @@ fn every_method_goes_on_bit_for_bit() {
                 let (mut stops, mut most) = (0, edges);
                 while stops < 7 {
                     let (solution, more) = stopped(&start, most, &mut draws, |begin, witness| {
-                        method.run_from(driver, &problem, begin, witness).expect("its own checkpoint")
+                        method
+                            .run_from(driver, &problem, begin, witness)
+                            .expect("its own checkpoint")
                     });
                     assert_eq!(bits(&solution), bits(&whole), "{} on {name}, driver {k}", row.name);
                     stops += more;
@@ -109,7 +122,8 @@ fn every_method_goes_on_bit_for_bit() {
             done.insert(row.name);
         }
     }
-    let left: Vec<&str> = METHODS.iter().map(|row| row.name).filter(|name| !done.contains(name)).collect();
+    let left: Vec<&str> =
+        METHODS.iter().map(|row| row.name).filter(|name| !done.contains(name)).collect();
     assert!(left.is_empty(), "no problem here suits {left:?}");
 }
 

@@ -2,8 +2,8 @@
 
 use innermean::checkpoint::Hash;
 use innermean::{
-    AnyMethod, Begin, Checkpoint, CheckpointError, Choice, Driver, Portfolio, Problem, Square, Stop, Tilted,
-    Unregularized, auto,
+    AnyMethod, Begin, Checkpoint, CheckpointError, Choice, Driver, Portfolio, Problem, Square,
+    Stop, Tilted, Unregularized, auto,
 };
 use innermean_data::generate_factor_model;
 
@@ -55,11 +55,17 @@ fn other_data_methods_and_settings_are_told_apart() {
     for at in [0, 7, 319] {
         let mut other = values();
         other[at] = f64::from_bits(other[at].to_bits() + 1);
-        assert_eq!(why(&market(other, 1.0), &own, &driver(), &checkpoint), CheckpointError::Problem);
+        assert_eq!(
+            why(&market(other, 1.0), &own, &driver(), &checkpoint),
+            CheckpointError::Problem
+        );
     }
     let more = [values(), vec![0.1; 4]].concat();
     assert_eq!(why(&market(more, 1.0), &own, &driver(), &checkpoint), CheckpointError::Problem);
-    assert_eq!(why(&market(values(), 1.0 + 1e-15), &own, &driver(), &checkpoint), CheckpointError::Problem);
+    assert_eq!(
+        why(&market(values(), 1.0 + 1e-15), &own, &driver(), &checkpoint),
+        CheckpointError::Problem
+    );
     let other = why(&problem, &method(&problem, "svrpda2", 0), &driver(), &checkpoint);
     assert!(matches!(other, CheckpointError::Method { .. }), "{other}");
     let other = why(&problem, &method(&problem, "svrpda1", 1), &driver(), &checkpoint);
@@ -71,8 +77,10 @@ fn other_data_methods_and_settings_are_told_apart() {
     let other = plan.run_from(&driver(), &problem, begin, &mut ()).expect_err("not auto");
     assert!(other.to_string().contains("this run is by auto"), "{other}");
     // Limits may change, and threads.
-    let longer =
-        Driver { stop: Stop { max_outer: Some(3), tolerance: Some(1e-5), ..Stop::default() }, ..driver() };
+    let longer = Driver {
+        stop: Stop { max_outer: Some(3), tolerance: Some(1e-5), ..Stop::default() },
+        ..driver()
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
     assert!(pool.install(|| own.run_from(&longer, &problem, begin, &mut ())).is_ok());
 }
@@ -92,7 +100,8 @@ fn a_body_that_cannot_be_read_is_refused() {
     assert!(own.run_from(&driver(), &problem, Begin::Resume(&checkpoint), &mut ()).is_ok());
 }
 
-/// The file with `new` in the place of some bytes, and with the length and the hash that it then has.
+/// The file with `new` in the place of some bytes, and with the length and the hash that it then
+/// has.
 fn forged(bytes: &[u8], at: std::ops::Range<usize>, new: &[u8]) -> Vec<u8> {
     let mut forged = [&bytes[..at.start], new, &bytes[at.end..]].concat();
     let (hash, length) = (Checkpoint::BEGINNING.len() + 4, Checkpoint::BEGINNING.len() + 20);
@@ -117,7 +126,8 @@ fn refused(problem: &Market, own: &AnyMethod, files: impl Iterator<Item = Vec<u8
     files.filter(|bytes| gone_on(bytes.clone()).is_err()).count()
 }
 
-/// Lists that are shorter or longer by a number, and counters at the edge of what there is, at every place of the file.
+/// Lists that are shorter or longer by a number, and counters at the edge of what there is, at
+/// every place of the file.
 #[test]
 fn forged_states_are_refused_or_gone_on_with() {
     const LARGEST: &[u8] = b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
@@ -131,7 +141,8 @@ fn forged_states_are_refused_or_gone_on_with() {
         let lists: Vec<usize> = (60..bytes.len() - 33).filter(|&k| bytes[k] == 4).collect();
         let shorter = lists.iter().map(|&k| forged(&bytes, k..k + 9, &[3]));
         assert!(refused(&problem, &own, shorter) > 0, "{name}: shorter lists");
-        let longer = lists.iter().map(|&k| forged(&bytes, k..k + 1, &[&[5_u8][..], &[0; 8]].concat()));
+        let longer =
+            lists.iter().map(|&k| forged(&bytes, k..k + 1, &[&[5_u8][..], &[0; 8]].concat()));
         assert!(refused(&problem, &own, longer) > 0, "{name}: longer lists");
         let step = (bytes.len() / 400).max(1);
         let counters = (60..bytes.len()).step_by(step).map(|k| forged(&bytes, k..k + 1, LARGEST));

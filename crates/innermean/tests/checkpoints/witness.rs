@@ -74,7 +74,8 @@ impl Observer for Witness {
 pub(crate) fn bits(solution: &Solution) -> String {
     let record = |record: &Record| format!("{:?}", Record { seconds: 0.0, ..*record });
     let trace: Vec<String> = solution.trace.iter().map(record).collect();
-    let Solution { theta, objective, certificate, status, calls, rows, outer, inner, .. } = solution;
+    let Solution { theta, objective, certificate, status, calls, rows, outer, inner, .. } =
+        solution;
     format!(
         "{theta:?} {objective:?} {certificate:?} {status:?} {calls:?} {rows} {outer} {inner}\n{}",
         trace.join("\n")
@@ -93,7 +94,8 @@ pub(crate) fn stopped(
     let mut stops = 0;
     loop {
         let way = if draws.index(2) == 0 { Way::Ended } else { Way::Killed };
-        let mut witness = Witness::stopping(way, 1 + draws.index(most) as u64, 1 + draws.index(5) as u64);
+        let mut witness =
+            Witness::stopping(way, 1 + draws.index(most) as u64, 1 + draws.index(5) as u64);
         let begin = kept.as_ref().map_or(Begin::At(start), Begin::Resume);
         let solution = run(begin, &mut witness);
         if !witness.is_content {

@@ -1,4 +1,5 @@
-//! The laws of merits whose curvature has no bound: cross-entropy of a proportion and deviance of a count.
+//! The laws of merits whose curvature has no bound: cross-entropy of a proportion and deviance of a
+//! count.
 
 use innermean::merit::{Bernoulli, Merit, Poisson, ScalarMerit};
 use proptest::prelude::*;
@@ -21,7 +22,13 @@ fn bernoulli(q: f64) -> Bernoulli {
 }
 
 /// The laws that tie phi, phi', phi* and the prox at one point u, one dual w and one step alpha.
-fn laws(phi: &impl ScalarMerit, u: f64, other: f64, w: f64, alpha: f64) -> Result<(), TestCaseError> {
+fn laws(
+    phi: &impl ScalarMerit,
+    u: f64,
+    other: f64,
+    w: f64,
+    alpha: f64,
+) -> Result<(), TestCaseError> {
     // Fenchel-Young, with equality at the slope.
     let slope = phi.slope(0, u);
     let slack = phi.phi(0, u) + phi.phi_star(0, slope) - u * slope;
@@ -41,7 +48,8 @@ fn laws(phi: &impl ScalarMerit, u: f64, other: f64, w: f64, alpha: f64) -> Resul
     prop_assert!(v.is_finite() && phi.phi_star(0, v).is_finite(), "prox {v}");
     let left = phi.phi(0, x) + phi.phi_star(0, v) - x * v;
     // Rounding of v moves x by 1e-16 |w| / alpha, and phi by that times its slope.
-    let rounding = 1e-13 * (1.0 + w.abs() + v.abs()) / alpha * (1.0 + v.abs()) + 1e-9 * (x * v).abs() + 1e-9;
+    let rounding =
+        1e-13 * (1.0 + w.abs() + v.abs()) / alpha * (1.0 + v.abs()) + 1e-9 * (x * v).abs() + 1e-9;
     prop_assert!(
         !left.is_finite() || left <= rounding.max(1e-9),
         "prox at w {w} alpha {alpha}: {left} v {v} x {x}"
@@ -49,11 +57,15 @@ fn laws(phi: &impl ScalarMerit, u: f64, other: f64, w: f64, alpha: f64) -> Resul
     // The dual step stands still at the slope.
     let moved = slope + alpha * u;
     let back = phi.prox_phi_star(0, alpha, moved);
-    prop_assert!((back - slope).abs() <= 1e-11 * (slope.abs() + moved.abs() + alpha), "{back} {slope}");
+    prop_assert!(
+        (back - slope).abs() <= 1e-11 * (slope.abs() + moved.abs() + alpha),
+        "{back} {slope}"
+    );
     // And is no longer than the step before it (firmly non-expansive).
     let near = phi.prox_phi_star(0, alpha, w + 0.1);
     prop_assert!(
-        near >= v - 1e-12 * (1.0 + w.abs()) && near - v <= 0.1 * (1.0 + 1e-9) + 1e-12 * (1.0 + w.abs())
+        near >= v - 1e-12 * (1.0 + w.abs())
+            && near - v <= 0.1 * (1.0 + 1e-9) + 1e-12 * (1.0 + w.abs())
     );
     Ok(())
 }
@@ -62,7 +74,8 @@ fn laws(phi: &impl ScalarMerit, u: f64, other: f64, w: f64, alpha: f64) -> Resul
 fn differences(phi: &impl ScalarMerit, u: f64, h: f64) -> Result<(), TestCaseError> {
     let slope = (phi.phi(0, u + h) - phi.phi(0, u - h)) / (2.0 * h);
     prop_assert!(
-        (phi.slope(0, u) - slope).abs() <= 1e-6 * (1.0 + slope.abs() + phi.phi(0, u).abs() / h * 1e-9),
+        (phi.slope(0, u) - slope).abs()
+            <= 1e-6 * (1.0 + slope.abs() + phi.phi(0, u).abs() / h * 1e-9),
         "{} {slope}",
         phi.slope(0, u)
     );
@@ -102,7 +115,8 @@ fn known_values() {
     assert!((half.conjugate(0, &[0.0]) + 2f64.ln()).abs() < 1e-15);
     assert!((bernoulli(0.2).floor() - 0.500_402_423_538_188_1).abs() < 1e-12);
     for q in [0.0, 1.0] {
-        // A proportion of 0 or 1 that is predicted exactly costs nothing, and the other end costs everything.
+        // A proportion of 0 or 1 that is predicted exactly costs nothing, and the other end costs
+        // everything.
         assert_eq!(bernoulli(q).phi(0, q), 0.0);
         assert_eq!(bernoulli(q).phi(0, 1.0 - q), f64::INFINITY);
         assert_eq!(bernoulli(q).floor(), 0.0);
@@ -119,9 +133,13 @@ fn known_values() {
 
 #[test]
 fn bad_labels_are_refused() {
-    let message =
-        |result: Result<Bernoulli, innermean::InvalidSetting>| result.expect_err("refused").to_string();
-    assert_eq!(message(Bernoulli::new(vec![0.3, 1.2])), "proportions[1] = 1.2, expected a number in [0, 1]");
+    let message = |result: Result<Bernoulli, innermean::InvalidSetting>| {
+        result.expect_err("refused").to_string()
+    };
+    assert_eq!(
+        message(Bernoulli::new(vec![0.3, 1.2])),
+        "proportions[1] = 1.2, expected a number in [0, 1]"
+    );
     assert!(message(Bernoulli::new(vec![f64::NAN])).starts_with("proportions[0] = NaN"));
     let message = |counts: Vec<f64>, sizes: Vec<f64>| {
         Poisson::new(counts, sizes, 1.0).expect_err("refused").to_string()

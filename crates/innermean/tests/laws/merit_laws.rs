@@ -1,4 +1,5 @@
-//! What every merit must satisfy, whatever its formulas: the laws that tie phi, phi', phi* and the prox of phi*.
+//! What every merit must satisfy, whatever its formulas: the laws that tie phi, phi', phi* and the
+//! prox of phi*.
 
 use innermean::merit::{
     Absolute, AnyMerit, DownsideSquare, Huber, Logistic, Merit, ScalarMerit, SmoothedHinge, Square,
@@ -84,8 +85,8 @@ fn textbook_slope(phi: &AnyMerit, u: f64) -> f64 {
     }
 }
 
-/// `prox_{phi/alpha}(z)` by bisection on the slope of `phi(u)/alpha + (u - z)^2 / 2`. Each phi here is least at 0, so
-/// the prox lies between 0 and z.
+/// `prox_{phi/alpha}(z)` by bisection on the slope of `phi(u)/alpha + (u - z)^2 / 2`. Each phi here
+/// is least at 0, so the prox lies between 0 and z.
 fn prox_of_phi(phi: &AnyMerit, alpha: f64, z: f64) -> f64 {
     let (mut lo, mut hi) = (z.min(0.0), z.max(0.0));
     for _ in 0..2000 {
@@ -127,7 +128,8 @@ proptest! {
         prop_assert!((phi.value(0, &u) - expected).abs() <= 1e-12 * expected);
     }
 
-    /// The prox of many duals is that of each; its slopes lie between 0 and 1, and between what differences to the left and to the right say.
+    /// The prox of many duals is that of each; its slopes lie between 0 and 1, and between what
+    /// differences to the left and to the right say.
     #[test]
     fn slopes_of_the_prox(phi in merit(), alpha in alpha(), weight in magnitude(-2.0..2.0), [w, again] in points()) {
         fn check(phi: &impl Merit, alpha: f64, w: &[f64], again: &[f64]) {
@@ -151,7 +153,8 @@ proptest! {
 
     #[test]
     fn fenchel_young(phi in merit(), [u, v, outside] in points()) {
-        // A gradient lies in the domain of phi*; an arbitrary point often does not, and then phi* is +inf.
+        // A gradient lies in the domain of phi*; an arbitrary point often does not, and then phi*
+        // is +inf.
         for w in [gradient(&phi, &v), outside] {
             let slack = phi.value(0, &u) + phi.conjugate(0, &w) - dot(&u, &w);
             prop_assert!(slack >= -1e-12 * (phi.value(0, &u) + weight_of(&u, &w)), "slack {slack}");
@@ -200,7 +203,8 @@ proptest! {
         }
     }
 
-    /// `(w - p)/alpha` is a subgradient of phi* at p, that is: the pair meets Fenchel-Young with equality.
+    /// `(w - p)/alpha` is a subgradient of phi* at p, that is: the pair meets Fenchel-Young with
+    /// equality.
     #[test]
     fn prox_satisfies_the_subgradient_condition(phi in merit(), alpha in alpha(), [w] in points()) {
         let p = prox(&phi, alpha, &w);
@@ -375,7 +379,8 @@ fn hinge(width: Option<f64>, m: f64) -> (f64, f64) {
     }
 }
 
-/// `argmin over u of phi(u)/alpha + (u - z)^2 / 2` by bisection, for a phi of the label y that falls with the margin, by at most `steepest`.
+/// `argmin over u of phi(u)/alpha + (u - z)^2 / 2` by bisection, for a phi of the label y that
+/// falls with the margin, by at most `steepest`.
 fn prox_of_hinge(y: f64, width: Option<f64>, alpha: f64, z: f64, steepest: f64) -> f64 {
     let (mut lo, mut hi) = (z - steepest / alpha, z + steepest / alpha);
     for _ in 0..2000 {
@@ -489,7 +494,8 @@ fn hinge_losses_and_weights_refuse_what_makes_no_sense() {
     let bytes = postcard::to_stdvec(&(vec![1.0, -1.0], -0.5)).unwrap();
     assert!(postcard::from_bytes::<SmoothedHinge>(&bytes).is_err());
     let squared = SquaredHinge::new(vec![1.0]).unwrap();
-    let merits: [&dyn Merit; 3] = [&hinge, &squared, &Weighted::new(squared.clone(), vec![2.0]).unwrap()];
+    let merits: [&dyn Merit; 3] =
+        [&hinge, &squared, &Weighted::new(squared.clone(), vec![2.0]).unwrap()];
     for phi in merits {
         let (mut slope, mut w) = ([0.0], [f64::NAN]);
         phi.gradient(0, &[f64::NAN], &mut slope);
@@ -505,7 +511,10 @@ fn the_logistic_loss_knows_its_constants_and_refuses_other_labels() {
     assert_eq!((phi.gamma(), phi.lipschitz(4)), (4.0, 2.0));
     assert!(((phi.slope(0, 1e-6) - phi.slope(0, -1e-6)) / 2e-6 - 0.25).abs() < 1e-9);
     assert_eq!((phi.conjugate(0, &[-1.0]), phi.conjugate(0, &[0.0])), (0.0, 0.0));
-    assert_eq!((phi.conjugate(1, &[-0.1]), phi.conjugate(0, &[-1.1])), (f64::INFINITY, f64::INFINITY));
+    assert_eq!(
+        (phi.conjugate(1, &[-0.1]), phi.conjugate(0, &[-1.1])),
+        (f64::INFINITY, f64::INFINITY)
+    );
     for (bad, quoted) in [(0.0, "0.0"), (2.0, "2.0"), (f64::NAN, "NaN")] {
         let error = Logistic::new(vec![1.0, bad]).unwrap_err();
         assert_eq!(error.to_string(), format!("labels[1] = {quoted}, expected -1 or 1"));
@@ -515,11 +524,16 @@ fn the_logistic_loss_knows_its_constants_and_refuses_other_labels() {
     let bytes = postcard::to_stdvec(&phi).unwrap();
     assert_eq!(postcard::from_bytes::<Logistic>(&bytes).unwrap(), phi);
     let u = [1.0, f64::NAN];
-    assert!(phi.value(0, &u).is_nan() && gradient(&phi, &u)[1].is_nan() && prox(&phi, 1.0, &u)[1].is_nan());
+    assert!(
+        phi.value(0, &u).is_nan()
+            && gradient(&phi, &u)[1].is_nan()
+            && prox(&phi, 1.0, &u)[1].is_nan()
+    );
     assert!(!phi.conjugate(0, &[f64::NAN]).is_finite());
 }
 
-/// phi = u^2 has phi* = w^2/4, whose prox divides by 1 + alpha/2. The prox of phi itself would divide by 1 + 2 alpha.
+/// phi = u^2 has phi* = w^2/4, whose prox divides by 1 + alpha/2. The prox of phi itself would
+/// divide by 1 + 2 alpha.
 #[test]
 fn the_dual_prox_of_the_square_divides_by_one_plus_half_alpha() {
     let phi = Square::new(1.0).unwrap();
@@ -535,7 +549,10 @@ fn constants_of_each_merit() {
         [AnyMerit::from(Absolute::new(2.0).unwrap()), Huber::new(2.0, 0.5).unwrap().into()];
     assert_eq!([square, downside, absolute, huber].map(|phi| phi.gamma()), [0.25, 0.25, 0.0, 0.25]);
     let inf = f64::INFINITY;
-    assert_eq!([square, downside, absolute, huber].map(|phi| phi.lipschitz(9)), [inf, inf, 6.0, 6.0]);
+    assert_eq!(
+        [square, downside, absolute, huber].map(|phi| phi.lipschitz(9)),
+        [inf, inf, 6.0, 6.0]
+    );
 }
 
 #[test]
@@ -600,8 +617,8 @@ fn a_merit_of_ones_own() {
     assert_eq!(w, [0.5, 1.5]);
 }
 
-/// A phi that is no sum over coordinates implements `Merit` itself, also around another merit: the lift from
-/// `ScalarMerit` is not in the way. That this compiles is the test.
+/// A phi that is no sum over coordinates implements `Merit` itself, also around another merit: the
+/// lift from `ScalarMerit` is not in the way. That this compiles is the test.
 #[test]
 fn a_merit_that_does_not_split() {
     fn scale(by: f64, x: &mut [f64]) {
@@ -646,9 +663,13 @@ fn a_merit_that_does_not_split() {
 
 #[test]
 fn invalid_settings_are_refused_and_quoted() {
-    for (bad, quoted) in
-        [(f64::NAN, "NaN"), (-1.5, "-1.5"), (0.0, "0.0"), (f64::INFINITY, "inf"), (-1e-300, "-1e-300")]
-    {
+    for (bad, quoted) in [
+        (f64::NAN, "NaN"),
+        (-1.5, "-1.5"),
+        (0.0, "0.0"),
+        (f64::INFINITY, "inf"),
+        (-1e-300, "-1e-300"),
+    ] {
         let weights = [
             Square::new(bad).unwrap_err(),
             DownsideSquare::new(bad).unwrap_err(),
@@ -656,7 +677,10 @@ fn invalid_settings_are_refused_and_quoted() {
             Huber::new(bad, 1.0).unwrap_err(),
         ];
         for error in weights {
-            assert_eq!(error.to_string(), format!("weight = {quoted}, expected a finite number above 0"));
+            assert_eq!(
+                error.to_string(),
+                format!("weight = {quoted}, expected a finite number above 0")
+            );
         }
         let error = Huber::new(1.0, bad).unwrap_err();
         assert_eq!((error.name(), error.value()), ("width", quoted));

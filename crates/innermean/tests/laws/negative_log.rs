@@ -24,7 +24,8 @@ fn averages() -> impl Strategy<Value = Vec<f64>> {
 }
 
 fn numbers() -> impl Strategy<Value = Vec<f64>> {
-    let number = (magnitude(-3.0..3.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
+    let number =
+        (magnitude(-3.0..3.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
     prop::collection::vec(prop_oneof![1 => Just(0.0), 9 => number], 3)
 }
 
@@ -57,9 +58,11 @@ fn slope(q: f64, floor: f64, u: f64) -> f64 {
     if u >= floor && u > 0.0 { -q / u } else { -q / floor }
 }
 
-/// `prox_{phi/alpha}(z)` of one coordinate, by bisection on `phi'(u)/alpha + u - z`, which grows with u.
+/// `prox_{phi/alpha}(z)` of one coordinate, by bisection on `phi'(u)/alpha + u - z`, which grows
+/// with u.
 fn prox_of_phi(q: f64, floor: f64, alpha: f64, z: f64) -> f64 {
-    // phi falls, so that the prox lies to the right of z; at that distance the slope is too small to reach it.
+    // phi falls, so that the prox lies to the right of z; at that distance the slope is too small
+    // to reach it.
     let (mut lo, mut hi) = (if floor > 0.0 { z } else { z.max(0.0) }, z.max(0.0) + 1.0 + q / alpha);
     for _ in 0..4000 {
         let mid = 0.5 * (lo + hi);
@@ -162,8 +165,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// `phi(u) = phi_1(u/t)` with `phi_1` that of units of 1, so `phi' = phi_1'/t`, `phi*(w) = phi_1*(t w)`, and
-    /// `prox_{alpha phi*}(w) = prox_{alpha t^2 phi_1*}(t w) / t`.
+    /// `phi(u) = phi_1(u/t)` with `phi_1` that of units of 1, so `phi' = phi_1'/t`, `phi*(w) =
+    /// phi_1*(t w)`, and `prox_{alpha phi*}(w) = prox_{alpha t^2 phi_1*}(t w) / t`.
     #[test]
     fn units_are_a_change_of_variables(phi in merit(), t in prop::collection::vec(magnitude(-2.0..2.0), 6), i in 0usize..2, alpha in alpha(), u in averages()) {
         let scaled = phi.clone().with_units(t.clone()).unwrap();
@@ -224,7 +227,10 @@ fn without_a_floor_the_domain_is_open() {
     // Far to the right the root is tiny and still negative.
     assert!((prox(&phi, 0, 1.0, &[1e9])[0] + 2e-9).abs() < 1e-24);
     let floored = phi.with_floor(0.5).unwrap();
-    assert_eq!((floored.conjugate(0, &[-4.1]), prox(&floored, 0, 1.0, &[-100.0])), (inf, vec![-4.0]));
+    assert_eq!(
+        (floored.conjugate(0, &[-4.1]), prox(&floored, 0, 1.0, &[-100.0])),
+        (inf, vec![-4.0])
+    );
     assert!((floored.value(0, &[-0.5]) - 2.0 * (2f64.ln() + 2.0)).abs() < 1e-15);
 }
 

@@ -63,12 +63,15 @@ fn phi_its_conjugate_and_the_prox_belong_together() {
             // phi' = C^-1 u, phi = <u, C^-1 u>/2, phi* = <w, C w>/2.
             assert!(close(&gradient(&phi, &u), &slope, 1e-9));
             assert!((phi.value(0, &u) - 0.5 * dot(&u, &slope)).abs() <= 1e-9 * phi.value(0, &u));
-            assert!((phi.conjugate(0, &w) - 0.5 * dot(&w, &c_w)).abs() <= 1e-12 * phi.conjugate(0, &w));
+            assert!(
+                (phi.conjugate(0, &w) - 0.5 * dot(&w, &c_w)).abs() <= 1e-12 * phi.conjugate(0, &w)
+            );
             // Fenchel-Young, tight at the gradient.
             assert!(phi.value(0, &u) + phi.conjugate(0, &w) >= dot(&u, &w));
             let slack = phi.value(0, &u) + phi.conjugate(0, &slope) - dot(&u, &slope);
             assert!(slack.abs() <= 1e-9 * phi.value(0, &u), "slack {slack}");
-            // Moreau: prox_{phi/alpha}(z) solves (I + C^-1/alpha) x = z, that is (alpha C + I) x = alpha C z.
+            // Moreau: prox_{phi/alpha}(z) solves (I + C^-1/alpha) x = z, that is (alpha C + I) x =
+            // alpha C z.
             let p = prox(&phi, alpha, &w);
             let z: Vec<f64> = w.iter().map(|w| w / alpha).collect();
             let right: Vec<f64> = product(ell, &rows, &z).iter().map(|x| alpha * x).collect();
@@ -154,7 +157,8 @@ fn what_is_no_form_is_refused_and_quoted() {
     assert!(refused(vec![1.0, 0.5, 0.25, 1.0]).contains("symmetric"));
     assert!(refused(vec![1.0, 2.0, 2.0, 1.0]).contains("positive definite"));
     assert!(refused(vec![f64::NAN]).contains("positive definite"));
-    let rows = QuadraticForm::from_rows(3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).unwrap_err().to_string();
+    let rows =
+        QuadraticForm::from_rows(3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).unwrap_err().to_string();
     assert!(rows.contains("span"), "{rows}");
     assert!(QuadraticForm::from_rows(2, vec![1.0, 0.0, 0.0]).is_err());
 }

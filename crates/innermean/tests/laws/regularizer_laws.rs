@@ -1,8 +1,9 @@
-//! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox and its step.
+//! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox
+//! and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
-    Separable, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, Regularizer,
+    Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
@@ -29,8 +30,8 @@ fn alpha() -> impl Strategy<Value = f64> {
 struct Case {
     name: String,
     g: Box<dyn Regularizer>,
-    /// The per-coordinate interval that is the domain of g*, around the tilt; narrowed by a hair, for the domain's
-    /// edge has no slack.
+    /// The per-coordinate interval that is the domain of g*, around the tilt; narrowed by a hair,
+    /// for the domain's edge has no slack.
     domain: (f64, f64),
     tilt: Vec<f64>,
     /// So many coordinates at the end are free: g* is finite only if they equal the tilt.
@@ -58,13 +59,14 @@ impl Case {
 /// Every regulariser of the crate, alone and inside each combinator.
 fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut add = |name: String, g: Box<dyn Regularizer>, domain, tilt: Option<&[f64]>, d: usize| {
-        let mut whole = vec![0.0; d];
-        let tilt = tilt.unwrap_or(&[]);
-        whole[..tilt.len()].copy_from_slice(tilt);
-        let free = if name.contains("free tail") { d / 2 } else { 0 };
-        cases.push(Case { name, g, domain, tilt: whole, free });
-    };
+    let mut add =
+        |name: String, g: Box<dyn Regularizer>, domain, tilt: Option<&[f64]>, d: usize| {
+            let mut whole = vec![0.0; d];
+            let tilt = tilt.unwrap_or(&[]);
+            whole[..tilt.len()].copy_from_slice(tilt);
+            let free = if name.contains("free tail") { d / 2 } else { 0 };
+            cases.push(Case { name, g, domain, tilt: whole, free });
+        };
     let d = tilt.len();
     let edge = lambda * (1.0 - 1e-9);
     let everywhere = (-INF, INF);
@@ -98,7 +100,13 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         add(name.into(), Box::new(g), domain, None, d);
         add(format!("{name}, tilted"), Box::new(tilted.clone()), domain, Some(tilt), d);
         add(format!("{name}, ridged"), Box::new(ridged), everywhere, None, d);
-        add(format!("{name}, ridged by 0"), Box::new(Ridged::new(g, 0.0).unwrap()), domain, None, d);
+        add(
+            format!("{name}, ridged by 0"),
+            Box::new(Ridged::new(g, 0.0).unwrap()),
+            domain,
+            None,
+            d,
+        );
         let both = Ridged::new(tilted, ridge).unwrap();
         add(format!("{name}, tilted, ridged"), Box::new(both), everywhere, None, d);
         let both = Tilted::new(ridged, tilt.to_vec()).unwrap();
@@ -147,7 +155,9 @@ fn world<const N: usize>() -> impl Strategy<Value = (Vec<Case>, [Vec<f64>; N])> 
             let tilt = vector();
             (Just((lambda, ridge, (lo, lo + width))), tilt, std::array::from_fn(move |_| vector()))
         })
-        .prop_map(|((lambda, ridge, bounds), tilt, points)| (cases(lambda, ridge, bounds, &tilt), points))
+        .prop_map(|((lambda, ridge, bounds), tilt, points)| {
+            (cases(lambda, ridge, bounds, &tilt), points)
+        })
 }
 
 impl std::fmt::Debug for Case {
@@ -179,8 +189,9 @@ fn bits(x: &[f64]) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// The prox point x is feasible, and `g(y) + |y - v|^2/(2 alpha)`, which is (mu + 1/alpha)-strongly convex,
-    /// rises from it at least so fast: the prox is optimal and mu is no more than g has.
+    /// The prox point x is feasible, and `g(y) + |y - v|^2/(2 alpha)`, which is (mu +
+    /// 1/alpha)-strongly convex, rises from it at least so fast: the prox is optimal and mu is no
+    /// more than g has.
     #[test]
     fn prox_is_optimal((cases, [v, other, direction]) in world(), alpha in alpha(), size in magnitude(-4.0..0.0)) {
         for case in &cases {
@@ -189,12 +200,14 @@ proptest! {
             let best = objective(&x);
             prop_assert!(best.is_finite(), "{case:?}");
             let near: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + size * d).collect();
-            // The prox of anything is feasible; a tiny alpha moves the point no further than it must.
+            // The prox of anything is feasible; a tiny alpha moves the point no further than it
+            // must.
             for y in [case.prox(1.0, &other), case.prox(1e-9, &near), near] {
                 let rise = 0.5 * (case.g.mu() + 1.0 / alpha) * squared_distance(&x, &y);
                 let rounding = best.abs() + rise + squared_distance(&x, &v) / alpha
                     + norm(&case.tilt) * (norm(&x) + norm(&y));
-                // The simplex's slack lets y off the constraint by 1e-9 at a price of about that times the slope.
+                // The simplex's slack lets y off the constraint by 1e-9 at a price of about that
+                // times the slope.
                 let slack = if case.name.starts_with("simplex") {
                     1e-9 * (norm(&v) + norm(&x)) / alpha
                 } else {
@@ -205,7 +218,8 @@ proptest! {
         }
     }
 
-    /// `s = (v - x)/alpha` is a subgradient of g at the prox point x, where Fenchel-Young is an equality.
+    /// `s = (v - x)/alpha` is a subgradient of g at the prox point x, where Fenchel-Young is an
+    /// equality.
     #[test]
     fn prox_points_give_conjugate_pairs((cases, [v]) in world(), alpha in alpha()) {
         for case in &cases {
@@ -385,14 +399,17 @@ fn parts_that_make_no_sense_are_refused() {
     }
     assert_eq!(Separable::rescaled(&Simplex, &[1.0]).unwrap(), None);
     assert!(Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[0.0]).is_err());
-    let ridge = Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[2.0, 2.0]).unwrap().unwrap();
+    let ridge =
+        Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[2.0, 2.0]).unwrap().unwrap();
     assert_eq!((ridge.mu(), ridge.quadratic(2)), (0.25, Some((0.25, vec![0.0; 2]))));
 }
 
-/// A point for the simplex: entries of all sizes, of like sizes, or drawn from few values so that ties abound.
+/// A point for the simplex: entries of all sizes, of like sizes, or drawn from few values so that
+/// ties abound.
 fn simplex_point() -> impl Strategy<Value = Vec<f64>> {
     (magnitude(-9.0..12.0), number()).prop_flat_map(|(scale, shift)| {
-        let any_size = (magnitude(-9.0..12.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
+        let any_size =
+            (magnitude(-9.0..12.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
         let like_sizes = (-1.0..1.0f64).prop_map(move |x| shift + scale * x);
         let ties = (0..3).prop_map(move |k| shift + scale * f64::from(k));
         let near_ties = (0..3).prop_map(move |k| shift + 1e-16 * f64::from(k));
@@ -405,7 +422,8 @@ fn simplex_point() -> impl Strategy<Value = Vec<f64>> {
     })
 }
 
-/// The projection by sorting: the support is the longest prefix of the sorted entries that stays above its own tau.
+/// The projection by sorting: the support is the longest prefix of the sorted entries that stays
+/// above its own tau.
 fn project_by_sorting(v: &[f64]) -> Vec<f64> {
     let mut sorted = v.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -481,7 +499,10 @@ fn ridge_and_elastic_net_in_numbers() {
     let mut theta = [3.0, -6.0];
     ridge.prox(0.5, &mut theta);
     assert_eq!(theta.map(f64::round), [1.0, -2.0]);
-    assert_eq!((ridge.value(&[1.0, -2.0]), ridge.conjugate(&[4.0, -8.0]), ridge.mu()), (10.0, 10.0, 4.0));
+    assert_eq!(
+        (ridge.value(&[1.0, -2.0]), ridge.conjugate(&[4.0, -8.0]), ridge.mu()),
+        (10.0, 10.0, 4.0)
+    );
 
     let net = ElasticNet::from_weights(1.0, 1.0).unwrap();
     let mut theta = [5.0, -0.5];
@@ -491,7 +512,8 @@ fn ridge_and_elastic_net_in_numbers() {
     assert_eq!((net.g().lambda(), net.lambda()), (1.0, 1.0));
 }
 
-/// Strong convexity adds up through the combinators, and for the ridge it is exact: the law of the midpoint is tight.
+/// Strong convexity adds up through the combinators, and for the ridge it is exact: the law of the
+/// midpoint is tight.
 #[test]
 fn mu_adds_up_and_is_tight_for_the_ridge() {
     let g = Ridged::new(Ridged::new(L1::new(1.0).unwrap(), 0.25).unwrap(), 0.5).unwrap();
@@ -507,15 +529,24 @@ fn mu_adds_up_and_is_tight_for_the_ridge() {
 #[test]
 fn constraints_are_infinite_outside() {
     let g = BoxConstraint::new(-1.0, 2.0).unwrap().with_l1(3.0).unwrap();
-    assert_eq!((g.value(&[-1.0, 2.0]), g.value(&[0.0, 2.1]), g.value(&[-1.1, 0.0])), (9.0, INF, INF));
+    assert_eq!(
+        (g.value(&[-1.0, 2.0]), g.value(&[0.0, 2.1]), g.value(&[-1.1, 0.0])),
+        (9.0, INF, INF)
+    );
     assert_eq!((Simplex.value(&[0.25, 0.75]), Simplex.value(&[0.25, 0.25])), (0.0, INF));
     assert_eq!((Simplex.value(&[-0.25, 1.25]), Simplex.value(&[1.0 + 1e-10, 0.0])), (INF, 0.0));
     assert_eq!(Simplex.conjugate(&[-3.0, -1.0, -2.0]), -1.0);
-    assert_eq!((Unregularized.conjugate(&[0.0, -0.0]), Unregularized.conjugate(&[0.0, 1e-300])), (0.0, INF));
+    assert_eq!(
+        (Unregularized.conjugate(&[0.0, -0.0]), Unregularized.conjugate(&[0.0, 1e-300])),
+        (0.0, INF)
+    );
     let free = FreeTail::new(Simplex, 2);
     assert_eq!((free.value(&[0.25, 0.75, 9.0]), free.value(&[0.25, 0.25, 0.5])), (0.0, INF));
     assert_eq!((free.conjugate(&[1.0, 2.0, 0.0]), free.conjugate(&[1.0, 2.0, 1e-300])), (2.0, 2.0));
-    assert_eq!((free.conjugate(&[1.0, 2.0, 1e-11]), free.conjugate(&[0.0, 0.0, 1e-100])), (INF, INF));
+    assert_eq!(
+        (free.conjugate(&[1.0, 2.0, 1e-11]), free.conjugate(&[0.0, 0.0, 1e-100])),
+        (INF, INF)
+    );
     assert_eq!(FreeTail::new(Ridge::from_weight(1.0).unwrap(), 2).mu(), 0.0);
     assert_eq!(
         (L1::new(1.0).unwrap().conjugate(&[1.0, -1.0]), L1::new(1.0).unwrap().conjugate(&[-1.1])),
@@ -523,26 +554,37 @@ fn constraints_are_infinite_outside() {
     );
 }
 
-/// Without bounds the projection shifts all alike; between 0 and infinity it is that onto the simplex.
+/// Without bounds the projection shifts all alike; between 0 and infinity it is that onto the
+/// simplex.
 #[test]
 fn a_budget_is_spent() {
     let free = Budget::new(3, BoxConstraint::new(-INF, INF).unwrap()).unwrap();
     let mut theta = [5.0, -1.0, 2.0];
     free.prox(1.0, &mut theta);
-    for (theta, expected) in theta.iter().zip([5.0 - 5.0 / 3.0, -1.0 - 5.0 / 3.0, 2.0 - 5.0 / 3.0]) {
+    for (theta, expected) in theta.iter().zip([5.0 - 5.0 / 3.0, -1.0 - 5.0 / 3.0, 2.0 - 5.0 / 3.0])
+    {
         assert!((theta - expected).abs() < 1e-14);
     }
     assert_eq!((free.conjugate(&[2.0; 3]), free.conjugate(&[2.0, 2.0, 3.0])), (2.0, INF));
     // At most 0.4 each: the best two are full, the third takes the rest.
     let capped = Budget::new(4, BoxConstraint::new(0.0, 0.4).unwrap()).unwrap();
-    assert!((capped.conjugate(&[3.0, 1.0, 2.0, -5.0]) - (0.4 * 3.0 + 0.4 * 2.0 + 0.2)).abs() < 1e-14);
+    assert!(
+        (capped.conjugate(&[3.0, 1.0, 2.0, -5.0]) - (0.4 * 3.0 + 0.4 * 2.0 + 0.2)).abs() < 1e-14
+    );
     assert_eq!(
         (capped.value(&[0.25; 4]), capped.value(&[0.5, 0.5, 0.0, 0.0]), capped.value(&[0.4; 4])),
         (0.0, INF, INF)
     );
-    let message = |d, lo, hi| Budget::new(d, BoxConstraint::new(lo, hi).unwrap()).unwrap_err().to_string();
-    assert_eq!(message(4, 0.0, 0.1), "hi = 0.1, expected at least 0.25, so that 4 numbers can sum to 1");
-    assert_eq!(message(4, 0.5, 1.0), "lo = 0.5, expected at most 0.25, so that 4 numbers can sum to 1");
+    let message =
+        |d, lo, hi| Budget::new(d, BoxConstraint::new(lo, hi).unwrap()).unwrap_err().to_string();
+    assert_eq!(
+        message(4, 0.0, 0.1),
+        "hi = 0.1, expected at least 0.25, so that 4 numbers can sum to 1"
+    );
+    assert_eq!(
+        message(4, 0.5, 1.0),
+        "lo = 0.5, expected at most 0.25, so that 4 numbers can sum to 1"
+    );
 }
 
 #[test]
@@ -601,7 +643,10 @@ fn invalid_settings_are_refused_and_quoted() {
             BoxConstraint::non_negative().with_l1(bad).unwrap_err(),
         ];
         for error in errors {
-            assert_eq!(error.to_string(), format!("lambda = {quoted}, expected a finite number, 0 or above"));
+            assert_eq!(
+                error.to_string(),
+                format!("lambda = {quoted}, expected a finite number, 0 or above")
+            );
         }
         let error = ElasticNet::from_weights(1.0, bad).unwrap_err();
         assert_eq!((error.name(), error.value()), ("l2", quoted));

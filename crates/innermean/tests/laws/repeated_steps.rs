@@ -1,8 +1,9 @@
-//! Many steps at once on one coordinate equal as many steps one by one, for every g that is a sum over coordinates.
+//! Many steps at once on one coordinate equal as many steps one by one, for every g that is a sum
+//! over coordinates.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged, Simplex,
-    Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge,
+    Ridged, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
@@ -45,7 +46,8 @@ fn coordinate() -> impl Strategy<Value = Coordinate> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-    /// The rounding of k steps is that of numbers as large as the largest on the way: where it starts, and how far it goes.
+    /// The rounding of k steps is that of numbers as large as the largest on the way: where it
+    /// starts, and how far it goes.
     #[test]
     fn many_steps_at_once_equal_as_many_steps(
         g in coordinate(), x in number(), direction in number(), alpha in magnitude(-4.0..1.0), k in 0u64..2000,
@@ -58,14 +60,16 @@ proptest! {
                 largest = largest.max(expected.abs());
             }
             let got = g.repeated_step(k, alpha, direction, x);
-            // Where the direction and the tilt nearly cancel, or an l1 norm and both, it is their size that rounding is of.
+            // Where the direction and the tilt nearly cancel, or an l1 norm and both, it is their
+            // size that rounding is of.
             let way = alpha * (direction.abs() + g.tilt.abs() + g.l1) * (k as f64).min(1.0 / (alpha * g.l2));
             let rounding = 1e-12 * (largest + way) + 1e-300;
             prop_assert!((got - expected).abs() <= rounding, "{got} {expected} after {k}");
         }
     }
 
-    /// Zeros are exact: an l1 norm that holds a coordinate at zero does so whether or not steps are left for later.
+    /// Zeros are exact: an l1 norm that holds a coordinate at zero does so whether or not steps are
+    /// left for later.
     #[test]
     fn what_is_held_at_zero_is_zero(
         x in number(), direction in -1.0..1.0f64, l2 in weight(), alpha in magnitude(-3.0..1.0), k in 100_000u64..1_000_000,

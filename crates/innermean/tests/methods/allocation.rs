@@ -1,12 +1,13 @@
-//! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser; and a state is as large as
-//! the paper's Table 2 says.
+//! Nothing is allocated in an inner step, whatever the problem, the merit and the regulariser; and
+//! a state is as large as the paper's Table 2 says.
 
 use crate::allocations::{allocations, bytes};
 
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, L1, Method, Objective, Oracle,
-    Portfolio, Problem, Reference, Ridge, Ridged, Settings, Simplex, Square, Svrpda1, Svrpda2, Unregularized,
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, L1, Method,
+    Objective, Oracle, Portfolio, Problem, Reference, Ridge, Ridged, Settings, Simplex, Square,
+    Svrpda1, Svrpda2, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -81,14 +82,19 @@ fn no_inner_step_allocates() {
         }
     }
     let ridge = Ridge::from_weight(1.0).expect("a weight");
-    let affine = Problem { inner: Affine::random(4, 2, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
+    let affine =
+        Problem { inner: Affine::random(4, 2, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
     check_both("affine, ell = 2", &affine);
-    let softplus =
-        Problem { inner: SoftplusUnits::random(4, 9, |_| 3, 1), merit: merits[0], regularizer: ridge };
+    let softplus = Problem {
+        inner: SoftplusUnits::random(4, 9, |_| 3, 1),
+        merit: merits[0],
+        regularizer: ridge,
+    };
     check_both("not affine", &softplus);
 }
 
-/// Numbers (of eight bytes) that a method's state takes beside the draws, whose blocks have a fixed size.
+/// Numbers (of eight bytes) that a method's state takes beside the draws, whose blocks have a fixed
+/// size.
 fn numbers_held<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M) -> usize {
     let problem = problem.into();
     let mut oracle = Oracle::new(problem);
@@ -106,7 +112,8 @@ fn storage_is_that_of_table_2() {
     let ridge = Ridge::from_weight(1.0).expect("a weight");
     let merit = Square::new(1.0).expect("a weight");
     for (d, ell, n_x) in [(300, 1, 50), (20, 2, 400)] {
-        let problem = Problem { inner: Affine::random(d, ell, n_x, |_| 2, 1), merit, regularizer: ridge };
+        let problem =
+            Problem { inner: Affine::random(d, ell, n_x, |_| 2, 1), merit, regularizer: ridge };
         let settings = Settings {
             alpha_theta: 1e-4,
             alpha_w: 1.0,
@@ -120,8 +127,8 @@ fn storage_is_that_of_table_2() {
             guarded: false,
             seed: 1,
         };
-        // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers of size ell; each of the
-        // five rounded up to whole lines of the cache.
+        // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers
+        // of size ell; each of the five rounded up to whole lines of the cache.
         let small = 5 * (d + 8) + 2 * n_x * ell + 3 * ell;
         let two = numbers_held(&problem, &Svrpda2(settings.clone()));
         assert!(two <= small, "SVRPDA-II holds {two} numbers, O(d + n_X ell) is {small}");

@@ -17,8 +17,8 @@ use innermean::methods::sox::Sox;
 use innermean::methods::spdc::Spdc;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Choice, Collapsed, ElasticNet, FreeTail, Listed, Method, Objective, Oracle, Problem, Reference, Ridge,
-    Square, Svrpda1,
+    Choice, Collapsed, ElasticNet, FreeTail, Listed, Method, Objective, Oracle, Problem, Reference,
+    Ridge, Square, Svrpda1,
 };
 
 fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {

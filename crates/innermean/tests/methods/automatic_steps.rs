@@ -1,4 +1,5 @@
-//! Steps that nobody has to choose reach any accuracy, about as fast as the best that a search finds.
+//! Steps that nobody has to choose reach any accuracy, about as fast as the best that a search
+//! finds.
 
 use crate::support::dense::distance_squared;
 use crate::support::market::real_markets;
@@ -8,9 +9,9 @@ use innermean::Objective;
 use innermean::draws::Stream;
 use innermean::problems::linear;
 use innermean::{
-    Absolute, AnyMethod, Bags, Choice, Driver, Groups, Link, Listed, Logistic, Method, Oracle, Poisson,
-    Problem, Reference, Ridge, Settings, Solution, Square, Status, Stop, Svrpda1, Tilted, Unregularized,
-    optimum,
+    Absolute, AnyMethod, Bags, Choice, Driver, Groups, Link, Listed, Logistic, Method, Oracle,
+    Poisson, Problem, Reference, Ridge, Settings, Solution, Square, Status, Stop, Svrpda1, Tilted,
+    Unregularized, optimum,
 };
 use innermean_data::{
     Features, GroupOptions, LinearModel, Mdp, MdpOptions, RowLabels, generate_groups, generate_mdp,
@@ -80,7 +81,8 @@ fn a_logistic_regression_takes_at_most_twice_the_calls_of_the_best_setting() {
     }
 }
 
-/// As many passes as `3 n` calls of the paper's portfolios; the paper's own settings take about twice as many.
+/// As many passes as `3 n` calls of the paper's portfolios; the paper's own settings take about
+/// twice as many.
 #[test]
 fn real_portfolios_take_less_than_40_passes() {
     for (k, market) in real_markets().iter().enumerate().step_by(5) {
@@ -93,19 +95,23 @@ fn real_portfolios_take_less_than_40_passes() {
     }
 }
 
-/// Both methods, where f is not affine: proportions by a logistic link, and counts by an exponential one that outgrows any step.
+/// Both methods, where f is not affine: proportions by a logistic link, and counts by an
+/// exponential one that outgrows any step.
 #[test]
 fn groups_are_solved_with_either_link() {
-    let grouped =
-        |labels| generate_groups(&GroupOptions { groups: 60, rows: (20, 40), features: 4, labels, seed: 3 });
+    let grouped = |labels| {
+        generate_groups(&GroupOptions { groups: 60, rows: (20, 40), features: 4, labels, seed: 3 })
+    };
     let groups = |drawn: &innermean_data::GroupedRows| {
-        let mut starts: Vec<usize> = (0..60).map(|g| drawn.groups.partition_point(|&of| of < g)).collect();
+        let mut starts: Vec<usize> =
+            (0..60).map(|g| drawn.groups.partition_point(|&of| of < g)).collect();
         starts.push(drawn.groups.len());
         (Groups::new(4, drawn.rows.clone(), starts.clone(), true).unwrap(), starts)
     };
     let drawn = grouped(RowLabels::Binary);
     let squares = Problem {
-        inner: Bags::with_targets(groups(&drawn).0, Link::Logistic, drawn.group_labels.clone()).unwrap(),
+        inner: Bags::with_targets(groups(&drawn).0, Link::Logistic, drawn.group_labels.clone())
+            .unwrap(),
         merit: Square::new(1.0).unwrap(),
         regularizer: Ridge::from_weight(1e-3).unwrap(),
     };
@@ -127,12 +133,14 @@ fn groups_are_solved_with_either_link() {
     }
 }
 
-/// In another unit of the features it is the same problem. By a power of two even the rounding is the same.
+/// In another unit of the features it is the same problem. By a power of two even the rounding is
+/// the same.
 #[test]
 fn units_change_nothing() {
     let mdp = process(Features::Gaussian, 30, 5, 5);
     let counted = |unit: f64| {
-        let scaled = Mdp { features: mdp.features.iter().map(|x| unit * x).collect(), ..mdp.clone() };
+        let scaled =
+            Mdp { features: mdp.features.iter().map(|x| unit * x).collect(), ..mdp.clone() };
         let problem = problem(&scaled);
         let solution = run(problem.erased(), "svrpda1", &[0.0; 5], 1e-10, 1);
         assert_eq!(solution.status, Status::TargetReached);
@@ -148,7 +156,8 @@ fn units_change_nothing() {
     }
 }
 
-/// Steps that are far too large or small for once, as a forecast may be wrong, cost some outer iterations and nothing else.
+/// Steps that are far too large or small for once, as a forecast may be wrong, cost some outer
+/// iterations and nothing else.
 #[test]
 fn a_run_recovers_from_steps_that_are_a_million_times_off() {
     let mdp = process(Features::MixedSign, 30, 5, 6);
@@ -174,7 +183,8 @@ fn a_run_recovers_from_steps_that_are_a_million_times_off() {
     }
 }
 
-/// A driver that sees numbers that are not finite lets such a method go on; an objective without a least value ends as before.
+/// A driver that sees numbers that are not finite lets such a method go on; an objective without a
+/// least value ends as before.
 #[test]
 fn only_what_is_not_bounded_below_diverges() {
     let inner = linear::predictors(2, vec![1.0, 0.0, 2.0, 0.0], vec![0.0; 2]).unwrap();

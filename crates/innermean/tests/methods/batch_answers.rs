@@ -1,17 +1,23 @@
-//! Whole-gradient methods, SAGA, SVRG and prox-linear reach answers known by other means, at the rates that they promise.
+//! Whole-gradient methods, SAGA, SVRG and prox-linear reach answers known by other means, at the
+//! rates that they promise.
 
 use crate::support::dense::{distance_squared, dot};
 use crate::support::market::{Limits, Market, Risk, Task};
 use crate::support::toy::{Affine, SoftplusUnits, least_squares, softplus_of_softplus};
 use innermean::draws::Stream;
 use innermean::{
-    AnyMethod, BoxConstraint, Choice, Driver, Inner, Objective, Problem, Ridge, Solution, Square, Status,
-    Stop, Unregularized,
+    AnyMethod, BoxConstraint, Choice, Driver, Inner, Objective, Problem, Ridge, Solution, Square,
+    Status, Stop, Unregularized,
 };
 
 const ALL: [&str; 6] = ["gd", "apg", "lbfgs", "prox-linear", "saga", "svrg"];
 
-fn solve<'p>(name: &str, problem: impl Into<Objective<'p>>, start: &[f64], tolerance: f64) -> Solution {
+fn solve<'p>(
+    name: &str,
+    problem: impl Into<Objective<'p>>,
+    start: &[f64],
+    tolerance: f64,
+) -> Solution {
     let problem = problem.into();
     let method = AnyMethod::named(name, &Choice::seeded(1), problem, start).expect(name);
     let stop = Stop { tolerance: Some(tolerance), ..Stop::default() };
@@ -32,19 +38,26 @@ fn uniform(d: usize) -> Vec<f64> {
 #[test]
 fn closed_forms_are_reached_and_kept() {
     for seed in 1..4 {
-        let (ridge, saddle) = least_squares(Affine::random(6, 2, 40, |i| 1 + i % 3, seed), 1.0, 0.1);
+        let (ridge, saddle) =
+            least_squares(Affine::random(6, 2, 40, |i| 1 + i % 3, seed), 1.0, 0.1);
         let (soft, soft_saddle) =
             softplus_of_softplus(SoftplusUnits::random(5, 30, |i| 1 + i % 4, seed), 0.01);
         for name in ALL {
             for start in [vec![2.0; 6], saddle.theta.clone()] {
                 let solution = solve(name, &ridge, &start, 1e-22);
                 let error = distance_squared(&solution.theta, &saddle.theta).sqrt();
-                assert!(solution.status == Status::Solved && error < 1e-10, "{name}, affine: {error:.1e}");
+                assert!(
+                    solution.status == Status::Solved && error < 1e-10,
+                    "{name}, affine: {error:.1e}"
+                );
             }
             for start in [vec![2.0; 5], soft_saddle.theta.clone()] {
                 let solution = solve(name, &soft, &start, 1e-20);
                 let error = distance_squared(&solution.theta, &soft_saddle.theta).sqrt();
-                assert!(solution.status == Status::Solved && error < 1e-8, "{name}, softplus: {error:.1e}");
+                assert!(
+                    solution.status == Status::Solved && error < 1e-8,
+                    "{name}, softplus: {error:.1e}"
+                );
             }
         }
     }
@@ -67,9 +80,13 @@ fn the_embedded_portfolio_in_as_many_calls_as_promised() {
     ] {
         let solution = solve(name, &problem, &start, 1e-8);
         assert_eq!(solution.status, Status::Solved, "{name}");
-        let took = [1e-4, 1e-6, 1e-9].map(|gap| gradients_to(&solution, optimum, gap, 3 * market.n()));
+        let took =
+            [1e-4, 1e-6, 1e-9].map(|gap| gradients_to(&solution, optimum, gap, 3 * market.n()));
         println!("{name}: {took:.1?} gradients");
-        assert!(took.iter().zip(most).all(|(took, most)| *took <= most), "{name}: {took:.1?}, not {most:?}");
+        assert!(
+            took.iter().zip(most).all(|(took, most)| *took <= most),
+            "{name}: {took:.1?}, not {most:?}"
+        );
     }
 }
 
@@ -102,13 +119,17 @@ impl Inner for Diagonal {
     }
 }
 
-/// Gradient descent takes about kappa steps for a digit, acceleration about its root, without knowing mu.
+/// Gradient descent takes about kappa steps for a digit, acceleration about its root, without
+/// knowing mu.
 #[test]
 fn acceleration_pays_the_root_of_the_condition() {
     let steps = |name: &str, kappa: f64| {
         let lambda = (0..50).map(|i| kappa.powf(-f64::from(i) / 49.0)).collect();
-        let problem =
-            Problem { inner: Diagonal(lambda), merit: Square::new(1.0).unwrap(), regularizer: Unregularized };
+        let problem = Problem {
+            inner: Diagonal(lambda),
+            merit: Square::new(1.0).unwrap(),
+            regularizer: Unregularized,
+        };
         let start = vec![0.0; 50];
         let solution = solve(name, &problem, &start, 1e-18);
         assert_eq!(solution.status, Status::Solved, "{name}");
@@ -118,7 +139,10 @@ fn acceleration_pays_the_root_of_the_condition() {
     let [fast, fast_worse, fast_worst] = [30.0, 300.0, 1e4].map(|kappa| steps("apg", kappa));
     println!("gd {plain} {plain_worse}, apg {fast} {fast_worse} {fast_worst}");
     assert!((6.0..15.0).contains(&(plain_worse / plain)), "{plain} {plain_worse}");
-    assert!(fast_worse < 4.5 * fast && fast_worst < 8.0 * fast_worse, "{fast} {fast_worse} {fast_worst}");
+    assert!(
+        fast_worse < 4.5 * fast && fast_worst < 8.0 * fast_worse,
+        "{fast} {fast_worse} {fast_worst}"
+    );
     assert!(fast_worse < 0.2 * plain_worse, "{fast_worse} {plain_worse}");
 }
 
@@ -149,7 +173,10 @@ fn risks_and_limits_agree_with_an_interior_point_solver() {
                 let size = optimum.abs() + 2.0 * dot(&market.mean(), &reference).abs();
                 assert_eq!(solution.status, Status::Solved, "{name}, {label}");
                 assert!(task.excess(&solution.theta) < 1e-9, "{name}, {label}: outside the limits");
-                assert!(off.abs() <= 1e-6 * size.clamp(1e-3, 1.0), "{name}, {label}: off by {off:.1e}");
+                assert!(
+                    off.abs() <= 1e-6 * size.clamp(1e-3, 1.0),
+                    "{name}, {label}: off by {off:.1e}"
+                );
             }
         }
     }
@@ -177,12 +204,14 @@ impl Units {
         let mut stream = Stream::new(seed, 79);
         let mut number = || 2.0 * stream.unit() - 1.0;
         let truth: Vec<f64> = (0..d).map(|_| number()).collect();
-        let a: Vec<Vec<Vec<f64>>> =
-            (0..n_x).map(|_| (0..n_y).map(|_| (0..d).map(|_| number()).collect()).collect()).collect();
+        let a: Vec<Vec<Vec<f64>>> = (0..n_x)
+            .map(|_| (0..n_y).map(|_| (0..d).map(|_| number()).collect()).collect())
+            .collect();
         let b = a
             .iter()
             .map(|of_i| {
-                of_i.iter().map(|a| shape(dot(a, &truth))).sum::<f64>() / n_y as f64 + noise * number()
+                of_i.iter().map(|a| shape(dot(a, &truth))).sum::<f64>() / n_y as f64
+                    + noise * number()
             })
             .collect();
         Units { a, b, shape, slope }
@@ -241,7 +270,10 @@ fn stationary_points_of_a_problem_that_is_not_convex() {
                 if name != "apg" && name != "lbfgs" {
                     for pair in solution.trace.windows(2) {
                         let (before, after) = (pair[0].objective, pair[1].objective);
-                        assert!(after <= before + 1e-12 * (1.0 + before), "{name}: {before} then {after}");
+                        assert!(
+                            after <= before + 1e-12 * (1.0 + before),
+                            "{name}: {before} then {after}"
+                        );
                     }
                 }
             }
@@ -249,7 +281,8 @@ fn stationary_points_of_a_problem_that_is_not_convex() {
     }
 }
 
-/// Where averages can be fitted exactly, Gauss-Newton's model is right at the solution, and the method is fast there.
+/// Where averages can be fitted exactly, Gauss-Newton's model is right at the solution, and the
+/// method is fast there.
 #[test]
 fn prox_linear_is_fast_where_the_fit_is_exact() {
     let inner = Units::random(4, 40, 3, 0.0, 5, sigmoid, sigmoid_slope);
@@ -264,16 +297,20 @@ fn prox_linear_is_fast_where_the_fit_is_exact() {
     );
 }
 
-/// At the start F is e^20 times as curved as at the solution, so that the first step is far too short; one that is said to be 1e6 is
-/// far too long, and F overflows at its end.
+/// At the start F is e^20 times as curved as at the solution, so that the first step is far too
+/// short; one that is said to be 1e6 is far too long, and F overflows at its end.
 #[test]
 fn first_steps_far_too_short_and_far_too_long() {
     let inner = Units::random(3, 30, 2, 0.1, 7, f64::exp, f64::exp);
     let start = [-12.0, 1.0, -2.0];
     let square = Square::new(1.0).unwrap();
-    let free = Problem { inner: &inner, merit: square, regularizer: Ridge::from_weight(1e-3).unwrap() };
-    let boxed =
-        Problem { inner: &inner, merit: square, regularizer: BoxConstraint::new(-20.0, 700.0).unwrap() };
+    let free =
+        Problem { inner: &inner, merit: square, regularizer: Ridge::from_weight(1e-3).unwrap() };
+    let boxed = Problem {
+        inner: &inner,
+        merit: square,
+        regularizer: BoxConstraint::new(-20.0, 700.0).unwrap(),
+    };
     for name in ["gd", "apg", "lbfgs", "prox-linear"] {
         let best = solve("lbfgs", &free, &start, 1e-9).objective;
         for alpha_theta in [None, Some(1e6)] {
@@ -287,7 +324,10 @@ fn first_steps_far_too_short_and_far_too_long() {
                 "{name}, {alpha_theta:?}: {} after {} outer iterations, gap {gap:.1e}",
                 solution.status, solution.outer
             );
-            assert!(solution.status == Status::Solved && gap < 1e-8 * best.abs(), "{name}: gap {gap:.1e}");
+            assert!(
+                solution.status == Status::Solved && gap < 1e-8 * best.abs(),
+                "{name}: gap {gap:.1e}"
+            );
             let solution = method.run(&driver, &boxed, &start, &mut ());
             assert_eq!(solution.status, Status::Solved, "{name} in a box");
             assert!(solution.objective < 1e-3 * boxed.objective(&start), "{name} in a box");
@@ -301,7 +341,11 @@ fn degenerate_problems_are_no_trouble() {
     let (problem, saddle) = least_squares(Affine::random(1, 1, 1, |_| 1, 3), 1.0, 0.5);
     for name in ALL {
         let solution = solve(name, &problem, &[5.0], 1e-24);
-        assert!((solution.theta[0] - saddle.theta[0]).abs() < 1e-10, "{name}: {:?}", solution.theta);
+        assert!(
+            (solution.theta[0] - saddle.theta[0]).abs() < 1e-10,
+            "{name}: {:?}",
+            solution.theta
+        );
     }
     // f is constant: any theta is as good as another.
     let flat = Problem {
@@ -311,7 +355,11 @@ fn degenerate_problems_are_no_trouble() {
     };
     for name in ALL {
         let solution = solve(name, &flat, &[1.0, 2.0, 3.0], 1e-6);
-        assert_eq!((solution.status, solution.theta), (Status::Solved, vec![1.0, 2.0, 3.0]), "{name}");
+        assert_eq!(
+            (solution.status, solution.theta),
+            (Status::Solved, vec![1.0, 2.0, 3.0]),
+            "{name}"
+        );
     }
 }
 
@@ -320,8 +368,11 @@ fn degenerate_problems_are_no_trouble() {
 fn steps_of_saga_and_svrg_heed_outliers_that_matter() {
     let mut lambda = vec![1.0; 60];
     lambda[7] = 40.0;
-    let problem =
-        Problem { inner: Diagonal(lambda), merit: Square::new(1.0).unwrap(), regularizer: Unregularized };
+    let problem = Problem {
+        inner: Diagonal(lambda),
+        merit: Square::new(1.0).unwrap(),
+        regularizer: Unregularized,
+    };
     for name in ["saga", "svrg"] {
         let solution = solve(name, &problem, &[0.0; 60], 1e-9);
         assert_eq!(solution.status, Status::Solved, "{name}");

@@ -1,5 +1,5 @@
-//! Whole-gradient methods, SAGA, SVRG and prox-linear: exact counts of calls, no allocation in a step, and states that
-//! continue bit for bit.
+//! Whole-gradient methods, SAGA, SVRG and prox-linear: exact counts of calls, no allocation in a
+//! step, and states that continue bit for bit.
 
 use crate::allocations::allocations;
 
@@ -17,7 +17,11 @@ use innermean::{
 use innermean_data::generate_factor_model;
 
 /// The calls of each outer iteration: (before the steps, in the steps).
-fn calls<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M, outers: usize) -> Vec<(Calls, Calls)> {
+fn calls<'p, M: Method>(
+    problem: impl Into<Objective<'p>>,
+    method: &M,
+    outers: usize,
+) -> Vec<(Calls, Calls)> {
     let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
@@ -116,7 +120,8 @@ fn a_linear_model_costs_phi_alone() {
         calls(&affine(), &method, 3),
         [(counted(15, 15, 5), steps), (Calls::default(), steps), (Calls::default(), steps)]
     );
-    // Not affine: the model's loss at the candidate and P there, in one linearisation, or in a second after a refusal.
+    // Not affine: the model's loss at the candidate and P there, in one linearisation, or in a
+    // second after a refusal.
     let method = ProxLinear { alpha_theta: 1.0, inner_iterations: k };
     let all = calls(&softplus(), &method, 12);
     assert_eq!(all[0], (counted(24, 24, 4), counted(0, 0, 4 * k)));
@@ -132,9 +137,12 @@ fn collapsing_is_counted_before_the_first_step() {
     let portfolio = Portfolio::new(3, generate_factor_model(n, 3, 1).values)
         .and_then(|f| f.problem(square(), Unregularized))
         .expect("a portfolio");
-    let driver =
-        Driver { stop: Stop { max_outer: Some(2), tolerance: None, ..Stop::default() }, ..Driver::default() };
-    // 3 n to collapse; then a whole gradient before the first step of SAGA, or at each reference point of SVRG.
+    let driver = Driver {
+        stop: Stop { max_outer: Some(2), tolerance: None, ..Stop::default() },
+        ..Driver::default()
+    };
+    // 3 n to collapse; then a whole gradient before the first step of SAGA, or at each reference
+    // point of SVRG.
     for (name, expected) in [("saga", 3 + 3 + 2 * 3), ("svrg", 3 + 2 * 3 + 2 * 2 * 3)] {
         let given = Choice { alpha_theta: Some(1e-3), ..Choice::seeded(1) };
         let method = AnyMethod::named(name, &given, &portfolio, &[0.0; 3]).expect(name);
@@ -143,7 +151,8 @@ fn collapsing_is_counted_before_the_first_step() {
     }
 }
 
-/// No allocation in a step, and a state that went through a file between any two calls continues bit for bit.
+/// No allocation in a step, and a state that went through a file between any two calls continues
+/// bit for bit.
 fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
     let problem = problem.into();
     let run = |through_files: bool| {

@@ -1,5 +1,6 @@
-//! The methods that step along gradients of the composition: their estimators against the gradient itself, and their answers against
-//! closed forms, an interior-point solver and the paper's figures.
+//! The methods that step along gradients of the composition: their estimators against the gradient
+//! itself, and their answers against closed forms, an interior-point solver and the paper's
+//! figures.
 
 use crate::support::dense::{Symmetric, distance_squared, dot};
 use crate::support::market::{Limits, Market, Risk, Task};
@@ -9,8 +10,8 @@ use innermean::methods::{ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, BoxedProblem, Choice, Driver, Inner, Method, Objective, Oracle, Problem, Regularizer,
-    Solution, Square, Status, Stop, Structure, Unregularized,
+    AnyMethod, BoxedProblem, Choice, Driver, Inner, Method, Objective, Oracle, Problem,
+    Regularizer, Solution, Square, Status, Stop, Structure, Unregularized,
 };
 use std::num::NonZeroU64;
 
@@ -57,9 +58,17 @@ fn each_after(
 ) -> Vec<(&'static str, Vec<f64>)> {
     let (alpha_theta, inner_iterations, batch, jacobian_batch) = (ALPHA, 50, 2, 2);
     let one = CompSvrg1 { alpha_theta, inner_iterations, batch, guarded: false, seed };
-    let two = CompSvrg2 { alpha_theta, inner_iterations, batch, jacobian_batch, guarded: false, seed };
-    let vrsc =
-        VrscPg { alpha_theta, inner_iterations, batch, jacobian_batch, outer_batch: 3, guarded: false, seed };
+    let two =
+        CompSvrg2 { alpha_theta, inner_iterations, batch, jacobian_batch, guarded: false, seed };
+    let vrsc = VrscPg {
+        alpha_theta,
+        inner_iterations,
+        batch,
+        jacobian_batch,
+        outer_batch: 3,
+        guarded: false,
+        seed,
+    };
     let form = shared_form(&problem.inner).expect("equally many samples");
     let shared = Problem {
         inner: &*form,
@@ -76,11 +85,14 @@ fn each_after(
     ]
 }
 
-/// Jacobians as matrices have the products with unit vectors as rows, also those of the stacked form, which has shorter ways to them.
+/// Jacobians as matrices have the products with unit vectors as rows, also those of the stacked
+/// form, which has shorter ways to them.
 #[test]
 fn jacobians_are_made_of_products() {
-    let problems: [Box<dyn Inner>; 2] =
-        [Box::new(Affine::random(4, 2, 3, |_| 5, 1)), Box::new(SoftplusUnits::random(4, 3, |_| 5, 1))];
+    let problems: [Box<dyn Inner>; 2] = [
+        Box::new(Affine::random(4, 2, 3, |_| 5, 1)),
+        Box::new(SoftplusUnits::random(4, 3, |_| 5, 1)),
+    ];
     for f in &problems {
         let form = shared_form(f).expect("equally many samples");
         let (d, theta) = (4, [0.3, -0.2, 0.5, 0.1]);
@@ -118,7 +130,10 @@ fn the_first_step_is_a_gradient_step() {
     ] {
         let expected = gradient_step(&problem, &start);
         for (name, theta) in each_after(&problem, &start, 1, 1) {
-            assert!(distance_squared(&theta, &expected) < 1e-28, "{name}: {theta:?}, not {expected:?}");
+            assert!(
+                distance_squared(&theta, &expected) < 1e-28,
+                "{name}: {theta:?}, not {expected:?}"
+            );
         }
         // ASCVRG's first step is eta sqrt(N / 2N).
         let eta = ALPHA * 2.0_f64.sqrt();
@@ -135,7 +150,8 @@ fn the_first_step_is_a_gradient_step() {
     }
 }
 
-/// For affine f and a square the estimators have no bias: over many seeds the second step is a gradient step on the average.
+/// For affine f and a square the estimators have no bias: over many seeds the second step is a
+/// gradient step on the average.
 #[test]
 fn the_second_step_is_a_gradient_step_on_the_average() {
     let start = [0.3, -0.2, 0.5, 0.1];
@@ -168,7 +184,8 @@ fn the_second_step_is_a_gradient_step_on_the_average() {
     }
 }
 
-/// `f_theta(x_i, y_ij) = <y_ij, theta> - b_i` for groups of rows that scatter widely around a centre of their own.
+/// `f_theta(x_i, y_ij) = <y_ij, theta> - b_i` for groups of rows that scatter widely around a
+/// centre of their own.
 fn scattered_groups() -> (BoxedProblem, Vec<f64>) {
     struct Groups(Vec<Vec<Vec<f64>>>, Vec<f64>);
     impl Inner for Groups {
@@ -238,7 +255,11 @@ fn default_settings_reach_closed_forms_linearly() {
                 };
                 let solution = run(problem, name, &Choice::seeded(2), &start, stop);
                 let reached = (solution.objective - optimum) / from;
-                assert_eq!(solution.status, Status::TargetReached, "{what} by {name}: {reached:.1e}");
+                assert_eq!(
+                    solution.status,
+                    Status::TargetReached,
+                    "{what} by {name}: {reached:.1e}"
+                );
                 solution.calls.total()
             });
             println!("{what} by {name}: {calls:?} calls");
@@ -248,7 +269,8 @@ fn default_settings_reach_closed_forms_linearly() {
     }
 }
 
-/// With the prox of g in each step, the optimum under constraints and penalties is that of an interior-point solver.
+/// With the prox of g in each step, the optimum under constraints and penalties is that of an
+/// interior-point solver.
 #[test]
 fn constraints_and_penalties_agree_with_an_interior_point_solver() {
     let market = Market::generated(300, 5, 1);
@@ -266,26 +288,40 @@ fn constraints_and_penalties_agree_with_an_interior_point_solver() {
             let solution = run(&problem, name, &Choice::seeded(1), &[0.2; 5], stop);
             let off = market.objective(task, &solution.theta) - optimum;
             assert_eq!(solution.status, Status::Solved, "{what} by {name}: off by {off:.1e}");
-            assert!(task.excess(&solution.theta) < 1e-9 && off.abs() < 3e-8, "{what} by {name}: {off:.1e}");
+            assert!(
+                task.excess(&solution.theta) < 1e-9 && off.abs() < 3e-8,
+                "{what} by {name}: {off:.1e}"
+            );
         }
     }
 }
 
-/// Calls until the objective is within 1e-6 of the optimum, from the start and with the settings of the paper's figures.
-fn calls_as_in_the_figures(market: &Market, problem: &BoxedProblem, name: &str, choice: &Choice) -> f64 {
+/// Calls until the objective is within 1e-6 of the optimum, from the start and with the settings of
+/// the paper's figures.
+fn calls_as_in_the_figures(
+    market: &Market,
+    problem: &BoxedProblem,
+    name: &str,
+    choice: &Choice,
+) -> f64 {
     let mut uniform = Stream::new(choice.seed, 1000);
     let start: Vec<f64> = (0..market.d).map(|_| uniform.unit()).collect();
     let optimum = -0.5 * dot(&market.mean(), &market.closed_form(1.0, 0.0));
     let stop = Stop { tolerance: None, target_objective: Some(optimum + 1e-6), ..Stop::default() };
     let choice = Choice { inner_iterations: Some(market.n()), ..*choice };
-    let driver = Driver { stop, evaluate_every: NonZeroU64::new(market.n() as u64 / 4), ..Driver::default() };
+    let driver = Driver {
+        stop,
+        evaluate_every: NonZeroU64::new(market.n() as u64 / 4),
+        ..Driver::default()
+    };
     let method = AnyMethod::named(name, &choice, problem, &start).unwrap();
     let solution = method.run(&driver, problem, &start, &mut ());
     assert_eq!(solution.status, Status::TargetReached, "{} by {name}", market.name);
     solution.calls.total() as f64
 }
 
-/// Over all 18 portfolios the geometric means are 3.8 and 1.9, in the figures about 3.6 and 2.0; here are five of them.
+/// Over all 18 portfolios the geometric means are 3.8 and 1.9, in the figures about 3.6 and 2.0;
+/// here are five of them.
 #[test]
 fn comp_svrg_needs_so_many_times_the_calls_of_svrpda_as_in_the_figures() {
     let markets = Market::real();
@@ -296,7 +332,8 @@ fn comp_svrg_needs_so_many_times_the_calls_of_svrpda_as_in_the_figures() {
     }
     let mut ratios = [1.0_f64; 2];
     for market in markets.iter().step_by(4) {
-        let problem = market.portfolio().problem(Square::new(1.0).unwrap(), Unregularized).unwrap().boxed();
+        let problem =
+            market.portfolio().problem(Square::new(1.0).unwrap(), Unregularized).unwrap().boxed();
         let plain = Choice::seeded(0);
         let with = |alpha_theta| Choice { alpha_theta: Some(alpha_theta), ..plain };
         let paper = Choice { alpha_w: Some(100.0), warmup_epochs: Some(1), ..with(3e-4) };
@@ -314,8 +351,9 @@ fn comp_svrg_needs_so_many_times_the_calls_of_svrpda_as_in_the_figures() {
     assert!((3.0..4.5).contains(&ratios[0]) && (1.5..2.4).contains(&ratios[1]), "{ratios:?}");
 }
 
-/// The Bellman residual of a random Markov reward process: `f = <psi_i, theta> - S P_ij (r_ij + discount <psi_j, theta>)`, whose average
-/// over j is `<psi_i, theta> - E[r + discount <psi_j, theta> | i]`.
+/// The Bellman residual of a random Markov reward process: `f = <psi_i, theta> - S P_ij (r_ij +
+/// discount <psi_j, theta>)`, whose average over j is `<psi_i, theta> - E[r + discount <psi_j,
+/// theta> | i]`.
 struct Bellman {
     p: Vec<Vec<f64>>,
     r: Vec<Vec<f64>>,
@@ -378,7 +416,8 @@ impl Inner for Bellman {
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let weight = self.p.len() as f64 * self.p[i][j];
-        out[0] = dot(&self.psi[i], theta) - weight * (self.r[i][j] + DISCOUNT * dot(&self.psi[j], theta));
+        out[0] = dot(&self.psi[i], theta)
+            - weight * (self.r[i][j] + DISCOUNT * dot(&self.psi[j], theta));
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
@@ -389,13 +428,15 @@ impl Inner for Bellman {
     }
 }
 
-/// An independent program needed 1800 to 6100 steps with the paper's step of 0.1, and about a tenth with 1.
+/// An independent program needed 1800 to 6100 steps with the paper's step of 0.1, and about a tenth
+/// with 1.
 #[test]
 fn c_saga_on_bellman_residuals_takes_as_many_steps_as_an_independent_program() {
     for seed in 1..=6 {
         let inner = Bellman::random(10, 5, seed);
         let theta = inner.solution();
-        let problem = Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized }.boxed();
+        let problem =
+            Problem { inner, merit: Square::new(1.0).unwrap(), regularizer: Unregularized }.boxed();
         let optimum = problem.objective(&theta);
         let steps = [0.1, 1.0].map(|alpha| {
             let stop = Stop {
@@ -405,7 +446,8 @@ fn c_saga_on_bellman_residuals_takes_as_many_steps_as_an_independent_program() {
                 max_calls: Some(10_000_000),
                 ..Stop::default()
             };
-            let choice = Choice { alpha_theta: Some(alpha), batch: Some(1), ..Choice::seeded(seed) };
+            let choice =
+                Choice { alpha_theta: Some(alpha), batch: Some(1), ..Choice::seeded(seed) };
             let solution = run(&problem, "c-saga", &choice, &[0.0; 5], stop);
             assert_eq!(solution.status, Status::TargetReached, "step {alpha}, seed {seed}");
             solution.inner as f64
@@ -416,11 +458,14 @@ fn c_saga_on_bellman_residuals_takes_as_many_steps_as_an_independent_program() {
     }
 }
 
-/// The gap, averaged over seeds, falls over two decades of steps at least like the power that theory has for a strongly convex P.
+/// The gap, averaged over seeds, falls over two decades of steps at least like the power that
+/// theory has for a strongly convex P.
 #[test]
 fn sublinear_methods_fall_as_their_theory_says() {
-    let (least_squares, at_least_squares) = least_squares(Affine::random(4, 1, 25, |_| 10, 3), 1.0, 0.1);
-    let (softplus, at_softplus) = softplus_of_softplus(SoftplusUnits::random(3, 20, |_| 10, 2), 0.2);
+    let (least_squares, at_least_squares) =
+        least_squares(Affine::random(4, 1, 25, |_| 10, 3), 1.0, 0.1);
+    let (softplus, at_softplus) =
+        softplus_of_softplus(SoftplusUnits::random(3, 20, |_| 10, 2), 0.2);
     let market = Market::generated(300, 5, 1);
     let task = Task { l2: 0.5, ..Task::new(Risk::Variance(1.0), Limits::Free) };
     let problems = [
@@ -441,8 +486,8 @@ fn sublinear_methods_fall_as_their_theory_says() {
                 // After 10 and 1000 passes, each with the gaps around it.
                 for (gap, end) in gaps.iter_mut().zip([10_usize, 1000]) {
                     let around = &trace[end * 4 / 5..=end];
-                    let mean =
-                        around.iter().map(|r| r.objective - optimum).sum::<f64>() / around.len() as f64;
+                    let mean = around.iter().map(|r| r.objective - optimum).sum::<f64>()
+                        / around.len() as f64;
                     *gap += mean / seeds as f64;
                 }
                 assert_eq!(trace[1].inner, pass);

@@ -1,12 +1,13 @@
-//! The oracle calls of the methods that step along gradients of the composition, to the exact count of `docs/oracle-calls.md`.
+//! The oracle calls of the methods that step along gradients of the composition, to the exact count
+//! of `docs/oracle-calls.md`.
 
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Calls, Choice, Driver, Inner, Method, Objective, Oracle, Portfolio, Problem, Ridge, Sample,
-    Square, Stop, Structure, Unregularized,
+    AnyMethod, Calls, Choice, Driver, Inner, Method, Objective, Oracle, Portfolio, Problem, Ridge,
+    Sample, Square, Stop, Structure, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -15,7 +16,10 @@ fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
 }
 
 /// The calls of two outer iterations: (head, inner steps, their number).
-fn calls<'p, M: Method>(problem: impl Into<Objective<'p>>, method: &M) -> [(Calls, Calls, usize); 2] {
+fn calls<'p, M: Method>(
+    problem: impl Into<Objective<'p>>,
+    method: &M,
+) -> [(Calls, Calls, usize); 2] {
     let problem = problem.into();
     let mut oracle = Oracle::new(problem);
     let mut state = method.init(&mut oracle, &vec![0.1; problem.inner.d()]);
@@ -45,7 +49,14 @@ fn comp_svrg1(batch: usize) -> CompSvrg1 {
 }
 
 fn comp_svrg2(batch: usize, jacobian_batch: usize) -> CompSvrg2 {
-    CompSvrg2 { alpha_theta: 1e-3, inner_iterations: 7, batch, jacobian_batch, guarded: false, seed: 1 }
+    CompSvrg2 {
+        alpha_theta: 1e-3,
+        inner_iterations: 7,
+        batch,
+        jacobian_batch,
+        guarded: false,
+        seed: 1,
+    }
 }
 
 #[test]
@@ -109,14 +120,20 @@ fn the_loops_of_ascvrg_grow_by_half_up_to_the_longest() {
         guarded: false,
         seed: 1,
     };
-    let driver =
-        Driver { stop: Stop { tolerance: None, max_outer: Some(7), ..Stop::default() }, ..Driver::default() };
+    let driver = Driver {
+        stop: Stop { tolerance: None, max_outer: Some(7), ..Stop::default() },
+        ..Driver::default()
+    };
     let solution = driver.run(problem.erased(), &method, &[0.1; 3], &mut ());
-    let steps: Vec<u64> = solution.trace.windows(2).map(|pair| pair[1].inner - pair[0].inner).collect();
+    let steps: Vec<u64> =
+        solution.trace.windows(2).map(|pair| pair[1].inner - pair[0].inner).collect();
     // 5 (3/2)^s, rounded up
     assert_eq!(steps, [5, 8, 12, 17, 20, 20, 20]);
     let total = steps.iter().sum::<u64>();
-    assert_eq!(solution.calls, Calls { f: 7 * 12 + 10 * total, jacobian: 7 * 12, merit: 7 * 6 + 2 * total });
+    assert_eq!(
+        solution.calls,
+        Calls { f: 7 * 12 + 10 * total, jacobian: 7 * 12, merit: 7 * 6 + 2 * total }
+    );
 }
 
 /// The calls of three outer iterations of a method of the table, by the driver, after the first.
@@ -125,9 +142,12 @@ fn rest<'p>(problem: impl Into<Objective<'p>>, name: &str, choice: &Choice) -> (
     let start = vec![0.1; problem.inner.d()];
     // A step by hand: no safeguard looks.
     let choice = &Choice { alpha_theta: Some(1e-3), ..*choice };
-    let method = AnyMethod::named(name, choice, problem, &start).expect("a method for this problem");
-    let driver =
-        Driver { stop: Stop { tolerance: None, max_outer: Some(4), ..Stop::default() }, ..Driver::default() };
+    let method =
+        AnyMethod::named(name, choice, problem, &start).expect("a method for this problem");
+    let driver = Driver {
+        stop: Stop { tolerance: None, max_outer: Some(4), ..Stop::default() },
+        ..Driver::default()
+    };
     let trace = method.run(&driver, problem, &start, &mut ()).trace;
     (trace[1].calls, trace[4].calls - trace[1].calls, trace[1].inner)
 }
@@ -182,7 +202,10 @@ fn methods_of_the_shared_form_on_samples_of_each_terms_own() {
     let c_saga = CSaga { alpha_theta: 1e-3, batch: 2, outer_batch: None, guarded: false, seed: 1 };
     for (k, (head, inner, steps)) in calls(&shared, &c_saga).into_iter().enumerate() {
         let fill = if k == 0 { n_x * n_y } else { 0 };
-        assert_eq!((head, inner, steps), (counted(fill, fill, 0), counted(n_x * 6, n_x * 6, 3 * n_x), 3));
+        assert_eq!(
+            (head, inner, steps),
+            (counted(fill, fill, 0), counted(n_x * 6, n_x * 6, 3 * n_x), 3)
+        );
     }
 }
 

@@ -1,5 +1,5 @@
-//! The states of the methods that step along gradients of the composition: no inner step allocates, and one that went through a file
-//! continues bit for bit.
+//! The states of the methods that step along gradients of the composition: no inner step allocates,
+//! and one that went through a file continues bit for bit.
 
 use crate::allocations::allocations;
 
@@ -8,13 +8,15 @@ use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyRegularizer, L1, Method, Objective, Oracle, Portfolio, Problem, Ridged, Simplex, Square, Unregularized,
+    AnyRegularizer, L1, Method, Objective, Oracle, Portfolio, Problem, Ridged, Simplex, Square,
+    Unregularized,
 };
 use innermean_data::generate_factor_model;
 
 const OUTER: usize = 4;
 
-/// Four outer iterations without an allocation in a step, the state written and read back before the steps in `cuts`; what comes out.
+/// Four outer iterations without an allocation in a step, the state written and read back before
+/// the steps in `cuts`; what comes out.
 fn run<'p, M: Method>(
     name: &str,
     problem: impl Into<Objective<'p>>,
@@ -50,12 +52,23 @@ fn check_all<'p>(name: &str, problem: impl Into<Objective<'p>>) {
     let problem = problem.into();
     let alpha_theta = 1e-4;
     let seed = 3;
-    check(name, problem, &CompSvrg1 { alpha_theta, inner_iterations: 60, batch: 6, guarded: false, seed });
+    check(
+        name,
+        problem,
+        &CompSvrg1 { alpha_theta, inner_iterations: 60, batch: 6, guarded: false, seed },
+    );
     let (batch, jacobian_batch) = (3, 2);
     check(
         name,
         problem,
-        &CompSvrg2 { alpha_theta, inner_iterations: 60, batch, jacobian_batch, guarded: false, seed },
+        &CompSvrg2 {
+            alpha_theta,
+            inner_iterations: 60,
+            batch,
+            jacobian_batch,
+            guarded: false,
+            seed,
+        },
     );
     check(
         name,
@@ -94,8 +107,10 @@ fn no_step_allocates_and_a_state_from_a_file_continues_bit_for_bit() {
         check_all(&format!("portfolio, {g:?}"), &portfolio);
     }
     let g = Ridged::new(any[0], 1.0).expect("a weight");
-    let affine = Problem { inner: Affine::random(4, 2, 9, |_| 12, 1), merit: square, regularizer: g };
+    let affine =
+        Problem { inner: Affine::random(4, 2, 9, |_| 12, 1), merit: square, regularizer: g };
     check_all("affine, ell = 2", &affine);
-    let softplus = Problem { inner: SoftplusUnits::random(4, 9, |_| 12, 1), merit: square, regularizer: g };
+    let softplus =
+        Problem { inner: SoftplusUnits::random(4, 9, |_| 12, 1), merit: square, regularizer: g };
     check_all("not affine", &softplus);
 }

@@ -2,12 +2,15 @@
 
 use crate::support::dense::{Symmetric, distance_squared};
 use innermean::draws::Stream;
-use innermean::{AnyMethod, Choice, Driver, Inner, Problem, Ridge, Square, Status, Stop, Structure};
+use innermean::{
+    AnyMethod, Choice, Driver, Inner, Problem, Ridge, Square, Status, Stop, Structure,
+};
 
 const D: usize = 6;
 const LAMBDA: f64 = 0.1;
 
-/// `f_theta(x_i, y_ij) = <y_ij, theta> - b_i` for groups of rows that scatter around a centre of their own.
+/// `f_theta(x_i, y_ij) = <y_ij, theta> - b_i` for groups of rows that scatter around a centre of
+/// their own.
 struct Groups {
     rows: Vec<Vec<Vec<f64>>>,
     b: Vec<f64>,
@@ -20,7 +23,9 @@ impl Groups {
         let mut rows = Vec::new();
         for i in 0..200 {
             let centre: Vec<f64> = (0..D).map(|_| symmetric()).collect();
-            let row = |c: &Vec<f64>, s: &mut dyn FnMut() -> f64| c.iter().map(|c| c + noise * s()).collect();
+            let row = |c: &Vec<f64>, s: &mut dyn FnMut() -> f64| {
+                c.iter().map(|c| c + noise * s()).collect()
+            };
             rows.push((0..20 + i % 23).map(|_| row(&centre, &mut symmetric)).collect());
         }
         let b = (0..rows.len()).map(|_| symmetric()).collect();
@@ -32,8 +37,9 @@ impl Groups {
         let n = self.rows.len() as f64;
         let (mut matrix, mut right) = (Symmetric::scaled_identity(D, lambda), vec![0.0; D]);
         for (rows, b) in self.rows.iter().zip(&self.b) {
-            let mean: Vec<f64> =
-                (0..D).map(|l| rows.iter().map(|row| row[l]).sum::<f64>() / rows.len() as f64).collect();
+            let mean: Vec<f64> = (0..D)
+                .map(|l| rows.iter().map(|row| row[l]).sum::<f64>() / rows.len() as f64)
+                .collect();
             matrix.add_outer(2.0 / n, &mean);
             right.iter_mut().zip(&mean).for_each(|(right, y)| *right += 2.0 / n * b * y);
         }
@@ -82,10 +88,13 @@ fn solve_groups_whatever_the_noise_and_the_unit() {
                 regularizer: Ridge::from_weight(lambda).expect("a weight"),
             };
             let start = [0.0; D];
-            let driver =
-                Driver { stop: Stop { tolerance: Some(1e-18), ..Stop::default() }, ..Driver::default() };
+            let driver = Driver {
+                stop: Stop { tolerance: Some(1e-18), ..Stop::default() },
+                ..Driver::default()
+            };
             for name in ["svrpda1", "svrpda2"] {
-                let method = AnyMethod::named(name, &Choice::seeded(1), &problem, &start).expect("a method");
+                let method =
+                    AnyMethod::named(name, &Choice::seeded(1), &problem, &start).expect("a method");
                 let solution = method.run(&driver, &problem, &start, &mut ());
                 let case = format!("{name}, noise {noise}, scale {scale}");
                 assert_eq!(solution.status, Status::Solved, "{case}");

@@ -1,13 +1,14 @@
-//! The driver: every way to stop, blow-ups, interrupts, observers, traces; and that a run is reproducible, on any number
-//! of threads and across a resume.
+//! The driver: every way to stop, blow-ups, interrupts, observers, traces; and that a run is
+//! reproducible, on any number of threads and across a resume.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innermean::methods::svrpda::PrimalDual;
 use innermean::{
-    AnyMethod, Choice, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record, Reference,
-    Settings, Solution, Square, Status, StepRule, Stop, Svrpda1, Svrpda2, Tilted, Unregularized,
+    AnyMethod, Choice, Driver, Measure, Method, Observer, Oracle, Portfolio, Problem, Record,
+    Reference, Settings, Solution, Square, Status, StepRule, Stop, Svrpda1, Svrpda2, Tilted,
+    Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -33,7 +34,13 @@ fn until(stop: Stop) -> Driver<'static> {
 }
 
 fn never() -> Stop {
-    Stop { max_outer: None, max_calls: None, max_seconds: None, target_objective: None, tolerance: None }
+    Stop {
+        max_outer: None,
+        max_calls: None,
+        max_seconds: None,
+        target_objective: None,
+        tolerance: None,
+    }
 }
 
 #[test]
@@ -48,7 +55,8 @@ fn every_limit_stops_with_its_own_status() {
     assert_eq!((outer.status, outer.outer, outer.inner), (Status::MaxOuter, 3, 3 * 4 * 400));
 
     let target = 0.5 * solved.objective;
-    let reached = solve(&problem, &until(Stop { target_objective: Some(target), ..never() }), &mut ());
+    let reached =
+        solve(&problem, &until(Stop { target_objective: Some(target), ..never() }), &mut ());
     assert_eq!(reached.status, Status::TargetReached);
     assert!(reached.objective <= target && reached.calls.total() < solved.calls.total());
 
@@ -70,7 +78,10 @@ fn a_limit_on_calls_is_kept_to_the_step() {
         assert_eq!(solution.status, Status::MaxCalls);
         let total = solution.calls.total();
         let first = 4 * 400 + 2;
-        assert!(total == first.max(most) || total == first.max(most) + 1 || most > 4800, "{most}: {total}");
+        assert!(
+            total == first.max(most) || total == first.max(most) + 1 || most > 4800,
+            "{most}: {total}"
+        );
         // Past the first epoch, a snapshot that has begun is finished.
         assert!(total < most.max(first) + 3 * 400 + 2, "{most}: {total}");
     }
@@ -82,9 +93,10 @@ fn divergence_is_caught_while_numbers_are_finite_and_the_best_point_is_returned(
     for factor in [30.0, 300.0, 1e6] {
         let mut settings = settings(&problem);
         settings.alpha_theta *= factor;
-        for method in
-            [AnyMethod::Svrpda1(Svrpda1(settings.clone())), AnyMethod::Svrpda2(Svrpda2(settings.clone()))]
-        {
+        for method in [
+            AnyMethod::Svrpda1(Svrpda1(settings.clone())),
+            AnyMethod::Svrpda2(Svrpda2(settings.clone())),
+        ] {
             let solution = method.run(&Driver::default(), &problem, &[0.1; 8], &mut ());
             assert_eq!(solution.status, Status::Diverged, "{method:?}");
             assert!(solution.outer < 20, "caught after {} outer iterations", solution.outer);
@@ -154,7 +166,9 @@ fn observers_see_what_the_trace_holds() {
     let steps: Vec<u64> = solution.trace.iter().map(|r| r.inner).collect();
     assert_eq!(steps, [0, 500, 1000, 1500, 1600, 2000, 2500, 3000, 3200, 3500, 4000, 4500, 4800]);
     for pair in solution.trace.windows(2) {
-        assert!(pair[0].calls.total() < pair[1].calls.total() && pair[0].seconds <= pair[1].seconds);
+        assert!(
+            pair[0].calls.total() < pair[1].calls.total() && pair[0].seconds <= pair[1].seconds
+        );
     }
     // Looking more often does not change the run.
     let plain = solve(&problem, &until(Stop { max_outer: Some(3), ..never() }), &mut ());
@@ -167,7 +181,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     // Enough rows for several blocks.
     let problem = market(9000, 8);
     let on = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {
             let settings = Settings { seed, ..settings(&problem) };
             let driver = until(Stop { max_outer: Some(3), ..never() });
@@ -188,7 +203,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 fn a_state_that_went_through_a_file_continues_bit_for_bit() {
     let problem = market(200, 8);
     for reference in [Reference::Last, Reference::Random, Reference::Average] {
-        let settings = Settings { reference, warmup_epochs: 1, inner_iterations: 333, ..settings(&problem) };
+        let settings =
+            Settings { reference, warmup_epochs: 1, inner_iterations: 333, ..settings(&problem) };
         let method = Svrpda2(settings);
         let run = |cut: Option<(usize, usize)>| {
             let mut oracle = Oracle::new(&problem);
@@ -218,7 +234,8 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
     let problem = Portfolio::new(4, generate_factor_model(200, 4, 1).values)
         .and_then(|f| f.problem(Square::new(1.0)?, innermean::Simplex))
         .expect("a portfolio");
-    let settings = Settings::choose(&Choice::seeded(1), &problem, &[0.0; 4]).expect("the default steps");
+    let settings =
+        Settings::choose(&Choice::seeded(1), &problem, &[0.0; 4]).expect("the default steps");
     let stop = Stop { max_outer: Some(0), ..Stop::default() };
     let solution = until(stop).run(problem.erased(), &Svrpda1(settings), &[0.0; 4], &mut ());
     assert_eq!(solution.theta, [0.25; 4]);
@@ -228,7 +245,8 @@ fn an_infeasible_start_is_moved_to_the_nearest_point_allowed() {
 fn averages_are_those_of_the_iterates() {
     let problem = market(60, 8);
     let m = 50;
-    let settings = Settings { reference: Reference::Average, inner_iterations: m, ..settings(&problem) };
+    let settings =
+        Settings { reference: Reference::Average, inner_iterations: m, ..settings(&problem) };
     let (averaging, last) =
         (Svrpda1(settings.clone()), Svrpda1(Settings { reference: Reference::Last, ..settings }));
     let (mut oracle, mut twin) = (Oracle::new(&problem), Oracle::new(&problem));
@@ -269,8 +287,12 @@ fn looking_often_does_not_raise_a_false_alarm_and_records_no_point_twice() {
 #[test]
 fn a_start_that_is_not_a_number_is_called_so() {
     let problem = market(50, 8);
-    let solution =
-        Driver::default().run(problem.erased(), &Svrpda1(settings(&problem)), &[f64::NAN; 8], &mut ());
+    let solution = Driver::default().run(
+        problem.erased(),
+        &Svrpda1(settings(&problem)),
+        &[f64::NAN; 8],
+        &mut (),
+    );
     assert_eq!(solution.status, Status::StartNotFinite);
     assert_eq!(solution.calls.total(), 0);
 }

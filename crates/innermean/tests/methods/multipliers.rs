@@ -1,9 +1,11 @@
-//! Losses with kinks by the method of multipliers: proven to ten digits in a few outer iterations, and where Clarabel ends.
+//! Losses with kinks by the method of multipliers: proven to ten digits in a few outer iterations,
+//! and where Clarabel ends.
 
 use innermean::draws::Stream;
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, FreeTail, L1, Merit, Objective,
-    Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Weighted, auto,
+    Absolute, AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, FreeTail, L1, Merit,
+    Objective, Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Weighted,
+    auto,
 };
 
 use crate::support::market::{Limits, Market, Risk, Task};
@@ -137,8 +139,13 @@ fn portfolios_have_the_answers_of_an_interior_point_solver() {
         assert_eq!(outcome.method.info().name, "multipliers", "{task:?}");
         let found = outcome.solution;
         assert!(found.status.is_solved(), "{task:?}: {} {:?}", found.status, found.certificate);
-        assert!(found.outer <= 30 && task.excess(&found.theta) <= 1e-12, "{task:?}: {}", found.outer);
-        let (ours, theirs) = (market.objective(&task, &found.theta), market.objective(&task, &theta));
+        assert!(
+            found.outer <= 30 && task.excess(&found.theta) <= 1e-12,
+            "{task:?}: {}",
+            found.outer
+        );
+        let (ours, theirs) =
+            (market.objective(&task, &found.theta), market.objective(&task, &theta));
         assert!((ours - theirs).abs() <= 1e-8, "{task:?}: {ours} {theirs}");
         // The certificate is not below the truth.
         let least = found.objective - found.certificate.gap.unwrap();
@@ -211,7 +218,8 @@ fn several_coordinates_sparse_rows_and_small_sizes() {
     assert!(apart.fold(0.0, f64::max) < 1e-8, "{:?}", exact.theta);
 }
 
-/// Units change nothing but units: rows a million times as large, and a loss a million times as small.
+/// Units change nothing but units: rows a million times as large, and a loss a million times as
+/// small.
 #[test]
 fn units_do_not_matter() {
     let (n, d) = (400, 5);
@@ -234,6 +242,7 @@ fn units_do_not_matter() {
 #[test]
 fn a_smooth_phi_is_refused() {
     let (problem, _) = crate::support::regression::Data::random(20, 3, 1.0, 1).ridge(0.1);
-    let refused = AnyMethod::named("multipliers", &Choice::default(), &problem, &[0.0; 3]).unwrap_err();
+    let refused =
+        AnyMethod::named("multipliers", &Choice::default(), &problem, &[0.0; 3]).unwrap_err();
     assert!(refused.to_string().contains("a phi with kinks"), "{refused}");
 }

@@ -16,9 +16,14 @@ fn of<'p>(problem: impl Into<Objective<'p>>) -> Optimum {
     found
 }
 
-/// The objective is nowhere above that of `theta`, an answer from elsewhere, and below it by no more than that answer's error; the points
-/// agree to `tolerance`.
-fn check<'p>(name: &str, problem: impl Into<Objective<'p>>, theta: &[f64], tolerance: f64) -> Source {
+/// The objective is nowhere above that of `theta`, an answer from elsewhere, and below it by no
+/// more than that answer's error; the points agree to `tolerance`.
+fn check<'p>(
+    name: &str,
+    problem: impl Into<Objective<'p>>,
+    theta: &[f64],
+    tolerance: f64,
+) -> Source {
     let problem = problem.into();
     let found = of(problem);
     let expected = problem.objective(theta);
@@ -36,12 +41,14 @@ fn quadratic_problems_are_solved_directly() {
     let market = Market::generated(7240, 25, 1);
     for l2 in [0.0, 0.3] {
         let task = Task { l2, ..Task::new(Risk::Variance(1.7), Limits::Free) };
-        let source = check("portfolio", &market.problem(&task), &market.closed_form(1.7, l2), 1e-10);
+        let source =
+            check("portfolio", &market.problem(&task), &market.closed_form(1.7, l2), 1e-10);
         assert_eq!(source, Source::Direct);
     }
     for features in [Features::Uniform, Features::Gaussian, Features::MixedSign] {
         let mdp = generate_mdp(&MdpOptions { features, ..MdpOptions::default() });
-        let source = check("process", &process::problem(&mdp), &process::normal_equations(&mdp), 1e-10);
+        let source =
+            check("process", &process::problem(&mdp), &process::normal_equations(&mdp), 1e-10);
         assert_eq!(source, Source::Direct);
     }
     let (problem, theta) = Data::random(300, 12, 0.01, 1).ridge(1e-4);
@@ -77,8 +84,12 @@ fn convex_programs_agree_with_an_interior_point_solver() {
     ];
     for task in unlike {
         // The solver is good to about 1e-12 in the objective, and to the root of that in theta.
-        let source =
-            check(&format!("{task:?}"), &market.problem(&task), &market.by_interior_point(&task), 3e-6);
+        let source = check(
+            &format!("{task:?}"),
+            &market.problem(&task),
+            &market.by_interior_point(&task),
+            3e-6,
+        );
         let expected = match task.risk {
             Risk::Variance(_) => source == Source::Program,
             _ => matches!(source, Source::AcceleratedGradient(reached) if reached.residual < 1e-9),
@@ -95,13 +106,21 @@ fn a_kink_is_met_by_primal_dual_steps() {
         Task::new(Risk::Absolute(0.05), Limits::Between(-0.5, 1.0)),
         Task { l2: 0.05, ..Task::new(Risk::Absolute(0.04), Limits::Free) },
     ] {
-        let source =
-            check(&format!("{task:?}"), &market.problem(&task), &market.by_interior_point(&task), 3e-6);
-        assert!(matches!(source, Source::PrimalDual(reached) if reached.residual < 1e-9), "{source}");
+        let source = check(
+            &format!("{task:?}"),
+            &market.problem(&task),
+            &market.by_interior_point(&task),
+            3e-6,
+        );
+        assert!(
+            matches!(source, Source::PrimalDual(reached) if reached.residual < 1e-9),
+            "{source}"
+        );
     }
     // Without an affine f nothing is promised.
     let f = SoftplusUnits::random(4, 10, |_| 3, 1);
-    let problem = Problem { inner: f, merit: Absolute::new(1.0).unwrap(), regularizer: Unregularized };
+    let problem =
+        Problem { inner: f, merit: Absolute::new(1.0).unwrap(), regularizer: Unregularized };
     assert_eq!(optimum(&problem, &[0.0; 4]), None);
 }
 
@@ -109,7 +128,8 @@ fn a_kink_is_met_by_primal_dual_steps() {
 fn smooth_problems_agree_with_newtons_method() {
     let (problem, theta) = Data::random(400, 10, 0.1, 4).logistic(1e-3);
     check("logistic", &problem, &theta, 1e-9);
-    let (problem, saddle) = softplus_of_softplus(SoftplusUnits::random(6, 30, |i| 2 + i % 5, 1), 0.01);
+    let (problem, saddle) =
+        softplus_of_softplus(SoftplusUnits::random(6, 30, |i| 2 + i % 5, 1), 0.01);
     check("softplus", &problem, &saddle.theta, 1e-9);
     let found = of(&problem);
     // P' = F' + lambda theta

@@ -2,8 +2,8 @@
 
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Calls, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample, Settings, Square,
-    Structure, Svrpda1, Svrpda2,
+    Calls, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample,
+    Settings, Square, Structure, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
 
@@ -32,12 +32,13 @@ impl Inner for Pairs {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] =
-            theta[0] * if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
+        out[0] = theta[0]
+            * if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let slope = if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
+        let slope =
+            if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
         out[0] += c * w[0] * slope;
     }
 }
@@ -99,12 +100,20 @@ fn affine_f_with_samples_of_its_own() {
     let one = calls(&problem, &Svrpda1(settings(m, 0, false)));
     assert_eq!(
         one,
-        [(first, counted(2 * m, 0, 0)), (later, counted(2 * m, 0, 0)), (later, counted(2 * m, 0, 0))]
+        [
+            (first, counted(2 * m, 0, 0)),
+            (later, counted(2 * m, 0, 0)),
+            (later, counted(2 * m, 0, 0))
+        ]
     );
     let two = calls(&problem, &Svrpda2(settings(m, 0, false)));
     assert_eq!(
         two,
-        [(first, counted(2 * m, m, 0)), (later, counted(2 * m, m, 0)), (later, counted(2 * m, m, 0))]
+        [
+            (first, counted(2 * m, m, 0)),
+            (later, counted(2 * m, m, 0)),
+            (later, counted(2 * m, m, 0))
+        ]
     );
 }
 
@@ -124,7 +133,8 @@ fn f_that_is_not_affine() {
 #[test]
 fn snapshots_of_shared_and_separable_samples() {
     let snapshot = |affine, sample| {
-        let problem = with_square(Pairs { n_x: 5, n_y: 8, structure: Structure { affine, sample } });
+        let problem =
+            with_square(Pairs { n_x: 5, n_y: 8, structure: Structure { affine, sample } });
         calls(&problem, &Svrpda2(settings(1, 0, false)))[1].0
     };
     for affine in [false, true] {
@@ -145,7 +155,8 @@ fn the_portfolio_as_the_authors_count_it() {
         (calls(&problem, &Svrpda1(settings(n, 1, false))), 3 * n + 2 * n),
         (calls(&problem, &Svrpda2(settings(n, 1, false))), 3 * n + 3 * n),
     ] {
-        // A warm-up epoch: no snapshot, one value and one product in each step, and duals that start at zero.
+        // A warm-up epoch: no snapshot, one value and one product in each step, and duals that
+        // start at zero.
         assert_eq!(steps[0], (Calls::default(), counted(n, n, 0)));
         for (snapshot, inner) in &steps[1..] {
             assert_eq!(*snapshot, counted(2 * n, n, 0));
@@ -163,14 +174,17 @@ fn a_single_loop_takes_one_snapshot_and_one_value_a_step() {
     assert_eq!(steps[2], (Calls::default(), counted(6, 0, 0)));
 }
 
-/// Automatic steps renew the duals at each snapshot, for `n_X` calls of phi; what they look at besides comes from the same queries.
+/// Automatic steps renew the duals at each snapshot, for `n_X` calls of phi; what they look at
+/// besides comes from the same queries.
 #[test]
 fn automatic_steps_cost_the_duals_of_each_snapshot() {
     let automatic = Settings { automatic: true, ..settings(1, 0, false) };
     let affine = with_square(Affine::random(4, 2, 5, |i| 2 + i, 1));
     let pairs = 2 + 3 + 4 + 5 + 6;
     let curved = with_square(SoftplusUnits::random(3, 4, |_| 6, 1));
-    for (what, (snapshot, inner)) in calls(&affine, &Svrpda1(automatic.clone())).into_iter().enumerate() {
+    for (what, (snapshot, inner)) in
+        calls(&affine, &Svrpda1(automatic.clone())).into_iter().enumerate()
+    {
         assert_eq!(snapshot, counted(pairs, pairs, 5), "{what}");
         assert_eq!(inner, counted(inner.f as usize, 0, 0), "{what}");
     }

@@ -1,4 +1,5 @@
-//! Newton's method in twice the precision, on problems whose answers are known and which double precision cannot tell.
+//! Newton's method in twice the precision, on problems whose answers are known and which double
+//! precision cannot tell.
 
 use innermean::problems::linear::predictors;
 use innermean::regularizer::{Coordinate, Separable};
@@ -38,7 +39,8 @@ fn line<P: Merit, G: Regularizer>(merit: P, g: G) -> Problem<innermean::Collapse
     Problem { inner, merit, regularizer: g }
 }
 
-/// Least absolute deviations pass by three targets of 21 that are 4 off: whatever the columns' mean, 12/21.
+/// Least absolute deviations pass by three targets of 21 that are 4 off: whatever the columns'
+/// mean, 12/21.
 #[test]
 fn least_absolute_deviations_of_a_column_far_from_zero() {
     let solution = precise(&line(Absolute::new(1.0).unwrap(), Unregularized));
@@ -53,7 +55,8 @@ fn least_absolute_deviations_of_a_column_far_from_zero() {
     }
 }
 
-/// With the slope held at 2 the best constant is the median of `y_k - 2 x_k`, which is rank 10 of 21: a bound of g that is met exactly.
+/// With the slope held at 2 the best constant is the median of `y_k - 2 x_k`, which is rank 10 of
+/// 21: a bound of g that is met exactly.
 #[test]
 fn bounds_and_kinks_are_met_exactly() {
     let part = Coordinate { hi: 2.0, ..Coordinate::FREE };
@@ -67,17 +70,20 @@ fn bounds_and_kinks_are_met_exactly() {
     assert!((solution.objective - best).abs() < 1e-6 * best, "{} {best}", solution.objective);
     // A weight on the slope that outweighs all that it explains makes it 0.
     let kink = Coordinate { l1: 1e11, ..Coordinate::FREE };
-    let problem = line(Huber::new(1.0, 0.5).unwrap(), Separable::new(vec![kink, Coordinate::FREE]).unwrap());
+    let problem =
+        line(Huber::new(1.0, 0.5).unwrap(), Separable::new(vec![kink, Coordinate::FREE]).unwrap());
     let solution = precise(&problem);
     assert_eq!((solution.status, solution.theta[0]), (Status::Solved, 0.0));
 }
 
-/// Five assets, three days: some portfolio that costs nothing has return and no risk. The direction adds up to 0, and P falls along it for ever, l1 included.
+/// Five assets, three days: some portfolio that costs nothing has return and no risk. The direction
+/// adds up to 0, and P falls along it for ever, l1 included.
 #[test]
 fn a_budget_without_a_minimum_has_a_direction() {
     let rows: Vec<f64> = Market::generated(3, 5, 1).rows.concat();
     let portfolio = Portfolio::new(5, rows).unwrap();
-    let budget = Budget::new(5, BoxConstraint::new(f64::NEG_INFINITY, f64::INFINITY).unwrap()).unwrap();
+    let budget =
+        Budget::new(5, BoxConstraint::new(f64::NEG_INFINITY, f64::INFINITY).unwrap()).unwrap();
     let problem = portfolio.problem(Huber::new(1.0, 0.5).unwrap(), budget).unwrap();
     let outcome = auto::solve(&driver(), &problem, &[0.2; 5], &mut (), 0).unwrap();
     assert_eq!(outcome.solution.status, Status::Unbounded);
@@ -90,7 +96,8 @@ fn a_norm_that_is_too_small_does_not_make_a_minimum() {
     let rows: Vec<f64> = Market::generated(3, 5, 1).rows.concat();
     let with = |lambda: f64| {
         let portfolio = Portfolio::new(5, rows.clone()).unwrap();
-        let problem = portfolio.problem(Huber::new(1.0, 0.5).unwrap(), L1::new(lambda).unwrap()).unwrap();
+        let problem =
+            portfolio.problem(Huber::new(1.0, 0.5).unwrap(), L1::new(lambda).unwrap()).unwrap();
         let solution = precise(&problem);
         (problem, solution)
     };
@@ -112,7 +119,8 @@ fn falls_for_ever<'p>(problem: impl Into<Objective<'p>>, solution: &Solution) {
             problem.inner.means(&theta, &mut averages);
             averages
         };
-        // Not the objective of a theta whose sum is rounded: what a budget adds to it is 0 or infinite.
+        // Not the objective of a theta whose sum is rounded: what a budget adds to it is 0 or
+        // infinite.
         problem.loss(&averages) + finite(problem.regularizer.value(&theta))
     };
     let (near, far) = (at(1e5) - at(0.0), at(1e8) - at(0.0));
@@ -126,7 +134,8 @@ fn finite(g: f64) -> f64 {
     if g.is_finite() { g } else { 0.0 }
 }
 
-/// The projected Bellman error of a chain that tells its states apart is 0 at the values themselves, in whatever units the features are.
+/// The projected Bellman error of a chain that tells its states apart is 0 at the values
+/// themselves, in whatever units the features are.
 #[test]
 fn a_projected_error_in_mixed_units_is_proven() {
     let units = [1e-9, 1.0, 1e9];
@@ -143,7 +152,11 @@ fn a_projected_error_in_mixed_units_is_proven() {
     let problem = Mspbe::new(3, now, &next, rewards, 0.5).unwrap().problem(0.0).unwrap();
     let solution = auto::solve(&driver(), &problem, &[0.0; 3], &mut (), 0).unwrap().solution;
     assert_eq!(solution.status, Status::Solved);
-    assert!(solution.objective < 1e-9 && solution.certificate.gap.unwrap() < 1e-6, "{}", solution.objective);
+    assert!(
+        solution.objective < 1e-9 && solution.certificate.gap.unwrap() < 1e-6,
+        "{}",
+        solution.objective
+    );
     // V_0 = 1 + V_1 / 2, V_1 = -2 + V_2 / 2, V_2 = 1/2 + V_0 / 2
     let values = [1.0 / 7.0, -12.0 / 7.0, 4.0 / 7.0];
     for (s, value) in values.iter().enumerate() {

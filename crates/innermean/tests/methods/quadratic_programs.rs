@@ -1,11 +1,11 @@
-//! Squares with a g that has kinks, bounds or a budget: `direct` ends where the conditions of Karush, Kuhn and Tucker hold, whatever g is made of, and
-//! where Clarabel ends.
+//! Squares with a g that has kinks, bounds or a budget: `direct` ends where the conditions of
+//! Karush, Kuhn and Tucker hold, whatever g is made of, and where Clarabel ends.
 
 use innermean::draws::Stream;
 use innermean::regularizer::{Coordinate, Parts, Separable};
 use innermean::{
-    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, L1, Merit, Objective, Problem, Regularizer,
-    Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
+    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, L1, Merit, Objective, Problem,
+    Regularizer, Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
 };
 
 use crate::support::market::{Limits, Market, Risk, Task};
@@ -20,7 +20,8 @@ fn run(method: &str, problem: Objective<'_>) -> Solution {
     method.run(&driver(1e-10), problem, &start, &mut ())
 }
 
-/// By how much the conditions are missed: with `v = F'(theta)` there must be a lambda, 0 without a budget, in all `v_l + dg_l(theta_l)`.
+/// By how much the conditions are missed: with `v = F'(theta)` there must be a lambda, 0 without a
+/// budget, in all `v_l + dg_l(theta_l)`.
 fn missed(problem: Objective<'_>, theta: &[f64]) -> f64 {
     let Parts { parts, budget } = Parts::of(problem.regularizer, theta.len()).unwrap();
     let mut v = vec![0.0; theta.len()];
@@ -74,7 +75,8 @@ fn random_programs_are_solved_where_the_conditions_hold() {
         }
         let offsets: Vec<f64> = numbers(n).iter().map(|b| 2.0 * b).collect();
         let square = Square::new(0.5).unwrap();
-        let weighted = Weighted::new(square, (0..n).map(|i| 0.5 + (i % 3) as f64).collect()).unwrap();
+        let weighted =
+            Weighted::new(square, (0..n).map(|i| 0.5 + (i % 3) as f64).collect()).unwrap();
         let merit: &dyn Merit = if round % 2 == 0 { &square } else { &weighted };
         let bounds = BoxConstraint::new(-0.4, 1.2).unwrap();
         let g: Box<dyn Regularizer> = match round % 8 {
@@ -88,7 +90,13 @@ fn random_programs_are_solved_where_the_conditions_hold() {
         let problem = Objective { inner: &inner, merit, regularizer: &*g };
         let direct = run("direct", problem);
         let name = format!("round {round}, {n} x {d}");
-        assert_eq!(direct.status, Status::Solved, "{name}: {:?} after {}", direct.certificate, direct.outer);
+        assert_eq!(
+            direct.status,
+            Status::Solved,
+            "{name}: {:?} after {}",
+            direct.certificate,
+            direct.outer
+        );
         assert!(direct.outer <= 4, "{name}: {} steps", direct.outer);
         assert!(direct.certificate.gap.is_some(), "{name}: {:?}", direct.certificate);
         let missed = missed(problem, &direct.theta);
@@ -116,9 +124,15 @@ fn portfolios_have_the_answers_of_an_interior_point_solver() {
         let outcome = auto::solve(&driver(1e-10), &problem, &[0.0; 9], &mut (), 0).unwrap();
         let found = outcome.solution;
         assert_eq!(outcome.method.info().name, "direct", "{task:?}");
-        assert!(found.status.is_solved() && found.outer <= 2, "{task:?}: {} {}", found.status, found.outer);
+        assert!(
+            found.status.is_solved() && found.outer <= 2,
+            "{task:?}: {} {}",
+            found.status,
+            found.outer
+        );
         assert!(task.excess(&found.theta) <= 1e-12, "{task:?}");
-        let (ours, theirs) = (market.objective(&task, &found.theta), market.objective(&task, &theta));
+        let (ours, theirs) =
+            (market.objective(&task, &found.theta), market.objective(&task, &theta));
         assert!(ours <= theirs + 1e-9 && theirs - ours <= 1e-5, "{task:?}: {ours} {theirs}");
         // The certificate is not below the truth.
         let least = found.objective - found.certificate.gap.unwrap();

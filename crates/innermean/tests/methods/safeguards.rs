@@ -1,4 +1,5 @@
-//! Every stochastic method with no settings, on problems whose constants mislead its rule: none diverges, and none stalls.
+//! Every stochastic method with no settings, on problems whose constants mislead its rule: none
+//! diverges, and none stalls.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +17,8 @@ use innermean::{
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
-/// What is left of the start's gap where a linear rate must come to, and a sublinear one; what they may take, in the calls of whole gradients.
+/// What is left of the start's gap where a linear rate must come to, and a sublinear one; what they
+/// may take, in the calls of whole gradients.
 const REACHED: (f64, f64) = (1e-6, 1e-1);
 const PASSES: (u64, u64) = (2000, 1000);
 
@@ -45,7 +47,8 @@ impl Case {
         let least = optimum(problem, start).expect("an optimum").objective;
         let first = problem.objective(&problem.erased().allowed(start));
         let linear = row.rate == Rate::Linear;
-        let (gap, passes) = if linear { (self.reached.0, PASSES.0) } else { (self.reached.1, PASSES.1) };
+        let (gap, passes) =
+            if linear { (self.reached.0, PASSES.0) } else { (self.reached.1, PASSES.1) };
         // Of a shared form of rows a query counts as all of them.
         let passes = if row.form == Form::Shared { 20 * passes } else { passes };
         let pass = gradient_calls(&problem.inner).total();
@@ -56,7 +59,8 @@ impl Case {
             target_objective: Some(least + gap * (first - least)),
             tolerance: None,
         };
-        let method = AnyMethod::named(row.name, &Choice::seeded(1), problem, start).expect("it suits");
+        let method =
+            AnyMethod::named(row.name, &Choice::seeded(1), problem, start).expect("it suits");
         let Solution { status, objective, calls, .. } =
             method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ());
         let report = format!(
@@ -71,7 +75,8 @@ impl Case {
 
     fn check(&self) {
         let mut failures = String::new();
-        let stochastic = METHODS.iter().filter(|row| row.family != Family::Batch && row.name != "pdbg");
+        let stochastic =
+            METHODS.iter().filter(|row| row.family != Family::Batch && row.name != "pdbg");
         for row in stochastic.filter(|row| row.suits(&self.problem).is_ok()) {
             match self.run(row) {
                 Ok(report) => println!("{report}"),
@@ -177,7 +182,10 @@ impl Passes for Shortened {
 #[test]
 fn a_loss_that_is_flat_in_parts() {
     let market = Market::generated(600, 8, 1);
-    let case = Case::new("semivariance", market.problem(&Task::new(Risk::Semivariance(1.0), Limits::Free)));
+    let case = Case::new(
+        "semivariance",
+        market.problem(&Task::new(Risk::Semivariance(1.0), Limits::Free)),
+    );
     Case { reached: (1e-4, 1e-1), ..case }.check();
 }
 
@@ -194,7 +202,8 @@ fn a_loss_with_kinks() {
     }
 }
 
-/// From 1e-3 to 1e3: what the small ones have to say is a millionth of a millionth of the objective, and nobody gets there by steps.
+/// From 1e-3 to 1e3: what the small ones have to say is a millionth of a millionth of the
+/// objective, and nobody gets there by steps.
 #[test]
 fn badly_scaled_features() {
     let mut data = Data::random(100, 7, 1e-6, 1);
@@ -209,7 +218,8 @@ fn features_of_mixed_sign() {
     let mdp = generate_mdp(&MdpOptions { features: Features::MixedSign, ..MdpOptions::default() });
     Case { reached: (1e-6, 2e-1), ..Case::new("mixed sign", process::problem(&mdp)) }.check();
     let walk = mdp.walk(500, 1);
-    let f = Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount).unwrap();
+    let f =
+        Mspbe::new(mdp.d, walk.features, &walk.next_features, walk.rewards, mdp.discount).unwrap();
     Case { reached: (1e-6, 2e-1), ..Case::new("projected", f.problem(0.0).unwrap()) }.check();
 }
 
@@ -219,7 +229,8 @@ fn a_start_far_away() {
     Case { start: vec![100.0; 5], ..case }.check();
 }
 
-/// A logistic loss of rows a hundred times as long: at the start it bends a thousand times more than elsewhere.
+/// A logistic loss of rows a hundred times as long: at the start it bends a thousand times more
+/// than elsewhere.
 #[test]
 fn a_steep_loss() {
     let mut data = Data::random(200, 5, 0.3, 3);
@@ -245,16 +256,21 @@ fn rows_of_different_length() {
 fn curvatures_that_are_understated() {
     let (problem, _) = Data::random(200, 6, 0.3, 5).ridge(0.01);
     let Problem { inner, merit, regularizer } = problem;
-    let case = Case::new("understated rows", Problem { inner, merit: Understated(merit), regularizer });
+    let case =
+        Case::new("understated rows", Problem { inner, merit: Understated(merit), regularizer });
     // SPDC's two steps are wrong in opposite directions, and the safeguard changes both in one.
     Case { reached: (1e-4, 1e-1), ..case }.check();
     let (problem, _) = least_squares(Affine::random(5, 1, 60, |_| 6, 1), 0.5, 0.05);
     let Problem { inner, merit, regularizer } = problem;
-    let case = Case::new("understated groups", Problem { inner, merit: Understated(merit), regularizer });
+    let case =
+        Case::new("understated groups", Problem { inner, merit: Understated(merit), regularizer });
     case.check();
     let (problem, _) = softplus_of_softplus(SoftplusUnits::random(5, 40, |_| 5, 1), 0.05);
     let Problem { inner, merit, regularizer } = problem;
-    let case = Case::new("understated softplus", Problem { inner, merit: Understated(merit), regularizer });
+    let case = Case::new(
+        "understated softplus",
+        Problem { inner, merit: Understated(merit), regularizer },
+    );
     Case { start: vec![3.0; 5], ..case }.check();
 }
 

@@ -10,9 +10,9 @@ use innermean::methods::spdc::Spdc;
 use innermean::methods::svrg::Svrg;
 use innermean::regularizer::Coordinate;
 use innermean::{
-    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed, Method,
-    Objective, Oracle, Passes, Problem, Reference, Regularizer, Ridged, Square, StepRule, Stop, Svrpda1,
-    Svrpda2, Tilted, Unregularized, optimum,
+    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed,
+    Method, Objective, Oracle, Passes, Problem, Reference, Regularizer, Ridged, Square, StepRule,
+    Stop, Svrpda1, Svrpda2, Tilted, Unregularized, optimum,
 };
 
 /// The objective along the run, and theta at its end.
@@ -33,11 +33,18 @@ fn run<'p, M: Listed + Method>(
     (solution.trace.iter().map(|r| (r.inner, r.objective)).collect(), solution.theta)
 }
 
-fn assert_same(got: &(Vec<(u64, f64)>, Vec<f64>), expected: &(Vec<(u64, f64)>, Vec<f64>), what: &str) {
+fn assert_same(
+    got: &(Vec<(u64, f64)>, Vec<f64>),
+    expected: &(Vec<(u64, f64)>, Vec<f64>),
+    what: &str,
+) {
     assert_eq!(got.0.len(), expected.0.len(), "{what}");
     for ((at, got), (when, expected)) in got.0.iter().zip(&expected.0) {
         assert_eq!(at, when);
-        assert!((got - expected).abs() <= 1e-9 * expected.abs(), "{what}: {got} {expected} after {at}");
+        assert!(
+            (got - expected).abs() <= 1e-9 * expected.abs(),
+            "{what}: {got} {expected} after {at}"
+        );
     }
     let largest = expected.1.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     for (l, (got, expected)) in got.1.iter().zip(&expected.1).enumerate() {
@@ -119,20 +126,32 @@ fn svrg_lags_to_the_same_answer() {
 #[test]
 fn spdc_lags_to_the_same_answer() {
     sparse_equals_dense::<Spdc>("spdc", &Choice::seeded(3), Some(41));
-    sparse_equals_dense::<Spdc>("spdc, batches", &Choice { batch: Some(5), ..Choice::seeded(3) }, Some(17));
+    sparse_equals_dense::<Spdc>(
+        "spdc, batches",
+        &Choice { batch: Some(5), ..Choice::seeded(3) },
+        Some(17),
+    );
 }
 
-/// A single loop never takes a second snapshot: what lags must survive from one outer iteration to the next.
+/// A single loop never takes a second snapshot: what lags must survive from one outer iteration to
+/// the next.
 #[test]
 fn a_single_loop_lags_to_the_same_answer() {
     let data = SparseData::random(150, 900, 4, false, 7);
-    let (merit, regularizer) = (Square::new(0.5).unwrap(), Ridged::new(L1::new(1e-3).unwrap(), 0.1).unwrap());
-    let [sparse, dense] = [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
+    let (merit, regularizer) =
+        (Square::new(0.5).unwrap(), Ridged::new(L1::new(1e-3).unwrap(), 0.1).unwrap());
+    let [sparse, dense] =
+        [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
     let choice = Choice { rule: Some(StepRule::Theorem3), ..Choice::seeded(3) };
-    assert_same(&run::<Svrpda1>(&sparse, &choice, None), &run::<Svrpda1>(&dense, &choice, None), "");
+    assert_same(
+        &run::<Svrpda1>(&sparse, &choice, None),
+        &run::<Svrpda1>(&dense, &choice, None),
+        "",
+    );
 }
 
-/// Averages of several samples, ell = 2: the sparse averages that SVRPDA-I keeps, and those of the collapsed rows.
+/// Averages of several samples, ell = 2: the sparse averages that SVRPDA-I keeps, and those of the
+/// collapsed rows.
 #[test]
 fn averages_at_supports_equal_whole_ones() {
     let (told, plain) = (Sparse::new(700, 60, true), Sparse::new(700, 60, false));
@@ -181,8 +200,10 @@ fn averages_at_supports_equal_whole_ones() {
 #[test]
 fn sparse_rows_have_the_same_optimum() {
     let data = SparseData::random(150, 60, 4, true, 7);
-    let (merit, regularizer) = (Square::new(0.5).unwrap(), Ridged::new(Unregularized, 0.1).unwrap());
-    let [sparse, dense] = [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
+    let (merit, regularizer) =
+        (Square::new(0.5).unwrap(), Ridged::new(Unregularized, 0.1).unwrap());
+    let [sparse, dense] =
+        [data.sparse(), data.dense()].map(|inner| Problem { inner, merit, regularizer });
     let start = vec![0.0; 60];
     let (a, b) = (optimum(&sparse, &start).unwrap(), optimum(&dense, &start).unwrap());
     assert_eq!(a.source, optimum::Source::Direct);
@@ -203,7 +224,8 @@ fn looking_changes_no_bit() {
     assert_eq!(spdc(None), spdc(Some(13)));
 }
 
-/// g with a count of the coordinates of theta that it is asked about: each step looks at theta through it alone.
+/// g with a count of the coordinates of theta that it is asked about: each step looks at theta
+/// through it alone.
 struct Counted<G> {
     g: G,
     coordinates: AtomicUsize,
@@ -262,8 +284,8 @@ where
     problem.regularizer.coordinates.load(Ordering::Relaxed) - before
 }
 
-/// With as many nonzeros in a row, a hundred times as many columns do not change the work of a step: what lags misses more steps, which
-/// costs no more.
+/// With as many nonzeros in a row, a hundred times as many columns do not change the work of a
+/// step: what lags misses more steps, which costs no more.
 #[test]
 fn the_work_of_a_step_does_not_grow_with_d() {
     fn check<M: Listed + Method>(name: &str) {

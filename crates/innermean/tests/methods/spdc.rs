@@ -7,8 +7,8 @@ use crate::support::toy::{Affine, Softplus, SoftplusUnits, least_squares};
 use innermean::draws::Stream;
 use innermean::methods::spdc::Spdc;
 use innermean::{
-    AnyMethod, Calls, Choice, ChoiceError, Collapsed, Driver, Inner, Listed, Measure, Merit, Method, Oracle,
-    Passes, Problem, Reference, Ridge, Square, Stop, Unregularized,
+    AnyMethod, Calls, Choice, ChoiceError, Collapsed, Driver, Inner, Listed, Measure, Merit,
+    Method, Oracle, Passes, Problem, Reference, Ridge, Square, Stop, Unregularized,
 };
 
 type Rows<P> = Problem<Collapsed, P, Ridge>;
@@ -43,7 +43,11 @@ fn portfolios_take_few_passes() {
     let generated = Market::generated(7240, 25, 1);
     for market in Market::real().iter().chain([&generated]) {
         let reached = passes(market, 1, [1e-4, 1e-6, 1e-9]);
-        assert!(reached[0] <= 12 && reached[1] <= 17 && reached[2] <= 28, "{}: {reached:?}", market.name);
+        assert!(
+            reached[0] <= 12 && reached[1] <= 17 && reached[2] <= 28,
+            "{}: {reached:?}",
+            market.name
+        );
     }
 }
 
@@ -72,7 +76,8 @@ fn absolute_deviation_is_certified() {
             let problem = market.problem(&task);
             let method = AnyMethod::named("spdc", &Choice::seeded(1), &problem, &[0.0; 6]).unwrap();
             let stop = Stop { max_outer: Some(600), tolerance: Some(1e-6), ..Stop::default() };
-            let solution = method.run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 6], &mut ());
+            let solution =
+                method.run(&Driver { stop, ..Driver::default() }, &problem, &[0.0; 6], &mut ());
             assert!(solution.status.is_solved(), "{task:?}: {}", solution.status);
             assert_eq!(solution.certificate.measure, Measure::DualityGap);
             let expected = market.objective(&task, &market.by_interior_point(&task));
@@ -100,7 +105,8 @@ fn theta_and_duals_reach_the_saddle_point() {
     assert!(distance_squared(w, &saddle.w).sqrt() < 1e-11);
 }
 
-/// `mu = 0.2` and a batch of rows: the theorem's factor `1 - 1/(n/m + R sqrt((n/m)/(mu gamma)))` for each step or better, down to rounding.
+/// `mu = 0.2` and a batch of rows: the theorem's factor `1 - 1/(n/m + R sqrt((n/m)/(mu gamma)))`
+/// for each step or better, down to rounding.
 #[test]
 fn the_rate_is_the_theorems_or_better() {
     for (batch, seed) in [(1, 1), (1, 2), (5, 1), (20, 1)] {
@@ -176,8 +182,11 @@ fn a_state_that_went_through_a_file_continues_bit_for_bit() {
 #[test]
 fn what_does_not_suit_is_refused() {
     let ridge = Ridge::from_weight(1.0).unwrap();
-    let problem =
-        Problem { inner: SoftplusUnits::random(3, 4, |_| 2, 1), merit: Softplus, regularizer: ridge };
+    let problem = Problem {
+        inner: SoftplusUnits::random(3, 4, |_| 2, 1),
+        merit: Softplus,
+        regularizer: ridge,
+    };
     let error = Spdc::choose(&Choice::default(), &problem, &[0.0; 3]).unwrap_err();
     assert!(matches!(error, ChoiceError::Unsuited { .. }), "{error}");
     let problem = rows(&Affine::random(3, 1, 12, |_| 2, 1), square(), 0.1);

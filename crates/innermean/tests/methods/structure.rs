@@ -1,5 +1,5 @@
-//! Laws of f: products against differences, averages against their definition, fused calls against the plain ones; and
-//! that structure changes the cost of a run and never its answer.
+//! Laws of f: products against differences, averages against their definition, fused calls against
+//! the plain ones; and that structure changes the cost of a run and never its answer.
 
 use crate::support::process;
 use crate::support::sparse::{Sparse, SparseData};
@@ -77,7 +77,12 @@ fn portfolio(n: usize, d: usize) -> Portfolio {
 }
 
 fn bellman(rewards: Rewards) -> Bellman {
-    process::bellman(&generate_mdp(&MdpOptions { states: 13, d: 6, rewards, ..MdpOptions::default() }))
+    process::bellman(&generate_mdp(&MdpOptions {
+        states: 13,
+        d: 6,
+        rewards,
+        ..MdpOptions::default()
+    }))
 }
 
 /// Ragged, with weights, ends, successors that repeat and a state that is never left.
@@ -176,7 +181,9 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
             for j in 0..f.n_y(i) {
                 let mut value = vec![0.0; ell];
                 f.value(&theta, i, j, &mut value);
-                mean.iter_mut().zip(value).for_each(|(mean, value)| *mean += value / f.n_y(i) as f64);
+                mean.iter_mut()
+                    .zip(value)
+                    .for_each(|(mean, value)| *mean += value / f.n_y(i) as f64);
             }
             expected[i * ell..(i + 1) * ell].copy_from_slice(&mean);
             let (mut one, mut work) = (vec![9.0; ell], vec![9.0; ell]);
@@ -216,7 +223,15 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
         assert_close(&got, &expected, 1e-12, name);
         let [mut got, mut expected] = [vec![0.5; d], vec![0.5; d]];
         f.add_jac_t_difference(&theta, &theta_ref, i, j, &w[..ell], 2.0, &mut got);
-        (&plain as &dyn Inner).add_jac_t_difference(&theta, &theta_ref, i, j, &w[..ell], 2.0, &mut expected);
+        (&plain as &dyn Inner).add_jac_t_difference(
+            &theta,
+            &theta_ref,
+            i,
+            j,
+            &w[..ell],
+            2.0,
+            &mut expected,
+        );
         assert_close(&got, &expected, 1e-12, name);
         if f.structure().affine {
             assert_close(&got, &vec![0.5; d], 1e-12, name);
@@ -233,10 +248,16 @@ fn supports_hold_all_that_a_term_looks_at() {
     each_inner(|name, f| {
         let theta = numbers(f.d(), 4);
         for i in 0..f.n_x() {
-            assert_eq!(f.support(i).is_some(), f.support(0).is_some(), "{name}: for every term or for none");
+            assert_eq!(
+                f.support(i).is_some(),
+                f.support(0).is_some(),
+                "{name}: for every term or for none"
+            );
             let Some(support) = f.support(i) else { continue };
             told += 1;
-            assert!(support.is_sorted_by(|a, b| a < b) && support.iter().all(|&l| (l as usize) < f.d()));
+            assert!(
+                support.is_sorted_by(|a, b| a < b) && support.iter().all(|&l| (l as usize) < f.d())
+            );
             for j in 0..f.n_y(i) {
                 let mut row = vec![0.0; f.d()];
                 f.add_jac_t(&theta, i, j, &numbers(f.ell(), 5), 1.0, &mut row);
@@ -267,7 +288,10 @@ fn bounds_hold_at_random_points() {
             }
             let mut row = vec![0.0; f.d()];
             f.add_mean_jac_t(&theta, i, &unit, 1.0, &mut row);
-            assert!(bounds.mean_jacobian.is_none_or(|b| norm(&row) <= b * (1.0 + 1e-12)), "{name}, mean {i}");
+            assert!(
+                bounds.mean_jacobian.is_none_or(|b| norm(&row) <= b * (1.0 + 1e-12)),
+                "{name}, mean {i}"
+            );
         }
     });
 }

@@ -1,4 +1,5 @@
-//! SPDG, ALEXR, SOX and MSVR: exact counts, resumed runs, and gaps that fall like a power of the steps.
+//! SPDG, ALEXR, SOX and MSVR: exact counts, resumed runs, and gaps that fall like a power of the
+//! steps.
 
 use crate::support::checks::{calls, counted, resumes};
 use crate::support::market::Market;
@@ -9,15 +10,16 @@ use innermean::methods::msvr::Msvr;
 use innermean::methods::sox::Sox;
 use innermean::methods::spdg::Spdg;
 use innermean::{
-    Absolute, Calls, Choice, Driver, Listed, Method, Objective, Portfolio, Problem, Ridge, Square, Stop,
-    Tilted, Unregularized,
+    Absolute, Calls, Choice, Driver, Listed, Method, Objective, Portfolio, Problem, Ridge, Square,
+    Stop, Tilted, Unregularized,
 };
 
 fn with_mirror(mirror: Mirror, seed: u64) -> Choice {
     Choice { mirror: Some(mirror), ..Choice::seeded(seed) }
 }
 
-/// The mean gap over a stretch of passes and five seeds, relative to that at the start, for each stretch.
+/// The mean gap over a stretch of passes and five seeds, relative to that at the start, for each
+/// stretch.
 fn gaps<'p, M: Method + Listed>(
     problem: impl Into<Objective<'p>>,
     start: &[f64],
@@ -31,22 +33,30 @@ fn gaps<'p, M: Method + Listed>(
     for seed in 0..5 {
         let method = M::choose(&Choice { seed, ..choice }, problem, start).unwrap();
         let stop = Stop { max_outer: Some(400), tolerance: Some(1e-12), ..Stop::default() };
-        let trace = Driver { stop, ..Driver::default() }.run(problem, &method, start, &mut ()).trace;
+        let trace =
+            Driver { stop, ..Driver::default() }.run(problem, &method, start, &mut ()).trace;
         for (mean, stretch) in means.iter_mut().zip(STRETCHES) {
             let count = (5 * stretch.len()) as f64;
-            *mean +=
-                trace[stretch].iter().map(|record| (record.objective - optimum) / first).sum::<f64>() / count;
+            *mean += trace[stretch]
+                .iter()
+                .map(|record| (record.objective - optimum) / first)
+                .sum::<f64>()
+                / count;
         }
     }
     means
 }
 
-/// Eight times the passes each: the noise falls like `k^-3/4`, by 4.8, once the steps have begun to.
+/// Eight times the passes each: the noise falls like `k^-3/4`, by 4.8, once the steps have begun
+/// to.
 #[test]
 fn gaps_fall_by_a_power() {
     let check = |name: &str, [early, middle, late]: [f64; 3]| {
         assert!(early < 0.2 && late < 5e-3, "{name}: {early:e} {middle:e} {late:e}");
-        assert!(middle < early / 1.5 && late < middle / 2.0, "{name}: {early:e} {middle:e} {late:e}");
+        assert!(
+            middle < early / 1.5 && late < middle / 2.0,
+            "{name}: {early:e} {middle:e} {late:e}"
+        );
     };
     let (problem, saddle) = least_squares(Affine::random(4, 1, 100, |i| 2 + i % 5, 1), 1.0, 0.1);
     let (start, optimum) = ([1.0; 4], problem.objective(&saddle.theta));
@@ -93,7 +103,9 @@ fn alexr_and_spdg_take_kinks() {
     let problem: Problem<Portfolio, Absolute, Tilted<innermean::Simplex>> =
         market.portfolio().problem(Absolute::new(1.0).unwrap(), innermean::Simplex).unwrap();
     let start = [0.2; 5];
-    let error = Alexr::choose(&with_mirror(Mirror::Conjugate, 1), &problem, &start).unwrap_err().to_string();
+    let error = Alexr::choose(&with_mirror(Mirror::Conjugate, 1), &problem, &start)
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("mirror = conjugate, expected euclidean"), "{error}");
     let stop = Stop { max_outer: Some(400), tolerance: Some(1e-12), ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };
@@ -105,9 +117,10 @@ fn alexr_and_spdg_take_kinks() {
     let first = problem.objective(&start) - optimum;
     let alexr = Alexr::choose(&Choice::seeded(1), &problem, &start).unwrap();
     let spdg = Spdg::choose(&Choice::seeded(1), &problem, &start).unwrap();
-    for solution in
-        [driver.run(&problem, &alexr, &start, &mut ()), driver.run(&problem, &spdg, &start, &mut ())]
-    {
+    for solution in [
+        driver.run(&problem, &alexr, &start, &mut ()),
+        driver.run(&problem, &spdg, &start, &mut ()),
+    ] {
         let gap = (solution.objective - optimum) / first;
         assert!(gap < 0.05, "{gap:e}");
         assert!(solution.certificate.gap.is_some(), "duals bound the gap");
@@ -129,7 +142,8 @@ fn calls_are_those_of_the_documentation() {
     let spdg = Spdg::choose(&Choice::seeded(1), &problem, &start).unwrap();
     assert_eq!(calls(&problem, &spdg), (nothing, vec![(nothing, counted(48, 48, 0)); 3]));
     for (outer_batch, batch) in [(1, 1), (5, 3)] {
-        let choice = Choice { outer_batch: Some(outer_batch), batch: Some(batch), ..Choice::seeded(1) };
+        let choice =
+            Choice { outer_batch: Some(outer_batch), batch: Some(batch), ..Choice::seeded(1) };
         // 12 terms of 4 samples.
         let steps = 48_usize.div_ceil(batch).max(12).div_ceil(outer_batch);
         let (terms, samples) = (steps * outer_batch, steps * outer_batch * batch);
@@ -155,18 +169,23 @@ fn a_state_that_went_through_a_file_continues_bit_for_bit() {
     resumes("sox", &problem, &Sox::choose(&choice, &problem, &[0.0; 3]).unwrap());
     resumes("msvr", &problem, &Msvr::choose(&choice, &problem, &[0.0; 3]).unwrap());
     for mirror in [Mirror::Euclidean, Mirror::Conjugate] {
-        let method = Alexr::choose(&Choice { mirror: Some(mirror), ..choice }, &problem, &[0.0; 3]).unwrap();
+        let method =
+            Alexr::choose(&Choice { mirror: Some(mirror), ..choice }, &problem, &[0.0; 3]).unwrap();
         resumes(&format!("alexr, {mirror:?}"), &problem, &method);
     }
 }
 
-/// For the square, the conjugate mirror is the Euclidean one in another unit: `alpha_w = 1/gamma` times as large, from the same duals.
+/// For the square, the conjugate mirror is the Euclidean one in another unit: `alpha_w = 1/gamma`
+/// times as large, from the same duals.
 #[test]
 fn the_mirrors_agree_on_a_square() {
     let problem = small();
     let optimum = 0.0;
-    let choice =
-        |mirror, alpha_w| Choice { alpha_w: Some(alpha_w), mirror: Some(mirror), ..Choice::seeded(2) };
+    let choice = |mirror, alpha_w| Choice {
+        alpha_w: Some(alpha_w),
+        mirror: Some(mirror),
+        ..Choice::seeded(2)
+    };
     let euclidean = gaps::<Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Euclidean, 0.5));
     let conjugate = gaps::<Alexr>(&problem, &[1.0; 3], optimum, choice(Mirror::Conjugate, 0.25));
     // They start from other duals, and forget them.

@@ -1,11 +1,14 @@
-//! Newton's method where f is not affine: Gauss-Newton's matrix, and a start on a part of the terms or of their samples.
+//! Newton's method where f is not affine: Gauss-Newton's matrix, and a start on a part of the terms
+//! or of their samples.
 
 use innermean::{
-    AnyMethod, Bags, Bernoulli, BoxConstraint, BoxedProblem, Choice, Driver, FreeTail, Groups, Inner,
-    LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Regularizer, Ridge, Sequences, SoftmaxBags,
-    Solution, Square, Stop,
+    AnyMethod, Bags, Bernoulli, BoxConstraint, BoxedProblem, Choice, Driver, FreeTail, Groups,
+    Inner, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Regularizer, Ridge,
+    Sequences, SoftmaxBags, Solution, Square, Stop,
 };
-use innermean_data::{GroupOptions, LanguageOptions, RowLabels, generate_groups, generate_language};
+use innermean_data::{
+    GroupOptions, LanguageOptions, RowLabels, generate_groups, generate_language,
+};
 
 /// A problem whose types are forgotten, and where to begin.
 struct Curved {
@@ -42,17 +45,30 @@ impl Curved {
 }
 
 /// Proportions of groups with `rows` rows each, from the smallest to the largest.
-fn proportions(name: &'static str, groups: usize, rows: (usize, usize), d: usize, weight: f64) -> Curved {
+fn proportions(
+    name: &'static str,
+    groups: usize,
+    rows: (usize, usize),
+    d: usize,
+    weight: f64,
+) -> Curved {
     let options = GroupOptions { groups, rows, features: d, labels: RowLabels::Binary, seed: 3 };
     let data = generate_groups(&options);
     let rows = Groups::gather(d, &data.rows, &data.groups, groups, true).expect("groups").0;
     let inner = Bags::new(rows, Link::Logistic);
     let start = inner.start(data.group_labels.iter().sum::<f64>() / groups as f64);
     let regularizer = FreeTail::new(Ridge::from_weight(weight).expect("a weight"), d);
-    Curved::new(name, inner, Bernoulli::new(data.group_labels).expect("proportions"), regularizer, start)
+    Curved::new(
+        name,
+        inner,
+        Bernoulli::new(data.group_labels).expect("proportions"),
+        regularizer,
+        start,
+    )
 }
 
-/// Whatever the groups: many small ones, of which a part is solved first; few large ones, of which some rows are; one alone; single rows.
+/// Whatever the groups: many small ones, of which a part is solved first; few large ones, of which
+/// some rows are; one alone; single rows.
 fn groups() -> Vec<Curved> {
     vec![
         proportions("many groups", 1500, (1, 12), 4, 1e-3),
@@ -75,8 +91,13 @@ fn others() -> Vec<Curved> {
     let (rows, labels) = gathered(RowLabels::Classes(3), 3, 4);
     let inner = SoftmaxBags::new(rows, 3).expect("three classes");
     let start = inner.start(&[1.0 / 3.0; 3]);
-    let classes =
-        Curved::new("classes", inner, NegativeLog::new(3, labels).expect("proportions"), ridge(9), start);
+    let classes = Curved::new(
+        "classes",
+        inner,
+        NegativeLog::new(3, labels).expect("proportions"),
+        ridge(9),
+        start,
+    );
     let (rows, labels) = gathered(RowLabels::Counts, 3, 5);
     let sizes: Vec<f64> = (0..300).map(|i| rows.size(i) as f64).collect();
     let total = sizes.iter().sum::<f64>();
@@ -126,9 +147,10 @@ fn a_start_on_a_part_changes_no_answer() {
 /// Most of the way is made before the second gradient of all data.
 #[test]
 fn a_part_saves_passes() {
-    for curved in
-        [proportions("many", 4000, (8, 8), 5, 1e-4), proportions("large", 10, (8000, 8000), 3, 1e-4)]
-    {
+    for curved in [
+        proportions("many", 4000, (8, 8), 5, 1e-4),
+        proportions("large", 10, (8000, 8000), 3, 1e-4),
+    ] {
         let found = curved.run("newton", 0, 1e-6);
         let P { first, last } = P::of(&found);
         assert!(found.trace[1].objective - last <= 1e-2 * (first - last), "{}", curved.name);
@@ -151,11 +173,15 @@ impl P {
 /// The bits of an answer do not depend on the threads.
 #[test]
 fn threads_change_nothing() {
-    for curved in
-        [proportions("many", 3000, (1, 30), 4, 1e-3), proportions("large", 8, (3000, 6000), 3, 1e-3)]
-    {
+    for curved in [
+        proportions("many", 3000, (1, 30), 4, 1e-3),
+        proportions("large", 8, (3000, 6000), 3, 1e-3),
+    ] {
         let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a thread pool");
             let found = pool.install(|| curved.run("newton", 1, 1e-8));
             (found.theta, found.calls)
         };
@@ -164,7 +190,8 @@ fn threads_change_nothing() {
     }
 }
 
-/// A start next to the solution is not left for a worse point: what a part says is heard only where P falls.
+/// A start next to the solution is not left for a worse point: what a part says is heard only where
+/// P falls.
 #[test]
 fn a_good_start_is_kept() {
     let mut curved = proportions("many groups", 1500, (1, 12), 4, 1e-3);
@@ -175,16 +202,18 @@ fn a_good_start_is_kept() {
     assert!(found.trace.iter().all(|record| record.objective <= first + 1e-13), "P has risen");
 }
 
-/// Labels that a language model alone explains: P is not convex, falls all the same, and its gradient vanishes.
+/// Labels that a language model alone explains: P is not convex, falls all the same, and its
+/// gradient vanishes.
 #[test]
 fn what_is_not_convex_descends_to_a_stationary_point() {
     let options = LanguageOptions { classes: 3, steps: 600, ..LanguageOptions::default() };
     let spoken = generate_language(&options);
     let (ngrams, probabilities) = spoken.ngrams(2);
     let language = LanguageModel::new(3, 2, &ngrams, &probabilities).expect("a language");
-    let sequences =
-        Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language).expect("sequences");
-    let problem = sequences.problem(Ridge::from_weight(1e-3).expect("a weight")).expect("a problem");
+    let sequences = Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language)
+        .expect("sequences");
+    let problem =
+        sequences.problem(Ridge::from_weight(1e-3).expect("a weight")).expect("a problem");
     let start: Vec<f64> = (0..problem.inner.d()).map(|l| 0.3 * (2.3 * l as f64).sin()).collect();
     let curved = Curved::new("sequences", problem.inner, problem.merit, problem.regularizer, start);
     let found = curved.run("newton", 0, 1e-6);

@@ -15,14 +15,15 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// `t` transitions between 40 states with d random features each, the last of which are smaller by the factor `spread`; all in the
-    /// unit `scale`.
+    /// `t` transitions between 40 states with d random features each, the last of which are smaller
+    /// by the factor `spread`; all in the unit `scale`.
     pub(crate) fn random(d: usize, t: usize, spread: f64, scale: f64, seed: u64) -> Self {
         const STATES: usize = 40;
         let mut draws = Stream::new(seed, 90);
         let size = |l: usize| scale * spread.powf(-(l as f64) / (d as f64 - 1.0).max(1.0));
-        let features: Vec<Vec<f64>> =
-            (0..STATES).map(|_| (0..d).map(|l| size(l) * (2.0 * draws.unit() - 0.7)).collect()).collect();
+        let features: Vec<Vec<f64>> = (0..STATES)
+            .map(|_| (0..d).map(|l| size(l) * (2.0 * draws.unit() - 0.7)).collect())
+            .collect();
         let rewards: Vec<f64> = (0..STATES).map(|_| draws.unit()).collect();
         // From each state to one of five others.
         let next: Vec<usize> = (0..5 * STATES).map(|_| draws.index(STATES)).collect();
@@ -43,7 +44,8 @@ impl Chain {
 
     pub(crate) fn mspbe(&self) -> Mspbe {
         let features = self.transitions.iter().flat_map(|(now, _, _)| now.clone()).collect();
-        let next: Vec<f64> = self.transitions.iter().flat_map(|(_, next, _)| next.clone()).collect();
+        let next: Vec<f64> =
+            self.transitions.iter().flat_map(|(_, next, _)| next.clone()).collect();
         let rewards = self.transitions.iter().map(|(_, _, r)| *r).collect();
         Mspbe::new(self.d, features, &next, rewards, self.discount).unwrap()
     }
@@ -73,7 +75,8 @@ impl Chain {
 
     /// The minimiser, from the normal equations `(A' C^-1 A + rho I) theta = A' C^-1 b`.
     pub(crate) fn minimiser(&self, rho: f64) -> Vec<f64> {
-        let unit = |l: usize| (0..self.d).map(|m| f64::from(u8::from(l == m))).collect::<Vec<f64>>();
+        let unit =
+            |l: usize| (0..self.d).map(|m| f64::from(u8::from(l == m))).collect::<Vec<f64>>();
         let (_, b, c) = self.moments(&unit(0));
         // The columns of A, and C^-1 times these.
         let columns: Vec<Vec<f64>> = (0..self.d).map(|l| self.moments(&unit(l)).0).collect();

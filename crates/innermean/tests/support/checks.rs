@@ -29,7 +29,8 @@ pub(crate) fn counted(f: usize, jacobian: usize, merit: usize) -> Calls {
     Calls { f: f as u64, jacobian: jacobian as u64, merit: merit as u64 }
 }
 
-/// Runs three outer iterations, whole and with the state written and read between two steps, and compares bit for bit.
+/// Runs three outer iterations, whole and with the state written and read between two steps, and
+/// compares bit for bit.
 pub(crate) fn resumes<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
     let problem = problem.into();
     let run = |cut: Option<usize>| {

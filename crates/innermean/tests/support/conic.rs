@@ -1,7 +1,10 @@
-//! A convex quadratic program, written down row by row and solved by Clarabel, an interior-point solver.
+//! A convex quadratic program, written down row by row and solved by Clarabel, an interior-point
+//! solver.
 
 use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
+use clarabel::solver::{
+    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
+};
 
 /// `min over x of  (1/2) sum_v p_v x_v^2 + sum_v q_v x_v` under equations and inequalities.
 #[derive(Debug, Default)]
@@ -62,10 +65,14 @@ impl Program {
             max_iter: 500,
             ..DefaultSettings::default()
         };
-        let mut solver = DefaultSolver::new(&p, &self.q, &a, &b, &cones, settings).expect("a valid program");
+        let mut solver =
+            DefaultSolver::new(&p, &self.q, &a, &b, &cones, settings).expect("a valid program");
         solver.solve();
         let status = solver.solution.status;
-        assert!(matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved), "Clarabel: {status:?}");
+        assert!(
+            matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved),
+            "Clarabel: {status:?}"
+        );
         solver.solution.x
     }
 }

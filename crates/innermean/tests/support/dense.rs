@@ -52,7 +52,8 @@ impl Symmetric {
         let mut l = vec![0.0; d * d];
         for r in 0..d {
             for c in 0..=r {
-                let rest = self.entries[r * d + c] - dot(&l[r * d..r * d + c], &l[c * d..c * d + c]);
+                let rest =
+                    self.entries[r * d + c] - dot(&l[r * d..r * d + c], &l[c * d..c * d + c]);
                 l[r * d + c] = if r == c {
                     assert!(rest > 0.0, "the matrix is positive definite");
                     rest.sqrt()

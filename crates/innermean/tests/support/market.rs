@@ -1,11 +1,12 @@
-//! Portfolios of returns: the raw formula of the objective, the closed form, and the same as a quadratic program.
+//! Portfolios of returns: the raw formula of the objective, the closed form, and the same as a
+//! quadratic program.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use innermean::{
-    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, Budget, DownsideSquare, Huber, L1, Portfolio, Problem,
-    Ridged, Simplex, Square, Tilted, Unregularized,
+    Absolute, AnyMerit, AnyRegularizer, BoxConstraint, Budget, DownsideSquare, Huber, L1,
+    Portfolio, Problem, Ridged, Simplex, Square, Tilted, Unregularized,
 };
 use innermean_data::{ReadOptions, Returns, generate_factor_model, read_returns};
 
@@ -45,7 +46,8 @@ pub(crate) enum Limits {
     Invested(f64, f64),
 }
 
-/// `-<m, theta> + (1/n) sum_i risk(<x_i - m, theta>) + l1 |theta|_1 + (l2/2) |theta|^2` within limits.
+/// `-<m, theta> + (1/n) sum_i risk(<x_i - m, theta>) + l1 |theta|_1 + (l2/2) |theta|^2` within
+/// limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task {
     pub(crate) risk: Risk,
@@ -73,7 +75,8 @@ impl Market {
     }
 
     fn read() -> Vec<Self> {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/portfolio");
+        let folder =
+            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/portfolio");
         let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
@@ -98,7 +101,9 @@ impl Market {
     }
 
     pub(crate) fn mean(&self) -> Vec<f64> {
-        (0..self.d).map(|l| self.rows.iter().map(|row| row[l]).sum::<f64>() / self.n() as f64).collect()
+        (0..self.d)
+            .map(|l| self.rows.iter().map(|row| row[l]).sum::<f64>() / self.n() as f64)
+            .collect()
     }
 
     fn deviations(&self) -> Vec<Vec<f64>> {
@@ -123,11 +128,13 @@ impl Market {
     pub(crate) fn objective(&self, task: &Task, theta: &[f64]) -> f64 {
         let risk: f64 = self.deviations().iter().map(|x| task.risk.of(dot(x, theta))).sum();
         let l1: f64 = theta.iter().map(|t| t.abs()).sum();
-        risk / self.n() as f64 - dot(&self.mean(), theta) + task.l1 * l1 + 0.5 * task.l2 * dot(theta, theta)
+        risk / self.n() as f64 - dot(&self.mean(), theta)
+            + task.l1 * l1
+            + 0.5 * task.l2 * dot(theta, theta)
     }
 
-    /// The minimiser by Clarabel, from the formula: theta, the deviations `u_i = <x_i - m, theta>` as variables of
-    /// their own, and whatever the risk needs beside them.
+    /// The minimiser by Clarabel, from the formula: theta, the deviations `u_i = <x_i - m, theta>`
+    /// as variables of their own, and whatever the risk needs beside them.
     pub(crate) fn by_interior_point(&self, task: &Task) -> Vec<f64> {
         let n = self.n() as f64;
         let mut program = Program::default();
@@ -220,7 +227,9 @@ impl Market {
                 let bounds = BoxConstraint::new(lo, hi).unwrap().with_l1(task.l1).unwrap();
                 Budget::new(self.d, bounds).unwrap().into()
             }
-            Limits::Between(lo, hi) => BoxConstraint::new(lo, hi).unwrap().with_l1(task.l1).unwrap().into(),
+            Limits::Between(lo, hi) => {
+                BoxConstraint::new(lo, hi).unwrap().with_l1(task.l1).unwrap().into()
+            }
         };
         self.portfolio().problem(merit, Ridged::new(g, task.l2).unwrap()).unwrap()
     }
@@ -230,7 +239,9 @@ impl Market {
 pub(crate) fn real_markets() -> &'static [Market] {
     let markets = Market::real();
     if markets.is_empty() {
-        println!("skipped: the 18 real portfolios are not in shared/data/portfolio beside the repository");
+        println!(
+            "skipped: the 18 real portfolios are not in shared/data/portfolio beside the repository"
+        );
     } else {
         assert_eq!(markets.len(), 18);
     }
@@ -261,7 +272,9 @@ impl Task {
         match self.limits {
             Limits::Free => 0.0,
             Limits::LongOnly => below(0.0).max((theta.iter().sum::<f64>() - 1.0).abs()),
-            Limits::Invested(lo, hi) => below(lo).max(above(hi)).max((theta.iter().sum::<f64>() - 1.0).abs()),
+            Limits::Invested(lo, hi) => {
+                below(lo).max(above(hi)).max((theta.iter().sum::<f64>() - 1.0).abs())
+            }
             Limits::Between(lo, hi) => below(lo).max(above(hi)),
         }
     }

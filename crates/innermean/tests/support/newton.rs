@@ -28,6 +28,7 @@ pub(crate) fn logistic_regression(width: usize, rows: &[f64], labels: &[f64]) ->
 pub(crate) fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
     let (ma, mb) = (mean(a), mean(b));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(a, b)| f(a - ma, b - mb)).sum::<f64>();
+    let sum =
+        |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(a, b)| f(a - ma, b - mb)).sum::<f64>();
     sum(&|a, b| a * b) / (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt()
 }

@@ -16,10 +16,15 @@ pub(crate) fn bellman(mdp: &Mdp) -> Bellman {
 }
 
 pub(crate) fn problem(mdp: &Mdp) -> Problem<Bellman, Square, Unregularized> {
-    Problem { inner: bellman(mdp), merit: Square::new(1.0).expect("a weight"), regularizer: Unregularized }
+    Problem {
+        inner: bellman(mdp),
+        merit: Square::new(1.0).expect("a weight"),
+        regularizer: Unregularized,
+    }
 }
 
-/// The minimiser by the normal equations, from rows `Psi_i - discount sum_j P_ij Psi_j` and targets `sum_j P_ij r_ij`.
+/// The minimiser by the normal equations, from rows `Psi_i - discount sum_j P_ij Psi_j` and targets
+/// `sum_j P_ij r_ij`.
 pub(crate) fn normal_equations(mdp: &Mdp) -> Vec<f64> {
     let (s, d) = (mdp.states, mdp.d);
     let mut matrix = Symmetric::scaled_identity(d, 0.0);

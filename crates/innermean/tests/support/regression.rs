@@ -15,13 +15,15 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Column l is uniform of scale `spread^(l/(d-1))`: columns of unlike scale make the problem ill-conditioned.
+    /// Column l is uniform of scale `spread^(l/(d-1))`: columns of unlike scale make the problem
+    /// ill-conditioned.
     pub(crate) fn random(n: usize, d: usize, spread: f64, seed: u64) -> Self {
         let mut stream = Stream::new(seed, 79);
         let mut symmetric = || 2.0 * stream.unit() - 1.0;
         let truth: Vec<f64> = (0..d).map(|_| 3.0 * symmetric()).collect();
         let scale = |l: usize| spread.powf(l as f64 / (d - 1) as f64);
-        let rows: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|l| scale(l) * symmetric()).collect()).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..n).map(|_| (0..d).map(|l| scale(l) * symmetric()).collect()).collect();
         let response = rows.iter().map(|row| dot(row, &truth) + 0.5 * symmetric()).collect();
         Data { d, rows, response }
     }
@@ -30,7 +32,8 @@ impl Data {
         self.response.iter().map(|r| r.signum()).collect()
     }
 
-    /// `(1/n) sum_i (<a_i, theta> - response_i)^2 + (lambda/2) |theta|^2`, and its minimiser by the normal equations.
+    /// `(1/n) sum_i (<a_i, theta> - response_i)^2 + (lambda/2) |theta|^2`, and its minimiser by the
+    /// normal equations.
     pub(crate) fn ridge(&self, lambda: f64) -> (Problem<Collapsed, Square, Ridge>, Vec<f64>) {
         let n = self.rows.len() as f64;
         let mut matrix = Symmetric::scaled_identity(self.d, lambda);
@@ -43,8 +46,8 @@ impl Data {
         (problem, matrix.solve(&right))
     }
 
-    /// `(1/n) sum_i log(1 + exp(-y_i <a_i, theta>)) + (lambda/2) |theta|^2` with the response's signs as labels, and its
-    /// minimiser by Newton's method.
+    /// `(1/n) sum_i log(1 + exp(-y_i <a_i, theta>)) + (lambda/2) |theta|^2` with the response's
+    /// signs as labels, and its minimiser by Newton's method.
     pub(crate) fn logistic(&self, lambda: f64) -> (Problem<Collapsed, Logistic, Ridge>, Vec<f64>) {
         let n = self.rows.len() as f64;
         let labels = self.labels();

@@ -15,7 +15,8 @@ pub(crate) struct SparseData {
 }
 
 impl SparseData {
-    /// n rows, each of at most `nonzeros` numbers at random columns, some rows empty; with a column of ones at the end if asked for.
+    /// n rows, each of at most `nonzeros` numbers at random columns, some rows empty; with a column
+    /// of ones at the end if asked for.
     pub(crate) fn random(n: usize, d: usize, nonzeros: usize, intercept: bool, seed: u64) -> Self {
         let mut draws = Stream::new(seed, 83);
         let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
@@ -32,7 +33,8 @@ impl SparseData {
             own.dedup();
             let mut score = 0.3;
             for &l in &own {
-                let value = if intercept && l as usize == d - 1 { 1.0 } else { 2.0 * draws.unit() - 1.0 };
+                let value =
+                    if intercept && l as usize == d - 1 { 1.0 } else { 2.0 * draws.unit() - 1.0 };
                 values.push(value);
                 score += value * truth[l as usize];
             }
@@ -45,7 +47,8 @@ impl SparseData {
 
     pub(crate) fn sparse(&self) -> Collapsed {
         let rows =
-            SparseRows::new(self.d, self.starts.clone(), self.columns.clone(), self.values.clone()).unwrap();
+            SparseRows::new(self.d, self.starts.clone(), self.columns.clone(), self.values.clone())
+                .unwrap();
         Collapsed::from_sparse_rows(rows, self.offsets())
     }
 
@@ -64,8 +67,8 @@ impl SparseData {
     }
 }
 
-/// `f_theta(x_i, y_ij) = (theta_l c_ij + theta_m - b_i, theta_m)` with `l = (3 i + j) mod d`, `m = (5 i + 1) mod d`: affine, ell = 2, ragged,
-/// with or without a word on its supports.
+/// `f_theta(x_i, y_ij) = (theta_l c_ij + theta_m - b_i, theta_m)` with `l = (3 i + j) mod d`, `m =
+/// (5 i + 1) mod d`: affine, ell = 2, ragged, with or without a word on its supports.
 #[derive(Debug, Clone)]
 pub(crate) struct Sparse {
     d: usize,

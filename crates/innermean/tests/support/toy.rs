@@ -28,17 +28,27 @@ pub(crate) struct Affine {
 
 impl Affine {
     /// Random entries; term i has `n_y(i)` samples, scattered around a centre of their own.
-    pub(crate) fn random(d: usize, ell: usize, n_x: usize, n_y: impl Fn(usize) -> usize, seed: u64) -> Self {
+    pub(crate) fn random(
+        d: usize,
+        ell: usize,
+        n_x: usize,
+        n_y: impl Fn(usize) -> usize,
+        seed: u64,
+    ) -> Self {
         let mut stream = Stream::new(seed, 77);
-        let mut numbers =
-            |n: usize, scale: f64| -> Vec<f64> { (0..n).map(|_| scale * symmetric(&mut stream)).collect() };
+        let mut numbers = |n: usize, scale: f64| -> Vec<f64> {
+            (0..n).map(|_| scale * symmetric(&mut stream)).collect()
+        };
         let samples = (0..n_x)
             .map(|i| {
                 let centre = numbers(ell * d, 1.0);
                 (0..n_y(i))
                     .map(|_| {
                         let scatter = numbers(ell * d, 0.5);
-                        (centre.iter().zip(&scatter).map(|(c, s)| c + s).collect(), numbers(ell, 2.0))
+                        (
+                            centre.iter().zip(&scatter).map(|(c, s)| c + s).collect(),
+                            numbers(ell, 2.0),
+                        )
                     })
                     .collect()
             })
@@ -128,9 +138,14 @@ impl Passes for Affine {
 }
 
 /// `(1/n) sum_i c |Abar_i theta + bbar_i|^2 + (lambda/2) |theta|^2`
-pub(crate) fn least_squares(f: Affine, c: f64, lambda: f64) -> (Problem<Affine, Square, Ridge>, Saddle) {
+pub(crate) fn least_squares(
+    f: Affine,
+    c: f64,
+    lambda: f64,
+) -> (Problem<Affine, Square, Ridge>, Saddle) {
     let (d, n) = (f.d, f.n_x() as f64);
-    // The normal equations ((2c/n) sum_i Abar_i' Abar_i + lambda I) theta = -(2c/n) sum_i Abar_i' bbar_i.
+    // The normal equations ((2c/n) sum_i Abar_i' Abar_i + lambda I) theta = -(2c/n) sum_i Abar_i'
+    // bbar_i.
     let mut matrix = Symmetric::scaled_identity(d, lambda);
     let mut right = vec![0.0; d];
     for i in 0..f.n_x() {
@@ -145,7 +160,10 @@ pub(crate) fn least_squares(f: Affine, c: f64, lambda: f64) -> (Problem<Affine, 
     let w = (0..f.n_x())
         .flat_map(|i| {
             let (a, b) = f.average(i);
-            a.chunks_exact(d).zip(b).map(|(row, b)| 2.0 * c * (dot(row, &theta) + b)).collect::<Vec<_>>()
+            a.chunks_exact(d)
+                .zip(b)
+                .map(|(row, b)| 2.0 * c * (dot(row, &theta) + b))
+                .collect::<Vec<_>>()
         })
         .collect();
     let problem = Problem {
@@ -166,7 +184,8 @@ fn softplus(t: f64) -> f64 {
     t.max(0.0) + (-t.abs()).exp().ln_1p()
 }
 
-/// `phi(u) = log(1 + e^u)`, `phi*(w) = w ln w + (1-w) ln(1-w)` on [0, 1]: rising, 1/4-smooth, of slope at most 1.
+/// `phi(u) = log(1 + e^u)`, `phi*(w) = w ln w + (1-w) ln(1-w)` on [0, 1]: rising, 1/4-smooth, of
+/// slope at most 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Softplus;
 
@@ -184,8 +203,8 @@ impl ScalarMerit for Softplus {
         if (0.0..=1.0).contains(&w) { part(w) + part(1.0 - w) } else { f64::INFINITY }
     }
 
-    /// `v = sigmoid(t)` for the root t of the rising `alpha t + sigmoid(t) - w`, which lies between `(w-1)/alpha` and
-    /// `w/alpha`: Newton's steps, halving the bracket where one leaves it.
+    /// `v = sigmoid(t)` for the root t of the rising `alpha t + sigmoid(t) - w`, which lies between
+    /// `(w-1)/alpha` and `w/alpha`: Newton's steps, halving the bracket where one leaves it.
     fn prox_phi_star(&self, _: usize, alpha: f64, w: f64) -> f64 {
         let (mut lo, mut hi) = ((w - 1.0) / alpha, w / alpha);
         let mut t = 0.0_f64.clamp(lo, hi);
@@ -216,7 +235,8 @@ impl ScalarMerit for Softplus {
     }
 }
 
-/// `f = log(1 + exp(<a_ij, theta> + b_ij))`: convex, so that `<f, w>` is convex for the duals of a rising phi, `w >= 0`.
+/// `f = log(1 + exp(<a_ij, theta> + b_ij))`: convex, so that `<f, w>` is convex for the duals of a
+/// rising phi, `w >= 0`.
 #[derive(Debug, Clone)]
 pub(crate) struct SoftplusUnits {
     d: usize,
@@ -232,7 +252,10 @@ impl SoftplusUnits {
             let a: Vec<f64> = (0..d).map(|_| symmetric(&mut stream) / (d as f64).sqrt()).collect();
             (a, symmetric(&mut stream))
         };
-        SoftplusUnits { d, samples: (0..n_x).map(|i| (0..n_y(i)).map(|_| sample()).collect()).collect() }
+        SoftplusUnits {
+            d,
+            samples: (0..n_x).map(|i| (0..n_y(i)).map(|_| sample()).collect()).collect(),
+        }
     }
 
     fn longest(&self) -> f64 {
@@ -321,7 +344,8 @@ pub(crate) fn softplus_of_softplus(
             break;
         }
         let direction = hessian.solve(&gradient);
-        let at = |t: f64| -> Vec<f64> { theta.iter().zip(&direction).map(|(x, v)| x - t * v).collect() };
+        let at =
+            |t: f64| -> Vec<f64> { theta.iter().zip(&direction).map(|(x, v)| x - t * v).collect() };
         let next = (0..30).map(|halvings| at(0.5_f64.powi(halvings))).find(|x| {
             let (g, _) = derivatives(x);
             dot(&g, &g) < norm
@@ -339,6 +363,7 @@ pub(crate) fn softplus_of_softplus(
             sigmoid(sum / samples.len() as f64)
         })
         .collect();
-    let problem = Problem { inner: f, merit: Softplus, regularizer: Ridge::from_weight(lambda).unwrap() };
+    let problem =
+        Problem { inner: f, merit: Softplus, regularizer: Ridge::from_weight(lambda).unwrap() };
     (problem, Saddle { theta, w })
 }

@@ -54,7 +54,8 @@ impl Case for BellmanCase {
     fn solve(&self, task: &Task) -> Run {
         let Mdp { states, d, discount, transitions, rewards, features, .. } = self.mdp.clone();
         solve(task, states, || Problem {
-            inner: Bellman::new(d, features, transitions, rewards, discount).expect("distributions"),
+            inner: Bellman::new(d, features, transitions, rewards, discount)
+                .expect("distributions"),
             merit: Square::new(1.0).expect("positive"),
             regularizer: Unregularized,
         })

@@ -1,8 +1,10 @@
 //! Groups of rows with one proportion each, drawn in parallel.
 //!
-//! `y_ij = s (m_i + e_ij)` with centres `m_i ~ 0.7 N(0, 1)` and `e_ij ~ N(0, 1)`; s is 1 or, for uneven features, 1/k for feature k. The
-//! proportion of a group is the mean of `sigmoid(<y_ij, theta*> + 0.3)` with noise of 0.02, `theta* ~ N(0, 1)`, over `sqrt(d)` unless features
-//! are uneven. The model has an intercept and a small ridge on the other coefficients; all begin at the intercept of the mean proportion.
+//! `y_ij = s (m_i + e_ij)` with centres `m_i ~ 0.7 N(0, 1)` and `e_ij ~ N(0, 1)`; s is 1 or, for
+//! uneven features, 1/k for feature k. The proportion of a group is the mean of `sigmoid(<y_ij,
+//! theta*> + 0.3)` with noise of 0.02, `theta* ~ N(0, 1)`, over `sqrt(d)` unless features are
+//! uneven. The model has an intercept and a small ridge on the other coefficients; all begin at the
+//! intercept of the mean proportion.
 
 use std::path::Path;
 
@@ -85,14 +87,22 @@ impl Case for GroupsCase {
             let inner = Bags::new(groups, Link::Logistic);
             let start = inner.start(self.mean_proportion());
             let regularizer = FreeTail::new(Ridge::from_weight(RIDGE).expect("positive"), self.d);
-            (Problem { inner, merit: Bernoulli::new(proportions).expect("proportions"), regularizer }, start)
+            (
+                Problem {
+                    inner,
+                    merit: Bernoulli::new(proportions).expect("proportions"),
+                    regularizer,
+                },
+                start,
+            )
         })
     }
 
     fn objectives(&self, theta: &[f64]) -> Vec<f64> {
         let (coefficients, intercept) = (&theta[..self.d], theta[self.d]);
-        let probability =
-            |r: usize| sigmoid(dot(&self.rows[r * self.d..(r + 1) * self.d], coefficients) + intercept);
+        let probability = |r: usize| {
+            sigmoid(dot(&self.rows[r * self.d..(r + 1) * self.d], coefficients) + intercept)
+        };
         let mut loss = 0.0;
         for (i, q) in self.proportions.iter().enumerate() {
             let u = mean(self.size, |j| probability(i * self.size + j));

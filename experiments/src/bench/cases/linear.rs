@@ -1,9 +1,10 @@
 //! Linear predictors, dense and sparse.
 //!
-//! Dense: standard normal features, `theta* ~ 3 N(0, 1) / sqrt(d)`. Sparse: columns by Zipf's law (column k in proportion to 1/k), normal
-//! values, rows of length 1, `theta* ~ 3 N(0, 1)`. Scores deviate by about 3 in both; labels have the logistic probabilities, and the
-//! ridge is 1/n. The elastic net has 10 % of its coefficients in the truth, noise of deviation 1, and weights of a tenth and a
-//! hundredth of the smallest l1 at which all is zero.
+//! Dense: standard normal features, `theta* ~ 3 N(0, 1) / sqrt(d)`. Sparse: columns by Zipf's law
+//! (column k in proportion to 1/k), normal values, rows of length 1, `theta* ~ 3 N(0, 1)`. Scores
+//! deviate by about 3 in both; labels have the logistic probabilities, and the ridge is 1/n. The
+//! elastic net has 10 % of its coefficients in the truth, noise of deviation 1, and weights of a
+//! tenth and a hundredth of the smallest l1 at which all is zero.
 
 use std::path::Path;
 
@@ -96,9 +97,11 @@ impl LinearCase {
     pub fn elastic_net(n: usize, d: usize, seed: u64) -> Self {
         let (mut model, mut draws, mut noise) =
             (Draws::new(seed, 0), Draws::new(seed, 1), Draws::new(seed, 2));
-        let truth: Vec<f64> = (0..d).map(|l| if l % 10 == 0 { model.normal() } else { 0.0 }).collect();
+        let truth: Vec<f64> =
+            (0..d).map(|l| if l % 10 == 0 { model.normal() } else { 0.0 }).collect();
         let values: Vec<f64> = (0..n * d).map(|_| draws.normal()).collect();
-        let targets: Vec<f64> = values.chunks_exact(d).map(|row| dot(row, &truth) + noise.normal()).collect();
+        let targets: Vec<f64> =
+            values.chunks_exact(d).map(|row| dot(row, &truth) + noise.normal()).collect();
         let slope = |l: usize| mean(n, |i| targets[i] * values[i * d + l]).abs();
         let most = (0..d).map(slope).fold(0.0, f64::max);
         let (l1, l2) = (0.1 * most, 0.01 * most);
@@ -114,7 +117,11 @@ impl LinearCase {
             Rows::Dense(values) => dot(&values[i * self.d..(i + 1) * self.d], theta),
             Rows::Sparse { starts, columns, values } => {
                 let own = starts[i]..starts[i + 1];
-                columns[own.clone()].iter().zip(&values[own]).map(|(&l, x)| x * theta[l as usize]).sum()
+                columns[own.clone()]
+                    .iter()
+                    .zip(&values[own])
+                    .map(|(&l, x)| x * theta[l as usize])
+                    .sum()
             }
         }
     }
@@ -129,7 +136,9 @@ impl Case for LinearCase {
         let (n, d) = (self.n(), self.d);
         match &self.rows {
             Rows::Dense(_) => format!("dense {n} x {d}"),
-            Rows::Sparse { values, .. } => format!("sparse {n} x {d}, {} non-zeros a row", values.len() / n),
+            Rows::Sparse { values, .. } => {
+                format!("sparse {n} x {d}, {} non-zeros a row", values.len() / n)
+            }
         }
     }
 
@@ -167,7 +176,8 @@ impl Case for LinearCase {
                 Box::new(move || predictors(d, values, minus).expect("finite numbers"))
             }
             Rows::Sparse { starts, columns, values } => {
-                let (d, starts, columns, values) = (self.d, starts.clone(), columns.clone(), values.clone());
+                let (d, starts, columns, values) =
+                    (self.d, starts.clone(), columns.clone(), values.clone());
                 Box::new(move || {
                     let rows = SparseRows::new(d, starts, columns, values).expect("rising columns");
                     sparse_predictors(rows, minus).expect("finite numbers")

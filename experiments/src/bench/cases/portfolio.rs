@@ -46,8 +46,11 @@ impl PortfolioCase {
         if files.is_empty() {
             return Ok(Self::generated(most, 7240, 25, task));
         }
-        let markets: Result<Vec<Returns>, _> =
-            files.iter().take(most).map(|file| read_returns(file, &ReadOptions::default())).collect();
+        let markets: Result<Vec<Returns>, _> = files
+            .iter()
+            .take(most)
+            .map(|file| read_returns(file, &ReadOptions::default()))
+            .collect();
         Ok(PortfolioCase { markets: markets?, real: true, task })
     }
 
@@ -82,7 +85,8 @@ impl Case for PortfolioCase {
     }
 
     fn solve(&self, task: &Task) -> Run {
-        let task = &Task { max_seconds: task.max_seconds / self.markets.len() as f64, ..task.clone() };
+        let task =
+            &Task { max_seconds: task.max_seconds / self.markets.len() as f64, ..task.clone() };
         let one = |market: &Returns| {
             let (d, values) = (market.assets(), market.values.clone());
             let portfolio = move || Portfolio::new(d, values).expect("finite returns");
@@ -116,7 +120,11 @@ impl Case for PortfolioCase {
             let expected = mean(n, |i| dot(market.row(i), &own));
             let risk = mean(n, |i| {
                 let deviation = dot(market.row(i), &own) - expected;
-                if self.task == PortfolioTask::Absolute { deviation.abs() } else { deviation * deviation }
+                if self.task == PortfolioTask::Absolute {
+                    deviation.abs()
+                } else {
+                    deviation * deviation
+                }
             });
             AVERSION * risk - expected
         };

@@ -6,8 +6,9 @@ use innermean::problems::linear;
 use innermean::problems::scaling::Scaling;
 use innermean::problems::transitions::END;
 use innermean::{
-    Absolute, AnyMerit, Bags, Bellman, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit, Moves,
-    Mspbe, Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, StateFeatures, Transitions,
+    Absolute, AnyMerit, Bags, Bellman, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit,
+    Moves, Mspbe, Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, StateFeatures,
+    Transitions,
 };
 
 use super::columns::{self, Conditioning, Dice};
@@ -58,14 +59,22 @@ pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning)
     let truth = Affine::portfolio(d, &rows, loss, wanted.penalty(d, d));
     let width = if kind == Kind::RiskHuber { format!(" --huber-width {h}") } else { String::new() };
     let flags = wanted.flags(true).unwrap_or_default();
-    let arguments = format!("portfolio returns.csv --risk {risk} --risk-aversion {c}{width}{flags}");
+    let arguments =
+        format!("portfolio returns.csv --risk {risk} --risk-aversion {c}{width}{flags}");
     let files = Files { arguments, texts: vec![("returns.csv", table_text(d, &rows, &[]))] };
-    let Problem { inner, merit, regularizer } = Portfolio::new(d, rows)?.problem(merit, wanted.ridged(d)?)?;
+    let Problem { inner, merit, regularizer } =
+        Portfolio::new(d, rows)?.problem(merit, wanted.ridged(d)?)?;
     let case = Case::new(inner, Box::new(merit), Box::new(regularizer));
-    Ok(Drawn::new(format!("{n} x {d}, {wanted:?}, c {c}, h {h}"), case, Truth::Affine(truth), Some(files)))
+    Ok(Drawn::new(
+        format!("{n} x {d}, {wanted:?}, c {c}, h {h}"),
+        case,
+        Truth::Affine(truth),
+        Some(files),
+    ))
 }
 
-/// `innermean linear` with the loss of the kind, or with an absolute loss, which the library alone has.
+/// `innermean linear` with the loss of the kind, or with an absolute loss, which the library alone
+/// has.
 pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) -> Result<Drawn> {
     let (n, width) = columns::size(dice, conditioning, MOST);
     let rows = columns::table(dice, conditioning, n, width);
@@ -83,7 +92,8 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     let h = if kind == Kind::Huber { unit } else { 1.0 } * dice.of(&[0.05, 0.5, 1.0]);
     let mut wanted = Wanted::norms(dice);
     if kind == Kind::LinearAbsolute && !wanted.holds_theta() {
-        // Of a loss with kinks nothing is proven where nothing holds theta; the command line refuses its portfolios.
+        // Of a loss with kinks nothing is proven where nothing holds theta; the command line
+        // refuses its portfolios.
         wanted.l2 = dice.power(-6.0, 0.0);
     }
     let of_classes = matches!(kind, Kind::Logistic | Kind::SquaredHinge | Kind::SmoothedHinge);
@@ -105,7 +115,8 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         _ => Box::new(Square::new(0.5)?),
     };
     let targets = if of_classes { &classes } else { &numbers };
-    let offsets: Vec<f64> = if of_classes { vec![0.0; n] } else { numbers.iter().map(|t| -t).collect() };
+    let offsets: Vec<f64> =
+        if of_classes { vec![0.0; n] } else { numbers.iter().map(|t| -t).collect() };
     let flags = wanted.flags(false).filter(|_| kind != Kind::LinearAbsolute);
     let files = flags.map(|flags| {
         let width_flag = match kind {
@@ -115,7 +126,8 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         };
         let without = if intercept { "" } else { " --no-intercept" };
         let name = kind.name().trim_start_matches("linear-");
-        let arguments = format!("linear rows.csv --target y --loss {name}{width_flag}{without}{flags}");
+        let arguments =
+            format!("linear rows.csv --target y --loss {name}{width_flag}{without}{flags}");
         Files { arguments, texts: vec![("rows.csv", table_text(width, &rows, &[("y", targets)]))] }
     });
     let with_ones = |rows: &[f64]| -> Vec<f64> {
@@ -133,8 +145,9 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     };
     let losses = classes.iter().map(|y| loss(*y)).collect();
     let truth = Affine::predictors(d, &given, &offsets, losses, wanted.penalty(d, width));
-    let words =
-        format!("{n} x {width}, intercept {intercept}, {wanted:?}, h {h}, unit {unit}, noise {noise}");
+    let words = format!(
+        "{n} x {width}, intercept {intercept}, {wanted:?}, h {h}, unit {unit}, noise {noise}"
+    );
     let sparse = dice.chance(0.15);
     let inner = if sparse {
         let columns = (0..n).flat_map(|_| 0..d as u32).collect();
@@ -178,8 +191,10 @@ pub(super) fn model(dice: &mut Dice, conditioning: Conditioning) -> Result<Drawn
     let Process { d, states, discount, .. } = process;
     let mut transitions = Vec::with_capacity(states * states);
     for _ in 0..states {
-        let row: Vec<f64> =
-            (0..states).map(|_| if dice.chance(0.4) { 0.0 } else { dice.unit() }).chain([1e-3]).collect();
+        let row: Vec<f64> = (0..states)
+            .map(|_| if dice.chance(0.4) { 0.0 } else { dice.unit() })
+            .chain([1e-3])
+            .collect();
         let total: f64 = row.iter().sum::<f64>();
         let first = row[0] + row[states];
         transitions.push(first / total);
@@ -269,7 +284,9 @@ pub(super) fn log(dice: &mut Dice, conditioning: Conditioning) -> Result<Drawn> 
     }
     let wanted = policy_penalty(dice, d);
     let truth = bellman(&process, rows, offsets, &wanted);
-    let words = format!("{states} states, {d} features, one-hot {one_hot}, discount {discount}, {wanted:?}");
+    let words = format!(
+        "{states} states, {d} features, one-hot {one_hot}, discount {discount}, {wanted:?}"
+    );
     let features = if one_hot {
         StateFeatures::OneHot { states }
     } else {
@@ -280,16 +297,19 @@ pub(super) fn log(dice: &mut Dice, conditioning: Conditioning) -> Result<Drawn> 
     Ok(Drawn::new(words, case, Truth::Affine(truth), None))
 }
 
-/// `innermean policy LOG --objective projected`: with `C = L L'`, half the mean of squares of `L^-1 (b - A theta)`.
+/// `innermean policy LOG --objective projected`: with `C = L L'`, half the mean of squares of `L^-1
+/// (b - A theta)`.
 ///
 /// # Errors
-/// If the library refuses the features as linearly dependent: it needs the inverse of C, where nearly equal columns count twice.
+/// If the library refuses the features as linearly dependent: it needs the inverse of C, where
+/// nearly equal columns count twice.
 pub(super) fn projected(dice: &mut Dice, conditioning: Conditioning) -> Result<Drawn> {
     let process = Process::draw(dice, conditioning);
     let Process { d, states, discount, .. } = process;
     let moves = moves(dice, states);
     let t = moves.from.len();
-    let total: Dd = moves.weights.as_ref().map_or(Dd::from(t), |w| w.iter().map(|w| Dd::from(*w)).sum());
+    let total: Dd =
+        moves.weights.as_ref().map_or(Dd::from(t), |w| w.iter().map(|w| Dd::from(*w)).sum());
     let (mut a, mut b, mut c) = (vec![Dd::ZERO; d * d], vec![Dd::ZERO; d], vec![Dd::ZERO; d * d]);
     for k in 0..t {
         let share = moves.weights.as_ref().map_or(Dd::ONE, |w| Dd::from(w[k])) / total;
@@ -338,9 +358,11 @@ pub(super) fn projected(dice: &mut Dice, conditioning: Conditioning) -> Result<D
         uncentred: vec![0.0; d],
         condition,
     };
-    let words = format!("{states} states, {d} features, {t} moves, discount {discount}, {wanted:?}");
+    let words =
+        format!("{states} states, {d} features, {t} moves, discount {discount}, {wanted:?}");
     let features = StateFeatures::Rows { d, rows: process.features };
-    let Problem { inner, merit, .. } = Mspbe::of_moves(&features, &moves, discount)?.problem(0.0)?;
+    let Problem { inner, merit, .. } =
+        Mspbe::of_moves(&features, &moves, discount)?.problem(0.0)?;
     let case = Case::new(inner, Box::new(merit), Box::new(wanted.ridged(d)?));
     Ok(Drawn::new(words, case, Truth::Affine(truth), None))
 }
@@ -376,7 +398,8 @@ pub(super) fn identity(dice: &mut Dice, conditioning: Conditioning) -> Result<Dr
         uncentred: largest(&rows, width).into_iter().chain(intercept.then_some(0.0)).collect(),
         condition: 1.0,
     };
-    let words = format!("{count} groups of {n} rows, {width} features, intercept {intercept}, {wanted:?}");
+    let words =
+        format!("{count} groups of {n} rows, {width} features, intercept {intercept}, {wanted:?}");
     let mut scaled = rows;
     let scaling = Scaling::of_rows(&mut scaled, width, intercept);
     let g = scaling.regularizer(wanted.regularizer(d, width)?)?;

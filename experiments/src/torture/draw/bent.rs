@@ -4,8 +4,8 @@ use anyhow::{Result, anyhow};
 use innermean::problems::scaling::{Scaling, Standard};
 use innermean::problems::sequences::FLOOR;
 use innermean::{
-    Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Sequences, SoftmaxBags,
-    Square,
+    Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, Sequences,
+    SoftmaxBags, Square,
 };
 
 use super::columns::{self, Conditioning, Dice};
@@ -39,13 +39,16 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         match kind {
             Kind::Softmax => {
                 let odds: Vec<f64> = (0..classes)
-                    .map(|c| own(i).map(|s| (c as f64 * s).exp()).sum::<f64>() * (0.2 + dice.unit()))
+                    .map(|c| {
+                        own(i).map(|s| (c as f64 * s).exp()).sum::<f64>() * (0.2 + dice.unit())
+                    })
                     .collect();
                 let total: f64 = odds.iter().sum();
                 labels.extend(odds.iter().map(|o| o / total));
             }
             Kind::Exp => {
-                labels.push((own(i).map(f64::exp).sum::<f64>() * 2.0 * dice.unit()).min(1e6).round());
+                labels
+                    .push((own(i).map(f64::exp).sum::<f64>() * 2.0 * dice.unit()).min(1e6).round());
             }
             _ if conditioning == Conditioning::Separable => {
                 labels.push(if own(i).sum::<f64>() > 0.0 { 1.0 } else { 0.0 });
@@ -59,7 +62,8 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     let d = classes * (width + usize::from(intercept));
     let head = classes * width;
     let wanted = Wanted::norms(dice);
-    let truth_groups = curved::Groups { width, rows: rows.clone(), starts: starts.clone(), intercept };
+    let truth_groups =
+        curved::Groups { width, rows: rows.clone(), starts: starts.clone(), intercept };
     let model = match kind {
         Kind::Softmax => Model::Softmax { groups: truth_groups, classes, labels: labels.clone() },
         kind => Model::Groups {
@@ -126,8 +130,9 @@ pub(super) fn sequences(dice: &mut Dice, conditioning: Conditioning) -> Result<D
     let (classes, order) = (dice.between(2, 3), 2);
     let ngrams: Vec<u32> =
         (0..classes * classes).flat_map(|k| [k / classes, k % classes]).map(|c| c as u32).collect();
-    let mut probabilities: Vec<f64> =
-        (0..classes * classes).map(|_| if dice.chance(0.15) { 0.0 } else { 0.05 + dice.unit() }).collect();
+    let mut probabilities: Vec<f64> = (0..classes * classes)
+        .map(|_| if dice.chance(0.15) { 0.0 } else { 0.05 + dice.unit() })
+        .collect();
     probabilities[0] += 0.1;
     let total: f64 = probabilities.iter().sum();
     for p in &mut probabilities {

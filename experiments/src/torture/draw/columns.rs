@@ -105,7 +105,8 @@ impl Dice {
 
     /// A normal number.
     pub fn normal(&mut self) -> f64 {
-        let (radius, angle) = ((-2.0 * (1.0 - self.unit()).ln()).sqrt(), std::f64::consts::TAU * self.unit());
+        let (radius, angle) =
+            ((-2.0 * (1.0 - self.unit()).ln()).sqrt(), std::f64::consts::TAU * self.unit());
         radius * angle.cos()
     }
 
@@ -117,7 +118,11 @@ impl Dice {
 
 /// n and d for it.
 pub fn size(dice: &mut Dice, conditioning: Conditioning, most: (usize, usize)) -> (usize, usize) {
-    let least = if matches!(conditioning, Conditioning::Collinear | Conditioning::Duplicate) { 2 } else { 1 };
+    let least = if matches!(conditioning, Conditioning::Collinear | Conditioning::Duplicate) {
+        2
+    } else {
+        1
+    };
     let d = dice.between(least, most.1);
     if conditioning == Conditioning::Wide {
         let d = d.max(3);
@@ -130,15 +135,19 @@ pub fn size(dice: &mut Dice, conditioning: Conditioning, most: (usize, usize)) -
 pub fn table(dice: &mut Dice, conditioning: Conditioning, n: usize, d: usize) -> Vec<f64> {
     let cauchy = conditioning == Conditioning::HeavyTails;
     let mut rows: Vec<f64> = (0..n * d)
-        .map(|_| if cauchy { (std::f64::consts::PI * (dice.unit() - 0.5)).tan() } else { dice.normal() })
+        .map(|_| {
+            if cauchy { (std::f64::consts::PI * (dice.unit() - 0.5)).tan() } else { dice.normal() }
+        })
         .collect();
     let column = dice.below(d);
     let other = (column + dice.between(1, d.max(2) - 1)) % d;
     match conditioning {
         Conditioning::Collinear => {
-            let (part, several) = (10.0_f64.powi(-dice.of(&[4, 6, 8, 9, 10, 11, 12])), dice.chance(0.4));
+            let (part, several) =
+                (10.0_f64.powi(-dice.of(&[4, 6, 8, 9, 10, 11, 12])), dice.chance(0.4));
             for row in rows.chunks_exact_mut(d) {
-                let sum: f64 = row.iter().enumerate().filter(|(l, _)| *l != column).map(|(_, x)| x).sum();
+                let sum: f64 =
+                    row.iter().enumerate().filter(|(l, _)| *l != column).map(|(_, x)| x).sum();
                 let like = if several { sum } else { row[other] };
                 row[column] = like + part * row[column];
             }

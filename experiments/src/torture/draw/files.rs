@@ -21,10 +21,12 @@ impl Files {
     /// # Errors
     /// If a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
         for (name, text) in &self.texts {
             let path = folder.join(name);
-            fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+            fs::write(&path, text)
+                .with_context(|| format!("{} cannot be written", path.display()))?;
         }
         Ok(())
     }

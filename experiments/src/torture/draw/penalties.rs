@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use innermean::{
-    AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged, Simplex,
-    Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, FreeTail, InvalidSetting, L1, Regularizer, Ridged,
+    Simplex, Unregularized,
 };
 
 use super::columns::Dice;
@@ -99,7 +99,11 @@ impl Wanted {
     ///
     /// # Errors
     /// If the library refuses a number.
-    pub fn regularizer(&self, d: usize, head: usize) -> Result<Box<dyn Regularizer>, InvalidSetting> {
+    pub fn regularizer(
+        &self,
+        d: usize,
+        head: usize,
+    ) -> Result<Box<dyn Regularizer>, InvalidSetting> {
         let g = self.ridged(head)?;
         Ok(if head < d { Box::new(FreeTail::new(g, head)) } else { Box::new(g) })
     }

@@ -35,7 +35,8 @@ pub(super) struct RowScores {
     pub(super) rows: usize,
     /// Of the class that is most probable.
     pub(super) accuracy: Option<f64>,
-    /// The probability that a positive row is predicted higher than a negative one; none if there are no rows of both kinds.
+    /// The probability that a positive row is predicted higher than a negative one; none if there
+    /// are no rows of both kinds.
     pub(super) auc: Option<f64>,
     pub(super) mean_absolute_error: Option<f64>,
 }
@@ -91,7 +92,8 @@ pub(super) fn parted(link: LinkChoice, labels: &[f64], fitted: &[f64], sizes: &[
     matches!(link, LinkChoice::Logistic | LinkChoice::Softmax) && (0..labels.len()).all(sided)
 }
 
-/// The places of the groups that are missed most, the worst first, with the class where it is missed most.
+/// The places of the groups that are missed most, the worst first, with the class where it is
+/// missed most.
 pub(super) fn worst(
     labels: &[f64],
     fitted: &[f64],
@@ -126,7 +128,11 @@ pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> 
     let (mut accuracy, mut auc, mut error) = (None, None, None);
     match link {
         LinkChoice::Logistic => {
-            let right = labels.iter().zip(predictions).filter(|(y, p)| (**p >= 0.5) == (**y == 1.0)).count();
+            let right = labels
+                .iter()
+                .zip(predictions)
+                .filter(|(y, p)| (**p >= 0.5) == (**y == 1.0))
+                .count();
             accuracy = Some(share(right));
             auc = area_under_curve(labels, predictions);
         }
@@ -202,7 +208,13 @@ mod tests {
 
     #[test]
     fn fits_by_hand() {
-        let fit = of_groups(LinkChoice::Logistic, Loss::CrossEntropy, &[0.0, 0.5], &[0.5, 0.5], &[3.0, 1.0]);
+        let fit = of_groups(
+            LinkChoice::Logistic,
+            Loss::CrossEntropy,
+            &[0.0, 0.5],
+            &[0.5, 0.5],
+            &[3.0, 1.0],
+        );
         assert!((fit.mean_absolute_error - 0.25).abs() < 1e-15);
         assert!((fit.log_loss.expect("one") - 2f64.ln()).abs() < 1e-15);
         assert!((fit.log_loss_floor.expect("one") - 0.5 * 2f64.ln()).abs() < 1e-15);

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 use innermean::{
-    Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Poisson, SoftmaxBags, Square,
+    Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Poisson, SoftmaxBags,
+    Square,
 };
 
 use super::table::Data;
@@ -30,7 +31,11 @@ impl ProblemFlags {
                 "--loss {}: does not go with --link {}; expected {}",
                 loss.name(),
                 self.link.name(),
-                if self.link == LinkChoice::Logistic { "cross-entropy or square" } else { usual.name() }
+                if self.link == LinkChoice::Logistic {
+                    "cross-entropy or square"
+                } else {
+                    usual.name()
+                }
             ),
         }
     }
@@ -60,8 +65,9 @@ impl Model {
         let groups = if whole {
             Groups::gather(width, features, &data.groups, data.labelled, intercept)?.0
         } else {
-            let kept: Vec<usize> =
-                (0..data.groups.len()).filter(|&r| (data.groups[r] as usize) < data.labelled).collect();
+            let kept: Vec<usize> = (0..data.groups.len())
+                .filter(|&r| (data.groups[r] as usize) < data.labelled)
+                .collect();
             let rows: Vec<f64> =
                 kept.iter().flat_map(|&r| &features[r * width..(r + 1) * width]).copied().collect();
             let codes: Vec<u32> = kept.iter().map(|&r| data.groups[r]).collect();
@@ -134,12 +140,17 @@ impl Model {
             }
             Model::Softmax(_) => {
                 let of = |name: &str| {
-                    data.label_names.iter().map(move |class| format!("{class}: {name}")).collect::<Vec<_>>()
+                    data.label_names
+                        .iter()
+                        .map(move |class| format!("{class}: {name}"))
+                        .collect::<Vec<_>>()
                 };
                 let mut names: Vec<String> = data
                     .label_names
                     .iter()
-                    .flat_map(|class| data.feature_names.iter().map(move |name| format!("{class}: {name}")))
+                    .flat_map(|class| {
+                        data.feature_names.iter().map(move |name| format!("{class}: {name}"))
+                    })
                     .collect();
                 if intercept {
                     names.extend(of("(intercept)"));
@@ -149,7 +160,8 @@ impl Model {
         }
     }
 
-    /// No coefficients, and the intercepts that predict the mean of the labels; of counts, that of all rows.
+    /// No coefficients, and the intercepts that predict the mean of the labels; of counts, that of
+    /// all rows.
     pub(crate) fn start(&self, data: &Data) -> Vec<f64> {
         let ell = data.label_names.len();
         let count = data.labels.len() as f64 / ell as f64;
@@ -179,7 +191,8 @@ impl Model {
     pub(crate) fn predictions(&self, features: &[f64], theta: &[f64]) -> Result<Vec<f64>> {
         let width = self.groups().width();
         let rows = features.len() / width;
-        let one = Groups::new(width, features.to_vec(), vec![0, rows], self.groups().has_intercept())?;
+        let one =
+            Groups::new(width, features.to_vec(), vec![0, rows], self.groups().has_intercept())?;
         Ok(match self {
             Model::Scalar(bags) => Bags::new(one, bags.link()).predictions(theta),
             Model::Softmax(bags) => SoftmaxBags::new(one, bags.ell())?.predictions(theta),

@@ -160,8 +160,11 @@ impl Application for BagsApplication<'_> {
             class: (ell > 1).then(|| data.label_names[c].as_str()),
         });
         let parted = fit::parted(self.flags.link, &data.labels, &fitted, &sizes);
-        let predictions =
-            if self.features.is_empty() { Vec::new() } else { self.model.predictions(self.features, &z)? };
+        let predictions = if self.features.is_empty() {
+            Vec::new()
+        } else {
+            self.model.predictions(self.features, &z)?
+        };
         Ok(Answer {
             groups: sizes.len(),
             rows: self.model.groups().rows(),
@@ -193,11 +196,17 @@ impl Application for BagsApplication<'_> {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         page.numbers(heading, &self.names, &solution.theta);
         let facts = &mut page.facts;
-        let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } = &answer.group_fit;
+        let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } =
+            &answer.group_fit;
         let mut fit = format!("mean absolute error {}", significant(*mean_absolute_error, 4));
         if let (Some(loss), Some(floor)) = (log_loss, log_loss_floor) {
             // Writing to a string does not fail.
-            let _ = write!(fit, ", log loss {} (at least {})", significant(*loss, 5), significant(*floor, 5));
+            let _ = write!(
+                fit,
+                ", log loss {} (at least {})",
+                significant(*loss, 5),
+                significant(*floor, 5)
+            );
         }
         if let Some(r_squared) = r_squared {
             let _ = write!(fit, ", R^2 {}", significant(*r_squared, 4));
@@ -206,7 +215,11 @@ impl Application for BagsApplication<'_> {
         let worst = answer.worst_groups.iter().map(|worst| {
             let class = worst.class.map_or(String::new(), |class| format!("{class} "));
             let (label, fitted) = (significant(worst.label, 4), significant(worst.fitted, 4));
-            format!("{} ({class}{label}, fitted {fitted}, {} rows)", worst.group, grouped(worst.rows as u64))
+            format!(
+                "{} ({class}{label}, fitted {fitted}, {} rows)",
+                worst.group,
+                grouped(worst.rows as u64)
+            )
         });
         facts.line("worst groups", &worst.collect::<Vec<_>>().join("; "));
         if let Some(scores) = &answer.row_scores {
@@ -214,7 +227,9 @@ impl Application for BagsApplication<'_> {
             parts.extend(scores.accuracy.map(|a| format!("accuracy {}", significant(a, 4))));
             parts.extend(scores.auc.map(|a| format!("AUC {}", significant(a, 4))));
             parts.extend(
-                scores.mean_absolute_error.map(|e| format!("mean absolute error {}", significant(e, 4))),
+                scores
+                    .mean_absolute_error
+                    .map(|e| format!("mean absolute error {}", significant(e, 4))),
             );
             let rows = grouped(scores.rows as u64);
             facts.line(
@@ -222,7 +237,10 @@ impl Application for BagsApplication<'_> {
                 &format!("{} over {rows} rows with labels of their own", parts.join(", ")),
             );
         }
-        facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
+        facts.line(
+            "objective",
+            &format!("{} = {}", significant(solution.objective, 8), self.formula()),
+        );
         if let Some(warning) = answer.warning {
             facts.line("warning", warning);
         }
@@ -242,7 +260,10 @@ impl Application for BagsApplication<'_> {
             ("group".to_owned(), OutColumn::Texts(data.groups.iter().map(group).collect())),
         ];
         if ell == 1 {
-            columns.push((self.prediction().to_owned(), OutColumn::Numbers(answer.predictions.clone())));
+            columns.push((
+                self.prediction().to_owned(),
+                OutColumn::Numbers(answer.predictions.clone()),
+            ));
         } else {
             let class = |p: &[f64]| data.label_names[fit::most_probable(p)].clone();
             let classes = answer.predictions.chunks_exact(ell).map(class).collect();

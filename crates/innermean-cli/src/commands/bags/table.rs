@@ -22,16 +22,19 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMN", default_value = "group")]
     group: String,
 
-    /// A table with one line for each group: the group and its label (or its class proportions, a column for each class)
+    /// A table with one line for each group: the group and its label (or its class proportions, a
+    /// column for each class)
     #[arg(long, value_name = "FILE", requires = "file")]
     labels: Option<PathBuf>,
 
-    /// The column with the group's label, or several with commas between them for --link softmax: of the table of labels [default: all
-    /// of its columns but the group's] or, without one, of ROWS, where it must be the same in all rows of a group [default: label]
+    /// The column with the group's label, or several with commas between them for --link softmax:
+    /// of the table of labels [default: all of its columns but the group's] or, without one, of
+    /// ROWS, where it must be the same in all rows of a group [default: label]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "file")]
     label: Vec<String>,
 
-    /// A column of ROWS with the true label of each row: 0 or 1, a class, a number. It is used for scores alone, never for the fit
+    /// A column of ROWS with the true label of each row: 0 or 1, a class, a number. It is used for
+    /// scores alone, never for the fit
     #[arg(long, value_name = "COLUMN", requires = "file")]
     row_label: Option<String>,
 
@@ -67,9 +70,10 @@ impl Data {
         let rows = 0..self.groups.len();
         match &self.frame {
             None => ("row", rows.map(|row| row as u64 + 1).collect()),
-            Some(frame) => {
-                (place_in_file(frame, 0).0, rows.map(|row| place_in_file(frame, row).1 as u64).collect())
-            }
+            Some(frame) => (
+                place_in_file(frame, 0).0,
+                rows.map(|row| place_in_file(frame, row).1 as u64).collect(),
+            ),
         }
     }
 }
@@ -97,12 +101,16 @@ struct Labels {
 }
 
 impl Labels {
-    /// The names that somebody gave: `c2` in a table that begins with its first row is no name, and is another column in every such table.
+    /// The names that somebody gave: `c2` in a table that begins with its first row is no name, and
+    /// is another column in every such table.
     fn names_given(&self) -> Vec<String> {
-        let no_header =
-            self.places.first().is_some_and(|place| place.ends_with("line 1") || place.ends_with("row 1"));
-        let counted =
-            |name: &str| name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok());
+        let no_header = self
+            .places
+            .first()
+            .is_some_and(|place| place.ends_with("line 1") || place.ends_with("row 1"));
+        let counted = |name: &str| {
+            name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok())
+        };
         self.names.iter().filter(|name| !(no_header && counted(name))).cloned().collect()
     }
 }
@@ -122,7 +130,9 @@ impl ColumnFlags {
             );
         }
         if let Some(flag) = self.features.given() {
-            bail!("{flag}: there are no columns without ROWS; expected the path of a table before it");
+            bail!(
+                "{flag}: there are no columns without ROWS; expected the path of a table before it"
+            );
         }
         Ok(())
     }
@@ -135,8 +145,11 @@ impl ColumnFlags {
             );
         }
         let in_rows = self.labels.is_none();
-        let label_columns =
-            if self.label.is_empty() && in_rows { vec!["label".to_owned()] } else { self.label.clone() };
+        let label_columns = if self.label.is_empty() && in_rows {
+            vec!["label".to_owned()]
+        } else {
+            self.label.clone()
+        };
         if label_columns.len() > 1 && link != LinkChoice::Softmax {
             bail!(
                 "--label {}: a group has one label with --link {}; expected one column, or --link softmax",
@@ -206,10 +219,15 @@ impl ColumnFlags {
         } else {
             FeatureColumns::Named(label_columns.to_vec())
         };
-        let columns =
-            Columns { keys: vec![Ask::required(self.group.clone())], numbers: Vec::new(), features };
+        let columns = Columns {
+            keys: vec![Ask::required(self.group.clone())],
+            numbers: Vec::new(),
+            features,
+        };
         let frame = limits().read_frame(path, &columns, Missing::Error)?;
-        let Some(Some(keys)) = frame.keys.first() else { bail!("{}: no column of groups", frame.source) };
+        let Some(Some(keys)) = frame.keys.first() else {
+            bail!("{}: no column of groups", frame.source)
+        };
         let mut first = vec![None; keys.names.len()];
         for (row, &code) in keys.codes.iter().enumerate() {
             if let Some(before) = first[code as usize].replace(row) {
@@ -265,7 +283,8 @@ fn labels_in_rows(frame: &Frame, groups: &Keys, names: &[String]) -> Result<Labe
             }
         }
     }
-    let places = first.iter().map(|row| row.map_or(String::new(), |row| frame.place(row))).collect();
+    let places =
+        first.iter().map(|row| row.map_or(String::new(), |row| frame.place(row))).collect();
     Ok(Labels { names: names.to_vec(), groups: groups.names.clone(), values, places })
 }
 
@@ -275,7 +294,8 @@ const SUM: f64 = 1e-6;
 /// Refuses what no label can be.
 fn check_labels(labels: &Labels, link: LinkChoice) -> Result<()> {
     let width = labels.names.len();
-    let source = || labels.places.first().map_or("", |place| place.split(", line").next().unwrap_or(""));
+    let source =
+        || labels.places.first().map_or("", |place| place.split(", line").next().unwrap_or(""));
     match link {
         LinkChoice::Softmax if width < 2 => bail!(
             "{}: {width} column of labels; expected a proportion for each of two or more classes, or --link logistic for one",
@@ -349,7 +369,12 @@ fn row_numbers(keys: &Keys, binary: bool, frame: &Frame) -> Result<Vec<f64>> {
     let numbers: Vec<Option<f64>> = keys.names.iter().map(number).collect();
     if let Some(row) = keys.codes.iter().position(|&code| numbers[code as usize].is_none()) {
         let expected = if binary { "0 or 1" } else { "a number" };
-        bail!("{}: the {} is '{}'; expected {expected}", frame.place(row), keys.name, keys.text(row));
+        bail!(
+            "{}: the {} is '{}'; expected {expected}",
+            frame.place(row),
+            keys.name,
+            keys.text(row)
+        );
     }
     Ok(keys.codes.iter().map(|&code| numbers[code as usize].unwrap_or(f64::NAN)).collect())
 }
@@ -395,7 +420,8 @@ fn matched(groups: &Keys, labels: Labels, mut notes: Vec<String>) -> Result<Data
         ));
     }
     let known: std::collections::HashSet<&str> = groups.names.iter().map(String::as_str).collect();
-    let empty: Vec<&String> = labels.groups.iter().filter(|name| !known.contains(name.as_str())).collect();
+    let empty: Vec<&String> =
+        labels.groups.iter().filter(|name| !known.contains(name.as_str())).collect();
     if let Some(name) = empty.first() {
         notes.push(format!(
             "Labels of groups without rows left out: {}, such as '{name}'.",
@@ -422,7 +448,10 @@ impl GeneratorFlags {
         if let Some(classes) = self.classes
             && link != LinkChoice::Softmax
         {
-            bail!("--classes {classes} does nothing with --link {}; expected --link softmax", link.name());
+            bail!(
+                "--classes {classes} does nothing with --link {}; expected --link softmax",
+                link.name()
+            );
         }
         let classes = self.classes.unwrap_or(3);
         let labels = match link {

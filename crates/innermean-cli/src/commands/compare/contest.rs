@@ -9,7 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use innermean::auto;
 use innermean::optimum::{self, Optimum};
 use innermean::{
-    AnyMethod, Choice, Driver, METHODS, MethodInfo, Objective, Record, Solution, Status, Stop, methods,
+    AnyMethod, Choice, Driver, METHODS, MethodInfo, Objective, Record, Solution, Status, Stop,
+    methods,
 };
 use innermean_data::visible;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -99,9 +100,11 @@ pub(super) struct Entry {
 /// All runs.
 pub(super) struct Outcome<'a> {
     pub(super) entries: Vec<Entry>,
-    /// The optimum that gaps are measured from: that of the contest, or what a run has found below it.
+    /// The optimum that gaps are measured from: that of the contest, or what a run has found below
+    /// it.
     pub(super) optimum: f64,
-    /// Gaps below this cannot be told apart: by as much a run has ended below the optimum of the contest.
+    /// Gaps below this cannot be told apart: by as much a run has ended below the optimum of the
+    /// contest.
     pub(super) resolution: f64,
     pub(super) status: Status,
     /// Those that an interrupt left out.
@@ -147,7 +150,9 @@ impl<'a> Contest<'a> {
         let optimum = pool.install(|| optimum::optimum(problem, &start)).ok_or_else(|| {
             anyhow!("there is no optimum to compare with: phi has a kink and f is not affine")
         })?;
-        if !optimum.objective.is_finite() || optimum.source.residual().is_some_and(|left| left > NO_OPTIMUM) {
+        if !optimum.objective.is_finite()
+            || optimum.source.residual().is_some_and(|left| left > NO_OPTIMUM)
+        {
             bail!(
                 "no optimum was found to compare with ({}): the objective may have no minimum; give a --constraint, or --l2",
                 optimum.source
@@ -170,8 +175,11 @@ impl<'a> Contest<'a> {
 
     /// What is known before the runs.
     pub(super) fn head(&self) -> String {
-        let mut text =
-            format!("Comparison on a {}\n{}\n", visible(&self.named.title), visible(&self.named.source));
+        let mut text = format!(
+            "Comparison on a {}\n{}\n",
+            visible(&self.named.title),
+            visible(&self.named.source)
+        );
         text.push_str(&paragraph(
             "objective:",
             &format!("{}, start {}", self.named.objective, self.flags.start),
@@ -202,15 +210,22 @@ impl<'a> Contest<'a> {
         let optimum = best.fold(self.optimum.objective, f64::min);
         let below = (self.optimum.objective - optimum) / self.scale(optimum);
         let resolution = if below > ROUNDING * optimum.abs() { below } else { 0.0 };
-        let not_run = self.entrants[entries.len()..].iter().map(|entrant| entrant.info.name).collect();
-        let status =
-            if interrupt.load(Ordering::Relaxed) { Status::Interrupted } else { Status::TargetReached };
+        let not_run =
+            self.entrants[entries.len()..].iter().map(|entrant| entrant.info.name).collect();
+        let status = if interrupt.load(Ordering::Relaxed) {
+            Status::Interrupted
+        } else {
+            Status::TargetReached
+        };
         Ok(Outcome { entries, optimum, resolution, status, not_run, traces: &self.traces })
     }
 
     fn entry(&self, entrant: Entrant, interrupt: &AtomicBool, line: &mut Line) -> Result<Entry> {
-        let (entrant, tuning) =
-            if self.flags.tune { tune::best(self, entrant, interrupt, line)? } else { (entrant, None) };
+        let (entrant, tuning) = if self.flags.tune {
+            tune::best(self, entrant, interrupt, line)?
+        } else {
+            (entrant, None)
+        };
         let mut runs = Vec::new();
         let mut settings = None;
         for k in 0..self.flags.repeat {
@@ -260,7 +275,8 @@ impl<'a> Contest<'a> {
             target_objective: Some(self.optimum.objective + above),
             tolerance: None,
         };
-        let evaluate_every = NonZeroU64::new((self.problem.inner.n_x() as u64 / LOOKS).max(STEPS_BETWEEN));
+        let evaluate_every =
+            NonZeroU64::new((self.problem.inner.n_x() as u64 / LOOKS).max(STEPS_BETWEEN));
         let most_records = MOST_RECORDS;
         let driver = Driver { stop, evaluate_every, interrupt: Some(interrupt), most_records };
         line.begin(method.info().name, self.optimum.objective);
@@ -281,7 +297,12 @@ impl<'a> Contest<'a> {
     }
 
     /// The first record of a run with a gap of at most `gap`.
-    pub(super) fn reached<'r>(&self, run: &'r Solution, optimum: f64, gap: f64) -> Option<&'r Record> {
+    pub(super) fn reached<'r>(
+        &self,
+        run: &'r Solution,
+        optimum: f64,
+        gap: f64,
+    ) -> Option<&'r Record> {
         run.trace.iter().find(|record| self.gap(record.objective, optimum) <= gap)
     }
 
@@ -332,12 +353,17 @@ fn participants(names: &str, problem: Objective<'_>) -> Result<Participants> {
             );
         }
         if name == "all" {
-            bail!("--methods {names}: all takes every method that suits; expected it alone, or names");
+            bail!(
+                "--methods {names}: all takes every method that suits; expected it alone, or names"
+            );
         }
         // The first choice; what it would fall back on takes part by its own name.
         let auto = if name == AUTO { auto::choose(problem).into_iter().next() } else { None };
         let row = methods::info(auto.map_or(name, |chosen| chosen.method)).map_err(|error| {
-            anyhow!("--methods {name}: there is no such method; expected auto, {}, or all", error.expected())
+            anyhow!(
+                "--methods {name}: there is no such method; expected auto, {}, or all",
+                error.expected()
+            )
         })?;
         row.suits(problem).map_err(|error| anyhow!("--methods {error}"))?;
         if rows.contains(&row) {
@@ -349,7 +375,11 @@ fn participants(names: &str, problem: Objective<'_>) -> Result<Participants> {
 }
 
 /// Where the traces go: looked at before the first run.
-fn trace_files(flags: &CompareFlags, named: &Named<'_>, entrants: &[Entrant]) -> Result<Vec<Vec<TraceFile>>> {
+fn trace_files(
+    flags: &CompareFlags,
+    named: &Named<'_>,
+    entrants: &[Entrant],
+) -> Result<Vec<Vec<TraceFile>>> {
     let Some(folder) = &flags.trace_dir else { return Ok(Vec::new()) };
     fs::create_dir_all(folder).map_err(|error| {
         anyhow!(

@@ -17,9 +17,12 @@ impl Report<'_> {
         let contest = self.contest;
         let named = contest.named;
         let mut notes = self.notes();
-        notes.extend(contest.unsuited.iter().map(|(name, reason)| format!("Left out: {name}, {reason}.")));
+        notes.extend(
+            contest.unsuited.iter().map(|(name, reason)| format!("Left out: {name}, {reason}.")),
+        );
         let entries = self.outcome.entries.iter();
-        let settings = entries.map(|entry| (entry.entrant.info.name.to_owned(), settings_line(entry)));
+        let settings =
+            entries.map(|entry| (entry.entrant.info.name.to_owned(), settings_line(entry)));
         let flags = contest.flags;
         let common = [
             ("start", flags.start.to_string()),
@@ -63,7 +66,9 @@ impl Report<'_> {
     fn convergence(&self) -> Convergence {
         let rows = self.contest.problem.inner.rows().all;
         let (title, about) = match self.contest.flags.gap {
-            GapKind::Absolute => ("objective − optimum", "The gap is the objective minus the optimum"),
+            GapKind::Absolute => {
+                ("objective − optimum", "The gap is the objective minus the optimum")
+            }
             GapKind::Relative => (
                 "(objective − optimum) / that at the start",
                 "The gap is the objective minus the optimum, divided by what it is at the start",
@@ -122,7 +127,10 @@ impl Report<'_> {
         let cut = if interrupted { ", interrupted" } else { "" };
         Verdict {
             kind: if interrupted { Kind::Limited } else { Kind::Good },
-            status: format!("{methods} method{} compared{cut}", if methods == 1 { "" } else { "s" }),
+            status: format!(
+                "{methods} method{} compared{cut}",
+                if methods == 1 { "" } else { "s" }
+            ),
             text,
         }
     }

@@ -25,7 +25,8 @@ pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result
     let task = Task::new(flags)?;
     let problem = task.problem();
     let paper = |name: &str| task.bellman().and_then(|f| f.paper_choice(name));
-    let papers: Vec<(&str, Option<Choice>)> = METHODS.iter().map(|row| (row.name, paper(row.name))).collect();
+    let papers: Vec<(&str, Option<Choice>)> =
+        METHODS.iter().map(|row| (row.name, paper(row.name))).collect();
     let named = Named {
         problem: "policy",
         title: format!("policy evaluation of {}", task.size()),
@@ -33,7 +34,9 @@ pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result
         source: task.source.clone(),
         coordinates: &task.coordinates,
         inputs: flags.inputs(),
-        paper: &|name| papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice),
+        paper: &|name| {
+            papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice)
+        },
     };
     compare.run(problem, &named)
 }

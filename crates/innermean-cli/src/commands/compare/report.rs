@@ -49,7 +49,8 @@ impl Count {
     }
 }
 
-/// The median of several runs, with the least and the most; none where half of them or more did not get there.
+/// The median of several runs, with the least and the most; none where half of them or more did not
+/// get there.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Spread {
     median: f64,
@@ -102,7 +103,9 @@ impl Report<'_> {
         }
         if *status == Status::Interrupted {
             let rest = if not_run.is_empty() { "nothing".to_owned() } else { not_run.join(", ") };
-            notes.push(format!("Interrupted: what was running was cut short, and {rest} was not run."));
+            notes.push(format!(
+                "Interrupted: what was running was cut short, and {rest} was not run."
+            ));
         }
         notes
     }
@@ -133,15 +136,20 @@ impl Report<'_> {
                         format!("{}..{most}", count.text(s.least))
                     })
                 });
-                rows.push(std::iter::once(String::new()).chain(ranges).chain([String::new()]).collect());
+                rows.push(
+                    std::iter::once(String::new()).chain(ranges).chain([String::new()]).collect(),
+                );
             }
         }
         let kind = match self.contest.flags.gap {
             GapKind::Absolute => "",
             GapKind::Relative => ", relative to the gap at the start",
         };
-        let medians =
-            if several { format!(", medians and ranges of {}", seeds(runs)) } else { String::new() };
+        let medians = if several {
+            format!(", medians and ranges of {}", seeds(runs))
+        } else {
+            String::new()
+        };
         Grid {
             title: format!("{} to a gap{kind}{medians}", count.title()),
             header: header.collect(),
@@ -165,15 +173,17 @@ impl Report<'_> {
     pub(super) fn first(&self, gap: f64, by_calls: bool) -> Option<(&'static str, String)> {
         let count = if by_calls { Count::Calls } else { Count::Seconds };
         let reached = self.outcome.entries.iter();
-        let reached = reached
-            .filter_map(|entry| Some((entry.entrant.info.name, self.spread(entry, count, gap)?.median)));
+        let reached = reached.filter_map(|entry| {
+            Some((entry.entrant.info.name, self.spread(entry, count, gap)?.median))
+        });
         let (name, median) = reached.min_by(|a, b| a.1.total_cmp(&b.1))?;
         Some((name, count.text(median)))
     }
 
     /// The gap at which the runs ended (the median), and how.
     fn ended(&self, entry: &Entry) -> String {
-        let gap = Spread::of(self.last_gaps(entry), entry.runs.len()).map_or(f64::NAN, |s| s.median);
+        let gap =
+            Spread::of(self.last_gaps(entry), entry.runs.len()).map_or(f64::NAN, |s| s.median);
         let diverged = entry.runs.iter().filter(|run| run.status == Status::Diverged).count();
         let limit = match entry.runs.first().map(|run| run.status) {
             Some(Status::MaxSeconds) => ", time limit",
@@ -244,7 +254,11 @@ impl Report<'_> {
             max_seconds: contest.flags.max_seconds,
             threads: contest.threads(),
             methods: methods.collect(),
-            unsuited: contest.unsuited.iter().map(|(name, reason)| Unsuited { name, reason }).collect(),
+            unsuited: contest
+                .unsuited
+                .iter()
+                .map(|(name, reason)| Unsuited { name, reason })
+                .collect(),
         };
         Ok(serde_json::to_string(&document)? + "\n")
     }

@@ -14,7 +14,8 @@ use crate::run::tuning::{self, JUDGED_AT, OwnSteps, Score};
 /// A trial has this part of a run's seconds.
 const SHARE: f64 = 0.2;
 
-/// The entrant with the best steps of the grid, and a sentence about them. Trials use the first seed.
+/// The entrant with the best steps of the grid, and a sentence about them. Trials use the first
+/// seed.
 pub(super) fn best(
     contest: &Contest<'_>,
     entrant: Entrant,

@@ -25,8 +25,11 @@ impl Classes {
     /// Classes and labels from texts. `place` is where they stand, for messages.
     pub(super) fn of_texts(keys: &Keys, place: &str) -> Result<(Self, Vec<f64>)> {
         // Numbers are the same however they are written: 1, +1, 1.0.
-        let numbers: Option<Vec<f64>> =
-            keys.names.iter().map(|name| name.parse::<f64>().ok().filter(|x| x.is_finite())).collect();
+        let numbers: Option<Vec<f64>> = keys
+            .names
+            .iter()
+            .map(|name| name.parse::<f64>().ok().filter(|x| x.is_finite()))
+            .collect();
         if let Some(numbers) = numbers {
             let values: Vec<f64> = keys.codes.iter().map(|&code| numbers[code as usize]).collect();
             return Self::of_numbers(&values, place);
@@ -53,7 +56,8 @@ impl Classes {
             let names: Vec<String> = different.iter().map(f64::to_string).collect();
             bail!(refused(&names.iter().map(String::as_str).collect::<Vec<_>>(), place))
         };
-        let labels = values.iter().map(|value| if *value == positive { 1.0 } else { -1.0 }).collect();
+        let labels =
+            values.iter().map(|value| if *value == positive { 1.0 } else { -1.0 }).collect();
         Ok((Classes { negative: negative.to_string(), positive: positive.to_string() }, labels))
     }
 }
@@ -93,7 +97,8 @@ mod tests {
 
     #[test]
     fn two_values_of_any_kind_are_classes() {
-        let of = |texts: &[&str]| Classes::of_texts(&keys(texts), "f, column y").expect("two classes");
+        let of =
+            |texts: &[&str]| Classes::of_texts(&keys(texts), "f, column y").expect("two classes");
         let (classes, labels) = of(&["yes", "no", "yes"]);
         assert_eq!((classes.negative.as_str(), classes.positive.as_str()), ("no", "yes"));
         assert_eq!(labels, [1.0, -1.0, 1.0]);
@@ -107,8 +112,9 @@ mod tests {
 
     #[test]
     fn one_class_or_many_are_refused_by_name() {
-        let said =
-            |texts: &[&str]| Classes::of_texts(&keys(texts), "f, column y").expect_err("not two").to_string();
+        let said = |texts: &[&str]| {
+            Classes::of_texts(&keys(texts), "f, column y").expect_err("not two").to_string()
+        };
         assert_eq!(said(&["a", "a"]), "f, column y: all targets are 'a'; expected two classes");
         assert!(
             said(&["b", "a", "c"])

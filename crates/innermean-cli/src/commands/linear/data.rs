@@ -64,7 +64,8 @@ impl Target {
 
 /// So many columns may be kept as they are, though most of them hold nothing.
 const FEW_COLUMNS: usize = 100_000;
-/// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what methods remember.
+/// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what
+/// methods remember.
 pub(super) const OF_A_COLUMN: usize = 20;
 /// Rows of which at least one number in so many is there are kept dense.
 const DENSE: usize = 4;
@@ -81,7 +82,8 @@ impl Data {
             Format::Table => Self::of_frame(file, flags, loss),
             Format::Libsvm => {
                 let role = [("--target", &flags.target), ("--weight", &flags.weight)];
-                let role = role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
+                let role =
+                    role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
                 if let Some(flag) = role.or(flags.features.given()) {
                     bail!(
                         "{flag}: {} holds sparse rows, whose columns have no names; expected the flag with a table",
@@ -117,7 +119,10 @@ impl Data {
         };
         let weights = numbers.next();
         if frame.feature_names.is_empty() {
-            bail!("{}: there are no features; expected a column of numbers besides the target", frame.source);
+            bail!(
+                "{}: there are no features; expected a column of numbers besides the target",
+                frame.source
+            );
         }
         let mut data = Data {
             source: frame.source.clone(),
@@ -152,8 +157,10 @@ impl Data {
             let (Target::Numbers(targets) | Target::Classes(_, targets)) = &mut self.target;
             keep(targets, 1, &kept);
             keep(&mut weights, 1, &kept);
-            self.notes
-                .push(format!("Rows left out because their weight is 0: {}.", grouped(left_out as u64)));
+            self.notes.push(format!(
+                "Rows left out because their weight is 0: {}.",
+                grouped(left_out as u64)
+            ));
             if matches!(self.target, Target::Classes(..))
                 && let Some(first) = self.target.numbers().first().copied()
                 && self.target.numbers().iter().all(|y| *y == first)
@@ -181,8 +188,10 @@ impl Data {
             bail!("{}: no row has an entry; expected rows such as `1 3:0.5 7:-1`", table.source);
         }
         let all = table.d;
-        // What no row mentions has a coefficient of zero: where that is most of all columns, nothing is kept of them.
-        let kept = (all > FEW_COLUMNS && all / 2 > table.values.len()).then(|| table.leave_out_unused());
+        // What no row mentions has a coefficient of zero: where that is most of all columns,
+        // nothing is kept of them.
+        let kept =
+            (all > FEW_COLUMNS && all / 2 > table.values.len()).then(|| table.leave_out_unused());
         let d = table.d;
         let size = format!("{}: {} columns", table.source, grouped(d as u64));
         fits_into_memory(&size, &[d, OF_A_COLUMN])?;
@@ -248,7 +257,8 @@ impl Data {
         })
     }
 
-    /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a column of ones at the end.
+    /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
+    /// column of ones at the end.
     pub(super) fn predictors(&mut self, intercept: bool) -> Result<Collapsed> {
         let d = self.names.len();
         let offsets = match &self.target {
@@ -267,7 +277,8 @@ impl Data {
             Rows::Dense(rows) => Ok(predictors(d, rows, offsets)?),
             Rows::Sparse { indptr, indices, values } if intercept => {
                 let room = indices.len() + offsets.len();
-                let (mut wider, mut with_ones) = (Vec::with_capacity(room), Vec::with_capacity(room));
+                let (mut wider, mut with_ones) =
+                    (Vec::with_capacity(room), Vec::with_capacity(room));
                 for row in indptr.windows(2) {
                     wider.extend_from_slice(&indices[row[0]..row[1]]);
                     with_ones.extend_from_slice(&values[row[0]..row[1]]);

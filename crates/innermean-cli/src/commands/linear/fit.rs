@@ -27,11 +27,17 @@ pub(super) enum Fit {
 
 impl Fit {
     /// Of these scores; weights have mean 1.
-    pub(super) fn new(target: &Target, scores: &[f64], weights: Option<&[f64]>, loss: Loss) -> Self {
+    pub(super) fn new(
+        target: &Target,
+        scores: &[f64],
+        weights: Option<&[f64]>,
+        loss: Loss,
+    ) -> Self {
         let n = scores.len() as f64;
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let mean =
-            |term: &dyn Fn(usize) -> f64| (0..scores.len()).map(|i| weight(i) * term(i)).sum::<f64>() / n;
+        let mean = |term: &dyn Fn(usize) -> f64| {
+            (0..scores.len()).map(|i| weight(i) * term(i)).sum::<f64>() / n
+        };
         match target {
             Target::Numbers(targets) => {
                 let center = mean(&|i| targets[i]);
@@ -47,7 +53,9 @@ impl Fit {
             Target::Classes(_, labels) => {
                 let positive = mean(&|i| f64::from(u8::from(labels[i] > 0.0)));
                 Fit::Classes {
-                    accuracy: mean(&|i| f64::from(u8::from((scores[i] > 0.0) == (labels[i] > 0.0)))),
+                    accuracy: mean(&|i| {
+                        f64::from(u8::from((scores[i] > 0.0) == (labels[i] > 0.0)))
+                    }),
                     baseline: positive.max(1.0 - positive),
                     log_loss: (loss == Loss::Logistic).then(|| {
                         mean(&|i| {

@@ -11,11 +11,13 @@ use crate::flags::number;
 /// Which loss, and how wide its parabola is.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LossFlags {
-    /// The loss of a row: square and huber for a target that is a number, the others for two classes
+    /// The loss of a row: square and huber for a target that is a number, the others for two
+    /// classes
     #[arg(long, value_name = "LOSS", value_enum, default_value_t = Loss::Square)]
     pub(super) loss: Loss,
 
-    /// h of the Huber loss, up to which it is a square [default: the median distance of targets from their median]
+    /// h of the Huber loss, up to which it is a square [default: the median distance of targets
+    /// from their median]
     #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
     huber_width: Option<f64>,
 
@@ -109,12 +111,16 @@ impl Loss {
     }
 }
 
-/// The median of `|t - median|`; where half of the targets or more are the same number, the mean; 1 if all are.
+/// The median of `|t - median|`; where half of the targets or more are the same number, the mean; 1
+/// if all are.
 fn median_distance(targets: &[f64]) -> f64 {
     let center = median(targets.to_vec());
     let distances: Vec<f64> = targets.iter().map(|t| (t - center).abs()).collect();
     let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-    [median(distances), mean].into_iter().find(|width| *width > 0.0 && width.is_finite()).unwrap_or(1.0)
+    [median(distances), mean]
+        .into_iter()
+        .find(|width| *width > 0.0 && width.is_finite())
+        .unwrap_or(1.0)
 }
 
 /// The middle one, or the mean of the two in the middle.

@@ -126,14 +126,20 @@ impl Application for LinearApplication<'_> {
         let mut notes = self.data.notes.clone();
         notes.extend(self.data.dropped_notes());
         if let Target::Classes(Classes { negative, positive }, _) = &self.data.target {
-            notes.push(format!("A score above 0 speaks for '{positive}', one below for '{negative}'."));
+            notes.push(format!(
+                "A score above 0 speaks for '{positive}', one below for '{negative}'."
+            ));
         }
         if let Some(width) = self.width.filter(|_| self.flags.loss.width_is_found()) {
-            notes
-                .push(format!("The Huber loss is a square up to {} (--huber-width).", significant(width, 4)));
+            notes.push(format!(
+                "The Huber loss is a square up to {} (--huber-width).",
+                significant(width, 4)
+            ));
         }
         notes.extend(self.scaling.note());
-        if self.flags.penalty.l2 == 0.0 && self.flags.penalty.l1 == 0.0 && self.data.len() < self.names.len()
+        if self.flags.penalty.l2 == 0.0
+            && self.flags.penalty.l1 == 0.0
+            && self.data.len() < self.names.len()
         {
             notes.push(format!(
                 "There are fewer rows than coefficients ({}), so that many fits are equally good: give --l2 or --l1.",
@@ -198,8 +204,8 @@ impl Application for LinearApplication<'_> {
         }
         match answer.fit {
             Fit::Numbers { r_squared, root_mean_square_error, mean_absolute_error } => {
-                let r_squared =
-                    r_squared.map_or("none, for all targets are the same".to_owned(), |r| significant(r, 4));
+                let r_squared = r_squared
+                    .map_or("none, for all targets are the same".to_owned(), |r| significant(r, 4));
                 facts.line("R squared", &r_squared);
                 facts.line(
                     "error",
@@ -211,8 +217,8 @@ impl Application for LinearApplication<'_> {
                 );
             }
             Fit::Classes { accuracy, baseline, log_loss } => {
-                let log_loss =
-                    log_loss.map_or(String::new(), |loss| format!(", log loss {}", significant(loss, 4)));
+                let log_loss = log_loss
+                    .map_or(String::new(), |loss| format!(", log loss {}", significant(loss, 4)));
                 facts.line(
                     "accuracy",
                     &format!(
@@ -223,7 +229,10 @@ impl Application for LinearApplication<'_> {
                 );
             }
         }
-        facts.line("objective", &format!("{} = {}", significant(solution.objective, 8), self.formula()));
+        facts.line(
+            "objective",
+            &format!("{} = {}", significant(solution.objective, 8), self.formula()),
+        );
         if let Some(warning) = answer.warning {
             facts.line("warning", warning);
         }
@@ -243,13 +252,15 @@ impl Application for LinearApplication<'_> {
                 add("prediction", OutColumn::Numbers(answer.scores.clone()));
             }
             Target::Classes(classes, labels) => {
-                let names =
-                    |of: &[f64]| OutColumn::Texts(of.iter().map(|y| classes.name(*y).to_owned()).collect());
+                let names = |of: &[f64]| {
+                    OutColumn::Texts(of.iter().map(|y| classes.name(*y).to_owned()).collect())
+                };
                 add("target", names(labels));
                 add("prediction", names(&answer.scores));
                 add("score", OutColumn::Numbers(answer.scores.clone()));
                 if self.loss == Loss::Logistic {
-                    let probabilities = answer.scores.iter().map(|score| probability(*score)).collect();
+                    let probabilities =
+                        answer.scores.iter().map(|score| probability(*score)).collect();
                     add("probability", OutColumn::Numbers(probabilities));
                 }
             }

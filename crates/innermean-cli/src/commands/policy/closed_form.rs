@@ -24,7 +24,8 @@ const MOST_COORDINATES: usize = 1000;
 impl ClosedForm {
     /// Solves, if that is possible and not too long.
     pub(super) fn new(task: &Task, flags: &PolicyFlags, theta: &[f64]) -> Self {
-        let none = |why: String| ClosedForm { source: why, theta_distance: None, values_distance: None };
+        let none =
+            |why: String| ClosedForm { source: why, theta_distance: None, values_distance: None };
         let penalty = flags.regularizer.penalty;
         if penalty.l1 > 0.0 || flags.regularizer.constraint != Constraint::None {
             return none("none with --l1 or --constraint".to_owned());
@@ -32,7 +33,9 @@ impl ClosedForm {
         let problem = task.problem();
         let d = problem.inner.d();
         if d > MOST_COORDINATES {
-            return none(format!("not computed for {d} coordinates, but for at most {MOST_COORDINATES}"));
+            return none(format!(
+                "not computed for {d} coordinates, but for at most {MOST_COORDINATES}"
+            ));
         }
         let (name, exact) = match task.projected() {
             Some((f, form)) => ("LSTD", f.minimiser(form, penalty.l2)),
@@ -44,7 +47,11 @@ impl ClosedForm {
             ));
         };
         ClosedForm {
-            source: if penalty.l2 > 0.0 { format!("{name} with the ridge") } else { name.to_owned() },
+            source: if penalty.l2 > 0.0 {
+                format!("{name} with the ridge")
+            } else {
+                name.to_owned()
+            },
             theta_distance: Some(distance(theta, &exact)),
             values_distance: Some(distance(&task.values(theta), &task.values(&exact))),
         }

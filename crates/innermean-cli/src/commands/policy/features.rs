@@ -34,9 +34,11 @@ pub(super) fn describe(flags: &PolicyFlags, known: &mut Known) -> Result<Describ
             Ok(of_rows(known, rows))
         }
         (None, Some(own)) => Ok(of_rows(known, own)),
-        (None | Some(FeatureChoice::OneHot), _) if flags.never_left == NeverLeft::Bootstrap => bail!(
-            "--never-left bootstrap: with one-hot features nothing says what the value of such a state is; expected --features FILE, or --never-left terminal"
-        ),
+        (None | Some(FeatureChoice::OneHot), _) if flags.never_left == NeverLeft::Bootstrap => {
+            bail!(
+                "--never-left bootstrap: with one-hot features nothing says what the value of such a state is; expected --features FILE, or --never-left terminal"
+            )
+        }
         (None | Some(FeatureChoice::OneHot), _) => Ok(one_hot(known)),
     }
 }
@@ -73,7 +75,13 @@ fn of_rows(known: &mut Known, FeatureRows { names: coordinates, rows }: FeatureR
         kept.flat_map(|(row, _)| row).copied().collect()
     };
     let names = std::mem::take(&mut known.names);
-    Described { names, places, coordinates, features: StateFeatures::Rows { d, rows }, notes: Vec::new() }
+    Described {
+        names,
+        places,
+        coordinates,
+        features: StateFeatures::Rows { d, rows },
+        notes: Vec::new(),
+    }
 }
 
 fn random(d: usize, states: usize, flags: &PolicyFlags) -> FeatureRows {
@@ -145,7 +153,10 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &mut Known) -> Result<Desc
         ));
     }
     if frame.dropped.rows > 0 {
-        notes.push(format!("Rows of features left out because of missing values: {}.", frame.dropped.rows));
+        notes.push(format!(
+            "Rows of features left out because of missing values: {}.",
+            frame.dropped.rows
+        ));
     }
     // States that no transition knows have a value all the same.
     for row in (0..keys.names.len()).filter(|&row| !used[row]) {

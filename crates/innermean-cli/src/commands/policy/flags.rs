@@ -1,4 +1,5 @@
-//! The flags that say what is evaluated: a log, a model or a generated process, its features, discount and objective.
+//! The flags that say what is evaluated: a log, a model or a generated process, its features,
+//! discount and objective.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -17,13 +18,13 @@ use crate::flags::regularizer::RegularizerFlags;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub(crate) struct PolicyFlags {
-    /// A log of transitions: a row for each, with columns state, next_state (empty where an episode ends), reward and, if there
-    /// is one, weight [default: a generated process]
+    /// A log of transitions: a row for each, with columns state, next_state (empty where an episode
+    /// ends), reward and, if there is one, weight [default: a generated process]
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 
-    /// A model instead of a log: a square matrix of probabilities (.npy, .npz or text), or a table with columns state, next_state,
-    /// probability and reward
+    /// A model instead of a log: a square matrix of probabilities (.npy, .npz or text), or a table
+    /// with columns state, next_state, probability and reward
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     pub(crate) model: Option<PathBuf>,
 
@@ -34,12 +35,14 @@ pub(crate) struct PolicyFlags {
     #[command(flatten)]
     pub(crate) generator: GeneratorFlags,
 
-    /// What describes a state: one-hot (a value of its own for each), D (so many random numbers, of a generated process) or a file with
-    /// a row for each state [default: one-hot; those that belong to a generated process]
+    /// What describes a state: one-hot (a value of its own for each), D (so many random numbers, of
+    /// a generated process) or a file with a row for each state [default: one-hot; those that
+    /// belong to a generated process]
     #[arg(long, value_name = "one-hot|D|FILE")]
     pub(crate) features: Option<FeatureChoice>,
 
-    /// The weight of what comes a step later, from 0 to 1; 1 only where every state leads to an end [default: 0.9; that of a generated process]
+    /// The weight of what comes a step later, from 0 to 1; 1 only where every state leads to an end
+    /// [default: 0.9; that of a generated process]
     #[arg(long, value_name = "WEIGHT", value_parser = number::non_negative, allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
 
@@ -47,7 +50,8 @@ pub(crate) struct PolicyFlags {
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = Objective::Bellman)]
     pub(crate) objective: Objective,
 
-    /// States that end an episode, with value 0; may be given several times, and with commas between names
+    /// States that end an episode, with value 0; may be given several times, and with commas
+    /// between names
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) terminal: Vec<String>,
 
@@ -90,8 +94,8 @@ pub(crate) struct GeneratorFlags {
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(crate) policy: Option<GridPolicy>,
 
-    /// Walk so many transitions through the process, and evaluate this log in its stead [default: the process itself; 1000 for
-    /// --objective projected with random features]
+    /// Walk so many transitions through the process, and evaluate this log in its stead [default:
+    /// the process itself; 1000 for --objective projected with random features]
     #[arg(long, value_name = "T", value_parser = number::positive_size, allow_hyphen_values = true)]
     pub(crate) transitions: Option<usize>,
 
@@ -116,7 +120,8 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMN", default_value = "reward")]
     pub(crate) reward_column: String,
 
-    /// The column of a transition's weight, or of its probability in a model [default: weight if there is one; probability]
+    /// The column of a transition's weight, or of its probability in a model [default: weight if
+    /// there is one; probability]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight_column: Option<String>,
 
@@ -309,7 +314,11 @@ impl PolicyFlags {
         if let Some((flag, given, most)) = sizes.into_iter().find(|(_, given, most)| given > most) {
             bail!("--{flag} {given}: expected at most {most}, for all of it is kept in memory");
         }
-        let pairs = if dense && successors.is_none() { states.unwrap_or(0) } else { successors.unwrap_or(2) };
+        let pairs = if dense && successors.is_none() {
+            states.unwrap_or(0)
+        } else {
+            successors.unwrap_or(2)
+        };
         let counts = format!("--states {}", states.unwrap_or(0));
         // A probability, a reward and a place for each pair of states that may follow each other.
         fits_into_memory(&counts, &[3, states.unwrap_or(0), pairs])?;
@@ -321,7 +330,10 @@ impl PolicyFlags {
         }
         if random > 0 {
             let states = states.unwrap_or(grid.map_or(0, |grid| grid.rows * grid.columns));
-            fits_into_memory(&format!("--features {random} of {states} states"), &[random, states])?;
+            fits_into_memory(
+                &format!("--features {random} of {states} states"),
+                &[random, states],
+            )?;
         }
         if let Some(discount) = self.discount.filter(|discount| *discount > 1.0) {
             bail!("--discount {discount}: expected a number from 0 to 1");
@@ -329,9 +341,17 @@ impl PolicyFlags {
         // What belongs to some processes alone.
         let generator = self.generator.generate.unwrap_or(Generator::Random);
         let idle = [
-            ("--states", states.is_some(), matches!(generator, Generator::Random | Generator::Walk)),
+            (
+                "--states",
+                states.is_some(),
+                matches!(generator, Generator::Random | Generator::Walk),
+            ),
             ("--successors", successors.is_some(), generator == Generator::Random),
-            ("--feature-kind", feature_kind.is_some(), random > 0 || generator == Generator::Random),
+            (
+                "--feature-kind",
+                feature_kind.is_some(),
+                random > 0 || generator == Generator::Random,
+            ),
             ("--grid", grid.is_some(), generator == Generator::Grid),
             ("--policy", policy.is_some(), generator == Generator::Grid),
             ("--transitions", transitions.is_some(), true),
@@ -341,8 +361,12 @@ impl PolicyFlags {
                 bail!("{flag} does nothing with a file; expected it with a generated process");
             }
             if given && !used {
-                let name = generator.to_possible_value().map_or(String::new(), |v| v.get_name().to_owned());
-                bail!("{flag} does nothing with --generate {name}; see --help for what it belongs to");
+                let name = generator
+                    .to_possible_value()
+                    .map_or(String::new(), |v| v.get_name().to_owned());
+                bail!(
+                    "{flag} does nothing with --generate {name}; see --help for what it belongs to"
+                );
             }
         }
         if random > 0 && !self.generated() {
@@ -355,7 +379,8 @@ impl PolicyFlags {
 
     /// A flag that was given and speaks of nothing but a table of transitions.
     pub(super) fn of_transitions_alone(&self) -> Option<&'static str> {
-        let ColumnFlags { state_column, next_column, reward_column, weight_column, .. } = &self.columns;
+        let ColumnFlags { state_column, next_column, reward_column, weight_column, .. } =
+            &self.columns;
         let described = matches!(self.features, Some(FeatureChoice::File(_)));
         let given = [
             // It names the state in the file of features too.

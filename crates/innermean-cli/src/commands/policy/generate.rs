@@ -2,8 +2,8 @@
 
 use innermean::Moves;
 use innermean_data::{
-    FeatureRows, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp, generate_sparse_mdp,
-    generate_walk,
+    FeatureRows, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp,
+    generate_sparse_mdp, generate_walk,
 };
 
 use super::flags::{FeatureChoice, Generator, GridSize, Objective, PolicyFlags};
@@ -22,20 +22,31 @@ impl Known {
             Generator::Random => match generator.successors {
                 None => return Self::random(flags),
                 Some(successors) => {
-                    let (states, discount) = (generator.states.unwrap_or(10), flags.discount.unwrap_or(0.9));
+                    let (states, discount) =
+                        (generator.states.unwrap_or(10), flags.discount.unwrap_or(0.9));
                     generate_sparse_mdp(states, successors, discount, generator.data_seed)
                 }
             },
             Generator::Walk => generate_walk(generator.states.unwrap_or(19)),
             Generator::Boyan => generate_boyan(),
             Generator::Grid => {
-                let GridSize { rows, columns } = generator.grid.unwrap_or(GridSize { rows: 4, columns: 4 });
+                let GridSize { rows, columns } =
+                    generator.grid.unwrap_or(GridSize { rows: 4, columns: 4 });
                 generate_grid(rows, columns, generator.policy.unwrap_or_default().into())
             }
         };
         let log = generator.transitions.map(|t| (t, process.log(t, generator.data_seed)));
-        let Process { states, terminal, from, next, probabilities, rewards, features, discount, source } =
-            process;
+        let Process {
+            states,
+            terminal,
+            from,
+            next,
+            probabilities,
+            rewards,
+            features,
+            discount,
+            source,
+        } = process;
         let (moves, seen, source) = match log {
             None => (Moves { from, next, rewards, weights: Some(probabilities) }, false, source),
             Some((t, log)) => (
@@ -73,16 +84,19 @@ impl Known {
             seed: generator.data_seed,
             ..MdpOptions::default()
         });
-        // The projected error is one of transitions that were seen, unless somebody asks for others.
+        // The projected error is one of transitions that were seen, unless somebody asks for
+        // others.
         let default = (flags.objective == Objective::Projected).then_some(TRANSITIONS);
         let log = generator.transitions.or(default).map(|t| (t, mdp.log(t, generator.data_seed)));
         let (moves, seen, source) = match log {
             None => {
-                let moves = KnownMoves::Matrix { probabilities: mdp.transitions, rewards: mdp.rewards };
+                let moves =
+                    KnownMoves::Matrix { probabilities: mdp.transitions, rewards: mdp.rewards };
                 (moves, false, mdp.source)
             }
             Some((t, log)) => {
-                let moves = Moves { from: log.from, next: log.next, rewards: log.rewards, weights: None };
+                let moves =
+                    Moves { from: log.from, next: log.next, rewards: log.rewards, weights: None };
                 (
                     KnownMoves::List(moves),
                     true,

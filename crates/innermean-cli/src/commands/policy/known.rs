@@ -1,4 +1,5 @@
-//! What is known of a process: its states by name, and the transitions between them, from a log, a model or a generator.
+//! What is known of a process: its states by name, and the transitions between them, from a log, a
+//! model or a generator.
 
 use anyhow::{Result, bail};
 use innermean::Moves;
@@ -48,7 +49,9 @@ impl KnownMoves {
                 Moves {
                     from: possible().map(|k| (k / states) as u32).collect(),
                     next: possible().map(|k| (k % states) as u32).collect(),
-                    rewards: possible().map(|k| rewards[if per_state { k / states } else { k }]).collect(),
+                    rewards: possible()
+                        .map(|k| rewards[if per_state { k / states } else { k }])
+                        .collect(),
                     weights: Some(possible().map(|k| probabilities[k]).collect()),
                 }
             }
@@ -96,9 +99,12 @@ impl Known {
         if forgotten == 0 {
             return;
         }
-        self.notes.push(format!("States that the walk never came to, and that are left out: {forgotten}."));
+        self.notes.push(format!(
+            "States that the walk never came to, and that are left out: {forgotten}."
+        ));
         let mut places = vec![END; seen.len()];
-        for (next, (place, _)) in (0..).zip(places.iter_mut().zip(&seen).filter(|(_, seen)| **seen)) {
+        for (next, (place, _)) in (0..).zip(places.iter_mut().zip(&seen).filter(|(_, seen)| **seen))
+        {
             *place = next;
         }
         for s in moves.from.iter_mut().chain(&mut moves.next).filter(|s| **s != END) {
@@ -117,14 +123,18 @@ impl Known {
         self.frame.as_ref().map_or_else(|| self.source.clone(), |frame| frame.place(row))
     }
 
-    /// Marks the states that end an episode, and leaves out their transitions to themselves, as models have them.
+    /// Marks the states that end an episode, and leaves out their transitions to themselves, as
+    /// models have them.
     fn end_at(&mut self, terminal: &[String]) -> Result<()> {
         if terminal.is_empty() {
             return Ok(());
         }
         for name in terminal {
             let Some(s) = self.names.iter().position(|known| known == name) else {
-                bail!("--terminal {name}: there is no such state; expected one of {}", some_of(&self.names));
+                bail!(
+                    "--terminal {name}: there is no such state; expected one of {}",
+                    some_of(&self.names)
+                );
             };
             self.terminal[s] = true;
         }
@@ -144,7 +154,10 @@ impl Known {
         }
         let kept: Vec<usize> = (0..moves.from.len()).filter(|&t| !ends(moves.from[t])).collect();
         if kept.is_empty() {
-            bail!("--terminal {}: no transition is left; expected other states too", terminal.join(","));
+            bail!(
+                "--terminal {}: no transition is left; expected other states too",
+                terminal.join(",")
+            );
         }
         if kept.len() < moves.from.len() {
             moves = Moves {
@@ -159,7 +172,8 @@ impl Known {
         Ok(())
     }
 
-    /// What becomes of states that are entered and never left: nobody can tell whether an episode ends there, or whether the log does.
+    /// What becomes of states that are entered and never left: nobody can tell whether an episode
+    /// ends there, or whether the log does.
     fn look_for_never_left(&mut self, what: NeverLeft) -> Result<()> {
         let KnownMoves::List(moves) = &self.moves else { return Ok(()) };
         let mut left = vec![false; self.names.len()];
@@ -184,15 +198,19 @@ impl Known {
                 );
             }
             NeverLeft::Terminal => {
-                self.notes.push(format!("Entered and never left, and so of value 0: {}.", some_of(&stuck)));
+                self.notes.push(format!(
+                    "Entered and never left, and so of value 0: {}.",
+                    some_of(&stuck)
+                ));
                 for (terminal, entered) in self.terminal.iter_mut().zip(entered) {
                     *terminal |= entered;
                 }
             }
             NeverLeft::Bootstrap => {
                 let stuck = some_of(&stuck);
-                self.notes
-                    .push(format!("Entered and never left, and valued by their features alone: {stuck}."));
+                self.notes.push(format!(
+                    "Entered and never left, and valued by their features alone: {stuck}."
+                ));
             }
         }
         Ok(())

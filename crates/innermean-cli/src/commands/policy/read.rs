@@ -12,13 +12,15 @@ use super::known::{END, Known, KnownMoves};
 
 use crate::flags::input::limits;
 
-/// How far the sum of a state's probabilities may lie from 1: rounding, also of numbers written in decimals.
+/// How far the sum of a state's probabilities may lie from 1: rounding, also of numbers written in
+/// decimals.
 const ROW_SUM: f64 = 1e-9;
 
 /// The two columns of states, of which the second may be empty, and these numbers.
 fn read(path: &Path, flags: &PolicyFlags, numbers: Vec<Ask>) -> Result<Frame, ReadError> {
     let columns = &flags.columns;
-    let keys = vec![Ask::required(&columns.state_column), Ask::required(&columns.next_column).or_blank()];
+    let keys =
+        vec![Ask::required(&columns.state_column), Ask::required(&columns.next_column).or_blank()];
     limits().read_frame(
         path,
         &Columns { keys, numbers, ..Columns::default() },
@@ -58,7 +60,9 @@ impl Known {
         match read(path, flags, numbers) {
             Ok(frame) => Self::triplets(flags, frame),
             // No table of transitions; it may be a matrix.
-            Err(error @ ReadError::UnknownColumn { .. }) => Self::matrix(flags, path, &error.to_string()),
+            Err(error @ ReadError::UnknownColumn { .. }) => {
+                Self::matrix(flags, path, &error.to_string())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -81,14 +85,19 @@ impl Known {
         };
         let probabilities = numbers.next().flatten().unwrap_or_default();
         if let Some(t) = probabilities.iter().position(|p| !(0.0..=1.0).contains(p)) {
-            bail!("{}: a probability of {}; expected a number from 0 to 1", frame.place(t), probabilities[t]);
+            bail!(
+                "{}: a probability of {}; expected a number from 0 to 1",
+                frame.place(t),
+                probabilities[t]
+            );
         }
         let known = Self::of_frame(frame, rewards, Some(probabilities));
         known.check_sums()?;
         Ok(known)
     }
 
-    /// The names of the states from both columns, in the order of their appearance: first those that are left.
+    /// The names of the states from both columns, in the order of their appearance: first those
+    /// that are left.
     fn of_frame(mut frame: Frame, rewards: Vec<f64>, weights: Option<Vec<f64>>) -> Self {
         let mut keys = std::mem::take(&mut frame.keys).into_iter();
         let from = keys.next().flatten().unwrap_or_default();
@@ -131,8 +140,11 @@ impl Known {
     }
 
     fn check_sums(&self) -> Result<()> {
-        let KnownMoves::List(Moves { from, weights: Some(weights), .. }) = &self.moves else { return Ok(()) };
-        let (mut sums, mut first) = (vec![0.0; self.names.len()], vec![usize::MAX; self.names.len()]);
+        let KnownMoves::List(Moves { from, weights: Some(weights), .. }) = &self.moves else {
+            return Ok(());
+        };
+        let (mut sums, mut first) =
+            (vec![0.0; self.names.len()], vec![usize::MAX; self.names.len()]);
         for (t, (&s, weight)) in from.iter().zip(weights).enumerate() {
             sums[s as usize] += weight;
             first[s as usize] = first[s as usize].min(t);
@@ -201,7 +213,11 @@ impl Known {
             }
             let sum: f64 = row.iter().sum();
             if (sum - 1.0).abs() > ROW_SUM {
-                bail!("{}, row {}: the probabilities sum to {sum}; expected 1", path.display(), i + 1);
+                bail!(
+                    "{}, row {}: the probabilities sum to {sum}; expected 1",
+                    path.display(),
+                    i + 1
+                );
             }
         }
         Ok(Known {

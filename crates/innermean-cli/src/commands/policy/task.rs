@@ -1,10 +1,11 @@
-//! What is known of a process made into a problem: states that end are set apart, features are found, f is built.
+//! What is known of a process made into a problem: states that end are set apart, features are
+//! found, f is built.
 
 use anyhow::{Result, anyhow, bail};
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Passes, Problem, QuadraticForm, Ridged, Square,
-    StateFeatures, Transitions,
+    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Passes, Problem, QuadraticForm, Ridged,
+    Square, StateFeatures, Transitions,
 };
 
 use super::features::{self, Described};
@@ -141,7 +142,10 @@ impl Task {
             Model::Sparse(f, _) => f.values(theta),
             Model::Projected { features, .. } => features.values(theta),
         };
-        self.places.iter().map(|place| place.map_or(0.0, |place| described[place as usize])).collect()
+        self.places
+            .iter()
+            .map(|place| place.map_or(0.0, |place| described[place as usize]))
+            .collect()
     }
 
     /// `V(s) - E[r + discount V(next)]` of every state that is left, NaN for others.
@@ -169,7 +173,10 @@ impl Task {
                 }
             }
         }
-        self.places.iter().map(|place| place.map_or(f64::NAN, |place| described[place as usize])).collect()
+        self.places
+            .iter()
+            .map(|place| place.map_or(f64::NAN, |place| described[place as usize]))
+            .collect()
     }
 }
 
@@ -211,8 +218,8 @@ impl Build<'_> {
             }
             (features, moves) => {
                 let moves = self.described(moves.into_list(self.states.len()));
-                let f =
-                    Transitions::new(features, moves, self.discount).map_err(|error| self.refused(&error))?;
+                let f = Transitions::new(features, moves, self.discount)
+                    .map_err(|error| self.refused(&error))?;
                 Ok(Model::Sparse(Box::new(f), square))
             }
         }
@@ -227,11 +234,13 @@ impl Build<'_> {
             );
         }
         if self.discount >= 1.0 && matches!(features, StateFeatures::OneHot { .. }) {
-            // Where no end can be reached the equations of LSTD are singular, as those of the Bellman error are.
+            // Where no end can be reached the equations of LSTD are singular, as those of the
+            // Bellman error are.
             Transitions::new(features.clone(), moves.clone(), self.discount)
                 .map_err(|error| self.refused(&error))?;
         }
-        let f = Mspbe::of_moves(&features, &moves, self.discount).map_err(|error| self.refused(&error))?;
+        let f = Mspbe::of_moves(&features, &moves, self.discount)
+            .map_err(|error| self.refused(&error))?;
         let Problem { inner, merit, .. } = f.problem(0.0).map_err(|_| {
             anyhow!(
                 "--objective projected: the {d} features of the states in {t} transitions are linearly dependent; expected fewer features, or transitions through more states"

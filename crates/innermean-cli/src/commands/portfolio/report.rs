@@ -111,27 +111,41 @@ impl Application for PortfolioApplication<'_> {
         let heading = Heading { name: "asset", number: "weight", sum: true };
         page.numbers(heading, &self.returns.names, &solution.theta);
         let facts = &mut page.facts;
-        facts.line("expected return", &format!("{} per period", significant(answer.expected_return, 6)));
+        facts.line(
+            "expected return",
+            &format!("{} per period", significant(answer.expected_return, 6)),
+        );
         let deviation = answer.standard_deviation.map_or(String::new(), |deviation| {
             format!(" (standard deviation {})", significant(deviation, 6))
         });
         let risk = self.flags.risk.risk;
         facts.line(risk.title(), &format!("{}{deviation}", significant(answer.risk, 6)));
-        facts
-            .line("objective", &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()));
+        facts.line(
+            "objective",
+            &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()),
+        );
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.returns.notes.clone();
         let dropped = &self.returns.dropped;
         if dropped.rows > 0 {
-            notes.push(format!("Rows left out because of missing values: {}.", grouped(dropped.rows as u64)));
+            notes.push(format!(
+                "Rows left out because of missing values: {}.",
+                grouped(dropped.rows as u64)
+            ));
         }
         if !dropped.columns.is_empty() {
-            notes.push(format!("Assets left out because of missing values: {}.", dropped.columns.join(", ")));
+            notes.push(format!(
+                "Assets left out because of missing values: {}.",
+                dropped.columns.join(", ")
+            ));
         }
         if let Some(width) = self.width {
-            notes.push(format!("The Huber function bends at {} (--huber-width).", significant(width, 4)));
+            notes.push(format!(
+                "The Huber function bends at {} (--huber-width).",
+                significant(width, 4)
+            ));
         }
         if !self.flags.regularizer.holds_theta() {
             notes.extend(self.flags.risk.note().map(str::to_owned));
@@ -141,8 +155,10 @@ impl Application for PortfolioApplication<'_> {
                     "With {periods} periods for {assets} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2."
                 ));
             } else {
-                notes
-                    .push("Without a constraint the weights need not sum to 1; see --constraint.".to_owned());
+                notes.push(
+                    "Without a constraint the weights need not sum to 1; see --constraint."
+                        .to_owned(),
+                );
             }
         }
         notes.extend(self.flags.regularizer.note());

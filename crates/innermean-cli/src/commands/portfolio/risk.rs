@@ -5,7 +5,8 @@ use std::slice;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Inner, InvalidSetting, Merit, Passes, Portfolio, Square,
+    Absolute, AnyMerit, DownsideSquare, Huber, Inner, InvalidSetting, Merit, Passes, Portfolio,
+    Square,
 };
 use serde::Serialize;
 
@@ -23,7 +24,8 @@ pub(super) struct RiskFlags {
     #[arg(allow_hyphen_values = true)]
     pub(super) risk_aversion: f64,
 
-    /// h of --risk huber, in the unit of the returns [default: the mean absolute deviation of all returns]
+    /// h of --risk huber, in the unit of the returns [default: the mean absolute deviation of all
+    /// returns]
     #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
     huber_width: Option<f64>,
 }
@@ -49,7 +51,10 @@ impl RiskFlags {
             (Risk::Huber, given) => Ok(Some(given.unwrap_or_else(otherwise))),
             (_, None) => Ok(None),
             (risk, Some(width)) => {
-                bail!("--huber-width {width} does nothing with --risk {}; expected --risk huber", risk.name())
+                bail!(
+                    "--huber-width {width} does nothing with --risk {}; expected --risk huber",
+                    risk.name()
+                )
             }
         }
     }
@@ -69,12 +74,13 @@ impl RiskFlags {
         let unit = self.risk.merit(1.0, width)?;
         let mut deviations = vec![0.0; portfolio.n_x()];
         portfolio.means(theta, &mut deviations);
-        let sum: f64 = deviations.iter().enumerate().map(|(i, u)| unit.value(i, slice::from_ref(u))).sum();
+        let sum: f64 =
+            deviations.iter().enumerate().map(|(i, u)| unit.value(i, slice::from_ref(u))).sum();
         Ok(sum / portfolio.n_x() as f64)
     }
 
-    /// Without a bound on the weights the absolute deviation has no answer but none or infinity, and no duality gap: the run
-    /// would go on to its limit and say nothing.
+    /// Without a bound on the weights the absolute deviation has no answer but none or infinity,
+    /// and no duality gap: the run would go on to its limit and say nothing.
     pub(super) fn refuse_without_bounds(&self) -> Result<()> {
         if self.risk == Risk::Absolute {
             bail!(
@@ -125,11 +131,13 @@ impl Risk {
     }
 }
 
-/// The mean of `|x_il - m_l|` over all periods and assets: a typical return, in whatever unit the file has.
+/// The mean of `|x_il - m_l|` over all periods and assets: a typical return, in whatever unit the
+/// file has.
 pub(super) fn mean_absolute_deviation(portfolio: &Portfolio) -> f64 {
     let mean = portfolio.mean_returns();
     let returns = portfolio.returns();
     let rows = returns.chunks_exact(mean.len());
-    let sum: f64 = rows.map(|row| row.iter().zip(mean).map(|(x, m)| (x - m).abs()).sum::<f64>()).sum();
+    let sum: f64 =
+        rows.map(|row| row.iter().zip(mean).map(|(x, m)| (x - m).abs()).sum::<f64>()).sum();
     sum / returns.len() as f64
 }

@@ -89,8 +89,10 @@ pub(super) fn read_all(files: &[PathBuf]) -> Result<Vec<Folder>> {
         if let Some((_, folder)) = folders.iter_mut().find(|(path, _)| *path == parent) {
             folder.traces.push(trace);
         } else {
-            let title =
-                parent.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let title = parent
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
             folders.push((parent, Folder { title, traces: vec![trace] }));
         }
     }
@@ -108,7 +110,8 @@ fn read(file: &Path) -> Result<Trace> {
         None => (stem.clone(), String::new()),
     };
     let mut trace = Trace { name, note, ..Trace::default() };
-    let (mut epochs, mut rows, mut gap, mut proven) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut epochs, mut rows, mut gap, mut proven) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line)
             .map_err(|error| reason(&error))
@@ -131,7 +134,10 @@ fn read(file: &Path) -> Result<Trace> {
         proven.push(line.proven_gap);
     }
     if trace.calls.is_empty() {
-        bail!("{}: is empty; expected one JSON object a line, as --trace writes it", file.display());
+        bail!(
+            "{}: is empty; expected one JSON object a line, as --trace writes it",
+            file.display()
+        );
     }
     trace.epochs = epochs.into_iter().collect();
     trace.rows = rows.into_iter().collect();

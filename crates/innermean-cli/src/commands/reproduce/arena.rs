@@ -1,4 +1,5 @@
-//! One problem on which methods are run, by calls alone: nothing here depends on the clock or on the number of threads.
+//! One problem on which methods are run, by calls alone: nothing here depends on the clock or on
+//! the number of threads.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,8 @@ use crate::plot::thin;
 use crate::run::settings::Settings;
 use crate::run::tuning::{self, JUDGED_AT, OwnSteps, Score};
 
-/// Records kept of a run: more than any of the paper's has, so that its numbers come from all of them.
+/// Records kept of a run: more than any of the paper's has, so that its numbers come from all of
+/// them.
 const MOST_RECORDS: usize = 1 << 18;
 
 /// Of a curve that is kept, strips of the axis: at most 8 points each.
@@ -80,7 +82,9 @@ impl Arena<'_> {
     /// A run with these settings; none if the user wants to stop.
     pub(super) fn run(&self, name: &str, choice: &Choice) -> Result<Option<Course>> {
         let method = self.method(name, choice)?;
-        let Some(solution) = self.once(&method, self.until, self.max_calls) else { return Ok(None) };
+        let Some(solution) = self.once(&method, self.until, self.max_calls) else {
+            return Ok(None);
+        };
         let settings = Settings::of(&method, choice.rule)?;
         let rule = if choice.alpha_theta.is_some() { None } else { settings.rule() };
         let words: Vec<String> = rule
@@ -93,14 +97,22 @@ impl Arena<'_> {
     }
 
     /// The run of the first seed, with medians over so many seeds of the calls to each gap.
-    pub(super) fn run_seeds(&self, name: &str, choice: &Choice, seeds: u64) -> Result<Option<Course>> {
+    pub(super) fn run_seeds(
+        &self,
+        name: &str,
+        choice: &Choice,
+        seeds: u64,
+    ) -> Result<Option<Course>> {
         let mut runs = Vec::new();
         for seed in 0..seeds {
-            let Some(course) = self.run(name, &Choice { seed, ..*choice })? else { return Ok(None) };
+            let Some(course) = self.run(name, &Choice { seed, ..*choice })? else {
+                return Ok(None);
+            };
             runs.push(course);
         }
         let middle = |k: i32| {
-            let mut calls: Vec<u64> = runs.iter().map(|run| run.to(k).unwrap_or(u64::MAX)).collect();
+            let mut calls: Vec<u64> =
+                runs.iter().map(|run| run.to(k).unwrap_or(u64::MAX)).collect();
             calls.sort_unstable();
             calls.get(calls.len() / 2).copied().filter(|calls| *calls < u64::MAX)
         };
@@ -126,7 +138,8 @@ impl Arena<'_> {
         }))
     }
 
-    /// What a user gets who chooses nothing: the method that the problem chooses, under the name auto.
+    /// What a user gets who chooses nothing: the method that the problem chooses, under the name
+    /// auto.
     pub(super) fn automatic(&self) -> Result<Option<Course>> {
         let chosen = auto::choose(self.problem);
         let first = chosen.first().ok_or_else(|| anyhow!("no method suits the problem"))?;
@@ -144,7 +157,8 @@ impl Arena<'_> {
     }
 
     fn method(&self, name: &str, choice: &Choice) -> Result<AnyMethod> {
-        AnyMethod::named(name, choice, self.problem, &self.start).map_err(|error| anyhow!("{name}: {error}"))
+        AnyMethod::named(name, choice, self.problem, &self.start)
+            .map_err(|error| anyhow!("{name}: {error}"))
     }
 
     fn once(&self, method: &AnyMethod, until: f64, max_calls: u64) -> Option<Solution> {
@@ -166,7 +180,11 @@ impl Arena<'_> {
     }
 
     fn gap(&self, objective: f64) -> f64 {
-        if objective.is_finite() { (objective - self.optimum).max(0.0) / self.scale } else { f64::MAX }
+        if objective.is_finite() {
+            (objective - self.optimum).max(0.0) / self.scale
+        } else {
+            f64::MAX
+        }
     }
 
     fn score(&self, run: &Solution) -> Score {

@@ -7,7 +7,8 @@ use innermean::{Bounds, Inner, Passes, Sample, ScalarMerit, Structure};
 /// Where draws of data begin, far from those of the methods.
 const STREAM: u64 = 2000;
 
-/// `f_theta(x_i, y_ij) = shape(A_ij theta + b_ij)`, coordinate by coordinate, with `|A_ij| <= 1` (Frobenius), reached.
+/// `f_theta(x_i, y_ij) = shape(A_ij theta + b_ij)`, coordinate by coordinate, with `|A_ij| <= 1`
+/// (Frobenius), reached.
 #[derive(Debug, Clone)]
 pub(super) struct Units {
     size: Size,
@@ -38,7 +39,8 @@ pub(super) enum Shape {
 }
 
 impl Units {
-    /// Random rows: a centre for each term, and samples scattered around it; coordinate l is scaled by `10^(-spread l/(d-1))`.
+    /// Random rows: a centre for each term, and samples scattered around it; coordinate l is scaled
+    /// by `10^(-spread l/(d-1))`.
     pub(super) fn random(size: Size, shape: Shape, spread: f64, seed: u64) -> Self {
         let Size { d, ell, n_x, n_y, shared } = size;
         let mut draws = Stream::new(seed, STREAM);
@@ -51,7 +53,10 @@ impl Units {
             let centre: Vec<f64> = (0..ell * d).map(|_| unit()).collect();
             for _ in 0..n_y {
                 rows.extend(
-                    centre.iter().zip(scales.iter().cycle()).map(|(c, scale)| scale * (c + 0.5 * unit())),
+                    centre
+                        .iter()
+                        .zip(scales.iter().cycle())
+                        .map(|(c, scale)| scale * (c + 0.5 * unit())),
                 );
                 offsets.extend((0..ell).map(|_| unit()));
             }
@@ -140,7 +145,8 @@ impl Passes for Units {
         true
     }
 
-    /// Rows are at most 1 long; the slope of the softplus is at most 1, and that of its slope at most 1/4.
+    /// Rows are at most 1 long; the slope of the softplus is at most 1, and that of its slope at
+    /// most 1/4.
     fn bounds(&self) -> Bounds {
         let b_theta = if self.shape == Shape::Line { 0.0 } else { 0.25 };
         Bounds { b_f: Some(1.0), b_theta: Some(b_theta), mean_jacobian: Some(1.0) }

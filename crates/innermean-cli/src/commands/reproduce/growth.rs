@@ -1,11 +1,14 @@
-//! Table 1, measured: how oracle calls grow with the number of terms, of samples and with the condition number, beside the bounds that the paper lists.
+//! Table 1, measured: how oracle calls grow with the number of terms, of samples and with the
+//! condition number, beside the bounds that the paper lists.
 
 use innermean::elementary::Elementary;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
 use innermean::Objective;
-use innermean::{Choice, Constants, Moves, Mspbe, Problem, Ridge, Square, StateFeatures, StepRule, optimum};
+use innermean::{
+    Choice, Constants, Moves, Mspbe, Problem, Ridge, Square, StateFeatures, StepRule, optimum,
+};
 use innermean_data::{Features, MdpOptions, generate_mdp};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +17,8 @@ use super::family::{Shape, Size, Targets, Units};
 use super::piece::Piece;
 use super::store::Store;
 
-/// Relative to the start's gap; where a method has not come to that in so many calls, it is left out of the fit.
+/// Relative to the start's gap; where a method has not come to that in so many calls, it is left
+/// out of the fit.
 const TO_DECADE: i32 = 6;
 const MOST_CALLS: [u64; 2] = [3_000_000_000, 100_000_000];
 const D: usize = 8;
@@ -159,7 +163,13 @@ const SHARED: &[Entry] = &[
         claim: Some("n_X + n_Y + (n_X + n_Y) κ"),
         bound: |n_x, n_y, kappa| (n_x + n_y) * (1.0 + kappa),
     },
-    Entry { name: "ASCVRG, tuned", method: "ascvrg", steps: Steps::Tuned, claim: None, bound: |_, _, _| 1.0 },
+    Entry {
+        name: "ASCVRG, tuned",
+        method: "ascvrg",
+        steps: Steps::Tuned,
+        claim: None,
+        bound: |_, _, _| 1.0,
+    },
 ];
 const SINGLE: &[Entry] = &[
     Entry {
@@ -269,7 +279,8 @@ impl Case {
         }
     }
 
-    /// The points of an axis, of which the others stay where they are; none if the case does not have it.
+    /// The points of an axis, of which the others stay where they are; none if the case does not
+    /// have it.
     pub(super) fn points(self, axis: Axis, quick: bool) -> Vec<Point> {
         let base = match self {
             Case::General => Point { n_x: 64, n_y: 64, kappa: 64.0 },
@@ -310,7 +321,8 @@ pub(super) fn pieces(quick: bool, interrupt: &AtomicBool) -> Vec<Piece<'_>> {
     for case in Case::ALL {
         for axis in Axis::ALL {
             for (k, point) in case.points(axis, quick).into_iter().enumerate() {
-                let tuned = case.entries().iter().filter(|entry| entry.steps == Steps::Tuned).count();
+                let tuned =
+                    case.entries().iter().filter(|entry| entry.steps == Steps::Tuned).count();
                 let seconds = if quick { 0.1 } else { 0.5 } * (1.0 + tuned as f64);
                 let work = move || measure(case, point, quick, interrupt);
                 pieces.push(Piece::new(case.id(axis, k), 0, seconds, work));
@@ -320,7 +332,12 @@ pub(super) fn pieces(quick: bool, interrupt: &AtomicBool) -> Vec<Piece<'_>> {
     pieces
 }
 
-fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Result<Option<Measured>> {
+fn measure(
+    case: Case,
+    point: Point,
+    quick: bool,
+    interrupt: &AtomicBool,
+) -> Result<Option<Measured>> {
     let Point { n_x, n_y, kappa } = point;
     match case {
         Case::General | Case::Predictors => {
@@ -343,11 +360,16 @@ fn measure(case: Case, point: Point, quick: bool, interrupt: &AtomicBool) -> Res
             run(case, point, problem.erased(), quick, interrupt)
         }
         Case::Single => {
-            let options =
-                MdpOptions { states: 20, d: 4, features: Features::Gaussian, ..MdpOptions::default() };
+            let options = MdpOptions {
+                states: 20,
+                d: 4,
+                features: Features::Gaussian,
+                ..MdpOptions::default()
+            };
             let mdp = generate_mdp(&options);
             let log = mdp.log(n_y, 1);
-            let moves = Moves { from: log.from, next: log.next, rewards: log.rewards, weights: None };
+            let moves =
+                Moves { from: log.from, next: log.next, rewards: log.rewards, weights: None };
             let features = StateFeatures::Rows { d: mdp.d, rows: mdp.features };
             let f = Mspbe::of_moves(&features, &moves, mdp.discount)?;
             // kappa = B_f^2 / (gamma rho): the first rho finds the constants.
@@ -367,7 +389,8 @@ fn run(
     interrupt: &AtomicBool,
 ) -> Result<Option<Measured>> {
     let start = vec![1.0; problem.inner.d()];
-    let optimum = optimum(problem, &start).ok_or_else(|| anyhow!("the problem has no optimum"))?.objective;
+    let optimum =
+        optimum(problem, &start).ok_or_else(|| anyhow!("the problem has no optimum"))?.objective;
     let arena = Arena {
         problem,
         scale: problem.objective(&start) - optimum,
@@ -398,7 +421,8 @@ fn run(
 }
 
 impl Measured {
-    /// The median over seeds of the calls to the gap, for the k-th entry; none if it was not reached.
+    /// The median over seeds of the calls to the gap, for the k-th entry; none if it was not
+    /// reached.
     pub(super) fn calls(&self, k: usize) -> Option<f64> {
         let mut calls: Vec<u64> =
             self.courses[k].iter().map(|course| course.to(TO_DECADE)).collect::<Option<_>>()?;
@@ -413,7 +437,9 @@ pub(super) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
         return None;
     }
     let n = points.len() as f64;
-    let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(|p| part(p).natural_log()).sum::<f64>() / n;
+    let mean = |part: fn(&(f64, f64)) -> f64| {
+        points.iter().map(|p| part(p).natural_log()).sum::<f64>() / n
+    };
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let (mut xx, mut xy) = (0.0, 0.0);
     for point in points {

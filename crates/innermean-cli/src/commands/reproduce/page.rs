@@ -86,21 +86,26 @@ impl Finding {
 impl Page {
     /// The page, the same as Markdown, and every picture as SVG and PNG.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        let pictures =
-            self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        let pictures = self.sections.iter().flat_map(|section| &section.blocks).filter_map(
+            |block| match block {
                 Block::Picture(picture) => Some(picture),
                 Block::Text(_) | Block::Table(_) => None,
-            });
+            },
+        );
         for Picture { stem, figure, .. } in pictures {
             write(&folder.join(format!("{stem}.svg")), figure.svg().as_bytes())?;
-            write(&folder.join(format!("{stem}.png")), &figure.png().context("a picture cannot be drawn")?)?;
+            write(
+                &folder.join(format!("{stem}.png")),
+                &figure.png().context("a picture cannot be drawn")?,
+            )?;
         }
         write(&folder.join("README.md"), self.markdown().as_bytes())?;
         write(&folder.join("index.html"), self.html().as_bytes())
     }
 
     fn html(&self) -> String {
-        let mut out = String::from("<h2>What holds, and what does not</h2>\n<ul class=\"findings\">\n");
+        let mut out =
+            String::from("<h2>What holds, and what does not</h2>\n<ul class=\"findings\">\n");
         for Finding { verdict, text } in &self.findings {
             // Writing to a string does not fail.
             let _ = writeln!(
@@ -135,7 +140,8 @@ impl Page {
     }
 
     fn markdown(&self) -> String {
-        let mut out = format!("# {}\n\n{}\n\n## What holds, and what does not\n\n", self.title, self.lead);
+        let mut out =
+            format!("# {}\n\n{}\n\n## What holds, and what does not\n\n", self.title, self.lead);
         for Finding { verdict, text } in &self.findings {
             let _ = writeln!(out, "- **{}** {text}", verdict.word());
         }

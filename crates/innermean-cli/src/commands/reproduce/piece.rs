@@ -62,7 +62,8 @@ pub(super) fn run(
     let kept = pieces.len() - missing.len();
     // Passes over the data inside of a piece share these threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let line = Line::new(missing.iter().map(|piece| piece.weight).sum(), pool.current_num_threads());
+    let line =
+        Line::new(missing.iter().map(|piece| piece.weight).sum(), pool.current_num_threads());
     let (next, computed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed: Mutex<Option<anyhow::Error>> = Mutex::new(None);
     let worker = || {
@@ -71,8 +72,9 @@ pub(super) fn run(
                 break;
             }
             line.begin(&piece.id);
-            let done = (piece.work)()
-                .and_then(|value| value.map(|value| store.put(&piece.id, piece.data, &value)).transpose());
+            let done = (piece.work)().and_then(|value| {
+                value.map(|value| store.put(&piece.id, piece.data, &value)).transpose()
+            });
             match done {
                 Ok(Some(())) => {
                     computed.fetch_add(1, Ordering::Relaxed);
@@ -112,9 +114,9 @@ impl Line {
     fn new(all: f64, workers: usize) -> Self {
         let bar = if stderr().is_terminal() && all > 0.0 {
             let bar = ProgressBar::new(1000);
-            if let Ok(style) =
-                ProgressStyle::with_template("{spinner} [{bar:40}] {percent:>3}% {prefix}\n  {wide_msg}")
-            {
+            if let Ok(style) = ProgressStyle::with_template(
+                "{spinner} [{bar:40}] {percent:>3}% {prefix}\n  {wide_msg}",
+            ) {
                 bar.set_style(style.progress_chars("=> "));
             }
             bar.enable_steady_tick(Duration::from_millis(200));

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow, bail};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, Objective, Portfolio, Problem, Square, Stop, Tilted, Unregularized,
-    optimum,
+    AnyMethod, Choice, Driver, Inner, Objective, Portfolio, Problem, Square, Stop, Tilted,
+    Unregularized, optimum,
 };
 use innermean_data::{ReadOptions, Returns, generate_factor_model};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,8 @@ impl DataSet {
     fn new(name: String, mut returns: Returns) -> Result<Self> {
         let values = std::mem::take(&mut returns.values);
         let fingerprint = fingerprint(&values);
-        let problem = Portfolio::new(returns.assets(), values)?.problem(Square::new(1.0)?, Unregularized)?;
+        let problem =
+            Portfolio::new(returns.assets(), values)?.problem(Square::new(1.0)?, Unregularized)?;
         Ok(DataSet { name, fingerprint, problem })
     }
 
@@ -69,7 +70,8 @@ impl DataSet {
         (self.problem.inner.n_x(), self.problem.inner.d())
     }
 
-    /// Whether returns are about as large as daily ones in percent are, for which the paper's steps are made.
+    /// Whether returns are about as large as daily ones in percent are, for which the paper's steps
+    /// are made.
     pub(super) fn is_of_papers_scale(&self) -> bool {
         self.problem.inner.is_of_papers_scale()
     }
@@ -86,16 +88,20 @@ impl DataSet {
 
 /// All tables of a folder, by name.
 pub(super) fn read(folder: &Path) -> Result<Vec<DataSet>> {
-    let expected = "expected a folder with tables of returns (CSV, text of the French library, MATLAB files)";
+    let expected =
+        "expected a folder with tables of returns (CSV, text of the French library, MATLAB files)";
     let entries = std::fs::read_dir(folder).map_err(|error| {
         anyhow!("--data {}: cannot be read ({}); {expected}", folder.display(), error.kind())
     })?;
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let is_table = |path: &Path| {
-        let ending =
-            path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
         path.is_file()
-            && ["csv", "tsv", "txt", "mat", "npy", "parquet", "zip", "gz"].contains(&ending.as_str())
+            && ["csv", "tsv", "txt", "mat", "npy", "parquet", "zip", "gz"]
+                .contains(&ending.as_str())
     };
     files.retain(|path| is_table(path));
     files.sort();
@@ -104,7 +110,10 @@ pub(super) fn read(folder: &Path) -> Result<Vec<DataSet>> {
     }
     let mut sets = Vec::new();
     for file in &files {
-        let name = file.file_stem().map(|stem| stem.to_string_lossy().replace('_', " ")).unwrap_or_default();
+        let name = file
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().replace('_', " "))
+            .unwrap_or_default();
         let set = DataSet::new(name, limits().read_returns(file, &ReadOptions::default())?)?;
         if sets.iter().any(|other: &DataSet| other.id("") == set.id("")) {
             bail!(
@@ -121,7 +130,9 @@ pub(super) fn read(folder: &Path) -> Result<Vec<DataSet>> {
 /// Markets of 25 assets over 7240 days, in place of files.
 pub(super) fn generated(quick: bool) -> Result<Vec<DataSet>> {
     (1..=GENERATED[usize::from(quick)])
-        .map(|seed| DataSet::new(format!("generated {seed}"), generate_factor_model(7240, 25, seed as u64)))
+        .map(|seed| {
+            DataSet::new(format!("generated {seed}"), generate_factor_model(7240, 25, seed as u64))
+        })
         .collect()
 }
 
@@ -131,7 +142,11 @@ pub(super) fn tuned(sets: &[DataSet], quick: bool) -> &[DataSet] {
 }
 
 /// Two for each set: as in the paper, and tuned.
-pub(super) fn pieces<'a>(sets: &'a [DataSet], quick: bool, interrupt: &'a AtomicBool) -> Vec<Piece<'a>> {
+pub(super) fn pieces<'a>(
+    sets: &'a [DataSet],
+    quick: bool,
+    interrupt: &'a AtomicBool,
+) -> Vec<Piece<'a>> {
     let as_in_paper = sets.iter().map(move |set| {
         let work = move || as_in_the_paper(set, quick, interrupt);
         Piece::new(set.id("paper"), set.fingerprint, if quick { 2.0 } else { 5.0 }, work)
@@ -154,7 +169,11 @@ pub(super) fn tuned_courses(store: &Store, set: &DataSet) -> Result<Vec<Course>>
     store.get(&set.id("tuned"), set.fingerprint)
 }
 
-fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result<Option<AsInThePaper>> {
+fn as_in_the_paper(
+    set: &DataSet,
+    quick: bool,
+    interrupt: &AtomicBool,
+) -> Result<Option<AsInThePaper>> {
     let problem = set.problem.erased();
     let mut arena = arena(set, problem, quick, interrupt)?;
     let mut courses = Vec::new();
@@ -164,7 +183,9 @@ fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result
         courses.push(course.named(name));
     }
     let cold = Choice { warmup_epochs: None, ..set.choice("svrpda1") };
-    let Some(cold) = arena.run_seeds("svrpda1", &cold, SEEDS[usize::from(quick)])? else { return Ok(None) };
+    let Some(cold) = arena.run_seeds("svrpda1", &cold, SEEDS[usize::from(quick)])? else {
+        return Ok(None);
+    };
     // The first outer iteration of the paper's SVRPDA-I is the epoch of plain steps.
     let method = AnyMethod::named("svrpda1", &set.choice("svrpda1"), problem, &arena.start)?;
     let stop = Stop { max_outer: Some(1), tolerance: None, ..Stop::default() };
@@ -178,12 +199,20 @@ fn as_in_the_paper(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result
     Ok(Some(AsInThePaper { courses, cold, warm }))
 }
 
-fn with_tuned_steps(set: &DataSet, quick: bool, interrupt: &AtomicBool) -> Result<Option<Vec<Course>>> {
+fn with_tuned_steps(
+    set: &DataSet,
+    quick: bool,
+    interrupt: &AtomicBool,
+) -> Result<Option<Vec<Course>>> {
     let problem = set.problem.erased();
     let arena = arena(set, problem, quick, interrupt)?;
     let mut courses = Vec::new();
     for (method, name) in PAPER.into_iter().chain(ADDED) {
-        let base = if set.problem.inner.paper_choice(method).is_some() { "the paper's" } else { "its own" };
+        let base = if set.problem.inner.paper_choice(method).is_some() {
+            "the paper's"
+        } else {
+            "its own"
+        };
         let Some(course) = arena.tuned(method, set.choice(method), base)? else { return Ok(None) };
         courses.push(course.named(name));
     }
@@ -202,7 +231,8 @@ fn arena<'a>(
 ) -> Result<Arena<'a>> {
     let names = vec![String::new(); set.problem.inner.d()];
     let start = Start::Uniform.point(&names, 0, None)?;
-    let optimum = optimum(problem, &start).ok_or_else(|| anyhow!("{}: has no optimum", set.name))?;
+    let optimum =
+        optimum(problem, &start).ok_or_else(|| anyhow!("{}: has no optimum", set.name))?;
     Ok(Arena {
         problem,
         start,

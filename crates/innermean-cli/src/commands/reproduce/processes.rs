@@ -74,8 +74,8 @@ pub(super) struct Runs {
     pub(super) at_start: f64,
 }
 
-/// Settings as the paper gives them. It has them for 10 and 10^4 states; for another number those of 10^4 are scaled, `alpha_w` and M in
-/// proportion to S, as they seem to be.
+/// Settings as the paper gives them. It has them for 10 and 10^4 states; for another number those
+/// of 10^4 are scaled, `alpha_w` and M in proportion to S, as they seem to be.
 fn paper_choice(f: &Bellman, method: &str) -> Choice {
     if let Some(choice) = f.paper_choice(method) {
         return choice;
@@ -86,7 +86,9 @@ fn paper_choice(f: &Bellman, method: &str) -> Choice {
         _ => Choice {
             alpha_theta: Some(0.01),
             alpha_w: Some(16e4 * share),
-            inner_iterations: Some((share * if method == "svrpda1" { 13_500.0 } else { 1350.0 }) as usize),
+            inner_iterations: Some(
+                (share * if method == "svrpda1" { 13_500.0 } else { 1350.0 }) as usize,
+            ),
             ..Choice::default()
         },
     }
@@ -94,8 +96,13 @@ fn paper_choice(f: &Bellman, method: &str) -> Choice {
 
 impl Kind {
     fn process(&self, seed: u64) -> Result<Process> {
-        let options =
-            MdpOptions { states: self.states, d: self.d, discount: 0.9, seed, ..MdpOptions::default() };
+        let options = MdpOptions {
+            states: self.states,
+            d: self.d,
+            discount: 0.9,
+            seed,
+            ..MdpOptions::default()
+        };
         let mdp = generate_mdp(&options);
         let inner = Bellman::new(mdp.d, mdp.features, mdp.transitions, mdp.rewards, mdp.discount)?;
         Ok(Problem { inner, merit: Square::new(1.0)?, regularizer: Unregularized })
@@ -125,7 +132,8 @@ impl Kind {
         let own;
         let process = if k == 0 {
             // The largest takes a gigabyte: it is drawn once, for all pieces.
-            let drawn = self.first.get_or_init(|| self.process(1).map_err(|error| error.to_string()));
+            let drawn =
+                self.first.get_or_init(|| self.process(1).map_err(|error| error.to_string()));
             drawn.as_ref().map_err(|error| anyhow!("{error}"))?
         } else {
             own = self.process(k + 1)?;
@@ -133,8 +141,9 @@ impl Kind {
         };
         let problem = process.erased();
         let start = Start::Uniform.point(&vec![String::new(); self.d], 0, None)?;
-        let optimum =
-            optimum(problem, &start).ok_or_else(|| anyhow!("the process has no optimum"))?.objective;
+        let optimum = optimum(problem, &start)
+            .ok_or_else(|| anyhow!("the process has no optimum"))?
+            .objective;
         let at_start = problem.objective(&start) - optimum;
         let arena = Arena {
             problem,

@@ -16,7 +16,8 @@ const AT: i32 = 6;
 /// Gaps below this are rounding, and drawn at it.
 const ROUNDING: f64 = 1e-12;
 
-/// The median of calls, or of ratios of them; infinite for what was not reached, and so is the median of mostly such.
+/// The median of calls, or of ratios of them; infinite for what was not reached, and so is the
+/// median of mostly such.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);

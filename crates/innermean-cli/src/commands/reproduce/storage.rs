@@ -12,7 +12,8 @@ use super::store::Store;
 
 const ID: &str = "table2";
 /// `(n_X, d, ell)`
-const SIZES: [(usize, usize, usize); 4] = [(1000, 20, 1), (4000, 20, 1), (1000, 80, 1), (1000, 20, 4)];
+const SIZES: [(usize, usize, usize); 4] =
+    [(1000, 20, 1), (4000, 20, 1), (1000, 80, 1), (1000, 20, 4)];
 
 /// What a method held after an outer iteration.
 #[derive(Serialize, Deserialize)]
@@ -64,7 +65,8 @@ fn measure() -> Result<Vec<Held>> {
             let problem = problem.erased();
             let start = vec![0.0; d];
             let settings = Settings::choose(&Choice::default(), problem, &start)?;
-            let items = [held(problem, &Svrpda1(settings.clone())), held(problem, &Svrpda2(settings))];
+            let items =
+                [held(problem, &Svrpda1(settings.clone())), held(problem, &Svrpda2(settings))];
             Ok(Held { n_x, d, ell, items })
         })
         .collect()

@@ -77,7 +77,12 @@ impl Store {
     }
 
     fn stamp(&self, data: u64) -> Stamp {
-        Stamp { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), quick: self.quick, data }
+        Stamp {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            quick: self.quick,
+            data,
+        }
     }
 
     fn pieces(&self) -> MutexGuard<'_, BTreeMap<String, Stored>> {
@@ -124,7 +129,10 @@ fn text(pieces: &BTreeMap<String, Stored>) -> Result<String> {
         let comma = if k > 0 { "," } else { "" };
         let (id, by) = (serde_json::to_string(id)?, serde_json::to_string(by)?);
         let stamp = serde_json::to_string(stamp)?;
-        write!(out, "{comma}\n{id}: {{\n  \"stamp\": {stamp},\n  \"by\": {by},\n  \"value\": {value}\n}}")?;
+        write!(
+            out,
+            "{comma}\n{id}: {{\n  \"stamp\": {stamp},\n  \"by\": {by},\n  \"value\": {value}\n}}"
+        )?;
     }
     Ok(out + "\n}\n")
 }
@@ -195,7 +203,8 @@ mod tests {
     #[test]
     fn a_layout_changes_no_number_and_keeps_lists_together() {
         let numbers: Vec<f64> = (0..40).map(|k| f64::from(k) / 3.0).collect();
-        let value = serde_json::json!({"calls": numbers, "runs": [{"name": "a", "gaps": numbers}, {}]});
+        let value =
+            serde_json::json!({"calls": numbers, "runs": [{"name": "a", "gaps": numbers}, {}]});
         let shown = laid_out(&value, 0);
         assert_eq!(shown.lines().count(), 10, "{shown}");
         assert_eq!(shown.split_whitespace().collect::<String>(), value.to_string());

@@ -7,7 +7,8 @@ use anyhow::{Result, anyhow};
 use innermean::Objective;
 use innermean::steps::{Steps, theorem3};
 use innermean::{
-    Choice, Constants, Logistic, Method, Oracle, Problem, Ridge, Settings, Square, StepRule, Svrpda1, optimum,
+    Choice, Constants, Logistic, Method, Oracle, Problem, Ridge, Settings, Square, StepRule,
+    Svrpda1, optimum,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,10 +59,15 @@ impl Example {
     }
 
     fn id(self) -> String {
-        format!("theorem{}-{}", self.theorem, if self.shape == Shape::Line { "affine" } else { "convex" })
+        format!(
+            "theorem{}-{}",
+            self.theorem,
+            if self.shape == Shape::Line { "affine" } else { "convex" }
+        )
     }
 
-    /// The factor between two looks by which the Lyapunov function falls, over all that is above rounding.
+    /// The factor between two looks by which the Lyapunov function falls, over all that is above
+    /// rounding.
     pub(super) fn stored(self, store: &Store) -> Result<Fall> {
         store.get(&self.id(), 0)
     }
@@ -69,7 +75,8 @@ impl Example {
     fn measure(self, quick: bool, interrupt: &AtomicBool) -> Result<Option<Fall>> {
         let n_x = if self.theorem == 3 { 12 } else { 8 };
         let n_y = if self.theorem == 3 { 1 } else { 4 };
-        let inner = Units::random(Size { d: 4, ell: 1, n_x, n_y, shared: false }, self.shape, 0.5, 4);
+        let inner =
+            Units::random(Size { d: 4, ell: 1, n_x, n_y, shared: false }, self.shape, 0.5, 4);
         if self.shape == Shape::Line {
             let (merit, regularizer) = (Square::new(0.5)?, Ridge::from_weight(0.1)?);
             self.fall(Problem { inner, merit, regularizer }.erased(), quick, interrupt)
@@ -80,7 +87,12 @@ impl Example {
         }
     }
 
-    fn fall(self, problem: Objective<'_>, quick: bool, interrupt: &AtomicBool) -> Result<Option<Fall>> {
+    fn fall(
+        self,
+        problem: Objective<'_>,
+        quick: bool,
+        interrupt: &AtomicBool,
+    ) -> Result<Option<Fall>> {
         let constants = problem.constants();
         let Constants { b_f, b_theta, b_w, gamma, mu } = constants;
         let (b_f, b_theta) = b_f.zip(b_theta).ok_or_else(|| anyhow!("the bounds are not known"))?;
@@ -98,11 +110,19 @@ impl Example {
                 let for_pass = |slowness: f64| (1.0 - 1.0 / slowness).to_power(n);
                 let shown = for_pass(1.0 + 8.0 * kappa + 2.0 * n);
                 let printed = for_pass(1.0 + 2.0 * kappa + 2.0 * n);
-                (StepRule::Theorem3, (0.5 / alpha_theta + mu, 0.5 / alpha_w + gamma), shown, Some(printed))
+                (
+                    StepRule::Theorem3,
+                    (0.5 / alpha_theta + mu, 0.5 / alpha_w + gamma),
+                    shown,
+                    Some(printed),
+                )
             }
         };
-        let looks =
-            if self.theorem == 3 { (1e-8_f64.natural_log() / rate.natural_log()) as usize } else { 14 };
+        let looks = if self.theorem == 3 {
+            (1e-8_f64.natural_log() / rate.natural_log()) as usize
+        } else {
+            14
+        };
         let saddle = Saddle::of(problem)?;
         let choice = Choice { rule: Some(rule), ..Choice::default() };
         let mut sums = vec![0.0; looks + 1];
@@ -127,14 +147,19 @@ impl Fall {
 
     /// Whether it was never above what is promised.
     pub(super) fn holds(&self, rate: f64) -> bool {
-        self.shares.iter().enumerate().all(|(s, share)| *share <= rate.to_power(s as f64) * (1.0 + 1e-9))
+        self.shares
+            .iter()
+            .enumerate()
+            .all(|(s, share)| *share <= rate.to_power(s as f64) * (1.0 + 1e-9))
     }
 }
 
 /// All of them.
 pub(super) fn pieces(quick: bool, interrupt: &AtomicBool) -> Vec<Piece<'_>> {
     let piece = |example: Example| {
-        Piece::new(example.id(), 0, if quick { 1.0 } else { 4.0 }, move || example.measure(quick, interrupt))
+        Piece::new(example.id(), 0, if quick { 1.0 } else { 4.0 }, move || {
+            example.measure(quick, interrupt)
+        })
     };
     EXAMPLES.into_iter().map(piece).collect()
 }
@@ -157,7 +182,8 @@ impl Saddle {
         Ok(Saddle { theta, w })
     }
 
-    /// Adds `a |theta_s - theta*|^2 + b |w_s - w*|^2` at the head of each outer iteration; returns the steps of one.
+    /// Adds `a |theta_s - theta*|^2 + b |w_s - w*|^2` at the head of each outer iteration; returns
+    /// the steps of one.
     fn follow(
         &self,
         problem: Objective<'_>,
@@ -173,7 +199,8 @@ impl Saddle {
         let mut state = method.init(&mut oracle, &start);
         for sum in sums {
             method.outer(&mut oracle, &mut state);
-            *sum += a * distance_squared(&state.theta, &self.theta) + b * distance_squared(&state.w, &self.w);
+            *sum += a * distance_squared(&state.theta, &self.theta)
+                + b * distance_squared(&state.w, &self.w);
             method.inner_steps(&mut oracle, &mut state, steps);
         }
         Ok(steps)

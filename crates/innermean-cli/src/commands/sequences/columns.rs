@@ -19,15 +19,18 @@ const LABEL: &str = "label";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnFlags {
-    /// The sequence that a row belongs to [default: sequence; without such a column all rows are one]
+    /// The sequence that a row belongs to [default: sequence; without such a column all rows are
+    /// one]
     #[arg(long, value_name = "COLUMN")]
     sequence: Option<String>,
 
-    /// The number or time of a step in its sequence [default: step; without such a column rows come in the order of the file]
+    /// The number or time of a step in its sequence [default: step; without such a column rows come
+    /// in the order of the file]
     #[arg(long, value_name = "COLUMN")]
     step: Option<String>,
 
-    /// The true class of a row, which scores the result and is used for nothing else [default: label, if there is such a column]
+    /// The true class of a row, which scores the result and is used for nothing else [default:
+    /// label, if there is such a column]
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
 
@@ -50,7 +53,8 @@ pub(crate) enum Gaps {
     Ignore,
 }
 
-/// Steps, sequence after sequence. Where a sequence is broken by a gap, its parts count as sequences of their own.
+/// Steps, sequence after sequence. Where a sequence is broken by a gap, its parts count as
+/// sequences of their own.
 pub(super) struct Table {
     pub(super) source: String,
     pub(super) generated: bool,
@@ -104,7 +108,10 @@ impl ColumnFlags {
         let aside: Vec<String> = self.label.iter().map(|_| LABEL.to_owned()).collect();
         let mut frame = self.features.read(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
-            bail!("{}: has no columns of features; expected numbers that describe a step", file.display());
+            bail!(
+                "{}: has no columns of features; expected numbers that describe a step",
+                file.display()
+            );
         }
         let mut notes = std::mem::take(&mut frame.notes);
         if frame.dropped.rows > 0 {
@@ -153,16 +160,20 @@ impl ColumnFlags {
 fn order(frame: &Frame, notes: &mut Vec<String>) -> Result<(Vec<usize>, Vec<usize>)> {
     let sequence = frame.keys[0].as_ref();
     if sequence.is_none() {
-        notes.push(format!("There is no column {SEQUENCE}: all rows are one sequence (--sequence)."));
+        notes.push(format!(
+            "There is no column {SEQUENCE}: all rows are one sequence (--sequence)."
+        ));
     }
     let code = |row: usize| sequence.map_or(0, |keys| keys.codes[row]);
     let mut order: Vec<usize> = (0..frame.rows).collect();
     // Both sorts keep the order of the file among equals.
     if let Some(steps) = &frame.numbers[0] {
         order.sort_by(|&a, &b| code(a).cmp(&code(b)).then(steps[a].total_cmp(&steps[b])));
-        let same = |pair: &&[usize]| code(pair[0]) == code(pair[1]) && steps[pair[0]] == steps[pair[1]];
+        let same =
+            |pair: &&[usize]| code(pair[0]) == code(pair[1]) && steps[pair[0]] == steps[pair[1]];
         if let Some(pair) = order.windows(2).find(same) {
-            let name = sequence.map_or(String::new(), |keys| format!(" of '{}'", keys.text(pair[1])));
+            let name =
+                sequence.map_or(String::new(), |keys| format!(" of '{}'", keys.text(pair[1])));
             bail!(
                 "{}: step {}{name} stands in {} already; expected each step of a sequence once",
                 frame.place(pair[1]),
@@ -172,7 +183,9 @@ fn order(frame: &Frame, notes: &mut Vec<String>) -> Result<(Vec<usize>, Vec<usiz
         }
     } else {
         order.sort_by_key(|&row| code(row));
-        notes.push(format!("There is no column {STEP}: steps come in the order of the file (--step)."));
+        notes.push(format!(
+            "There is no column {STEP}: steps come in the order of the file (--step)."
+        ));
     }
     let mut lengths = vec![0; sequence.map_or(1, |keys| keys.names.len())];
     (0..frame.rows).for_each(|row| lengths[code(row) as usize] += 1);
@@ -201,18 +214,23 @@ fn parts(frame: &Frame, order: &[usize], sequences: &[usize], gaps: Gaps) -> (Ve
         rest = others;
         own
     };
-    let own: Vec<&[usize]> = sequences.iter().map(sequence).filter(|rows| !rows.is_empty()).collect();
+    let own: Vec<&[usize]> =
+        sequences.iter().map(sequence).filter(|rows| !rows.is_empty()).collect();
     let is_gap: Box<dyn Fn(usize, usize) -> bool> = match &frame.numbers[0] {
         _ if gaps == Gaps::Ignore => Box::new(|_, _| false),
         Some(steps) => {
-            // Steps are neighbours if they are no further apart than the nearest two, with a margin for rounding.
+            // Steps are neighbours if they are no further apart than the nearest two, with a margin
+            // for rounding.
             let pairs = own.iter().flat_map(|rows| rows.windows(2));
-            let nearest = pairs.map(|pair| steps[pair[1]] - steps[pair[0]]).fold(f64::INFINITY, f64::min);
+            let nearest =
+                pairs.map(|pair| steps[pair[1]] - steps[pair[0]]).fold(f64::INFINITY, f64::min);
             Box::new(move |a, b| steps[b] - steps[a] > 1.5 * nearest)
         }
         None if frame.dropped.rows > 0 => {
-            // What was left out between two rows may have been a step of theirs. Lines without a row count too, for nobody can tell.
-            let lines: Vec<usize> = (0..frame.rows).map(|row| place_in_file(frame, row).1).collect();
+            // What was left out between two rows may have been a step of theirs. Lines without a
+            // row count too, for nobody can tell.
+            let lines: Vec<usize> =
+                (0..frame.rows).map(|row| place_in_file(frame, row).1).collect();
             Box::new(move |a, b| lines[b] - lines[a] > b - a)
         }
         None => Box::new(|_, _| false),
@@ -248,8 +266,14 @@ fn note_short(
     Ok(())
 }
 
-/// The class of each step. A label that is no class of the language is none, and said so; an empty one is none as well.
-fn labels(keys: &Keys, order: &[usize], language: &Language, notes: &mut Vec<String>) -> Vec<Option<u32>> {
+/// The class of each step. A label that is no class of the language is none, and said so; an empty
+/// one is none as well.
+fn labels(
+    keys: &Keys,
+    order: &[usize],
+    language: &Language,
+    notes: &mut Vec<String>,
+) -> Vec<Option<u32>> {
     let classes: Vec<Option<u32>> = keys.names.iter().map(|name| language.class(name)).collect();
     let is_unknown = |code: usize| classes[code].is_none() && !keys.names[code].is_empty();
     let unknown: Vec<usize> = (0..keys.names.len()).filter(|&code| is_unknown(code)).collect();

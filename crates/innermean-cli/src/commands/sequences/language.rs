@@ -40,9 +40,13 @@ impl Language {
         let (ngrams, counts) = corpus.ngrams(order);
         let total: u64 = counts.iter().sum();
         if total == 0 {
-            bail!("{}: has no line of at least {order} tokens; expected one sequence a line", path.display());
+            bail!(
+                "{}: has no line of at least {order} tokens; expected one sequence a line",
+                path.display()
+            );
         }
-        let probabilities: Vec<f64> = counts.iter().map(|count| *count as f64 / total as f64).collect();
+        let probabilities: Vec<f64> =
+            counts.iter().map(|count| *count as f64 / total as f64).collect();
         let note = format!(
             "The language is that of {}: {} n-grams of {order} tokens, {} of them different.",
             corpus.source,
@@ -63,13 +67,19 @@ impl Language {
         let (probability, count) = (frame.numbers[0].take(), frame.numbers[1].take());
         let found = if frame.keys[2].is_some() { 3 } else { 2 };
         if let Some(order) = order.filter(|order| *order != found) {
-            bail!("--order {order}: {} has n-grams of {found} tokens; leave out --order", path.display());
+            bail!(
+                "--order {order}: {} has n-grams of {found} tokens; leave out --order",
+                path.display()
+            );
         }
         let (values, are_counts) = match (probability, count) {
             (Some(values), None) => (values, false),
             (None, Some(values)) => (values, true),
             (Some(_), Some(_)) => {
-                bail!("{}: has both a column probability and a column count; expected one", path.display())
+                bail!(
+                    "{}: has both a column probability and a column count; expected one",
+                    path.display()
+                )
             }
             (None, None) => bail!(
                 "{}: has no column probability, and no column count; expected one of them",
@@ -86,7 +96,10 @@ impl Language {
             if total <= 0.0 {
                 bail!("{}: all counts are 0; expected at least one above 0", path.display());
             }
-            notes.push(format!("The counts of {} are divided by their sum, {total}.", path.display()));
+            notes.push(format!(
+                "The counts of {} are divided by their sum, {total}.",
+                path.display()
+            ));
         } else if (total - 1.0).abs() > ROUNDING {
             bail!(
                 "{}: the probabilities sum to {}; expected 1 (if they are counts, call the column count)",
@@ -144,7 +157,8 @@ impl Language {
     }
 }
 
-/// The tokens of all columns under common numbers, and the n-grams in them; one that stands twice is refused.
+/// The tokens of all columns under common numbers, and the n-grams in them; one that stands twice
+/// is refused.
 fn ngrams(frame: &Frame, order: usize) -> Result<(Vec<String>, Vec<u32>)> {
     let mut names: Vec<String> = Vec::new();
     let mut codes = std::collections::HashMap::new();
@@ -162,9 +176,11 @@ fn ngrams(frame: &Frame, order: usize) -> Result<(Vec<String>, Vec<u32>)> {
     let mut first = std::collections::HashMap::new();
     for row in 0..frame.rows {
         let columns = frame.keys.iter().flatten().zip(&places);
-        let ngram: Vec<u32> = columns.map(|(keys, places)| places[keys.codes[row] as usize]).collect();
+        let ngram: Vec<u32> =
+            columns.map(|(keys, places)| places[keys.codes[row] as usize]).collect();
         if let Some(before) = first.insert(ngram.clone(), row) {
-            let words: Vec<&str> = ngram.iter().map(|code| names[*code as usize].as_str()).collect();
+            let words: Vec<&str> =
+                ngram.iter().map(|code| names[*code as usize].as_str()).collect();
             bail!(
                 "{}: the n-gram '{}' stands in {} already; expected each once",
                 frame.place(row),

@@ -25,7 +25,8 @@ const MOST_CLASSES: usize = 40;
 const WEIGHTS: usize = 3;
 /// Starts so near to the best count as having found it too.
 const NEAR: f64 = 0.01;
-/// Outer iterations of the classifier that is fitted with labels: it is convex, and its accuracy settles long before.
+/// Outer iterations of the classifier that is fitted with labels: it is convex, and its accuracy
+/// settles long before.
 const WITH_LABELS: u64 = 150;
 /// Its ridge.
 const RIDGE_WITH_LABELS: f64 = 1e-6;
@@ -111,7 +112,8 @@ impl<'a> SequencesApplication<'a> {
     ) -> Self {
         let features = table.feature_names.iter().map(String::as_str).chain(["(intercept)"]);
         let features: Vec<&str> = features.collect();
-        let names = |class: &String| features.iter().map(|k| format!("{class}: {k}")).collect::<Vec<_>>();
+        let names =
+            |class: &String| features.iter().map(|k| format!("{class}: {k}")).collect::<Vec<_>>();
         let coordinates = language.names.iter().flat_map(names).collect();
         let source = if table.generated {
             table.source.clone()
@@ -137,7 +139,8 @@ impl<'a> SequencesApplication<'a> {
         best
     }
 
-    /// How often the class of the label is the likeliest, over all labelled steps and for each class.
+    /// How often the class of the label is the likeliest, over all labelled steps and for each
+    /// class.
     fn accuracy(&self, labels: &[Option<u32>], probabilities: &[f64]) -> (f64, Vec<Option<f64>>) {
         let mut counts = vec![(0_usize, 0_usize); self.classes()];
         for (t, label) in labels.iter().enumerate() {
@@ -152,7 +155,8 @@ impl<'a> SequencesApplication<'a> {
         (share(total).unwrap_or(0.0), counts.into_iter().map(share).collect())
     }
 
-    /// The scores and, unless the run was cut short, those of the same classifier fitted with the labels.
+    /// The scores and, unless the run was cut short, those of the same classifier fitted with the
+    /// labels.
     fn scores(&self, probabilities: &[f64], status: Status) -> Result<Option<Scores>> {
         let Some(labels) = &self.table.labels else { return Ok(None) };
         let labelled_steps = labels.iter().flatten().count();
@@ -161,7 +165,8 @@ impl<'a> SequencesApplication<'a> {
         }
         let (accuracy, recall) = self.accuracy(labels, probabilities);
         let cut_short = matches!(status, Status::Interrupted | Status::MaxSeconds);
-        let accuracy_with_labels = if cut_short { None } else { self.accuracy_with_labels(labels)? };
+        let accuracy_with_labels =
+            if cut_short { None } else { self.accuracy_with_labels(labels)? };
         let ratio = accuracy_with_labels.map(|with_labels| accuracy / with_labels);
         Ok(Some(Scores { labelled_steps, accuracy, accuracy_with_labels, ratio, recall }))
     }
@@ -198,11 +203,14 @@ impl<'a> SequencesApplication<'a> {
         })
     }
 
-    /// A line for each class: how often it should occur and does, how often it is right, and what speaks for it.
+    /// A line for each class: how often it should occur and does, how often it is right, and what
+    /// speaks for it.
     fn class_table(&self, answer: &Answer<'_>, theta: &[f64]) -> Grid {
         let mut shown: Vec<usize> = (0..self.classes()).collect();
         if shown.len() > MOST_CLASSES {
-            shown.sort_by(|&a, &b| answer.class_frequencies[b].total_cmp(&answer.class_frequencies[a]));
+            shown.sort_by(|&a, &b| {
+                answer.class_frequencies[b].total_cmp(&answer.class_frequencies[a])
+            });
             shown.truncate(MOST_CLASSES);
         }
         let recall = answer.scores.as_ref().map(|scores| &scores.recall);
@@ -216,7 +224,10 @@ impl<'a> SequencesApplication<'a> {
                 format!("{:.4}", answer.class_frequencies[c]),
                 format!("{:.4}", answer.predicted_frequencies[c]),
             ];
-            row.extend(recall.map(|recall| recall[c].map_or("-".to_owned(), |share| format!("{share:.3}"))));
+            row.extend(
+                recall
+                    .map(|recall| recall[c].map_or("-".to_owned(), |share| format!("{share:.3}"))),
+            );
             row.push(self.largest_weights(c, theta));
             row
         });
@@ -255,7 +266,8 @@ impl Application for SequencesApplication<'_> {
         Self: 'a;
 
     fn aside(&self) -> Result<Vec<u8>> {
-        // The search is not done again: where time or the user has cut it short, it would find something else.
+        // The search is not done again: where time or the user has cut it short, it would find
+        // something else.
         Ok(self.found.as_ref().map(postcard::to_stdvec).transpose()?.unwrap_or_default())
     }
 
@@ -356,7 +368,8 @@ impl Application for SequencesApplication<'_> {
                 _ => String::new(),
             };
             let steps = grouped(scores.labelled_steps as u64);
-            let text = format!("{:.4} without labels{beside}, on {steps} labelled steps", scores.accuracy);
+            let text =
+                format!("{:.4} without labels{beside}, on {steps} labelled steps", scores.accuracy);
             facts.line("accuracy", &text);
         }
         facts.line(
@@ -370,7 +383,10 @@ impl Application for SequencesApplication<'_> {
         );
         let ridge = self.args.problem.l2;
         let ridge = if ridge > 0.0 { format!(" + {ridge}/2 |theta|^2") } else { String::new() };
-        facts.line("objective", &format!("{} = divergence{ridge}", significant(solution.objective, 6)));
+        facts.line(
+            "objective",
+            &format!("{} = divergence{ridge}", significant(solution.objective, 6)),
+        );
         if answer.ngrams_below_floor > 0 {
             facts.line(
                 "",
@@ -381,7 +397,9 @@ impl Application for SequencesApplication<'_> {
             );
         }
         if let Some(search) = &answer.search {
-            let of = |origin: Origin| search.starts.iter().filter(|tried| tried.origin == origin).count();
+            let of = |origin: Origin| {
+                search.starts.iter().filter(|tried| tried.origin == origin).count()
+            };
             let second = search
                 .second
                 .map_or(String::new(), |second| format!(", the next {}", significant(second, 4)));
@@ -422,16 +440,22 @@ impl Application for SequencesApplication<'_> {
                 PREDICTED.to_owned(),
                 OutColumn::Texts((0..rows).map(|row| names[likeliest(row).0].clone()).collect()),
             ),
-            ("probability".to_owned(), OutColumn::Numbers((0..rows).map(|row| likeliest(row).1).collect())),
+            (
+                "probability".to_owned(),
+                OutColumn::Numbers((0..rows).map(|row| likeliest(row).1).collect()),
+            ),
         ];
         if let Some(labels) = labels {
-            let name = |row: usize| labels[step_of[row]].map_or(String::new(), |c| names[c as usize].clone());
+            let name = |row: usize| {
+                labels[step_of[row]].map_or(String::new(), |c| names[c as usize].clone())
+            };
             columns.push(("label".to_owned(), OutColumn::Texts((0..rows).map(name).collect())));
         }
         if self.args.all_probabilities {
             for (c, name) in names.iter().enumerate() {
                 let of = |row: usize| answer.probabilities[step_of[row] * names.len() + c];
-                columns.push((format!("p({name})"), OutColumn::Numbers((0..rows).map(of).collect())));
+                columns
+                    .push((format!("p({name})"), OutColumn::Numbers((0..rows).map(of).collect())));
             }
         }
         Ok(OutTable { columns })

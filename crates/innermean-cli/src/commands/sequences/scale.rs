@@ -25,7 +25,10 @@ impl Scale {
                 constant: constant.into_iter().map(|k| names[k].clone()).collect(),
             }),
             Err(k) => {
-                bail!("feature {}: its numbers are too large to be squared; expected smaller ones", names[k])
+                bail!(
+                    "feature {}: its numbers are too large to be squared; expected smaller ones",
+                    names[k]
+                )
             }
         }
     }

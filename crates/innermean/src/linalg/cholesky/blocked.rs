@@ -1,4 +1,5 @@
-//! Factors block column by block column: what is left below and to the right is updated by tiles, in parallel where it pays.
+//! Factors block column by block column: what is left below and to the right is updated by tiles,
+//! in parallel where it pays.
 
 use rayon::prelude::*;
 
@@ -13,7 +14,8 @@ const STRIP: usize = 8 * HEIGHT;
 /// From this d on threads share the rows.
 const WORTH_THREADS: usize = 256;
 
-/// Turns a matrix, of which the part on and below the diagonal counts, into L; what lies above the diagonal is zero after it.
+/// Turns a matrix, of which the part on and below the diagonal counts, into L; what lies above the
+/// diagonal is zero after it.
 pub(super) fn factor(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
     if d < WORTH_THREADS {
         return factor_on::<false>(l, d);
@@ -49,7 +51,8 @@ fn factor_on<const THREADS: bool>(l: &mut [f64], d: usize) -> Result<(), NotPosi
     Ok(())
 }
 
-/// The block on the diagonal, row by row, from column `first` on: what lies to the left has been subtracted.
+/// The block on the diagonal, row by row, from column `first` on: what lies to the left has been
+/// subtracted.
 #[inline(always)]
 fn factor_block(
     block: &mut [f64],
@@ -75,14 +78,15 @@ fn factor_block(
     Ok(())
 }
 
-/// A triangle on the diagonal of a block: its columns below the diagonal, and what to multiply with instead of dividing by the diagonal.
+/// A triangle on the diagonal of a block: its columns below the diagonal, and what to multiply with
+/// instead of dividing by the diagonal.
 struct Triangle {
     columns: [[f64; WIDTH]; WIDTH],
     inverse: [f64; WIDTH],
 }
 
-/// The block on the diagonal as the right factor of products with its transpose, and the triangles that these leave out. Only whole triangles: nothing comes
-/// below a block that is not.
+/// The block on the diagonal as the right factor of products with its transpose, and the triangles
+/// that these leave out. Only whole triangles: nothing comes below a block that is not.
 fn transposed(block: &[f64], d: usize, first: usize) -> (Panels, Vec<Triangle>) {
     let mut panels = Panels::zeros(BLOCK, BLOCK);
     let mut column = [0.0; BLOCK];
@@ -95,20 +99,24 @@ fn transposed(block: &[f64], d: usize, first: usize) -> (Panels, Vec<Triangle>) 
     let triangles = (0..BLOCK).step_by(WIDTH).map(|t| {
         let entry = |r: usize, c: usize| block[(t + r) * d + first + t + c];
         Triangle {
-            columns: std::array::from_fn(|l| std::array::from_fn(|r| if r > l { entry(r, l) } else { 0.0 })),
+            columns: std::array::from_fn(|l| {
+                std::array::from_fn(|r| if r > l { entry(r, l) } else { 0.0 })
+            }),
             inverse: std::array::from_fn(|l| 1.0 / entry(l, l)),
         }
     });
     (panels, triangles.collect())
 }
 
-/// `rows <- rows L'^-1` in the columns of a block, eight of them at a time: what earlier columns contribute is subtracted by tiles, then a triangle remains.
+/// `rows <- rows L'^-1` in the columns of a block, eight of them at a time: what earlier columns
+/// contribute is subtracted by tiles, then a triangle remains.
 #[inline(always)]
 fn divide(rows: &mut [f64], d: usize, first: usize, panels: &Panels, triangles: &[Triangle]) {
     let mut left = [0.0; HEIGHT * BLOCK];
     for rows in rows.chunks_mut(HEIGHT * d) {
         for (p, triangle) in triangles.iter().enumerate() {
-            let sums = tile(p * WIDTH, &left, Strides { row: BLOCK, step: 1 }, panels.panel(p), |_| ());
+            let sums =
+                tile(p * WIDTH, &left, Strides { row: BLOCK, step: 1 }, panels.panel(p), |_| ());
             for (i, row) in rows.chunks_exact_mut(d).enumerate() {
                 let own = &mut row[first + p * WIDTH..first + (p + 1) * WIDTH];
                 let mut x: [f64; WIDTH] = std::array::from_fn(|j| own[j] - sums[i][j]);
@@ -126,10 +134,12 @@ fn divide(rows: &mut [f64], d: usize, first: usize, panels: &Panels, triangles: 
     }
 }
 
-/// `M_rc -= sum over the block's columns k of L_rk L_ck` for all rows below the block and columns to its right, up to the diagonal.
+/// `M_rc -= sum over the block's columns k of L_rk L_ck` for all rows below the block and columns
+/// to its right, up to the diagonal.
 fn update<const THREADS: bool>(below: &mut [f64], d: usize, first: usize) {
     let (end, n) = (first + BLOCK, below.len() / d);
-    // The block's columns, both as rows for the left and as panels for the right. Rows beyond the last are zeros.
+    // The block's columns, both as rows for the left and as panels for the right. Rows beyond the
+    // last are zeros.
     let mut left = vec![0.0; n.next_multiple_of(HEIGHT) * BLOCK];
     for (left, row) in left.chunks_exact_mut(BLOCK).zip(below.chunks_exact(d)) {
         left.copy_from_slice(&row[first..end]);
@@ -152,7 +162,8 @@ fn update<const THREADS: bool>(below: &mut [f64], d: usize, first: usize) {
                 // Tiles that lie above the diagonal as a whole are left out.
                 for p in (0..count).step_by(HEIGHT).filter(|p| r + p + HEIGHT > q * WIDTH) {
                     let own = &left[(r + p) * BLOCK..];
-                    let sums = tile(BLOCK, own, Strides { row: BLOCK, step: 1 }, right.panel(q), |_| ());
+                    let sums =
+                        tile(BLOCK, own, Strides { row: BLOCK, step: 1 }, right.panel(q), |_| ());
                     for (row, sums) in rows[p * d..].chunks_exact_mut(d).zip(&sums) {
                         let columns = end + q * WIDTH..d.min(end + (q + 1) * WIDTH);
                         update_with(&mut row[columns], sums, |entry, sum| entry - sum);
@@ -163,8 +174,13 @@ fn update<const THREADS: bool>(below: &mut [f64], d: usize, first: usize) {
     );
 }
 
-/// `work(first of them, rows)` for strips of the rows, on as many threads as that is worth: an entry does not depend on the others.
-fn for_strips<const THREADS: bool>(below: &mut [f64], d: usize, work: impl Fn(usize, &mut [f64]) + Sync) {
+/// `work(first of them, rows)` for strips of the rows, on as many threads as that is worth: an
+/// entry does not depend on the others.
+fn for_strips<const THREADS: bool>(
+    below: &mut [f64],
+    d: usize,
+    work: impl Fn(usize, &mut [f64]) + Sync,
+) {
     let strip = |(s, rows): (usize, &mut [f64])| {
         dispatch(
             #[inline(always)]

@@ -1,4 +1,5 @@
-//! How the work of a Gram matrix is shared out: by the sizes alone, so that the bits do not depend on the number of threads.
+//! How the work of a Gram matrix is shared out: by the sizes alone, so that the bits do not depend
+//! on the number of threads.
 
 use std::ops::Range;
 
@@ -14,13 +15,15 @@ const MANY_STRIPS: usize = 16;
 const MOST_GROUPS: usize = 64;
 /// At least so many products in a group: less is not worth handing to a thread.
 const LEAST_PRODUCTS: usize = 1 << 19;
-/// At least so many data rows in a group: adding up the groups stays cheap, also where a partial sum does not fit into the second cache.
+/// At least so many data rows in a group: adding up the groups stays cheap, also where a partial
+/// sum does not fit into the second cache.
 const LEAST_ROWS: usize = 1024;
 const LEAST_ROWS_LARGE: usize = 4096;
 const LARGE: usize = 1 << 14;
 
-/// `matrix = sum over groups of data rows`, where `work(rows, strip, out)` adds to the rows `strip` of the result, on and below the diagonal, what its data rows
-/// give. What it leaves above the diagonal does not matter.
+/// `matrix = sum over groups of data rows`, where `work(rows, strip, out)` adds to the rows `strip`
+/// of the result, on and below the diagonal, what its data rows give. What it leaves above the
+/// diagonal does not matter.
 pub(super) fn fill(
     n: usize,
     d: usize,
@@ -48,7 +51,9 @@ fn fill_by(n: usize, d: usize, work: &Work<'_>) -> Vec<f64> {
     let mut partials = vec![0.0; groups * d * d];
     let mut tasks: Vec<(usize, usize, &mut [f64])> = Vec::new();
     for (group, partial) in partials.chunks_exact_mut(d * d).enumerate() {
-        tasks.extend(partial.chunks_mut(strip * d).enumerate().map(|(s, out)| (group, s * strip, out)));
+        tasks.extend(
+            partial.chunks_mut(strip * d).enumerate().map(|(s, out)| (group, s * strip, out)),
+        );
     }
     let task = |(group, first, out): (usize, usize, &mut [f64])| {
         work(group * len..((group + 1) * len).min(n), first..first + out.len() / d, out);
@@ -78,12 +83,14 @@ fn fill_by(n: usize, d: usize, work: &Work<'_>) -> Vec<f64> {
 /// Data rows in a group. Partial sums take no more memory than the data, or than is nothing.
 fn group_len(n: usize, d: usize, strips: usize) -> usize {
     let size = d * d;
-    let most = if strips >= MANY_STRIPS { 1 } else { MOST_GROUPS.min((n * d).max(1 << 20) / size).max(1) };
+    let most =
+        if strips >= MANY_STRIPS { 1 } else { MOST_GROUPS.min((n * d).max(1 << 20) / size).max(1) };
     let least = if size <= LARGE { LEAST_ROWS } else { LEAST_ROWS_LARGE };
     n.div_ceil(most).max(least).max(LEAST_PRODUCTS / size)
 }
 
-/// Copies what lies below the diagonal to above it, square by square: a whole column at once would leave the cache at every step.
+/// Copies what lies below the diagonal to above it, square by square: a whole column at once would
+/// leave the cache at every step.
 fn mirror(d: usize, matrix: &mut [f64]) {
     const SIDE: usize = 16;
     for first in (0..d).step_by(SIDE) {

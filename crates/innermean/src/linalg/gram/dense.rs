@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::linalg::vector::{Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with};
+use crate::linalg::vector::{
+    Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with,
+};
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
@@ -57,7 +59,8 @@ impl DataRows for Centred<'_> {
     }
 }
 
-/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal. Rows without weight cost next to nothing.
+/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.
+/// Rows without weight cost next to nothing.
 #[inline(always)]
 pub(super) fn add(
     d: usize,
@@ -84,7 +87,8 @@ pub(super) fn add(
             }
             after += 1;
         }
-        // While tiles are computed the next rows arrive: so many lines of the cache with every eighth term.
+        // While tiles are computed the next rows arrive: so many lines of the cache with every
+        // eighth term.
         let next = Some(DEPTH.min(rows.end - after) * d).filter(|next| *next <= NEAR).unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
@@ -97,7 +101,8 @@ pub(super) fn add(
                         data.prefetch(after, asked + 2 * l + LANES);
                     }
                 };
-                let sums = tile(count, left, Strides { row: 1, step: HEIGHT }, right.panel(q), soon);
+                let sums =
+                    tile(count, left, Strides { row: 1, step: HEIGHT }, right.panel(q), soon);
                 asked += 2 * count;
                 let out = out[p * HEIGHT * d..].chunks_mut(d);
                 for (out, sums) in out.zip(&sums) {

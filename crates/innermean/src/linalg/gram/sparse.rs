@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::linalg::vector::sparse_axpy;
 
-/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal, for rows given as columns and values.
+/// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal, for
+/// rows given as columns and values.
 #[inline(always)]
 pub(super) fn add<'r>(
     d: usize,

@@ -1,5 +1,5 @@
-//! Cholesky's factor in double-double arithmetic, of a matrix scaled to a unit diagonal; a pivot that is rounding is
-//! left out, and with it its coordinate.
+//! Cholesky's factor in double-double arithmetic, of a matrix scaled to a unit diagonal; a pivot
+//! that is rounding is left out, and with it its coordinate.
 
 use super::Double;
 use crate::linalg::scalar::power_of_two_near;
@@ -19,7 +19,8 @@ pub(crate) struct Factor {
 
 /// A pivot below this, for a diagonal of about 1, is rounding.
 const ROUNDING: f64 = 1e-29;
-/// Of the sizes of its terms: a slope along what the matrix takes to zero that is no rounding of double precision.
+/// Of the sizes of its terms: a slope along what the matrix takes to zero that is no rounding of
+/// double precision.
 const FLAT: f64 = 1e-13;
 
 impl Factor {
@@ -52,9 +53,13 @@ impl Factor {
         Factor { d, l, scales, matrix: matrix.to_vec(), kept }
     }
 
-    /// `-N N' x` in the units of the matrix, N a basis of what the matrix takes to zero, if x has more than rounding along it: `size(l)` is that of its
-    /// coordinate l.
-    pub(crate) fn flat_descent(&self, x: &[Double], size: impl Fn(usize) -> f64) -> Option<Vec<Double>> {
+    /// `-N N' x` in the units of the matrix, N a basis of what the matrix takes to zero, if x has
+    /// more than rounding along it: `size(l)` is that of its coordinate l.
+    pub(crate) fn flat_descent(
+        &self,
+        x: &[Double],
+        size: impl Fn(usize) -> f64,
+    ) -> Option<Vec<Double>> {
         let Factor { d, kept, scales, .. } = self;
         let mut descent = vec![Double::ZERO; *d];
         let mut found = false;
@@ -98,7 +103,8 @@ impl Factor {
         &self.scales
     }
 
-    /// A number below the least eigenvalue of `S M S`, for M known up to the rounding of its entries; none where that is too close to zero to tell.
+    /// A number below the least eigenvalue of `S M S`, for M known up to the rounding of its
+    /// entries; none where that is too close to zero to tell.
     pub(crate) fn least_eigenvalue(&self) -> Option<f64> {
         if self.kept.contains(&false) {
             return None;
@@ -153,10 +159,15 @@ mod tests {
     #[test]
     fn a_matrix_beyond_double_precision_is_solved() {
         // Columns that differ by 1e-12, in units that differ by 1e9.
-        let rows = [[1.0, 1e9 * (1.0 + 1e-12), 0.3], [2.0, 1e9 * (2.0 - 1e-12), -0.1], [-1.5, -1.5e9, 0.7]];
+        let rows = [
+            [1.0, 1e9 * (1.0 + 1e-12), 0.3],
+            [2.0, 1e9 * (2.0 - 1e-12), -0.1],
+            [-1.5, -1.5e9, 0.7],
+        ];
         let (matrix, x) = (gram(&rows), [3.0, -2e-9, 0.5]);
-        let product =
-            |r: usize| (0..3).fold(Double::ZERO, |sum, c| sum + matrix[3 * r + c] * Double::from(x[c]));
+        let product = |r: usize| {
+            (0..3).fold(Double::ZERO, |sum, c| sum + matrix[3 * r + c] * Double::from(x[c]))
+        };
         let mut solved: Vec<Double> = (0..3).map(product).collect();
         let factor = Factor::new(&matrix, 3);
         assert_eq!(factor.kept, [true; 3]);

@@ -6,7 +6,8 @@
 //! u' C^-1 u / 2 = <u, w> - w' C w / 2 + rho' C^-1 rho / 2
 //! ```
 //!
-//! so that of the inverse nothing has to be known but a number above its norm, once w is close to `C^-1 u`.
+//! so that of the inverse nothing has to be known but a number above its norm, once w is close to
+//! `C^-1 u`.
 
 use super::{Double, Factor};
 use crate::model::inner::{Inner, ProjectedRows};
@@ -67,10 +68,15 @@ impl Form {
             }
         };
         let mut products = 1;
-        if let Some(given) = f.projected_rows().filter(|given| form.samples() == Some(given.rewards.len())) {
+        if let Some(given) =
+            f.projected_rows().filter(|given| form.samples() == Some(given.rewards.len()))
+        {
             let shares = shares(&given);
             products = shares.len();
-            shares.iter().zip(given.features.chunks_exact(ell)).for_each(|(share, row)| add(*share, row));
+            shares
+                .iter()
+                .zip(given.features.chunks_exact(ell))
+                .for_each(|(share, row)| add(*share, row));
         } else if let Some(rows) = form.rows() {
             products = rows.len() / ell;
             let share = Double::from(1.0) / Double::from(products as f64);
@@ -100,7 +106,8 @@ impl Form {
 
     /// `C w`
     fn product(&self, w: &[Double]) -> Vec<Double> {
-        let row = |row: &[Double]| row.iter().zip(w).fold(Double::ZERO, |sum, (c, w)| sum + *c * *w);
+        let row =
+            |row: &[Double]| row.iter().zip(w).fold(Double::ZERO, |sum, (c, w)| sum + *c * *w);
         self.matrix.chunks_exact(self.ell).map(row).collect()
     }
 
@@ -130,13 +137,15 @@ impl Form {
         terms.fold(Double::ZERO, |sum, ((u, product), w)| sum + (*u - half * *product) * *w)
     }
 
-    /// At least `u' C^-1 u / 2 + w' C w / 2 - <u, w>` for a u that is known up to `unit` times its sizes.
+    /// At least `u' C^-1 u / 2 + w' C w / 2 - <u, w>` for a u that is known up to `unit` times its
+    /// sizes.
     pub(crate) fn mismatch(&self, u: &[Double], sizes: &[f64], w: &[Double], unit: f64) -> f64 {
         let Some(least) = self.least else { return f64::INFINITY };
         let unit = unit * (self.products + self.ell) as f64;
         let rho = self.left(u, w);
         let first = self.value(&rho).hi;
-        // What value() leaves of rho, and what rounding may have done to it, as multiples of sqrt(least).
+        // What value() leaves of rho, and what rounding may have done to it, as multiples of
+        // sqrt(least).
         let unsolved = self.left(&rho, &self.solve(&rho));
         let (mut rest, mut rounding) = (0.0, 0.0);
         for (r, scale) in self.factor.scales().iter().enumerate() {
@@ -160,7 +169,8 @@ mod tests {
     fn an_inverse_beyond_double_precision_is_found() {
         // Columns that differ by 1e-6, in units that differ by 1e9.
         let rows = vec![1.0, 1e9 * (1.0 + 1e-6), 2.0, 1e9 * (2.0 - 1e-6), -1.5, -1.5e9];
-        let form = QuadraticForm::from_rows(2, rows).expect("positive definite in double precision too");
+        let form =
+            QuadraticForm::from_rows(2, rows).expect("positive definite in double precision too");
         let f = Collapsed::from_rows(2, vec![0.0; 2], vec![0.0]);
         let form = Form::new(&f, &form);
         assert!(form.is_definite());

@@ -1,7 +1,9 @@
-//! Numbers of twice the precision: unevaluated sums `hi + lo` with `|lo|` at most half a unit in the last place of hi.
+//! Numbers of twice the precision: unevaluated sums `hi + lo` with `|lo|` at most half a unit in
+//! the last place of hi.
 //!
-//! Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971; sums after Knuth. Products are
-//! split by Veltkamp's constant instead of a fused multiply-add, so that every CPU gives the same bits.
+//! Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971; sums after
+//! Knuth. Products are split by Veltkamp's constant instead of a fused multiply-add, so that every
+//! CPU gives the same bits.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};

@@ -1,4 +1,5 @@
-//! The mean Jacobians and offsets of an affine f, in double-double arithmetic from its single values.
+//! The mean Jacobians and offsets of an affine f, in double-double arithmetic from its single
+//! values.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,8 @@ impl Rows {
             return rows;
         }
         let origin = vec![0.0; d];
-        let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
+        let (mut value, mut work, mut jacobian) =
+            (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
         for i in 0..n_x {
             let count = f.n_y(i);
             let (a, b) = (&mut rows.a[i * ell * d..][..ell * d], &mut rows.b[i * ell..][..ell]);
@@ -123,14 +125,16 @@ impl Rows {
 
     /// `fbar_r(theta)` for all r.
     pub(crate) fn means(&self, theta: &[Double]) -> Vec<Double> {
-        let mean =
-            |r: usize| self.row(r).iter().zip(theta).fold(self.b[r], |sum, (a, theta)| sum + *a * *theta);
+        let mean = |r: usize| {
+            self.row(r).iter().zip(theta).fold(self.b[r], |sum, (a, theta)| sum + *a * *theta)
+        };
         (0..self.len()).map(mean).collect()
     }
 
     /// `<a_r, x>` for all r.
     pub(crate) fn linear(&self, x: &[Double]) -> Vec<Double> {
-        let product = |r: usize| self.row(r).iter().zip(x).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
+        let product =
+            |r: usize| self.row(r).iter().zip(x).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
         (0..self.len()).map(product).collect()
     }
 

@@ -1,8 +1,8 @@
 //! Vectors that start at a line of the cache.
 //!
-//! Each inner step reads the theta that the one before has just written. The CPU hands such a value over at once unless
-//! it straddles two lines of the cache, which in a vector that starts anywhere half of the wide stores do: measured, a step
-//! of 25 numbers then takes up to twice as long.
+//! Each inner step reads the theta that the one before has just written. The CPU hands such a value
+//! over at once unless it straddles two lines of the cache, which in a vector that starts anywhere
+//! half of the wide stores do: measured, a step of 25 numbers then takes up to twice as long.
 
 #![expect(unsafe_code, reason = "lines seen as numbers")]
 
@@ -18,7 +18,8 @@ use super::LANES;
 #[repr(C, align(64))]
 struct Line([f64; LANES]);
 
-/// A vector of fixed length whose first number starts a line of the cache. It serialises like a `Vec<f64>`.
+/// A vector of fixed length whose first number starts a line of the cache. It serialises like a
+/// `Vec<f64>`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Aligned {
@@ -59,7 +60,8 @@ impl Deref for Aligned {
 
     #[inline(always)]
     fn deref(&self) -> &[f64] {
-        // SAFETY: a line is just LANES numbers, so that the lines hold at least `len` numbers in a row.
+        // SAFETY: a line is just LANES numbers, so that the lines hold at least `len` numbers in a
+        // row.
         unsafe { slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }

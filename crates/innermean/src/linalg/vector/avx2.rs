@@ -3,12 +3,12 @@
 #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
 use std::arch::x86_64::{
-    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_fmadd_pd, _mm_load_sd,
-    _mm_loadu_pd, _mm_prefetch, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd, _mm256_add_pd,
-    _mm256_castpd256_pd128, _mm256_extractf128_pd, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_loadu_si256,
-    _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_permute2f128_pd, _mm256_set_m128d, _mm256_set1_pd,
-    _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
-    _mm256_zextpd128_pd256,
+    __m256d, __m256i, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_fmadd_pd,
+    _mm_load_sd, _mm_loadu_pd, _mm_prefetch, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd,
+    _mm256_add_pd, _mm256_castpd256_pd128, _mm256_extractf128_pd, _mm256_fmadd_pd, _mm256_loadu_pd,
+    _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskstore_pd, _mm256_permute2f128_pd,
+    _mm256_set_m128d, _mm256_set1_pd, _mm256_setzero_pd, _mm256_storeu_pd, _mm256_sub_pd,
+    _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_zextpd128_pd256,
 };
 
 use std::hint::black_box;
@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::LANES;
 
-/// Whether the CPU has AVX2 and fused multiply-adds: a load and a test, always taken the same way. The other functions here
-/// are sound only where it is true.
+/// Whether the CPU has AVX2 and fused multiply-adds: a load and a test, always taken the same way.
+/// The other functions here are sound only where it is true.
 #[inline(always)]
 pub(super) fn available() -> bool {
     #[cfg(test)]
@@ -126,7 +126,9 @@ pub(super) fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, streams: [*const f64; 3]) -> f64 {
         // SAFETY: as below.
-        unsafe { lane_sum(n, streams, |[a, p, q], sum| _mm256_fmadd_pd(a, _mm256_sub_pd(p, q), sum)) }
+        unsafe {
+            lane_sum(n, streams, |[a, p, q], sum| _mm256_fmadd_pd(a, _mm256_sub_pd(p, q), sum))
+        }
     }
     let n = a.len();
     assert!(p.len() >= n && q.len() >= n);
@@ -191,8 +193,8 @@ fn weighted_columns<const V: usize>(rows: &[f64], w: &[f64], out: &mut [f64]) {
     let d = out.len();
     assert!(4 * (V - 1) < d && d <= 4 * V && rows.len() >= w.len() * d);
     let last = mask(d - 4 * (V - 1));
-    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to what a row has; `out` has as many, and there
-    // is a row for every weight.
+    // SAFETY: columns 0 to 4 V - 5 are whole registers, the last is masked to what a row has; `out`
+    // has as many, and there is a row for every weight.
     unsafe {
         let load = |from: *const f64, v: usize| {
             if v + 1 < V {
@@ -218,8 +220,8 @@ fn weighted_columns<const V: usize>(rows: &[f64], w: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Rows whose sums do not fit into registers, four at a time: `sum += sum_r w_r (row r)` and, if `DOTS`, `out_r = <row r, x>`;
-/// if `AHEAD`, the next ones are asked for.
+/// Rows whose sums do not fit into registers, four at a time: `sum += sum_r w_r (row r)` and, if
+/// `DOTS`, `out_r = <row r, x>`; if `AHEAD`, the next ones are asked for.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn long_rows<const DOTS: bool, const AHEAD: bool>(
@@ -236,8 +238,8 @@ fn long_rows<const DOTS: bool, const AHEAD: bool>(
     for r in (0..whole).step_by(4) {
         let four = rows[r * d..].as_ptr();
         let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
-        // SAFETY: four rows, `sum` and, if there is one, x reach as far as column d, and so do all loads and stores, which are
-        // masked at the end.
+        // SAFETY: four rows, `sum` and, if there is one, x reach as far as column d, and so do all
+        // loads and stores, which are masked at the end.
         unsafe {
             let mut weights = [_mm256_setzero_pd(); 4];
             for k in 0..4 {
@@ -276,7 +278,11 @@ fn long_rows<const DOTS: bool, const AHEAD: bool>(
                     let row = _mm256_maskload_pd(four.add(k * d + l), mask);
                     if DOTS {
                         let lanes = if part == 0 { &mut low[k] } else { &mut high[k] };
-                        *lanes = _mm256_fmadd_pd(row, _mm256_maskload_pd(x.as_ptr().add(l), mask), *lanes);
+                        *lanes = _mm256_fmadd_pd(
+                            row,
+                            _mm256_maskload_pd(x.as_ptr().add(l), mask),
+                            *lanes,
+                        );
                     }
                     new = _mm256_fmadd_pd(weights[k], row, new);
                 }
@@ -308,8 +314,8 @@ pub(super) fn mask(count: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(WINDOW.as_ptr().add(4 - count.min(4)).cast()) }
 }
 
-/// `plain::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in the same order. Kept small, so that the compiler puts
-/// it where it is called.
+/// `plain::lane_sum` with lanes 0 to 3 in one register and 4 to 7 in another: the same additions in
+/// the same order. Kept small, so that the compiler puts it where it is called.
 ///
 /// # Safety
 /// Every stream holds n numbers.
@@ -332,7 +338,8 @@ unsafe fn lane_sum<const K: usize>(
         if n & 4 != 0 {
             low = add(streams.map(|s| _mm256_loadu_pd(s.add(l))), low);
             l += 4;
-            // The other half's turn. At the end they are added, and it does not matter which is which.
+            // The other half's turn. At the end they are added, and it does not matter which is
+            // which.
             (low, high) = (high, low);
         }
         // What is left, up to three. Lanes beyond it are zeros and add zero.
@@ -419,7 +426,8 @@ fn across(a: __m256d) -> f64 {
 #[target_feature(enable = "avx2,fma")]
 fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
     let halves = |p, q| {
-        let (low, high) = (_mm256_permute2f128_pd::<0x20>(p, q), _mm256_permute2f128_pd::<0x31>(p, q));
+        let (low, high) =
+            (_mm256_permute2f128_pd::<0x20>(p, q), _mm256_permute2f128_pd::<0x31>(p, q));
         _mm256_add_pd(low, high)
     };
     let even = halves(_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d));
@@ -427,13 +435,16 @@ fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
     _mm256_add_pd(even, odd)
 }
 
-/// Rows up to this length are all but one stretch, and the CPU sees the next ones coming. So it does beyond the second length, where each row is a
-/// long stretch of its own. In between, four rows read side by side confuse it: numbers so far ahead are asked for, in the order in which they lie.
+/// Rows up to this length are all but one stretch, and the CPU sees the next ones coming. So it
+/// does beyond the second length, where each row is a long stretch of its own. In between, four
+/// rows read side by side confuse it: numbers so far ahead are asked for, in the order in which
+/// they lie.
 const SHORT: usize = 32;
 const LONG: usize = 512;
 const NEXT: usize = 512;
 
-/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`]; if `AHEAD`, the next ones are asked for.
+/// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`]; if `AHEAD`,
+/// the next ones are asked for.
 ///
 /// # Safety
 /// `rows` points to 4 d numbers and x to d.
@@ -521,8 +532,8 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
     let mut sums = [_mm256_setzero_pd(); V];
     let whole = out.len() - out.len() % 4;
     let mut r = 0;
-    // SAFETY: registers 0 to V - 2 end before number d of a row or of `sum`, and the last is masked to do so; rows,
-    // weights and `out` are there up to `out.len()`.
+    // SAFETY: registers 0 to V - 2 end before number d of a row or of `sum`, and the last is masked
+    // to do so; rows, weights and `out` are there up to `out.len()`.
     unsafe {
         let load = |from: *const f64, v: usize| {
             if v + 1 < V {
@@ -537,7 +548,8 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
         while r < whole {
             let mut four = [_mm256_setzero_pd(); 4];
             for k in 0..4 {
-                let (from, w) = (rows.as_ptr().add((r + k) * d), _mm256_set1_pd(*w.as_ptr().add(r + k)));
+                let (from, w) =
+                    (rows.as_ptr().add((r + k) * d), _mm256_set1_pd(*w.as_ptr().add(r + k)));
                 let mut lanes = [_mm256_setzero_pd(); 2];
                 for v in 0..V {
                     let number = load(from, v);

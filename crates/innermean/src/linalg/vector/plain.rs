@@ -1,6 +1,7 @@
 //! The kernels of `vector.rs` in plain code, which says what all others must give, bit for bit.
 //!
-//! On x86-64 it is what an old CPU runs. There a call is kept out of the loops that take the other way.
+//! On x86-64 it is what an old CPU runs. There a call is kept out of the loops that take the other
+//! way.
 
 use super::{LANES, update_with, update_with_both};
 
@@ -55,7 +56,8 @@ kernels! {
     }
 }
 
-/// A sum over l in lanes, l in lane `l % LANES`, where `add([streams_0[l], streams_1[l], ...], sum)` is the sum of a lane with its next term.
+/// A sum over l in lanes, l in lane `l % LANES`, where `add([streams_0[l], streams_1[l], ...],
+/// sum)` is the sum of a lane with its next term.
 #[inline(always)]
 fn lane_sum<const K: usize>(streams: [&[f64]; K], add: impl Fn([f64; K], f64) -> f64) -> f64 {
     let n = streams[0].len();

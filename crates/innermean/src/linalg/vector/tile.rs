@@ -1,10 +1,12 @@
-//! The kernel of matrix products: a tile of sums that stays in registers while it runs along the depth.
+//! The kernel of matrix products: a tile of sums that stays in registers while it runs along the
+//! depth.
 
 use super::Aligned;
 
 /// Rows of a tile.
 pub(crate) const HEIGHT: usize = 6;
-/// Columns of a tile: with [`HEIGHT`] rows twelve AVX2 registers, enough that no multiply-add waits for the last one, and some left for the factors.
+/// Columns of a tile: with [`HEIGHT`] rows twelve AVX2 registers, enough that no multiply-add waits
+/// for the last one, and some left for the factors.
 pub(crate) const WIDTH: usize = 8;
 
 /// `HEIGHT x WIDTH` sums.
@@ -19,11 +21,12 @@ pub(crate) struct Strides {
     pub(crate) step: usize,
 }
 
-/// `tile_ij = sum_l left(i, l) right(l, j)` over `l < depth`, where `right` holds [`WIDTH`] numbers for each l. Every sum runs from 0 in the order of l, one
-/// fused multiply-add after the other: the bits are those of a plain loop.
+/// `tile_ij = sum_l left(i, l) right(l, j)` over `l < depth`, where `right` holds [`WIDTH`] numbers
+/// for each l. Every sum runs from 0 in the order of l, one fused multiply-add after the other: the
+/// bits are those of a plain loop.
 ///
-/// `soon(l)` is called now and then, before every eighth term: the place for a prefetch or two, which cost nothing there. Many at once would queue up and stop
-/// the loop.
+/// `soon(l)` is called now and then, before every eighth term: the place for a prefetch or two,
+/// which cost nothing there. Many at once would queue up and stop the loop.
 ///
 /// # Panics
 /// If a factor is too short.
@@ -60,10 +63,12 @@ fn plain(depth: usize, left: &[f64], strides: Strides, right: &[f64]) -> Tile {
     sums
 }
 
-/// Columns of a right factor side by side as [`tile`] wants them: panels of [`WIDTH`] columns, each with room for so many terms. Zeros fill the last one.
+/// Columns of a right factor side by side as [`tile`] wants them: panels of [`WIDTH`] columns, each
+/// with room for so many terms. Zeros fill the last one.
 #[derive(Debug)]
 pub(crate) struct Panels {
-    /// From one panel to the next, in rows of [`WIDTH`]. Odd: panels a power of two apart would share a few places in the cache.
+    /// From one panel to the next, in rows of [`WIDTH`]. Odd: panels a power of two apart would
+    /// share a few places in the cache.
     stride: usize,
     numbers: Aligned,
 }
@@ -104,7 +109,10 @@ impl Panels {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    #![expect(unsafe_code, reason = "vector loads, and calls that are sound because the CPU was asked")]
+    #![expect(
+        unsafe_code,
+        reason = "vector loads, and calls that are sound because the CPU was asked"
+    )]
     #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
     use std::arch::x86_64::{
@@ -141,7 +149,8 @@ mod avx2 {
                 soon(l);
                 let end = depth.min(l + LANES);
                 while l < end {
-                    // SAFETY: the caller has seen to it that both factors reach as far as the last term.
+                    // SAFETY: the caller has seen to it that both factors reach as far as the last
+                    // term.
                     unsafe {
                         let mut numbers = [_mm256_setzero_pd(); REGISTERS];
                         for j in 0..REGISTERS {
@@ -183,7 +192,10 @@ mod tests {
                 let number = |k: usize| ((k * 7919 + depth) % 1000) as f64 / 137.0 - 3.0;
                 let left: Vec<f64> = (0..HEIGHT * (depth + 3)).map(number).collect();
                 let right: Vec<f64> = (0..WIDTH * depth).map(|k| number(k + 5)).collect();
-                assert_eq!(tile(depth, &left, strides, &right, |_| ()), plain(depth, &left, strides, &right));
+                assert_eq!(
+                    tile(depth, &left, strides, &right, |_| ()),
+                    plain(depth, &left, strides, &right)
+                );
             }
         }
     }

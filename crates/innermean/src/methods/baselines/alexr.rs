@@ -1,10 +1,12 @@
-//! ALEXR: a single-loop primal-dual block-coordinate method with extrapolation, Algorithm 1 of Wang and Yang, "ALEXR: An Optimal Single-Loop
-//! Algorithm for Convex Finite-Sum Coupled Compositional Stochastic Optimization", 2025.
+//! ALEXR: a single-loop primal-dual block-coordinate method with extrapolation, Algorithm 1 of Wang
+//! and Yang, "ALEXR: An Optimal Single-Loop Algorithm for Convex Finite-Sum Coupled Compositional
+//! Stochastic Optimization", 2025.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and of g; with the conjugate mirror, instead of the first, a smooth phi. No linear rate:
-//! steps must fall, and the gap falls like a power of the number of steps.
-//! Per step, with B outer terms and b samples of each: `2 B b` values of f (`B b` without extrapolation), `B b` products with f' and, with
-//! the conjugate mirror, B gradients of phi; with that mirror, once `n_X b` values. Storage: `n_X ell`, for duals or estimates.
+//! Asks of the problem: a prox for each `phi_i*` and of g; with the conjugate mirror, instead of
+//! the first, a smooth phi. No linear rate: steps must fall, and the gap falls like a power of the
+//! number of steps. Per step, with B outer terms and b samples of each: `2 B b` values of f (`B b`
+//! without extrapolation), `B b` products with f' and, with the conjugate mirror, B gradients of
+//! phi; with that mirror, once `n_X b` values. Storage: `n_X ell`, for duals or estimates.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +46,8 @@ pub struct Alexr {
     pub alpha_theta: f64,
     /// The first step on the duals; with the conjugate mirror, in the unit of `phi*` itself.
     pub alpha_w: f64,
-    /// How the steps on theta fall; those on the duals fall like their root, so that the duals keep up.
+    /// How the steps on theta fall; those on the duals fall like their root, so that the duals keep
+    /// up.
     #[serde(flatten)]
     pub decay: Decay,
     /// How far a value looks ahead: the factor of its last change.
@@ -111,7 +114,8 @@ impl Method for Alexr {
                 *now += self.extrapolation * (*now - before);
             }
             match self.mirror {
-                // w_i <- argmax <ghat, w> - phi_i*(w) - |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w phi_i*}(w_i + alpha_w ghat)
+                // w_i <- argmax <ghat, w> - phi_i*(w) - |w - w_i|^2 / (2 alpha_w) = prox_{alpha_w
+                // phi_i*}(w_i + alpha_w ghat)
                 Mirror::Euclidean => {
                     let w_i = &mut s.w[own];
                     for (w, g) in w_i.iter_mut().zip(&s.at.f_hat) {

@@ -1,9 +1,11 @@
-//! ASC-PG: Wang, Liu and Fang, "Accelerating Stochastic Composition Optimization", NIPS 2016, Algorithm 1.
+//! ASC-PG: Wang, Liu and Fang, "Accelerating Stochastic Composition Optimization", NIPS 2016,
+//! Algorithm 1.
 //!
-//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it works on the shared form otherwise.
-//! Sublinear: looking ahead to z makes y follow theta to second order, so that with `a_k ~ k^(-5/9)` and `b_k ~ k^(-4/9)` its error, and
-//! with it the gap where P is strongly convex, falls like `k^(-4/9)`, at larger steps than SCGD's.
-//! Per step: 1 f + 1 f' + 1 phi of the shared form, and 1 f at the start; time O(d ell). Storage: y, in `R^ell`.
+//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it
+//! works on the shared form otherwise. Sublinear: looking ahead to z makes y follow theta to second
+//! order, so that with `a_k ~ k^(-5/9)` and `b_k ~ k^(-4/9)` its error, and with it the gap where P
+//! is strongly convex, falls like `k^(-4/9)`, at larger steps than SCGD's. Per step: 1 f + 1 f' + 1
+//! phi of the shared form, and 1 f at the start; time O(d ell). Storage: y, in `R^ell`.
 
 use crate::linalg::elementary::Elementary;
 use serde::Serialize;
@@ -43,8 +45,9 @@ pub struct AscPg {
     pub seed: u64,
 }
 
-/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best on a generated portfolio and Bellman residuals, and close to
-/// it on rows and softplus of softplus; 10 may diverge.
+/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best on a generated
+/// portfolio and Bellman residuals, and close to it on rows and softplus of softplus; 10 may
+/// diverge.
 const STEP: f64 = 1.0;
 /// The weight at the beginning; 0.03 and 1 are about as good.
 const WEIGHT: f64 = 0.3;
@@ -52,7 +55,11 @@ const WEIGHT: f64 = 0.3;
 impl Listed for AscPg {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
         Ok(AscPg { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
@@ -80,7 +87,8 @@ impl Method for AscPg {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Tracking) {
-        // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p, as in SCGD.
+        // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of
+        // k^p, as in SCGD.
         let passes = s.passes();
         let a = self.alpha_theta * passes.to_power(-5.0 / 9.0);
         let b = self.averaging * passes.to_power(-4.0 / 9.0);

@@ -1,16 +1,21 @@
-//! ASCVRG: Lin, Fan, Wang and Jordan, "Improved Oracle Complexity for Stochastic Compositional Variance Reduced Gradient", 2018:
-//! the estimator of `composition.rs` in loops that grow by half, `k_s = k_0 (3/2)^s`.
+//! ASCVRG: Lin, Fan, Wang and Jordan, "Improved Oracle Complexity for Stochastic Compositional
+//! Variance Reduced Gradient", 2018: the estimator of `composition.rs` in loops that grow by half,
+//! `k_s = k_0 (3/2)^s`.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex; the paper proves `O(1/eps^3)` steps for any
-//! convex P.
-//! Per step: `2 A f + 2 B f' + 2 phi`, no f' for affine f; time O((A + B) d ell). A snapshot is a whole gradient. Storage: `n_X d ell` for
-//! the mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the averages.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex; the
+//! paper proves `O(1/eps^3)` steps for any convex P. Per step: `2 A f + 2 B f' + 2 phi`, no f' for
+//! affine f; time O((A + B) d ell). A snapshot is a whole gradient. Storage: `n_X d ell` for the
+//! mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the
+//! averages.
 //!
-//! Differs: loops stop growing at `4 n_X` steps (200 at least). A loop without end would have no linear rate; on portfolios, where it matters, it needs 1.5 times
-//! the calls to a gap of 1e-8. And N, the number of planned steps, which nobody knows beforehand, is that up to the end of the current loop.
+//! Differs: loops stop growing at `4 n_X` steps (200 at least). A loop without end would have no
+//! linear rate; on portfolios, where it matters, it needs 1.5 times the calls to a gap of 1e-8. And
+//! N, the number of planned steps, which nobody knows beforehand, is that up to the end of the
+//! current loop.
 //!
-//! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code divides the step by n once more and
-//! thresholds by lambda instead of `alpha lambda`: its iterates hardly move, and towards another point.
+//! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code
+//! divides the step by n once more and thresholds by lambda instead of `alpha lambda`: its iterates
+//! hardly move, and towards another point.
 
 use crate::linalg::elementary::Elementary;
 use serde::Serialize;
@@ -56,15 +61,24 @@ pub struct Ascvrg {
 impl Listed for Ascvrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
-        let longest = choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(SHORTEST));
+        let alpha_theta =
+            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
+        let longest =
+            choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(SHORTEST));
         Ok(Ascvrg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             inner_iterations: at_least_one("inner_iterations", longest)?,
             batch,
-            jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(SAMPLES))?,
+            jacobian_batch: at_least_one(
+                "jacobian_batch",
+                choice.jacobian_batch.unwrap_or(SAMPLES),
+            )?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -89,9 +103,11 @@ impl Method for Ascvrg {
 
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
         // k_s = k_0 (3/2)^s
-        let steps =
-            (FIRST * GROWTH.to_power(s.outer as f64)).min(self.inner_iterations as f64).ceil() as usize;
-        // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
+        let steps = (FIRST * GROWTH.to_power(s.outer as f64))
+            .min(self.inner_iterations as f64)
+            .ceil() as usize;
+        // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref),
+        // fbar_i'(theta_ref), h~
         s.snapshot(oracle, steps);
     }
 

@@ -1,5 +1,6 @@
-//! The box of SOX and MSVR: an estimate `u_i` of each `fbar_i` that is a running average, and a direction that is one of
-//! `(1/B) sum_{i in B} f'hat_i(theta) phi_i'(u_i)`. The one line in which the two differ, the update of `u_i`, is in `sox.rs` and `msvr.rs`.
+//! The box of SOX and MSVR: an estimate `u_i` of each `fbar_i` that is a running average, and a
+//! direction that is one of `(1/B) sum_{i in B} f'hat_i(theta) phi_i'(u_i)`. The one line in which
+//! the two differ, the update of `u_i`, is in `sox.rs` and `msvr.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,8 @@ pub struct Averaged {
     pub alpha_theta: f64,
     /// The first weight of a new estimate of `fbar_i`, at most 1.
     pub averaging: f64,
-    /// How the steps fall; the weights fall like their root, so that the estimates keep up with theta.
+    /// How the steps fall; the weights fall like their root, so that the estimates keep up with
+    /// theta.
     #[serde(flatten)]
     pub decay: Decay,
     /// The weight of a new gradient in the direction.
@@ -91,7 +93,12 @@ impl Averaged {
     }
 
     /// Goes on from theta; steps fall on from where they were.
-    pub(in crate::methods) fn restart(&self, oracle: &mut Oracle<'_>, s: &mut State, theta: &[f64]) {
+    pub(in crate::methods) fn restart(
+        &self,
+        oracle: &mut Oracle<'_>,
+        s: &mut State,
+        theta: &[f64],
+    ) {
         let k = s.at.k;
         *s = self.init(oracle, theta);
         s.at.k = k;
@@ -105,8 +112,8 @@ impl Averaged {
         State { at, u }
     }
 
-    /// One step, in which `update(beta, u_i, fhat_i(theta), fhat_i(theta_before))` gives the new `u_i`, for each of its coordinates; the
-    /// last is there if asked for by `both`.
+    /// One step, in which `update(beta, u_i, fhat_i(theta), fhat_i(theta_before))` gives the new
+    /// `u_i`, for each of its coordinates; the last is there if asked for by `both`.
     #[inline(always)]
     pub(in crate::methods) fn step(
         &self,

@@ -1,11 +1,12 @@
-//! C-SAGA: Zhang and Xiao, "A Composite Randomized Incremental Gradient Method", ICML 2019, Algorithm 1: a table of `f_j` and `f_j'` at
-//! the points where each was last asked for.
+//! C-SAGA: Zhang and Xiao, "A Composite Randomized Incremental Gradient Method", ICML 2019,
+//! Algorithm 1: a table of `f_j` and `f_j'` at the points where each was last asked for.
 //!
-//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it works on the shared form otherwise.
-//! Linear rate where P is strongly convex.
-//! Per step: `s f + s f' + n_X phi` of the shared form, no f' for affine f, and b phi instead of all `n_X` where the outer terms are drawn
-//! too, from a table of `phi_i'`. Once: `n_Y f + n_Y f'`, to fill the table (and `n_X` phi for that of the `phi_i'`). Storage: `n_Y ell` for
-//! the values, `n_Y d ell` for the Jacobians or `d ell` if f is affine, `n_X ell` for the `phi_i'`.
+//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it
+//! works on the shared form otherwise. Linear rate where P is strongly convex. Per step: `s f + s
+//! f' + n_X phi` of the shared form, no f' for affine f, and b phi instead of all `n_X` where the
+//! outer terms are drawn too, from a table of `phi_i'`. Once: `n_Y f + n_Y f'`, to fill the table
+//! (and `n_X` phi for that of the `phi_i'`). Storage: `n_Y ell` for the values, `n_Y d ell` for the
+//! Jacobians or `d ell` if f is affine, `n_X ell` for the `phi_i'`.
 
 use serde::{Deserialize, Serialize};
 
@@ -88,14 +89,17 @@ impl Method for CSaga {
         }
     }
 
-    /// Fills the tables at the start; later it only takes their means afresh, from which rounding has led away.
+    /// Fills the tables at the start; later it only takes their means afresh, from which rounding
+    /// has led away.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, values, jacobians, slopes, y, z, work, .. } = s;
         if !s.filled {
             s.filled = true;
             values.fill(|j, value| oracle.value(theta, 0, j, value));
             match jacobians {
-                Some(table) => table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian)),
+                Some(table) => {
+                    table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian))
+                }
                 None => oracle.shared_jacobian(theta, z),
             }
             if let Some(table) = slopes {

@@ -1,10 +1,11 @@
-//! Comp-SVRG-1: Algorithm 2 of Lian, Wang and Liu, "Finite-sum Composition Optimization via Variance Reduced Gradient Descent",
-//! AISTATS 2017, with a prox. The estimator, and why it serves problem (1) as well, is in `composition.rs`.
+//! Comp-SVRG-1: Algorithm 2 of Lian, Wang and Liu, "Finite-sum Composition Optimization via
+//! Variance Reduced Gradient Descent", AISTATS 2017, with a prox. The estimator, and why it serves
+//! problem (1) as well, is in `composition.rs`.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex.
-//! Per step: `2 A f + 2 f' + 2 phi`, one f' less for affine f; time O(A d ell). A snapshot is a whole gradient. Storage: `n_X ell` for
-//! the averages at the reference point, a few vectors of length d. `phi_i'` at the reference point is asked for again in each step,
-//! as in the paper, and counts.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex. Per
+//! step: `2 A f + 2 f' + 2 phi`, one f' less for affine f; time O(A d ell). A snapshot is a whole
+//! gradient. Storage: `n_X ell` for the averages at the reference point, a few vectors of length d.
+//! `phi_i'` at the reference point is asked for again in each step, as in the paper, and counts.
 
 use serde::Serialize;
 
@@ -47,10 +48,16 @@ pub struct CompSvrg1 {
 impl Listed for CompSvrg1 {
     const INFO: MethodInfo = INFO;
 
-    /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the smoothness, for an f' from a single sample.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the
+    /// smoothness, for an f' from a single sample.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(6))?;
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, 1));
+        let alpha_theta =
+            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, 1));
         let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
         Ok(CompSvrg1 {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
@@ -84,7 +91,8 @@ impl Method for CompSvrg1 {
         let i = s.draw_term(oracle);
         // fhat_i = fbar_i(theta_ref) + mean_A( f_theta - f_theta_ref )
         s.estimate_average(oracle, i, self.batch);
-        // h = f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij) phi_i'(fbar_i(theta_ref)) + h~
+        // h = f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij)
+        // phi_i'(fbar_i(theta_ref)) + h~
         s.add_by_sample(oracle, i, 1.0);
         // theta <- prox_{alpha g}(theta - alpha h)
         s.step(oracle, self.alpha_theta);

@@ -1,10 +1,12 @@
-//! Comp-SVRG-2: Algorithm 3 of Lian, Wang and Liu, "Finite-sum Composition Optimization via Variance Reduced Gradient Descent",
-//! AISTATS 2017, with a prox. The estimator, and why it serves problem (1) as well, is in `composition.rs`.
+//! Comp-SVRG-2: Algorithm 3 of Lian, Wang and Liu, "Finite-sum Composition Optimization via
+//! Variance Reduced Gradient Descent", AISTATS 2017, with a prox. The estimator, and why it serves
+//! problem (1) as well, is in `composition.rs`.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex.
-//! Per step: `2 A f + 2 B f' + 2 phi`, no f' for affine f; time O((A + B) d ell). A snapshot is a whole gradient. Storage: `n_X d ell`
-//! for the mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the averages. `phi_i'` at the
-//! reference point is asked for again in each step, as in the paper, and counts.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex. Per
+//! step: `2 A f + 2 B f' + 2 phi`, no f' for affine f; time O((A + B) d ell). A snapshot is a whole
+//! gradient. Storage: `n_X d ell` for the mean Jacobians at the reference point (`d ell` if the
+//! sample is shared), `n_X ell` for the averages. `phi_i'` at the reference point is asked for
+//! again in each step, as in the paper, and counts.
 
 use serde::Serialize;
 
@@ -49,10 +51,16 @@ pub struct CompSvrg2 {
 impl Listed for CompSvrg2 {
     const INFO: MethodInfo = INFO;
 
-    /// `K = n_X` (50 at least) and `A = B = 3`, as in the paper's experiments; the step from the smoothness.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// `K = n_X` (50 at least) and `A = B = 3`, as in the paper's experiments; the step from the
+    /// smoothness.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(3))?;
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
+        let alpha_theta =
+            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
         let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
         Ok(CompSvrg2 {
             alpha_theta: positive("alpha_theta", alpha_theta)?,

@@ -22,7 +22,12 @@ impl Component {
 
     /// `w = phi_i'(fbar_i(theta))`, so that `F_i'(theta) = fbar_i'(theta) w`.
     #[inline(always)]
-    pub(in crate::methods) fn dual(&mut self, oracle: &mut Oracle<'_>, theta: &[f64], i: usize) -> &[f64] {
+    pub(in crate::methods) fn dual(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        theta: &[f64],
+        i: usize,
+    ) -> &[f64] {
         oracle.mean(theta, i, &mut self.work, &mut self.f_bar);
         oracle.merit_gradient(i, &self.f_bar, &mut self.w);
         &self.w
@@ -48,11 +53,12 @@ impl Component {
 /// How many steps ahead rows are prefetched.
 pub(in crate::methods) const AHEAD: usize = 4;
 
-/// The default step, `1 / (3 L)`, where L is [`curvature::of_draws`]; half of it where f is not affine: its own curvature is not in
-/// the estimate of L.
+/// The default step, `1 / (3 L)`, where L is [`curvature::of_draws`]; half of it where f is not
+/// affine: its own curvature is not in the estimate of L.
 ///
-/// Defazio et al. have the largest `L_i` for L, with which the paper's 18 portfolios take four times as many passes; there,
-/// steps twice as long are slower, and about three times as long diverge on some.
+/// Defazio et al. have the largest `L_i` for L, with which the paper's 18 portfolios take four
+/// times as many passes; there, steps twice as long are slower, and about three times as long
+/// diverge on some.
 pub(in crate::methods) fn step(problem: Objective<'_>, theta: &[f64]) -> f64 {
     let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
     let curvature = curvature::of_draws(problem, theta);

@@ -1,8 +1,9 @@
-//! The variance-reduced estimator of the gradient of a composition that Comp-SVRG-1, Comp-SVRG-2, VRSC-PG and ASCVRG share, and
-//! their state. Each method's file holds its box: which estimator, how many samples, how long a loop, which reference point.
+//! The variance-reduced estimator of the gradient of a composition that Comp-SVRG-1, Comp-SVRG-2,
+//! VRSC-PG and ASCVRG share, and their state. Each method's file holds its box: which estimator,
+//! how many samples, how long a loop, which reference point.
 //!
-//! At a reference point `theta_ref` a snapshot gives all `fbar_i(theta_ref)` and the whole gradient `h~ = F'(theta_ref)`. A step draws
-//! i and A samples j of it, and estimates
+//! At a reference point `theta_ref` a snapshot gives all `fbar_i(theta_ref)` and the whole gradient
+//! `h~ = F'(theta_ref)`. A step draws i and A samples j of it, and estimates
 //!
 //! ```text
 //! fhat_i = fbar_i(theta_ref) + mean_A( f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) )
@@ -10,10 +11,11 @@
 //!
 //! and the mean Jacobian by one sample, or by `fbar_i'(theta_ref)` and B samples of its change.
 //!
-//! The papers have a sample that is shared by all i, problem (2); here stands the same for problem (1). Nothing is lost: where the
-//! sample is shared, the lines are theirs, and for a separable `f = a_theta(x_i) + b_theta(y_j)`, like the portfolio's, they are what
-//! the identification `F_theta(y_j) = (theta, b_theta(y_j))` gives, because `a_theta(x_i)` is the same in `f_theta` and in its mean and
-//! so enters `B_i Fhat` exactly.
+//! The papers have a sample that is shared by all i, problem (2); here stands the same for problem
+//! (1). Nothing is lost: where the sample is shared, the lines are theirs, and for a separable `f =
+//! a_theta(x_i) + b_theta(y_j)`, like the portfolio's, they are what the identification
+//! `F_theta(y_j) = (theta, b_theta(y_j))` gives, because `a_theta(x_i)` is the same in `f_theta`
+//! and in its mean and so enters `B_i Fhat` exactly.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +38,8 @@ pub struct Composition {
     pub theta_ref: Aligned,
     /// `fbar_i(theta_ref)`, flat.
     f_bar: Vec<f64>,
-    /// `fbar_i'(theta_ref)`, ell rows of d for each i, or for all at once where the sample is shared; empty if not stored.
+    /// `fbar_i'(theta_ref)`, ell rows of d for each i, or for all at once where the sample is
+    /// shared; empty if not stored.
     jac_bar: Vec<f64>,
     /// Whether `jac_bar` holds the Jacobians of an affine f, good for ever.
     jac_bar_known: bool,
@@ -44,7 +47,8 @@ pub struct Composition {
     gradient: Aligned,
     /// h
     direction: Aligned,
-    /// The sum of the iterates of this loop and, after its last step, their average; empty where the last iterate is taken.
+    /// The sum of the iterates of this loop and, after its last step, their average; empty where
+    /// the last iterate is taken.
     average: Aligned,
     /// Steps made in this loop, of how many, and in those before it.
     pub(in crate::methods) k: usize,
@@ -85,7 +89,12 @@ pub(in crate::methods) struct Keeps {
 
 impl Composition {
     /// Everything allocated, nothing asked.
-    pub(in crate::methods) fn new(oracle: &Oracle<'_>, theta: &[f64], seed: u64, keeps: Keeps) -> Self {
+    pub(in crate::methods) fn new(
+        oracle: &Oracle<'_>,
+        theta: &[f64],
+        seed: u64,
+        keeps: Keeps,
+    ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let terms = if oracle.sample() == Sample::Shared { 1 } else { n_x };
         Composition {
@@ -115,7 +124,8 @@ impl Composition {
         }
     }
 
-    /// The head of a loop of `steps` steps: `theta_ref`, `fbar_i(theta_ref)`, `h~` and, where they are stored, `fbar_i'(theta_ref)`.
+    /// The head of a loop of `steps` steps: `theta_ref`, `fbar_i(theta_ref)`, `h~` and, where they
+    /// are stored, `fbar_i'(theta_ref)`.
     pub(in crate::methods) fn snapshot(&mut self, oracle: &mut Oracle<'_>, steps: usize) {
         let next = if self.average.is_empty() { &self.theta } else { &self.average };
         self.theta_ref.copy_from_slice(next);
@@ -149,7 +159,12 @@ impl Composition {
 
     /// Draws A samples of i: `fhat_i`, then `phi_i'(fhat_i)` and `phi_i'(fbar_i(theta_ref))`.
     #[inline(always)]
-    pub(in crate::methods) fn estimate_average(&mut self, oracle: &mut Oracle<'_>, i: usize, samples: usize) {
+    pub(in crate::methods) fn estimate_average(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        i: usize,
+        samples: usize,
+    ) {
         let (ell, n_y) = (oracle.ell(), oracle.n_y(i));
         let f_bar = &self.f_bar[i * ell..(i + 1) * ell];
         self.f_hat.copy_from_slice(f_bar);
@@ -165,8 +180,8 @@ impl Composition {
         oracle.merit_gradient(i, f_bar, &mut self.slope_ref);
     }
 
-    /// Draws a sample of i:
-    /// `h += c [ f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij) phi_i'(fbar_i(theta_ref)) ]`.
+    /// Draws a sample of i: `h += c [ f'_theta(x_i, y_ij) phi_i'(fhat_i) - f'_theta_ref(x_i, y_ij)
+    /// phi_i'(fbar_i(theta_ref)) ]`.
     #[inline(always)]
     pub(in crate::methods) fn add_by_sample(&mut self, oracle: &mut Oracle<'_>, i: usize, c: f64) {
         let j = self.draws.jacobian_j.index(oracle.n_y(i));
@@ -179,8 +194,9 @@ impl Composition {
         oracle.add_jac_t(&self.theta_ref, i, j, &self.slope_ref, -c, &mut self.direction);
     }
 
-    /// Draws B samples of i: `Jhat = fbar_i'(theta_ref) + mean_B( f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij) )` and
-    /// `h += c [ Jhat phi_i'(fhat_i) - fbar_i'(theta_ref) phi_i'(fbar_i(theta_ref)) ]`.
+    /// Draws B samples of i: `Jhat = fbar_i'(theta_ref) + mean_B( f'_theta(x_i, y_ij) -
+    /// f'_theta_ref(x_i, y_ij) )` and `h += c [ Jhat phi_i'(fhat_i) - fbar_i'(theta_ref)
+    /// phi_i'(fbar_i(theta_ref)) ]`.
     #[inline(always)]
     pub(in crate::methods) fn add_by_mean(
         &mut self,
@@ -230,8 +246,9 @@ impl Composition {
     }
 }
 
-/// What a step of the four methods must not exceed the inverse of, up to a constant: the curvature of the mean, and what terms and
-/// samples that are drawn add to it, less the more are drawn. SCGD and ASC-PG, which draw one of each, begin with such a step too.
+/// What a step of the four methods must not exceed the inverse of, up to a constant: the curvature
+/// of the mean, and what terms and samples that are drawn add to it, less the more are drawn. SCGD
+/// and ASC-PG, which draw one of each, begin with such a step too.
 pub(in crate::methods) fn smoothness(
     problem: Objective<'_>,
     theta: &[f64],
@@ -244,9 +261,11 @@ pub(in crate::methods) fn smoothness(
     curvature::of_mean(problem, &start) + by_terms / terms as f64
 }
 
-/// The step times the smoothness. Found on a generated portfolio (free, long-only, semivariance), Bellman residuals of 10 and 100 states,
-/// least squares and logistic losses of rows, least squares of scattered groups and softplus of softplus: twice as much converges too on
-/// all of them, four times as much fails on the portfolio, the rows and the groups.
+/// The step times the smoothness. Found on a generated portfolio (free, long-only, semivariance),
+/// Bellman residuals of 10 and 100 states, least squares and logistic losses of rows, least squares
+/// of scattered groups and softplus of softplus: twice as much converges too on all of them, four
+/// times as much fails on the portfolio, the rows and the groups.
 pub(in crate::methods) const STEP: f64 = 1.0;
-/// The weight of the spread of single samples, found with the step: without it, groups that scatter diverge.
+/// The weight of the spread of single samples, found with the step: without it, groups that scatter
+/// diverge.
 const SPREAD: f64 = 4.0;

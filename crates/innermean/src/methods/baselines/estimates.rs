@@ -1,11 +1,13 @@
-//! What ALEXR, SOX and MSVR share: mini-batches over i and j, estimates of `fbar_i` by few samples, and a direction for theta that is a
-//! running average.
+//! What ALEXR, SOX and MSVR share: mini-batches over i and j, estimates of `fbar_i` by few samples,
+//! and a direction for theta that is a running average.
 
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, update_with};
-use crate::model::inner::{Inner, jacobian_spread, mean_jacobian_norm, pieces, typical_mean_jacobian};
+use crate::model::inner::{
+    Inner, jacobian_spread, mean_jacobian_norm, pieces, typical_mean_jacobian,
+};
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
@@ -33,7 +35,8 @@ impl Batches {
         })
     }
 
-    /// Steps in which as many terms are drawn as there are and as many samples as a pass over the data has.
+    /// Steps in which as many terms are drawn as there are and as many samples as a pass over the
+    /// data has.
     pub(in crate::methods) fn pass(&self, f: &dyn Inner) -> usize {
         f.n_x().max(pieces(f).div_ceil(self.batch)).div_ceil(self.outer_batch)
     }
@@ -48,8 +51,9 @@ pub(in crate::methods) fn averaging(weight: f64) -> Result<f64, InvalidSetting> 
     }
 }
 
-/// The curvature of a term as single samples show it: what the first steps on theta are measured by. `(R^2 + spread of f') / gamma` with `R^2`
-/// the largest `|fbar_i'|` times the typical one, as in [`crate::tuning::steps::accelerated`].
+/// The curvature of a term as single samples show it: what the first steps on theta are measured
+/// by. `(R^2 + spread of f') / gamma` with `R^2` the largest `|fbar_i'|` times the typical one, as
+/// in [`crate::tuning::steps::accelerated`].
 pub(in crate::methods) fn sampled_curvature(problem: Objective<'_>, theta: &[f64]) -> f64 {
     let f = problem.inner;
     let r_squared = mean_jacobian_norm(f, theta) * typical_mean_jacobian(f, theta);
@@ -95,13 +99,15 @@ impl Estimates {
         }
     }
 
-    /// Draws an outer term. Differs: the terms of a batch are drawn independently, so that one may come twice.
+    /// Draws an outer term. Differs: the terms of a batch are drawn independently, so that one may
+    /// come twice.
     #[inline(always)]
     pub(in crate::methods) fn draw_i(&mut self, n_x: usize) -> usize {
         self.draws[0].index(n_x)
     }
 
-    /// `f_hat = (1/b) sum_j f_theta(x_i, y_ij)` over drawn j: b calls; if `both`, also `f_hat_before` at the point before: 2 b calls.
+    /// `f_hat = (1/b) sum_j f_theta(x_i, y_ij)` over drawn j: b calls; if `both`, also
+    /// `f_hat_before` at the point before: 2 b calls.
     #[inline(always)]
     pub(in crate::methods) fn estimate(
         &mut self,
@@ -128,17 +134,28 @@ impl Estimates {
     }
 
     /// `u_i = fhat_i(theta)` for all i: `n_X b` calls.
-    pub(in crate::methods) fn estimate_all(&mut self, oracle: &mut Oracle<'_>, batch: usize, u: &mut [f64]) {
+    pub(in crate::methods) fn estimate_all(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        batch: usize,
+        u: &mut [f64],
+    ) {
         for (i, u_i) in u.chunks_exact_mut(oracle.ell()).enumerate() {
             self.estimate(oracle, i, batch, false);
             u_i.copy_from_slice(&self.f_hat);
         }
     }
 
-    /// `gradient += (1/(B b)) sum_j f'_theta(x_i, y_ij) w` over j drawn anew, for w in [`Self::w`]: b calls. Differs: SOX and MSVR
-    /// take the samples of the value again, which biases the product.
+    /// `gradient += (1/(B b)) sum_j f'_theta(x_i, y_ij) w` over j drawn anew, for w in [`Self::w`]:
+    /// b calls. Differs: SOX and MSVR take the samples of the value again, which biases the
+    /// product.
     #[inline(always)]
-    pub(in crate::methods) fn add_gradient(&mut self, oracle: &mut Oracle<'_>, i: usize, batches: Batches) {
+    pub(in crate::methods) fn add_gradient(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        i: usize,
+        batches: Batches,
+    ) {
         let share = 1.0 / (batches.outer_batch as f64 * batches.batch as f64);
         for k in 0..batches.batch {
             if oracle.patience.ends_at(k) {
@@ -149,7 +166,8 @@ impl Estimates {
         }
     }
 
-    /// `v <- (1 - momentum) v + momentum gradient`, `theta <- prox_{alpha g}(theta - alpha v)`; ends the step.
+    /// `v <- (1 - momentum) v + momentum gradient`, `theta <- prox_{alpha g}(theta - alpha v)`;
+    /// ends the step.
     #[inline(always)]
     pub(in crate::methods) fn descend(&mut self, oracle: &Oracle<'_>, alpha: f64, momentum: f64) {
         update_with(&mut self.direction, &self.gradient, |v, new| v + momentum * (new - v));

@@ -1,8 +1,10 @@
-//! What the methods for the projected Bellman error share: theta and w side by side, their two steps, and the defaults of these.
+//! What the methods for the projected Bellman error share: theta and w side by side, their two
+//! steps, and the defaults of these.
 //!
-//! Saddle form: `min over theta, max over w of <fbar(theta), w> - w' C w / 2 + g(theta)`, `fbar = (1/T) sum_t f_t` affine and
-//! `C = (1/T) sum_t c_t c_t'`. Its field of gradients is an average over t of `G_t(theta, w) = ( f_t' w ; f_t(theta) - c_t c_t' w )`:
-//! theta descends along the first part, w ascends along the second.
+//! Saddle form: `min over theta, max over w of <fbar(theta), w> - w' C w / 2 + g(theta)`, `fbar =
+//! (1/T) sum_t f_t` affine and `C = (1/T) sum_t c_t c_t'`. Its field of gradients is an average
+//! over t of `G_t(theta, w) = ( f_t' w ; f_t(theta) - c_t c_t' w )`: theta descends along the first
+//! part, w ascends along the second.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,12 +39,14 @@ pub(in crate::methods) enum Follows {
 }
 
 impl FieldSteps {
-    /// Along the whole field, `alpha_w = 1/lambda_max(C)` and `alpha_theta = 1/(alpha_w |A|^2)`: then the steps of w alone are stable, and
-    /// so is the coupling of the two, `alpha_theta alpha_w |A|^2 < 2`, whatever the unit of the features. On random chains both are within
-    /// a factor of 3 of divergence and the best of their neighbours. Du et al. prove their linear rate with steps that are smaller
-    /// by powers of the condition number of C.
+    /// Along the whole field, `alpha_w = 1/lambda_max(C)` and `alpha_theta = 1/(alpha_w |A|^2)`:
+    /// then the steps of w alone are stable, and so is the coupling of the two, `alpha_theta
+    /// alpha_w |A|^2 < 2`, whatever the unit of the features. On random chains both are within a
+    /// factor of 3 of divergence and the best of their neighbours. Du et al. prove their linear
+    /// rate with steps that are smaller by powers of the condition number of C.
     ///
-    /// Along single samples, [`DUAL`] for 1, [`COUPLING`] for 1, the largest `|c_t|^2` for `lambda_max(C)` and the mean of `|A_t|^2` for `|A|^2`.
+    /// Along single samples, [`DUAL`] for 1, [`COUPLING`] for 1, the largest `|c_t|^2` for
+    /// `lambda_max(C)` and the mean of `|A_t|^2` for `|A|^2`.
     pub(in crate::methods) fn choose(
         choice: &Choice,
         problem: Objective<'_>,
@@ -70,15 +74,21 @@ impl FieldSteps {
     pub(in crate::methods) fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
         let FieldSteps { alpha_theta, alpha_w, guarded } = *self;
         let steps = tempo.steps;
-        guarded.then_some(FieldSteps { alpha_theta: steps * alpha_theta, alpha_w: steps * alpha_w, guarded })
+        guarded.then_some(FieldSteps {
+            alpha_theta: steps * alpha_theta,
+            alpha_w: steps * alpha_w,
+            guarded,
+        })
     }
 }
 
-/// `alpha_w max |c_t|^2` for steps along single samples. On five random chains (8 and 20 features, normal or uniform, of equal or different
-/// scale) half and twice as much need at most twice the calls, ten times as much diverges.
+/// `alpha_w max |c_t|^2` for steps along single samples. On five random chains (8 and 20 features,
+/// normal or uniform, of equal or different scale) half and twice as much need at most twice the
+/// calls, ten times as much diverges.
 const DUAL: f64 = 0.3;
-/// `alpha_theta alpha_w` times the mean of `|A_t|^2` for steps along single samples. On the same chains, half as much is about as good, four
-/// times as much needs four times the calls, and 0.3 diverges.
+/// `alpha_theta alpha_w` times the mean of `|A_t|^2` for steps along single samples. On the same
+/// chains, half as much is about as good, four times as much needs four times the calls, and 0.3
+/// diverges.
 const COUPLING: f64 = 0.015;
 
 /// Where a method stands: theta and w, and room for the two parts of an estimate of the field.

@@ -1,10 +1,11 @@
-//! GTD2: Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari and Wiewiora, "Fast Gradient-Descent Methods for Temporal-Difference Learning
-//! with Linear Function Approximation", ICML 2009; with the prox of g as in Liu et al. 2015.
+//! GTD2: Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari and Wiewiora, "Fast Gradient-Descent
+//! Methods for Temporal-Difference Learning with Linear Function Approximation", ICML 2009; with
+//! the prox of g as in Liu et al. 2015.
 //!
-//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`). No variance reduction: with steps that
-//! fall like `k^-3/4` the gap falls like a power of k.
-//! Per step: 1 value of f and 1 product with f', time `O(d)`; products with C belong to `phi*` and are free. Storage: a few vectors of
-//! length d.
+//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`).
+//! No variance reduction: with steps that fall like `k^-3/4` the gap falls like a power of k. Per
+//! step: 1 value of f and 1 product with f', time `O(d)`; products with C belong to `phi*` and are
+//! free. Storage: a few vectors of length d.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,13 +59,18 @@ pub struct State {
 
 /// Passes over the samples until the steps have begun to fall. Found on random chains.
 const PASSES: f64 = 4.0;
-/// Between 1/2, below which noise does not average out, and 1, at which steps that are too small stay so for ever.
+/// Between 1/2, below which noise does not average out, and 1, at which steps that are too small
+/// stay so for ever.
 const POWER: f64 = 0.75;
 
 impl Listed for Gtd2 {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         let period = PASSES * problem.inner.n_y(0) as f64;
         Ok(Gtd2 {
@@ -94,7 +100,8 @@ impl Method for Gtd2 {
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let t = s.draws.index(oracle.n_y(0));
-        // Both along the field at the old point: a w that had seen sample t would bias the other half.
+        // Both along the field at the old point: a w that had seen sample t would bias the other
+        // half.
         s.at.sample_ascent(oracle, t);
         s.at.sample_descent(oracle, t);
         let decay = self.decay.at(s.k);

@@ -1,9 +1,10 @@
-//! SAGA for the projected Bellman error: Algorithm 3 of Du, Chen, Li, Xiao and Zhou, "Stochastic Variance Reduction Methods for Policy
-//! Evaluation", ICML 2017.
+//! SAGA for the projected Bellman error: Algorithm 3 of Du, Chen, Li, Xiao and Zhou, "Stochastic
+//! Variance Reduction Methods for Policy Evaluation", ICML 2017.
 //!
-//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`). Linear rate where A and C are regular.
-//! Per step: 1 value of f and 1 product with f', time `O(d)`; once, `T` values. Products with C belong to `phi*` and are free. Storage:
-//! `2 T d`. (From features, 3 numbers for each t would do; f is not asked what its values are made of.)
+//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`).
+//! Linear rate where A and C are regular. Per step: 1 value of f and 1 product with f', time
+//! `O(d)`; once, `T` values. Products with C belong to `phi*` and are free. Storage: `2 T d`. (From
+//! features, 3 numbers for each t would do; f is not asked what its values are made of.)
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,11 @@ struct Table {
 
 impl Table {
     fn new(samples: usize, width: usize) -> Self {
-        Table { rows: vec![0.0; samples * width], mean: Aligned::zeros(width), old: Aligned::zeros(width) }
+        Table {
+            rows: vec![0.0; samples * width],
+            mean: Aligned::zeros(width),
+            old: Aligned::zeros(width),
+        }
     }
 
     /// `part` takes the place of row t and becomes `part - row t + mean`, all with the old mean.
@@ -78,7 +83,11 @@ impl Table {
 impl Listed for MspbeSaga {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSaga { steps, seed: choice.seed })
     }

@@ -1,9 +1,10 @@
-//! SVRG for the projected Bellman error: Algorithm 2 of Du, Chen, Li, Xiao and Zhou, "Stochastic Variance Reduction Methods for Policy
-//! Evaluation", ICML 2017.
+//! SVRG for the projected Bellman error: Algorithm 2 of Du, Chen, Li, Xiao and Zhou, "Stochastic
+//! Variance Reduction Methods for Policy Evaluation", ICML 2017.
 //!
-//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`). Linear rate where A and C are regular.
-//! Per step: 2 values of f and 1 product with f' (which does not depend on theta), time `O(d)`. A reference point costs `T` values and
-//! `T` products. Products with C belong to `phi*` and are free. Storage: a few vectors of length d.
+//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`).
+//! Linear rate where A and C are regular. Per step: 2 values of f and 1 product with f' (which does
+//! not depend on theta), time `O(d)`. A reference point costs `T` values and `T` products. Products
+//! with C belong to `phi*` and are free. Storage: a few vectors of length d.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,10 +60,16 @@ const EPOCH: usize = 2;
 impl Listed for MspbeSvrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_y(0));
         if inner_iterations == 0 {
-            return Err(InvalidSetting::new("inner_iterations", "0", "a whole number above 0").into());
+            return Err(
+                InvalidSetting::new("inner_iterations", "0", "a whole number above 0").into()
+            );
         }
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSvrg { steps, inner_iterations, seed: choice.seed })

@@ -1,9 +1,10 @@
-//! PDBG: batch primal-dual gradient steps for the projected Bellman error, Algorithm 1 of Du, Chen, Li, Xiao and Zhou, "Stochastic
-//! Variance Reduction Methods for Policy Evaluation", ICML 2017.
+//! PDBG: batch primal-dual gradient steps for the projected Bellman error, Algorithm 1 of Du, Chen,
+//! Li, Xiao and Zhou, "Stochastic Variance Reduction Methods for Policy Evaluation", ICML 2017.
 //!
-//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`). Linear rate where A and C are regular.
-//! Per step: the whole field, `T` values of f and `T` products with f'; products with C belong to `phi*` and are free. Storage: a few
-//! vectors of length d.
+//! Asks of the problem: one outer term, a quadratic form as phi and an affine f (see `field.rs`).
+//! Linear rate where A and C are regular. Per step: the whole field, `T` values of f and `T`
+//! products with f'; products with C belong to `phi*` and are free. Storage: a few vectors of
+//! length d.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,11 @@ pub struct State {
 impl Listed for Pdbg {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         Ok(Pdbg(FieldSteps::choose(choice, problem, theta, Follows::All)?))
     }
 }
@@ -60,8 +65,8 @@ impl Method for Pdbg {
         1
     }
 
-    /// Differs: theta follows the new w, where the paper moves both at once. That makes steps stable that are larger by the
-    /// condition number of C.
+    /// Differs: theta follows the new w, where the paper moves both at once. That makes steps
+    /// stable that are larger by the condition number of C.
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         // w <- w + alpha_w (fbar(theta) - C w)

@@ -1,11 +1,13 @@
-//! SAGA with exact inner averages: Defazio, Bach and Lacoste-Julien, "SAGA: A Fast Incremental Gradient Method With Support for
-//! Non-Strongly Convex Composite Objectives", NIPS 2014, with `phi_i(fbar_i(theta))` as one component.
+//! SAGA with exact inner averages: Defazio, Bach and Lacoste-Julien, "SAGA: A Fast Incremental
+//! Gradient Method With Support for Non-Strongly Convex Composite Objectives", NIPS 2014, with
+//! `phi_i(fbar_i(theta))` as one component.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a component is a linear predictor and
-//! its gradient `fbar_i' w_i` is remembered by `w_i = phi_i'(fbar_i)` alone.
-//! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi` f' and 1 phi; time O(d ell). Before the first, a whole gradient. Storage: `n_X ell` numbers with
-//! affine f, otherwise `n_X d`. Where an affine f tells which coordinates a term looks at, these are few and g is a sum over coordinates, a
-//! step takes time in proportion to their number.
+//! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a
+//! component is a linear predictor and its gradient `fbar_i' w_i` is remembered by `w_i =
+//! phi_i'(fbar_i)` alone. Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `n_Yi`
+//! f' and 1 phi; time O(d ell). Before the first, a whole gradient. Storage: `n_X ell` numbers with
+//! affine f, otherwise `n_X d`. Where an affine f tells which coordinates a term looks at, these
+//! are few and g is a sum over coordinates, a step takes time in proportion to their number.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +55,8 @@ pub struct Saga {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
     theta: Aligned,
-    /// The gradient of each component where it was last taken: `w_i` if f is affine, otherwise `fbar_i' w_i`
+    /// The gradient of each component where it was last taken: `w_i` if f is affine, otherwise
+    /// `fbar_i' w_i`
     table: Vec<f64>,
     /// The mean of these gradients
     mean: Aligned,
@@ -68,9 +71,16 @@ pub struct State {
 impl Listed for Saga {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         Ok(Saga {
-            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
+            alpha_theta: positive(
+                "alpha_theta",
+                choice.alpha_theta.unwrap_or_else(|| step(problem, theta)),
+            )?,
             inner_iterations: at_least_one(
                 "inner_iterations",
                 choice.inner_iterations.unwrap_or(problem.inner.n_x()),
@@ -98,8 +108,8 @@ impl Method for Saga {
         }
     }
 
-    /// The first fills the table with the gradients at the start. Now and then the mean is taken anew: what rounding has added to it
-    /// would stay for ever.
+    /// The first fills the table with the gradients at the start. Now and then the mean is taken
+    /// anew: what rounding has added to it would stay for ever.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { theta, table, mean, outer, component, lagged, .. } = s;
         lagged.catch_up_all(oracle, self.alpha_theta, mean, theta);
@@ -143,7 +153,8 @@ impl Method for Saga {
         let old = &mut table[i * width..(i + 1) * width];
         let share = oracle.one_over_n_x();
         if lagged.is_on() {
-            // The same at the coordinates of term i; along the others the direction is the mean, which does not change there.
+            // The same at the coordinates of term i; along the others the direction is the mean,
+            // which does not change there.
             let support = oracle.support(i).unwrap_or_default();
             lagged.catch_up(oracle, support, self.alpha_theta, mean, theta);
             let change = component.dual_change(oracle, theta, i, old);
@@ -168,7 +179,8 @@ impl Method for Saga {
             update_with(delta, old, |new, old| new - old);
             axpy(1.0, delta, old);
         }
-        // theta <- prox_{alpha g}(theta - alpha (delta + mean)), with the mean of the table before this step
+        // theta <- prox_{alpha g}(theta - alpha (delta + mean)), with the mean of the table before
+        // this step
         axpy(share, delta, mean);
         update_with(delta, mean, |delta, mean| mean + (1.0 - share) * delta);
         oracle.primal_step(self.alpha_theta, delta, theta);

@@ -1,4 +1,5 @@
-//! A table of vectors, each as it was when last asked for, with their mean: what methods of SAGA's kind keep.
+//! A table of vectors, each as it was when last asked for, with their mean: what methods of SAGA's
+//! kind keep.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +79,8 @@ impl Table {
         }
     }
 
-    /// Puts the new rows in the place of the old ones; the mean follows. One that is there twice changes nothing the second time.
+    /// Puts the new rows in the place of the old ones; the mean follows. One that is there twice
+    /// changes nothing the second time.
     #[inline(always)]
     pub(in crate::methods) fn replace(&mut self) {
         let share = 1.0 / self.len() as f64;

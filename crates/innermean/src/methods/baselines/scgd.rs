@@ -1,9 +1,11 @@
-//! SCGD: Wang, Fang and Liu, "Stochastic Compositional Gradient Descent", Mathematical Programming 2017, Algorithm 1.
+//! SCGD: Wang, Fang and Liu, "Stochastic Compositional Gradient Descent", Mathematical Programming
+//! 2017, Algorithm 1.
 //!
-//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it works on the shared form otherwise.
-//! Sublinear: with `a_k ~ k^(-3/4)` and `b_k ~ k^(-1/2)` the error of y, and with it the gap, falls like `k^(-1/2)` where P is strongly
-//! convex, and that of averaged iterates like `k^(-1/4)` where it is merely convex.
-//! Per step: 1 f + 1 f' + 1 phi of the shared form; time O(d ell). Storage: y, in `R^ell`.
+//! Asks of the problem: a smooth phi, a prox of g, and a sample that is shared by all terms; it
+//! works on the shared form otherwise. Sublinear: with `a_k ~ k^(-3/4)` and `b_k ~ k^(-1/2)` the
+//! error of y, and with it the gap, falls like `k^(-1/2)` where P is strongly convex, and that of
+//! averaged iterates like `k^(-1/4)` where it is merely convex. Per step: 1 f + 1 f' + 1 phi of the
+//! shared form; time O(d ell). Storage: y, in `R^ell`.
 
 use crate::linalg::elementary::Elementary;
 use serde::Serialize;
@@ -42,8 +44,8 @@ pub struct Scgd {
     pub seed: u64,
 }
 
-/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best or close to it on a generated portfolio and Bellman
-/// residuals; rows and softplus of softplus like 0.3.
+/// The step at the beginning, times the smoothness. Of 0.3, 1, 3 and 10 the best or close to it on
+/// a generated portfolio and Bellman residuals; rows and softplus of softplus like 0.3.
 const STEP: f64 = 3.0;
 /// The weight at the beginning; between 0.03 and 0.3, where 1 is ten times worse.
 const WEIGHT: f64 = 0.1;
@@ -51,7 +53,11 @@ const WEIGHT: f64 = 0.1;
 impl Listed for Scgd {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let default = || STEP / smoothness(problem, theta, 1, 1);
         let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
         Ok(Scgd { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
@@ -73,8 +79,9 @@ impl Method for Scgd {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut Tracking) {
-        // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of k^p: an alpha large enough for later
-        // would be far too large at k = 1. y starts at its first sample instead of zero.
+        // Differs: both sequences stay near their first value for a pass, (1 + k/n)^p instead of
+        // k^p: an alpha large enough for later would be far too large at k = 1. y starts at its
+        // first sample instead of zero.
         let passes = s.passes();
         let a = self.alpha_theta * passes.to_power(-0.75);
         let b = if s.at_start() { 1.0 } else { self.averaging / passes.sqrt() };

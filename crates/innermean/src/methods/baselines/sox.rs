@@ -1,10 +1,11 @@
-//! SOX: Algorithm 1 of Wang and Yang, "Finite-Sum Coupled Compositional Stochastic Optimization: Theory and Applications", ICML 2022. The
-//! box is in `averaged.rs`; here stands its line for `u_i`.
+//! SOX: Algorithm 1 of Wang and Yang, "Finite-Sum Coupled Compositional Stochastic Optimization:
+//! Theory and Applications", ICML 2022. The box is in `averaged.rs`; here stands its line for
+//! `u_i`.
 //!
-//! Asks of the problem: a smooth phi (not its conjugate, and not that it be convex) and a prox of g. No linear rate: steps must fall, and
-//! the gap falls like a power of the number of steps.
-//! Per step, with B outer terms and b samples of each: `B b` values of f, `B b` products with f' and B gradients of phi; once, `n_X b`
-//! values. Storage: `n_X ell` for the estimates.
+//! Asks of the problem: a smooth phi (not its conjugate, and not that it be convex) and a prox of
+//! g. No linear rate: steps must fall, and the gap falls like a power of the number of steps. Per
+//! step, with B outer terms and b samples of each: `B b` values of f, `B b` products with f' and B
+//! gradients of phi; once, `n_X b` values. Storage: `n_X ell` for the estimates.
 
 use serde::Serialize;
 
@@ -32,14 +33,19 @@ pub const INFO: MethodInfo = MethodInfo {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sox(pub Averaged);
 
-/// The first step on theta times the curvature of a sampled term. On random least squares and softplus problems and on generated markets,
-/// four times as much is stable and noisier by as much; an eighth is slow on markets.
+/// The first step on theta times the curvature of a sampled term. On random least squares and
+/// softplus problems and on generated markets, four times as much is stable and noisier by as much;
+/// an eighth is slow on markets.
 const PRIMAL: f64 = 0.125;
 
 impl Listed for Sox {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         Ok(Sox(Averaged::choose(choice, problem, theta, |_| PRIMAL)?))
     }
 }

@@ -1,11 +1,14 @@
-//! SPDC: mini-batch stochastic primal-dual coordinates, Algorithm 2 of Zhang and Xiao, "Stochastic Primal-Dual Coordinate Method for
-//! Regularized Empirical Risk Minimization", JMLR 2017 (Algorithm 1 for a batch of one).
+//! SPDC: mini-batch stochastic primal-dual coordinates, Algorithm 2 of Zhang and Xiao, "Stochastic
+//! Primal-Dual Coordinate Method for Regularized Empirical Risk Minimization", JMLR 2017 (Algorithm
+//! 1 for a batch of one).
 //!
-//! Asks of the problem: an affine f, which is averaged once into rows `fbar_i = Abar_i theta + bbar_i`, and a prox for each `phi_i*` and
-//! for g. Linear rate `1 - 1/(n/m + R sqrt((n/m)/(mu gamma)))` when g is mu-strongly convex and phi `1/gamma`-smooth.
-//! Per step with a batch of m: m values of f and m products with f', time `O(m d ell)`. Storage: `n_X ell` for the duals and a few
-//! vectors of length d, beside the averaged rows. Where f tells which coordinates a term looks at, these are few and g is a sum over
-//! coordinates, a step takes time in proportion to their number.
+//! Asks of the problem: an affine f, which is averaged once into rows `fbar_i = Abar_i theta +
+//! bbar_i`, and a prox for each `phi_i*` and for g. Linear rate `1 - 1/(n/m + R sqrt((n/m)/(mu
+//! gamma)))` when g is mu-strongly convex and phi `1/gamma`-smooth. Per step with a batch of m: m
+//! values of f and m products with f', time `O(m d ell)`. Storage: `n_X ell` for the duals and a
+//! few vectors of length d, beside the averaged rows. Where f tells which coordinates a term looks
+//! at, these are few and g is a sum over coordinates, a step takes time in proportion to their
+//! number.
 
 use serde::Serialize;
 
@@ -62,8 +65,13 @@ pub struct Spdc {
 impl Listed for Spdc {
     const INFO: MethodInfo = INFO;
 
-    /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its averages.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its
+    /// averages.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let n = problem.inner.n_x();
         let batch = choice.batch.unwrap_or(1);
         if batch == 0 || batch > n {
@@ -80,11 +88,15 @@ impl Listed for Spdc {
         Ok(Spdc {
             alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or(steps.alpha_theta))?,
             alpha_w: positive("alpha_w", choice.alpha_w.unwrap_or(steps.alpha_w))?,
-            extrapolation: non_negative("extrapolation", choice.extrapolation.unwrap_or(extrapolation))?,
+            extrapolation: non_negative(
+                "extrapolation",
+                choice.extrapolation.unwrap_or(extrapolation),
+            )?,
             batch,
             reference: if kink { Reference::Average } else { Reference::Last },
             inner_iterations: steps.inner_iterations.max(1),
-            // With kinks the averages rise and fall, and duals that start anew lose what they have gained.
+            // With kinks the averages rise and fall, and duals that start anew lose what they have
+            // gained.
             guarded: choice.leaves_steps() && !kink,
             seed: choice.seed,
         })
@@ -144,7 +156,9 @@ impl Method for Spdc {
         oracle.primal_step(self.alpha_theta, &s.direction, &mut s.theta);
         // theta-bar = theta+ + q (theta+ - theta)
         let q = self.extrapolation;
-        update_with_both(&mut s.theta_bar, &s.theta, &s.theta_before, |_, new, old| new + q * (new - old));
+        update_with_both(&mut s.theta_bar, &s.theta, &s.theta_before, |_, new, old| {
+            new + q * (new - old)
+        });
         s.k += 1;
         s.next_reference.after_step(oracle, s.k, self.inner_iterations, &s.theta, &mut s.w);
         if !s.u_mean.is_empty() {

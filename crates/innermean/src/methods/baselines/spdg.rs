@@ -1,8 +1,8 @@
 //! SPDG: stochastic primal-dual steps without variance reduction, for unsupervised learning in Liu, Chen and Deng, "Unsupervised Sequence
 //! Classification using Sequential Output Statistics", NIPS 2017.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. No linear rate: the noise of single samples stays, so that steps must fall,
-//! and the gap falls like a power of the number of steps.
+//! Asks of the problem: a prox for each `phi_i*` and for g. No linear rate: the noise of single
+//! samples stays, so that steps must fall, and the gap falls like a power of the number of steps.
 //! Per step: 1 value of f and 1 product with f', time `O(d ell)`. Storage: `n_X ell` for the duals.
 
 use serde::{Deserialize, Serialize};
@@ -65,16 +65,22 @@ pub struct State {
 impl Listed for Spdg {
     const INFO: MethodInfo = INFO;
 
-    /// The first `alpha_w` is `DUAL` times that of the scaled rule for SVRPDA, and
-    /// `alpha_theta alpha_w (R^2 + SPREAD times the spread of f')` is `COUPLING`, with R the largest `|fbar_i'|`.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// The first `alpha_w` is `DUAL` times that of the scaled rule for SVRPDA, and `alpha_theta
+    /// alpha_w (R^2 + SPREAD times the spread of f')` is `COUPLING`, with R the largest
+    /// `|fbar_i'|`.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let pass = pieces(problem.inner);
         let steps = scaled(problem, theta);
         let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
         let here = problem.allowed(theta);
-        let size_squared =
-            mean_jacobian_norm(problem.inner, &here).powi(2) + SPREAD * jacobian_spread(problem.inner, &here);
-        let alpha_theta = choice.alpha_theta.unwrap_or(COUPLING / (DUAL * steps.alpha_w * size_squared));
+        let size_squared = mean_jacobian_norm(problem.inner, &here).powi(2)
+            + SPREAD * jacobian_spread(problem.inner, &here);
+        let alpha_theta =
+            choice.alpha_theta.unwrap_or(COUPLING / (DUAL * steps.alpha_w * size_squared));
         Ok(Spdg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             alpha_w: positive("alpha_w", alpha_w)?,
@@ -86,8 +92,9 @@ impl Listed for Spdg {
     }
 }
 
-/// `alpha_theta alpha_w (R^2 + 4 spread)` at the first step. Found, with what follows, on the problems of the contract tests: twice as much
-/// is faster where samples scatter little and leaves several times the noise where they scatter much.
+/// `alpha_theta alpha_w (R^2 + 4 spread)` at the first step. Found, with what follows, on the
+/// problems of the contract tests: twice as much is faster where samples scatter little and leaves
+/// several times the noise where they scatter much.
 const COUPLING: f64 = 0.25;
 /// The weight of the spread of single samples beside `R^2`.
 const SPREAD: f64 = 4.0;

@@ -1,10 +1,12 @@
-//! SVRG with exact inner averages: Prox-SVRG of Xiao and Zhang, "A Proximal Stochastic Gradient Method with Progressive Variance
-//! Reduction", SIAM J. Optimization 2014, with `phi_i(fbar_i(theta))` as one component.
+//! SVRG with exact inner averages: Prox-SVRG of Xiao and Zhang, "A Proximal Stochastic Gradient
+//! Method with Progressive Variance Reduction", SIAM J. Optimization 2014, with
+//! `phi_i(fbar_i(theta))` as one component.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a component is a linear predictor and
-//! its gradient at the reference point, `fbar_i' w_i`, differs from that at theta in the dual alone.
-//! Per step: 1 f, 1 f' and 1 phi with affine f, otherwise `n_Yi` f, `2 n_Yi` f' and 1 phi; per outer iteration a whole gradient.
-//! Time O(d ell) for a step. Storage: `2 n_X ell` for averages and duals at the reference point.
+//! Asks of the problem: a smooth phi and a prox of g. An affine f is averaged first, so that a
+//! component is a linear predictor and its gradient at the reference point, `fbar_i' w_i`, differs
+//! from that at theta in the dual alone. Per step: 1 f, 1 f' and 1 phi with affine f, otherwise
+//! `n_Yi` f, `2 n_Yi` f' and 1 phi; per outer iteration a whole gradient. Time O(d ell) for a step.
+//! Storage: `2 n_X ell` for averages and duals at the reference point.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +34,8 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[Knob::AlphaTheta, Knob::InnerIterations],
 };
 
-/// `M / n_X`. On the paper's 18 portfolios 2 takes fewer calls than 1, 3 and 5 to gaps of 1e-6 and 1e-9.
+/// `M / n_X`. On the paper's 18 portfolios 2 takes fewer calls than 1, 3 and 5 to gaps of 1e-6 and
+/// 1e-9.
 const EPOCH: usize = 2;
 
 /// SVRG with its settings.
@@ -67,10 +70,17 @@ pub struct State {
 impl Listed for Svrg {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_x());
         Ok(Svrg {
-            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or_else(|| step(problem, theta)))?,
+            alpha_theta: positive(
+                "alpha_theta",
+                choice.alpha_theta.unwrap_or_else(|| step(problem, theta)),
+            )?,
             inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
@@ -96,7 +106,8 @@ impl Method for Svrg {
         }
     }
 
-    /// Differs: the reference point is the last inner iterate, not their average, as nearly everywhere in practice.
+    /// Differs: the reference point is the last inner iterate, not their average, as nearly
+    /// everywhere in practice.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.lagged.catch_up_all(oracle, self.alpha_theta, &s.gradient, &mut s.theta);
         s.theta_ref.copy_from_slice(&s.theta);
@@ -117,7 +128,8 @@ impl Method for Svrg {
         let i = i.index(oracle.n_x());
         let w_ref = &w[i * ell..(i + 1) * ell];
         if lagged.is_on() {
-            // The same at the coordinates of term i; along the others the direction is F'(theta_ref).
+            // The same at the coordinates of term i; along the others the direction is
+            // F'(theta_ref).
             let support = oracle.support(i).unwrap_or_default();
             lagged.catch_up(oracle, support, self.alpha_theta, gradient, theta);
             let change = component.dual_change(oracle, theta, i, w_ref);

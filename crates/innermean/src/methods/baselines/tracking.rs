@@ -1,5 +1,5 @@
-//! What SCGD and ASC-PG share: theta, and an average y that follows `fbar(theta)` by single samples. Form: a sample shared by all
-//! terms, where f does not depend on i.
+//! What SCGD and ASC-PG share: theta, and an average y that follows `fbar(theta)` by single
+//! samples. Form: a sample shared by all terms, where f does not depend on i.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,8 @@ impl Tracking {
         }
     }
 
-    /// Goes on from theta; steps and weights fall on from where they were. By now a weight is so small that y must begin at the average itself: `n_Y` calls.
+    /// Goes on from theta; steps and weights fall on from where they were. By now a weight is so
+    /// small that y must begin at the average itself: `n_Y` calls.
     pub(in crate::methods) fn restart(&mut self, oracle: &mut Oracle<'_>, theta: &[f64]) {
         self.theta.copy_from_slice(theta);
         self.z.copy_from_slice(theta);
@@ -90,7 +91,13 @@ impl Tracking {
 
     /// `theta <- prox_{a g}(theta - a f'_theta(y_j) phi_i'(y))`
     #[inline(always)]
-    pub(in crate::methods) fn descend(&mut self, oracle: &mut Oracle<'_>, i: usize, j: usize, a: f64) {
+    pub(in crate::methods) fn descend(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        i: usize,
+        j: usize,
+        a: f64,
+    ) {
         oracle.merit_gradient(i, &self.y, &mut self.slope);
         self.direction.fill(0.0);
         oracle.add_jac_t(&self.theta, 0, j, &self.slope, 1.0, &mut self.direction);

@@ -1,16 +1,20 @@
-//! VRSC-PG: Huo, Gu, Liu and Huang, "Accelerated Method for Stochastic Composition Optimization with Nonsmooth Regularization",
-//! AAAI 2018: the estimator of `composition.rs` with a prox, batches, and loops of about `n^(1/3)` steps.
+//! VRSC-PG: Huo, Gu, Liu and Huang, "Accelerated Method for Stochastic Composition Optimization
+//! with Nonsmooth Regularization", AAAI 2018: the estimator of `composition.rs` with a prox,
+//! batches, and loops of about `n^(1/3)` steps.
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex.
-//! Per step: `b (2 A f + 2 B f' + 2 phi)`, no f' for affine f; time O(b (A + B) d ell). A snapshot is a whole gradient. Storage:
-//! `n_X d ell` for the mean Jacobians at the reference point (`d ell` if the sample is shared), `n_X ell` for the averages.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex. Per
+//! step: `b (2 A f + 2 B f' + 2 phi)`, no f' for affine f; time O(b (A + B) d ell). A snapshot is a
+//! whole gradient. Storage: `n_X d ell` for the mean Jacobians at the reference point (`d ell` if
+//! the sample is shared), `n_X ell` for the averages.
 //!
-//! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The public code of a later comparison divides the step by n
-//! once more and thresholds by lambda instead of `alpha lambda`: its iterates hardly move, and towards another point.
+//! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The public code of a
+//! later comparison divides the step by n once more and thresholds by lambda instead of `alpha
+//! lambda`: its iterates hardly move, and towards another point.
 //!
-//! Differs: the paper's batches of order `n^(2/3)` average over a sample that all terms share. In problem (1) each term has its own
-//! average, so that the same number of samples is split into A for each of b terms. A loop then costs about as much as its snapshot.
-//! The reference is the average of a loop, and the next loop goes on from its last iterate.
+//! Differs: the paper's batches of order `n^(2/3)` average over a sample that all terms share. In
+//! problem (1) each term has its own average, so that the same number of samples is split into A
+//! for each of b terms. A loop then costs about as much as its snapshot. The reference is the
+//! average of a loop, and the next loop goes on from its last iterate.
 
 use crate::linalg::elementary::Elementary;
 use serde::Serialize;
@@ -33,7 +37,13 @@ pub const INFO: MethodInfo = MethodInfo {
     rate: Rate::Linear,
     form: Form::Given,
     asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch, Knob::OuterBatch],
+    settings: &[
+        Knob::AlphaTheta,
+        Knob::InnerIterations,
+        Knob::Batch,
+        Knob::JacobianBatch,
+        Knob::OuterBatch,
+    ],
 };
 
 /// VRSC-PG with its settings.
@@ -58,22 +68,32 @@ pub struct VrscPg {
 impl Listed for VrscPg {
     const INFO: MethodInfo = INFO;
 
-    /// `m = n^(1/3)` and `A b = n^(2/3)`, n being the number of outer terms or of pieces of f, whichever is larger.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// `m = n^(1/3)` and `A b = n^(2/3)`, n being the number of outer terms or of pieces of f,
+    /// whichever is larger.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let pieces = gradient_calls(problem.inner).f;
         let n = problem.inner.n_x().max(pieces as usize) as f64;
         let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
-        let terms =
-            choice.outer_batch.unwrap_or_else(|| (n.to_power(2.0 / 3.0) / batch as f64).ceil() as usize);
+        let terms = choice
+            .outer_batch
+            .unwrap_or_else(|| (n.to_power(2.0 / 3.0) / batch as f64).ceil() as usize);
         let outer_batch = at_least_one("outer_batch", terms)?;
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, outer_batch, batch));
+        let alpha_theta = choice
+            .alpha_theta
+            .unwrap_or_else(|| STEP / smoothness(problem, theta, outer_batch, batch));
         let steps = choice.inner_iterations.unwrap_or_else(|| n.cube_root().ceil() as usize);
         Ok(VrscPg {
             alpha_theta: positive("alpha_theta", alpha_theta)?,
             inner_iterations: at_least_one("inner_iterations", steps)?,
             batch,
-            jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(SAMPLES))?,
+            jacobian_batch: at_least_one(
+                "jacobian_batch",
+                choice.jacobian_batch.unwrap_or(SAMPLES),
+            )?,
             outer_batch,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
@@ -92,7 +112,8 @@ impl Method for VrscPg {
     }
 
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut Composition) {
-        // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref), fbar_i'(theta_ref), h~
+        // theta_ref, the average of the last loop's iterates; fbar_i(theta_ref),
+        // fbar_i'(theta_ref), h~
         s.snapshot(oracle, self.inner_iterations);
     }
 

@@ -1,4 +1,5 @@
-//! P as a quadratic, `P'' = sum_r weight_r a_r a_r' + diag(l2)`: whether it is one, and its second derivatives.
+//! P as a quadratic, `P'' = sum_r weight_r a_r a_r' + diag(l2)`: whether it is one, and its second
+//! derivatives.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
 
-/// A matrix of more rows does not fit into the memory of an ordinary machine together with its factor.
+/// A matrix of more rows does not fit into the memory of an ordinary machine together with its
+/// factor.
 pub(crate) const MOST_ROWS: usize = 10_000;
 /// A quadratic program of more variables takes too many factors.
 pub(crate) const MOST_VARIABLES: usize = 2000;
@@ -20,7 +22,8 @@ pub(crate) const MOST_VARIABLES: usize = 2000;
 /// What of the problem is not so.
 pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
     let f = problem.inner;
-    let form = problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
+    let form =
+        problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
     if !f.structure().affine {
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
@@ -38,8 +41,9 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
     }
 }
 
-/// `P''` in a form that can be solved with, or something above it where it is singular: its steps still lead to a minimiser, if there
-/// is one, and change nothing along directions in which P is flat.
+/// `P''` in a form that can be solved with, or something above it where it is singular: its steps
+/// still lead to a minimiser, if there is one, and change nothing along directions in which P is
+/// flat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Factor {
     /// `P'' + diag(ridge) = L L'`, d x d.
@@ -49,7 +53,8 @@ pub(crate) enum Factor {
         /// None if `P''` is positive definite.
         ridge: Vec<f64>,
     },
-    /// With fewer rows than columns, `P''^-1 = D - D A' (W^-1 + A D A')^-1 A D` with `D = diag(1/l2)` and `W = diag(weights)`.
+    /// With fewer rows than columns, `P''^-1 = D - D A' (W^-1 + A D A')^-1 A D` with `D =
+    /// diag(1/l2)` and `W = diag(weights)`.
     OfRows {
         /// The factor of `W^-1 + A D A'`.
         cholesky: Cholesky,
@@ -67,21 +72,26 @@ pub(crate) enum Factor {
     },
 }
 
-/// A first ridge, relative to the diagonal, for a matrix that is not positive definite in double precision, and its growth until it is.
+/// A first ridge, relative to the diagonal, for a matrix that is not positive definite in double
+/// precision, and its growth until it is.
 const SHIFT: f64 = 1e-13;
 const GROWTH: f64 = 100.0;
-/// The ridge of a program, relative to the diagonal, where `P''` is singular: each of its steps is one of the proximal point method.
+/// The ridge of a program, relative to the diagonal, where `P''` is singular: each of its steps is
+/// one of the proximal point method.
 const PROGRAM_RIDGE: f64 = 1e-9;
-/// The ridge of a coordinate without one, relative to the mean of the diagonal, where there are fewer rows than columns.
+/// The ridge of a coordinate without one, relative to the mean of the diagonal, where there are
+/// fewer rows than columns.
 const SMALL_RIDGE: f64 = 1e-7;
 
-/// Whether the smaller matrix is that of the rows. Nearly square ones are solved by columns, which takes fewer roundings.
+/// Whether the smaller matrix is that of the rows. Nearly square ones are solved by columns, which
+/// takes fewer roundings.
 fn by_rows(rows: usize, d: usize) -> bool {
     4 * rows <= 3 * d
 }
 
 impl Factor {
-    /// Also returns `F''`, if it was made, and the averages, if f has none at hand and they had to be made. `theta` is any point.
+    /// Also returns `F''`, if it was made, and the averages, if f has none at hand and they had to
+    /// be made. `theta` is any point.
     pub(super) fn new(
         oracle: &mut Oracle<'_>,
         g: &Parts,
@@ -92,7 +102,8 @@ impl Factor {
         let smooth = g.are_smooth();
         let of_matrix = |matrix: Vec<f64>| {
             let gram = matrix.clone();
-            let factor = if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
+            let factor =
+                if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
             (factor, Some(gram))
         };
         if let Some(form) = oracle.quadratic_form() {
@@ -105,9 +116,9 @@ impl Factor {
         // One for all, or one for each term.
         let weights: Vec<f64> = match oracle.square_weight() {
             Some(weight) => vec![share * weight],
-            None => {
-                (0..n_x).map(|i| share * oracle.square_weight_of(i).expect("all phi are squares")).collect()
-            }
+            None => (0..n_x)
+                .map(|i| share * oracle.square_weight_of(i).expect("all phi are squares"))
+                .collect(),
         };
         let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
         if smooth && by_rows(n_x * ell, d) {
@@ -137,7 +148,8 @@ impl Factor {
 
     fn of_columns(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
         let d = l2.len();
-        let diagonal = |matrix: &[f64]| -> Vec<f64> { matrix.iter().step_by(d + 1).copied().collect() };
+        let diagonal =
+            |matrix: &[f64]| -> Vec<f64> { matrix.iter().step_by(d + 1).copied().collect() };
         let add = |matrix: &mut [f64], terms: &[f64]| {
             matrix.iter_mut().step_by(d + 1).zip(terms).for_each(|(entry, term)| *entry += term);
         };
@@ -153,7 +165,10 @@ impl Factor {
             }
             let more: Vec<f64> = if shift <= 1.0 && matrix.iter().all(|entry| entry.is_finite()) {
                 // A coordinate that nothing looks at stays where it is.
-                diagonal(&matrix).iter().map(|entry| if *entry > 0.0 { shift * entry } else { 1.0 }).collect()
+                diagonal(&matrix)
+                    .iter()
+                    .map(|entry| if *entry > 0.0 { shift * entry } else { 1.0 })
+                    .collect()
             } else {
                 // Numbers beyond all bounds: steps of length zero, and somebody else's turn.
                 matrix.fill(0.0);
@@ -168,11 +183,17 @@ impl Factor {
     fn of_rows(rows: &Collapsed, l2: &[f64], weight: impl Fn(usize) -> f64) -> Self {
         let turned = rows.transposed();
         let n = turned.d();
-        let diagonal: f64 = (0..l2.len()).map(|l| norm_squared(turned.row(l, 0))).sum::<f64>() * weight(0);
+        let diagonal: f64 =
+            (0..l2.len()).map(|l| norm_squared(turned.row(l, 0))).sum::<f64>() * weight(0);
         let ridge = SMALL_RIDGE * (diagonal / l2.len() as f64).max(f64::MIN_POSITIVE);
-        let inverse: Vec<f64> = l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
+        let inverse: Vec<f64> =
+            l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
         let mut matrix = gram::weighted(&turned, |l| inverse[l]);
-        matrix.iter_mut().step_by(n + 1).enumerate().for_each(|(r, entry)| *entry += 1.0 / weight(r));
+        matrix
+            .iter_mut()
+            .step_by(n + 1)
+            .enumerate()
+            .for_each(|(r, entry)| *entry += 1.0 / weight(r));
         match Self::of_columns(matrix, &vec![0.0; n]) {
             Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. } => {
                 Factor::OfRows { cholesky, inverse, ridged: l2.iter().all(|l2| *l2 > 0.0) }
@@ -207,13 +228,16 @@ impl Factor {
                 }
             }
             (Factor::OfColumns { cholesky, ridge }, _) if !ridge.is_empty() => {
-                // With M = P'' + R, M^-1 - M^-1 R M^-1: nearly P''^-1, and zero where P'' is, in which the first term alone would be rounding over R.
+                // With M = P'' + R, M^-1 - M^-1 R M^-1: nearly P''^-1, and zero where P'' is, in
+                // which the first term alone would be rounding over R.
                 cholesky.solve(x);
                 let mut flat: Vec<f64> = x.iter().zip(ridge).map(|(x, ridge)| ridge * x).collect();
                 cholesky.solve(&mut flat);
                 axpy(-1.0, &flat, x);
             }
-            (Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. }, _) => cholesky.solve(x),
+            (Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. }, _) => {
+                cholesky.solve(x)
+            }
             (Factor::Program { .. }, _) => unreachable!("it is for the other kind of g"),
         }
     }

@@ -12,7 +12,8 @@ const LEAST_COSINE: f64 = 1e-8;
 pub(in crate::methods) struct Pairs {
     #[serde(with = "crate::run::checkpoint::shape::fixed")]
     d: usize,
-    /// The ring has one slot more than pairs are used, so that a pair can be written before it is judged.
+    /// The ring has one slot more than pairs are used, so that a pair can be written before it is
+    /// judged.
     #[serde(with = "crate::run::checkpoint::shape::fixed")]
     slots: usize,
     /// Pairs ever added; the last `slots - 1` are used.
@@ -72,9 +73,13 @@ impl Pairs {
         self.descend_from(q, |q| update(q, |q| q * scale));
     }
 
-    /// `q <- -H q` by the two loops (Nocedal and Wright, "Numerical Optimization", Algorithm 7.4), where `first` is the product with
-    /// the H that the pairs improve on.
-    pub(in crate::methods) fn descend_from(&mut self, q: &mut [f64], first: impl FnOnce(&mut [f64])) {
+    /// `q <- -H q` by the two loops (Nocedal and Wright, "Numerical Optimization", Algorithm 7.4),
+    /// where `first` is the product with the H that the pairs improve on.
+    pub(in crate::methods) fn descend_from(
+        &mut self,
+        q: &mut [f64],
+        first: impl FnOnce(&mut [f64]),
+    ) {
         let Pairs { d, slots, added, s, y, rho, a, .. } = self;
         let (oldest, newest) = (added.saturating_sub(*slots - 1), *added);
         let own = |k: usize| k * *d..(k + 1) * *d;

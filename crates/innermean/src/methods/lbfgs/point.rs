@@ -17,7 +17,8 @@ pub(super) struct Point {
     pub(super) x_bar: Vec<f64>,
     /// `r = (x - x_bar) / gamma`
     pub(super) residual: Vec<f64>,
-    /// The forward-backward envelope `F(x) + <F'(x), x_bar - x> + |x_bar - x|^2 / (2 gamma) + g(x_bar)`
+    /// The forward-backward envelope `F(x) + <F'(x), x_bar - x> + |x_bar - x|^2 / (2 gamma) +
+    /// g(x_bar)`
     pub(super) envelope: f64,
     /// `g(x_bar)`
     g: f64,
@@ -42,7 +43,9 @@ impl Point {
     pub(super) fn forward_backward(&mut self, oracle: &Oracle<'_>, gamma: f64) {
         self.x_bar.copy_from_slice(&self.x);
         oracle.primal_step(gamma, &self.gradient, &mut self.x_bar);
-        update_with_both(&mut self.residual, &self.x, &self.x_bar, |_, x, x_bar| (x - x_bar) / gamma);
+        update_with_both(&mut self.residual, &self.x, &self.x_bar, |_, x, x_bar| {
+            (x - x_bar) / gamma
+        });
         self.g = oracle.regularizer_value(&self.x_bar);
         // x_bar - x = -gamma r
         let (slope, square) = (dot(&self.gradient, &self.residual), norm_squared(&self.residual));

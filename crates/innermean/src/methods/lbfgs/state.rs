@@ -1,4 +1,5 @@
-//! The line search of L-BFGS: the current point, the one on trial, and what is decided between them.
+//! The line search of L-BFGS: the current point, the one on trial, and what is decided between
+//! them.
 
 use std::mem;
 
@@ -27,7 +28,8 @@ pub struct State {
     pub(super) tau: f64,
     /// Whether the start has been left
     pub(super) moved: bool,
-    /// Moves since curvature was last judged, the largest `|F'(x^+) - F'(x)| / |x^+ - x|` in them, and how many must pass before gamma may grow
+    /// Moves since curvature was last judged, the largest `|F'(x^+) - F'(x)| / |x^+ - x|` in them,
+    /// and how many must pass before gamma may grow
     pub(super) quiet: usize,
     pub(super) steepest: f64,
     pub(super) patience: usize,
@@ -41,10 +43,16 @@ impl State {
     pub(super) fn gamma_holds(&mut self, oracle: &Oracle<'_>) -> bool {
         let State { here, trial, gamma, work, .. } = self;
         oracle.affine()
-            || is_below_parabola((&here.x, here.loss, &here.gradient), (&trial.x, trial.loss), *gamma, work)
+            || is_below_parabola(
+                (&here.x, here.loss, &here.gradient),
+                (&trial.x, trial.loss),
+                *gamma,
+                work,
+            )
     }
 
-    /// Whether the envelope has fallen by `sigma |r|^2`. Where that is lost in rounding, whether r has become shorter.
+    /// Whether the envelope has fallen by `sigma |r|^2`. Where that is lost in rounding, whether r
+    /// has become shorter.
     pub(super) fn falls(&self) -> bool {
         let State { here, trial, gamma, .. } = self;
         let square = norm_squared(&here.residual);
@@ -79,12 +87,14 @@ impl State {
         (self.quiet, self.steepest) = (0, 0.0);
     }
 
-    /// Differs: where f is not affine and F has been far flatter than gamma supposes for a while, gamma grows; the residual of a tiny
-    /// gamma is lost in rounding. As this may be a mistake, every time takes twice the patience of the last.
+    /// Differs: where f is not affine and F has been far flatter than gamma supposes for a while,
+    /// gamma grows; the residual of a tiny gamma is lost in rounding. As this may be a mistake,
+    /// every time takes twice the patience of the last.
     pub(super) fn grow(&mut self, oracle: &Oracle<'_>) {
         let State { here, trial, .. } = self;
         // After the move, the trial point is the last one.
-        let change = distance_squared(&here.gradient, &trial.gradient) / distance_squared(&here.x, &trial.x);
+        let change =
+            distance_squared(&here.gradient, &trial.gradient) / distance_squared(&here.x, &trial.x);
         self.steepest = self.steepest.max(change.sqrt());
         self.quiet += 1;
         if self.quiet < self.patience {
@@ -102,7 +112,9 @@ impl State {
         let State { here, trial, direction, tau, .. } = self;
         trial.x.copy_from_slice(&here.x_bar);
         if *tau > 0.0 {
-            update_with_both(&mut trial.x, &here.x, direction, |x_bar, x, v| x_bar + *tau * (x + v - x_bar));
+            update_with_both(&mut trial.x, &here.x, direction, |x_bar, x, v| {
+                x_bar + *tau * (x + v - x_bar)
+            });
         }
     }
 }

@@ -71,7 +71,8 @@ impl Model {
         }
     }
 
-    /// Adds to the diagonal of a matrix (Marquardt's damping), `ridge` on the mean: shorter steps, more along the gradient.
+    /// Adds to the diagonal of a matrix (Marquardt's damping), `ridge` on the mean: shorter steps,
+    /// more along the gradient.
     pub(super) fn damp(&mut self, ridge: f64, d: usize) {
         let share = self.size(d).map_or(0.0, |size| if size > 0.0 { ridge / size } else { 1.0 });
         let add = |mut matrix: Vec<f64>| {
@@ -115,7 +116,8 @@ impl Model {
                 solve(matrix, gradient, g, |alpha, v, x| oracle.primal_step(alpha, v, x), x);
             }
             Model::Diagonal(diagonal) => {
-                for (((x, v), bend), part) in x.iter_mut().zip(gradient).zip(diagonal).zip(&g.parts) {
+                for (((x, v), bend), part) in x.iter_mut().zip(gradient).zip(diagonal).zip(&g.parts)
+                {
                     *x = part.step(1.0 / bend, *v, *x);
                 }
             }

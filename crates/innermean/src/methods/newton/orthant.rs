@@ -1,14 +1,17 @@
-//! The step where d is large and g has kinks or bounds: quasi-Newton on the coordinates that are free.
+//! The step where d is large and g has kinks or bounds: quasi-Newton on the coordinates that are
+//! free.
 //!
-//! The prox step by the diagonal says which coordinates stay at a bound or at 0, and on which side of 0 the others are. There g is smooth; the
-//! step is that of L-BFGS from the diagonal, cut off where a coordinate would pass a bound or 0 (Andrew and Gao, "Scalable Training of
-//! L1-Regularized Log-Linear Models", 2007, for the l1 norm).
+//! The prox step by the diagonal says which coordinates stay at a bound or at 0, and on which side
+//! of 0 the others are. There g is smooth; the step is that of L-BFGS from the diagonal, cut off
+//! where a coordinate would pass a bound or 0 (Andrew and Gao, "Scalable Training of L1-Regularized
+//! Log-Linear Models", 2007, for the l1 norm).
 
 use crate::linalg::scalar::clamp;
 use crate::methods::lbfgs::pairs::Pairs;
 use crate::model::regularizer::Parts;
 
-/// Replaces `target`, which comes in as the prox step by the diagonal from x, by the step that the pairs make of it.
+/// Replaces `target`, which comes in as the prox step by the diagonal from x, by the step that the
+/// pairs make of it.
 pub(super) fn improve(
     g: &Parts,
     diagonal: &[f64],

@@ -1,9 +1,11 @@
-//! Where Newton's method begins: at the solution of the problem of a part of the data, with its Hessian.
+//! Where Newton's method begins: at the solution of the problem of a part of the data, with its
+//! Hessian.
 //!
-//! That costs a fraction of a pass, and from there on F is close to its quadratic model. Of an affine f, which is averaged once, one part is made of as
-//! many terms as the first Hessian. Where f is not affine there are several parts, each four times as large as the one before, so that
-//! each needs a step or two: down to a few terms for each coordinate and, of terms with very many samples, down to some hundred
-//! of them.
+//! That costs a fraction of a pass, and from there on F is close to its quadratic model. Of an
+//! affine f, which is averaged once, one part is made of as many terms as the first Hessian. Where
+//! f is not affine there are several parts, each four times as large as the one before, so that
+//! each needs a step or two: down to a few terms for each coordinate and, of terms with very many
+//! samples, down to some hundred of them.
 
 use super::{Method, Model, Newton, has_matrix};
 use crate::model::inner::Sample;
@@ -18,7 +20,8 @@ const ROUGHLY: f64 = 1e-3;
 const GROWTH: usize = 4;
 /// Terms for each coordinate, at least, of a part of the terms.
 const TERMS: usize = 4;
-/// Samples of a term, at least, where not all are taken, and so many that leaving out some of them is better than leaving out terms.
+/// Samples of a term, at least, where not all are taken, and so many that leaving out some of them
+/// is better than leaving out terms.
 const FEW_SAMPLES: usize = 256;
 const MANY_SAMPLES: usize = 1024;
 
@@ -38,9 +41,14 @@ struct Part {
 }
 
 impl Newton {
-    /// Solves the problems of parts of the data, roughly, each from the solution of the one before. None where the data are so few that it does not
-    /// pay.
-    pub(super) fn start_on_a_part(&self, oracle: &mut Oracle<'_>, g: &Parts, start: &[f64]) -> Option<Start> {
+    /// Solves the problems of parts of the data, roughly, each from the solution of the one before.
+    /// None where the data are so few that it does not pay.
+    pub(super) fn start_on_a_part(
+        &self,
+        oracle: &mut Oracle<'_>,
+        g: &Parts,
+        start: &[f64],
+    ) -> Option<Start> {
         if self.whole || !has_matrix(oracle, g) || oracle.quadratic() {
             return None;
         }

@@ -1,4 +1,5 @@
-//! The line search of Newton's method: the current point, the one on trial, and the model that leads from one to the other.
+//! The line search of Newton's method: the current point, the one on trial, and the model that
+//! leads from one to the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,9 @@ use crate::oracle::Oracle;
 
 /// The part of the slope by which P must fall.
 const SIGMA: f64 = 1e-4;
-/// The first ridge of a damped model, and the most, for the mean of its diagonal as 1; by which it grows after a step that did not
-/// help, and shrinks where the next model is made after one that did.
+/// The first ridge of a damped model, and the most, for the mean of its diagonal as 1; by which it
+/// grows after a step that did not help, and shrinks where the next model is made after one that
+/// did.
 const FIRST_DAMPING: f64 = 0.01;
 const MOST_DAMPING: f64 = 0.999;
 const DAMP: f64 = 8.0;
@@ -86,7 +88,8 @@ pub struct State {
     pub(super) moved: bool,
     /// What the trial point is
     pub(super) trying: Trying,
-    /// The largest entries of the diagonal of Gauss-Newton's matrix so far, and the size of the objective where the first was made
+    /// The largest entries of the diagonal of Gauss-Newton's matrix so far, and the size of the
+    /// objective where the first was made
     pub(super) reach: Vec<f64>,
     pub(super) size: f64,
     /// Whether the model is the whole of `F''` where f bends
@@ -128,14 +131,18 @@ impl State {
         }
     }
 
-    /// Adds to the ridge of a matrix, after a step that did not help: where few terms bend, as those of a hinge, a Hessian says too
-    /// little about the others. Whether there was anything to add to.
+    /// Adds to the ridge of a matrix, after a step that did not help: where few terms bend, as
+    /// those of a hinge, a Hessian says too little about the others. Whether there was anything to
+    /// add to.
     pub(super) fn damps(&mut self) -> bool {
         let d = self.here.x.len();
         match self.model.size(d) {
             Some(size) if size.is_finite() && self.damping < MOST_DAMPING * size => {
-                let more =
-                    if self.damping > 0.0 { (DAMP - 1.0) * self.damping } else { FIRST_DAMPING * size };
+                let more = if self.damping > 0.0 {
+                    (DAMP - 1.0) * self.damping
+                } else {
+                    FIRST_DAMPING * size
+                };
                 self.model.damp(more, d);
                 self.damping += more;
                 self.damped = true;
@@ -145,8 +152,8 @@ impl State {
         }
     }
 
-    /// Whether P has fallen enough at the trial point. Where that is lost in rounding, whether it has not risen and, where g is smooth, `P'` has
-    /// become shorter.
+    /// Whether P has fallen enough at the trial point. Where that is lost in rounding, whether it
+    /// has not risen and, where g is smooth, `P'` has become shorter.
     pub(super) fn falls(&self, g: &Parts) -> bool {
         let State { here, trial, .. } = self;
         let slack = SLACK * (here.loss.abs() + here.g.abs());

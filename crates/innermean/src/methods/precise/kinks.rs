@@ -65,7 +65,11 @@ impl Kinks {
         if g.budget {
             // What adds up has one unit, and a multiplier for all.
             let most = kinks.penalties.iter().copied().fold(0.0, f64::max);
-            kinks.penalties.iter_mut().filter(|penalty| **penalty > 0.0).for_each(|penalty| *penalty = most);
+            kinks
+                .penalties
+                .iter_mut()
+                .filter(|penalty| **penalty > 0.0)
+                .for_each(|penalty| *penalty = most);
         }
         kinks
     }
@@ -75,7 +79,8 @@ impl Kinks {
         self.w.is_empty() && self.penalties.iter().all(|penalty| *penalty == 0.0)
     }
 
-    /// The most that phi bends, as it is smoothed; of these second derivatives, where that has no bound.
+    /// The most that phi bends, as it is smoothed; of these second derivatives, where that has no
+    /// bound.
     pub(super) fn bend(&self, oracle: &Oracle<'_>, seconds: &[f64]) -> f64 {
         let gamma = oracle.merit_gamma();
         if !self.w.is_empty() {
@@ -169,12 +174,14 @@ impl Kinks {
 
     /// What the change of the duals is worth, `|next - w|^2 / (2 sigma)` and the same of y.
     pub(super) fn change(&self, g: &Parts, theta: &[Double], n_x: usize) -> f64 {
-        let squares: f64 = self.next.iter().zip(&self.w).map(|(next, w)| (next - w) * (next - w)).sum();
+        let squares: f64 =
+            self.next.iter().zip(&self.w).map(|(next, w)| (next - w) * (next - w)).sum();
         let of_part = |(l, part): (usize, &Coordinate)| {
             let moved = (self.slope(part, l, theta[l]).0 - self.y[l]).hi;
             if self.penalties[l] > 0.0 { moved * moved / (2.0 * self.penalties[l]) } else { 0.0 }
         };
-        squares / (2.0 * self.sigma * n_x as f64) + g.parts.iter().enumerate().map(of_part).sum::<f64>()
+        squares / (2.0 * self.sigma * n_x as f64)
+            + g.parts.iter().enumerate().map(of_part).sum::<f64>()
     }
 
     /// Takes the next duals, and larger penalties.

@@ -40,10 +40,12 @@ impl State {
     /// The model's loss and gradient at y, the point from which the next inner step starts.
     #[inline(always)]
     pub(super) fn look(&mut self, oracle: &mut Oracle<'_>) {
-        self.loss = oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
+        self.loss =
+            oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
     }
 
-    /// Linearises at the point where the inner steps are, which then rest. Returns P there, where the model is exact.
+    /// Linearises at the point where the inner steps are, which then rest. Returns P there, where
+    /// the model is exact.
     pub(super) fn linearise(&mut self, oracle: &mut Oracle<'_>) -> f64 {
         oracle.linearise(&self.inner.theta, &mut self.model);
         self.inner.rest();
@@ -52,13 +54,15 @@ impl State {
         self.loss + oracle.regularizer_value(&self.inner.theta)
     }
 
-    /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it. Where the fall is lost in rounding,
-    /// it learns from the length of the step, which must become shorter.
+    /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it.
+    /// Where the fall is lost in rounding, it learns from the length of the step, which must become
+    /// shorter.
     pub(super) fn judge(&mut self, predicted: f64, objective: f64) -> bool {
         let slack = SLACK * (self.objective.abs() + self.loss.abs());
         let (expected, fallen) = (self.objective - predicted, self.objective - objective);
         let length = distance_squared(&self.theta, &self.inner.theta);
-        let enough = objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
+        let enough =
+            objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
         let lost = expected <= slack / SLACK.sqrt();
         if !enough || lost && length > self.length {
             self.eta /= GROWTH;

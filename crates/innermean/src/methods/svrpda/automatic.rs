@@ -1,11 +1,13 @@
-//! Steps that nobody has to choose: at each snapshot, where the gradient and the objective come with the averages, the steps of the coming outer iteration are those
-//! that a forecast finds best (`forecast.rs`), and the forecast learns from what came of the last.
+//! Steps that nobody has to choose: at each snapshot, where the gradient and the objective come
+//! with the averages, the steps of the coming outer iteration are those that a forecast finds best
+//! (`forecast.rs`), and the forecast learns from what came of the last.
 //!
-//! Differs: duals are renewed at each snapshot, `w_i = phi_i'(fbar_i(theta_ref))`: the queries of phi that this takes are needed anyway to
-//! see where the run stands.
+//! Differs: duals are renewed at each snapshot, `w_i = phi_i'(fbar_i(theta_ref))`: the queries of
+//! phi that this takes are needed anyway to see where the run stands.
 //!
-//! The safeguard: after a reference point that is worse than the worst of the last three, or not finite, the run goes back to the best one with smaller steps. So
-//! steps fall until they are stable, whatever the forecast says.
+//! The safeguard: after a reference point that is worse than the worst of the last three, or not
+//! finite, the run goes back to the best one with smaller steps. So steps fall until they are
+//! stable, whatever the forecast says.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,18 +30,22 @@ pub(super) struct Automatic {
     last: [f64; 3],
     /// The gap at the last reference point, as estimated there.
     gap: f64,
-    /// What was expected of the outer iteration that has ended, if it went on from the last reference point.
+    /// What was expected of the outer iteration that has ended, if it went on from the last
+    /// reference point.
     forecast: Option<Forecast>,
     experience: Experience,
     /// The steps of a run that forecasts have not brought to its end, and what watches over them.
     plain: Option<(Steps, Safeguard)>,
-    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell` numbers are too many, or f tells its supports. They are made
-    /// again where a run goes on: those of an affine f are the same everywhere, and others are made anew at each reference point.
+    /// Mean Jacobians of some terms, where the state does not hold those of all: `n_X d ell`
+    /// numbers are too many, or f tells its supports. They are made again where a run goes on:
+    /// those of an affine f are the same everywhere, and others are made anew at each reference
+    /// point.
     #[serde(skip)]
     jacobians: Vec<f64>,
 }
 
-/// So many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs` are solved in fewer.
+/// So many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs`
+/// are solved in fewer.
 const PATIENCE: usize = 50;
 /// What is left of steps after a failure.
 const SMALLER: f64 = 0.25;
@@ -55,7 +61,8 @@ const LARGE: usize = 512;
 const TERMS: usize = 512;
 /// Directions of large terms along which the curvature is measured.
 const DIRECTIONS: usize = 8;
-/// Blocks of samples are taken where they cost at most so many times the calls of single ones: they cost less time.
+/// Blocks of samples are taken where they cost at most so many times the calls of single ones: they
+/// cost less time.
 const WORTH: f64 = 1.5;
 
 impl Automatic {
@@ -98,7 +105,8 @@ impl Automatic {
 }
 
 impl PrimalDual {
-    /// Takes a snapshot at theta or, if that has failed, at the best reference point, and finds the steps that follow.
+    /// Takes a snapshot at theta or, if that has failed, at the best reference point, and finds the
+    /// steps that follow.
     pub(super) fn begin_automatic(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
         let mut automatic = self.automatic.take().expect("the settings say so");
         if self.outer > settings.warmup_epochs + PATIENCE && automatic.plain.is_none() {
@@ -134,9 +142,15 @@ impl PrimalDual {
         self.automatic = Some(automatic);
     }
 
-    /// Takes a snapshot at theta and goes on with the scaled steps at the tempo of their safeguard, which are made for duals that go on; at the best reference point where these have
-    /// failed.
-    fn begin_plain(&mut self, oracle: &mut Oracle<'_>, steps: Steps, guard: &mut Safeguard, batch: usize) {
+    /// Takes a snapshot at theta and goes on with the scaled steps at the tempo of their safeguard,
+    /// which are made for duals that go on; at the best reference point where these have failed.
+    fn begin_plain(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        steps: Steps,
+        guard: &mut Safeguard,
+        batch: usize,
+    ) {
         let mut seen = Seen::NOTHING;
         if self.theta.iter().all(|t| t.is_finite()) {
             let first = guard.best().is_empty();
@@ -179,7 +193,11 @@ impl PrimalDual {
         let trace = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let curvature = terms.along_the_largest(&c, &sizes);
         let mut gradient = self.u.to_vec();
-        let lambda = oracle.add_slope(&self.theta_ref, 1.0 / curvature.max(f64::MIN_POSITIVE), &mut gradient);
+        let lambda = oracle.add_slope(
+            &self.theta_ref,
+            1.0 / curvature.max(f64::MIN_POSITIVE),
+            &mut gradient,
+        );
         let largest = STABLE / (curvature + lambda).max(f64::MIN_POSITIVE);
         let dual = c.iter().copied().fold(0.0, f64::max);
         let dual = if dual > 0.0 { dual } else { 1.0 };
@@ -201,8 +219,11 @@ impl PrimalDual {
         });
         let part = |mode: &Mode| mode.weight / (2.0 * mode.eigenvalue);
         let gap: f64 = spectrum.modes.iter().map(part).sum();
-        let modes =
-            spectrum.modes.iter().map(|mode| Mode { weight: part(mode) / gap, ..*mode }).collect::<Vec<_>>();
+        let modes = spectrum
+            .modes
+            .iter()
+            .map(|mode| Mode { weight: part(mode) / gap, ..*mode })
+            .collect::<Vec<_>>();
         if let Some(forecast) = automatic.forecast.take() {
             forecast.compare(gap / automatic.gap, &mut automatic.experience);
         }
@@ -225,8 +246,10 @@ impl PrimalDual {
             dual,
         };
         let best = |batch: usize| Forecast::best(&view(batch), &automatic.experience);
-        let (single, blocks) = (best(1), (settings.batch > 1).then(|| best(settings.batch)).flatten());
-        let dearer = |blocks: &Forecast| single.as_ref().is_some_and(|s| blocks.price > WORTH * s.price);
+        let (single, blocks) =
+            (best(1), (settings.batch > 1).then(|| best(settings.batch)).flatten());
+        let dearer =
+            |blocks: &Forecast| single.as_ref().is_some_and(|s| blocks.price > WORTH * s.price);
         let chosen = match blocks {
             Some(blocks) if !dearer(&blocks) => Some((blocks, settings.batch)),
             _ => single.map(|single| (single, 1)),
@@ -301,13 +324,16 @@ impl<'s> Terms<'s> {
     fn add_product(&self, c: &[f64], v: &[f64], out: &mut [f64]) {
         let share = 1.0 / self.count() as f64;
         self.each(|_, r, support, row| match support {
-            Some(support) => sparse_axpy(share * c[r] * sparse_dot(support, row, v), support, row, out),
+            Some(support) => {
+                sparse_axpy(share * c[r] * sparse_dot(support, row, v), support, row, out)
+            }
             None => axpy(share * c[r] * dot(row, v), row, out),
         });
     }
 
-    /// What steps along single terms must heed: the largest over directions v of large terms of `sum_i L_i q_i / sum_i q_i` with
-    /// `q_i = c_i |fbar_i'^T v|^2`; see [`crate::tuning::curvature::of_draws`].
+    /// What steps along single terms must heed: the largest over directions v of large terms of
+    /// `sum_i L_i q_i / sum_i q_i` with `q_i = c_i |fbar_i'^T v|^2`; see
+    /// [`crate::tuning::curvature::of_draws`].
     fn along_the_largest(&self, c: &[f64], sizes: &[f64]) -> f64 {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
@@ -329,11 +355,15 @@ impl<'s> Terms<'s> {
         let mut sums = vec![(0.0, 0.0); order.len()];
         self.each(|k, r, support, row| {
             for (v, (all, weighted)) in directions.iter().zip(&mut sums) {
-                let along = support.map_or_else(|| dot(row, v), |support| sparse_dot(support, row, v));
+                let along =
+                    support.map_or_else(|| dot(row, v), |support| sparse_dot(support, row, v));
                 *all += c[r] * along * along;
                 *weighted += sizes[k] * c[r] * along * along;
             }
         });
-        sums.iter().filter(|(all, _)| *all > 0.0).map(|(all, weighted)| weighted / all).fold(0.0, f64::max)
+        sums.iter()
+            .filter(|(all, _)| *all > 0.0)
+            .map(|(all, weighted)| weighted / all)
+            .fold(0.0, f64::max)
     }
 }

@@ -1,9 +1,11 @@
-//! The inner step of SVRPDA-I and II in batches: every query of f is an average over a block of b consecutive samples, and a step
-//! changes B duals before theta moves along a direction that is averaged over B terms.
+//! The inner step of SVRPDA-I and II in batches: every query of f is an average over a block of b
+//! consecutive samples, and a step changes B duals before theta moves along a direction that is
+//! averaged over B terms.
 //!
-//! With b = B = 1 this is the paper's step, draw by draw. The sample that the paper draws tells the block in which it stands, so that averages over
-//! blocks have the same expectations; of samples in random order, their variance is 1/b of that of one sample. Duals of one step
-//! see the same theta; a term that is drawn twice is changed twice.
+//! With b = B = 1 this is the paper's step, draw by draw. The sample that the paper draws tells the
+//! block in which it stands, so that averages over blocks have the same expectations; of samples in
+//! random order, their variance is 1/b of that of one sample. Duals of one step see the same theta;
+//! a term that is drawn twice is changed twice.
 
 use super::{Pace, PrimalDual, Variant};
 use crate::draws::Stream;
@@ -32,10 +34,17 @@ impl PrimalDual {
         }
         self.primal_batch_step(oracle, pace);
         self.k += 1;
-        self.next_reference.after_step(oracle, self.k, pace.inner_iterations, &self.theta, &mut self.w);
+        self.next_reference.after_step(
+            oracle,
+            self.k,
+            pace.inner_iterations,
+            &self.theta,
+            &mut self.w,
+        );
     }
 
-    /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged over the block.
+    /// Draws `i_k` and a block of its samples and updates `w_i` and U, with `delta^w_k` averaged
+    /// over the block.
     fn dual_batch_step<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         self.prefetch(oracle);
         self.prefetch_primal(oracle, pace.batch);
@@ -67,7 +76,8 @@ impl PrimalDual {
         oracle.add_block_jac_t(&self.theta_ref, i, js, &self.change, share, &mut self.u);
     }
 
-    /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged over these.
+    /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged
+    /// over these.
     fn primal_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         if oracle.affine() {
             return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);

@@ -1,15 +1,18 @@
-//! What an outer iteration of SVRPDA-I or II will do to the gap, before it is made: the steps that promise the most are taken.
+//! What an outer iteration of SVRPDA-I or II will do to the gap, before it is made: the steps that
+//! promise the most are taken.
 //!
-//! Near the optimum P is a quadratic with the Hessian `H = (1/n_X) sum_i c_i fbar_i' fbar_i'^T + g''`, `c_i = phi_i''(fbar_i)`. There, with
-//! `a = alpha_w / c` and `beta = a / (1 + a)`, a dual step is an average: `w_i / c <- (1 - beta) w_i / c + beta f_i`. In expectation, the distance x from the
-//! optimum along an eigenvector of H and U along it follow
+//! Near the optimum P is a quadratic with the Hessian `H = (1/n_X) sum_i c_i fbar_i' fbar_i'^T +
+//! g''`, `c_i = phi_i''(fbar_i)`. There, with `a = alpha_w / c` and `beta = a / (1 + a)`, a dual
+//! step is an average: `w_i / c <- (1 - beta) w_i / c + beta f_i`. In expectation, the distance x
+//! from the optimum along an eigenvector of H and U along it follow
 //!
 //! ```text
 //! x' = -alpha_theta u,   u' = Gamma (lambda x - u),   Gamma = B beta / n_X for B duals changed in a step
 //! ```
 //!
-//! an oscillator that is damped by Gamma: overdamped for `4 alpha_theta lambda < Gamma`, where x falls at the rate of gradient descent, and
-//! otherwise swinging, with an envelope that falls at the rate `Gamma / 2`. It starts with `u = lambda x`, as duals are renewed at a snapshot.
+//! an oscillator that is damped by Gamma: overdamped for `4 alpha_theta lambda < Gamma`, where x
+//! falls at the rate of gradient descent, and otherwise swinging, with an envelope that falls at
+//! the rate `Gamma / 2`. It starts with `u = lambda x`, as duals are renewed at a snapshot.
 //!
 //! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j <f'_ij - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which
 //! the oscillator turns into a variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever beta is as long as it is small; a dual that
@@ -76,12 +79,14 @@ const DUAL_STEPS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 8.0];
 const DRIFTING_DUAL_STEPS: [f64; 6] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 1.0, 4.0];
 /// `alpha_theta` are tried from the largest down, in steps of two.
 const PRIMAL_STEPS: i32 = 24;
-/// M are tried from `n_X` up, in steps of one and a half, and then a little to either side of the best.
+/// M are tried from `n_X` up, in steps of one and a half, and then a little to either side of the
+/// best.
 const EPOCHS: usize = 40;
 const LONGER: f64 = 1.5;
 const A_LITTLE: f64 = 1.2;
-/// A forecast is not believed beyond that: P is no quadratic, and a run may end before. Of 0.002, 0.01 and 0.03 the middle one needed the fewest calls on the
-/// processes, groups and regressions of `experiments/src/bin/grid.rs`.
+/// A forecast is not believed beyond that: P is no quadratic, and a run may end before. Of 0.002,
+/// 0.01 and 0.03 the middle one needed the fewest calls on the processes, groups and regressions of
+/// `experiments/src/bin/grid.rs`.
 const DISBELIEF: f64 = 0.01;
 /// What leaves more than that is no progress.
 const HARDLY: f64 = 0.95;
@@ -101,14 +106,16 @@ impl Forecast {
         let dual_steps: &[f64] = if view.drift > 0.0 { &DRIFTING_DUAL_STEPS } else { &DUAL_STEPS };
         let mut best: Option<Forecast> = None;
         // Whether a longer outer iteration could leave less.
-        let consider = |best: &mut Option<Forecast>, alpha_theta: f64, dual_step: f64, epoch: f64| {
-            let forecast = Forecast::of(view, experience, &modes, alpha_theta, dual_step, epoch);
-            let goes_on = forecast.decay > 0.1 * forecast.floor;
-            if forecast.price < best.as_ref().map_or(f64::INFINITY, |best| best.price) {
-                *best = Some(forecast);
-            }
-            goes_on
-        };
+        let consider =
+            |best: &mut Option<Forecast>, alpha_theta: f64, dual_step: f64, epoch: f64| {
+                let forecast =
+                    Forecast::of(view, experience, &modes, alpha_theta, dual_step, epoch);
+                let goes_on = forecast.decay > 0.1 * forecast.floor;
+                if forecast.price < best.as_ref().map_or(f64::INFINITY, |best| best.price) {
+                    *best = Some(forecast);
+                }
+                goes_on
+            };
         for halvings in 0..PRIMAL_STEPS {
             let alpha_theta = experience.safe * view.largest * 0.5_f64.powi(halvings);
             for &dual_step in dual_steps {
@@ -121,7 +128,8 @@ impl Forecast {
                 }
             }
         }
-        let Forecast { steps: Steps { alpha_theta, alpha_w, inner_iterations }, .. } = best.clone()?;
+        let Forecast { steps: Steps { alpha_theta, alpha_w, inner_iterations }, .. } =
+            best.clone()?;
         let (dual_step, epoch) = (alpha_w / view.dual, inner_iterations as f64);
         for by in [0.7, 1.0, 1.4] {
             let nearby = (alpha_theta * by).min(experience.safe * view.largest);
@@ -143,19 +151,25 @@ impl Forecast {
         let beta = dual_step / (1.0 + dual_step);
         let m = epoch.max(1.0).ceil();
         let oscillator = Oscillator { alpha_theta, gamma: beta / view.steps_to_renew };
-        let decay: f64 = modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
+        let decay: f64 =
+            modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
         let gamma = oscillator.gamma;
         let drift = view.drift * gamma * (1.0 + m * gamma * view.scatter);
         let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
         let left = decay + floor + DISBELIEF;
-        let price =
-            if left < HARDLY { (view.snapshot + view.step * m) / -left.natural_log() } else { f64::INFINITY };
-        let steps = Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
+        let price = if left < HARDLY {
+            (view.snapshot + view.step * m) / -left.natural_log()
+        } else {
+            f64::INFINITY
+        };
+        let steps =
+            Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
         let modes = Vec::new();
         Forecast { steps, price, decay, floor, beta, steps_to_renew: view.steps_to_renew, modes }
     }
 
-    /// Corrects the experience by what was left of the gap: what was thought to leave the most is held responsible.
+    /// Corrects the experience by what was left of the gap: what was thought to leave the most is
+    /// held responsible.
     pub(super) fn compare(&self, left: f64, experience: &mut Experience) {
         if !left.is_finite() {
             return;
@@ -166,11 +180,14 @@ impl Forecast {
             experience.floor = (experience.floor * factor).clamp(1e-2, 1e6);
         } else {
             // The factor of all eigenvalues with which the forecast would have been right.
-            let oscillator =
-                Oscillator { alpha_theta: self.steps.alpha_theta, gamma: self.beta / self.steps_to_renew };
+            let oscillator = Oscillator {
+                alpha_theta: self.steps.alpha_theta,
+                gamma: self.beta / self.steps_to_renew,
+            };
             let m = self.steps.inner_iterations as f64;
             let with = |factor: f64| {
-                let decay = |mode: &Mode| mode.weight * oscillator.left(mode.eigenvalue * factor, m);
+                let decay =
+                    |mode: &Mode| mode.weight * oscillator.left(mode.eigenvalue * factor, m);
                 self.floor + self.modes.iter().map(decay).sum::<f64>()
             };
             let (mut slow, mut fast) = (0.1_f64, 3.0_f64);
@@ -201,7 +218,8 @@ struct Oscillator {
 }
 
 impl Oscillator {
-    /// What is left of `lambda x^2 / 2` after m steps from `x = 1`, `u = lambda`; where it swings, of its envelope.
+    /// What is left of `lambda x^2 / 2` after m steps from `x = 1`, `u = lambda`; where it swings,
+    /// of its envelope.
     fn left(&self, lambda: f64, m: f64) -> f64 {
         let Oscillator { alpha_theta, gamma } = *self;
         let pull = alpha_theta * lambda;

@@ -4,9 +4,11 @@ use super::PrimalDual;
 use crate::model::collapse::SparseRows;
 
 impl PrimalDual {
-    /// How many numbers each item of the paper's Table 2 holds: the lengths of the vectors that are there.
+    /// How many numbers each item of the paper's Table 2 holds: the lengths of the vectors that are
+    /// there.
     pub fn items(&self) -> [(&'static str, usize); 8] {
-        let jacobians = self.sparse_jac_bar.as_ref().map_or(self.jac_bar.len(), SparseRows::numbers);
+        let jacobians =
+            self.sparse_jac_bar.as_ref().map_or(self.jac_bar.len(), SparseRows::numbers);
         [
             ("U", self.u.len()),
             ("f_bar", self.f_bar.len()),

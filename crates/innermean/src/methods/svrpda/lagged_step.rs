@@ -1,11 +1,13 @@
-//! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see [`super::Lagged`].
+//! The inner step of SVRPDA-I and II where most coordinates of theta are left for later; see
+//! [`super::Lagged`].
 
 use super::{Pace, PrimalDual, Variant};
 use crate::oracle::Oracle;
 
 impl PrimalDual {
-    /// A step of either kind that looks at the coordinates of its term alone. Along the others the direction does not change: U, and zero
-    /// while there is no U. They are brought up to date at the end of an outer iteration, and when Option II remembers the point.
+    /// A step of either kind that looks at the coordinates of its term alone. Along the others the
+    /// direction does not change: U, and zero while there is no U. They are brought up to date at
+    /// the end of an outer iteration, and when Option II remembers the point.
     pub(super) fn lagged_step<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
         let alpha = pace.alpha_theta;
         let (i, j) = self.sample(oracle);

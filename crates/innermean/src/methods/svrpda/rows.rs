@@ -1,12 +1,15 @@
-//! The steps of `svrpda.rs` on an affine f whose rows lie in memory, with one number for each average: the same but for rounding, with phi
-//! and g matched once for many steps, and with U and theta in one sweep.
+//! The steps of `svrpda.rs` on an affine f whose rows lie in memory, with one number for each
+//! average: the same but for rounding, with phi and g matched once for many steps, and with U and
+//! theta in one sweep.
 //!
-//! What a step waits for is `<a_ij, theta - theta_ref>`, which needs the theta of the step before it. Where phi is a square and g quadratic, all
-//! that can be worked out beside it is, so that what follows is one multiplication and the sweep.
+//! What a step waits for is `<a_ij, theta - theta_ref>`, which needs the theta of the step before
+//! it. Where phi is a square and g quadratic, all that can be worked out beside it is, so that what
+//! follows is one multiplication and the sweep.
 
 use super::{AHEAD, Pace, PrimalDual, Variant};
 use crate::linalg::vector::{
-    axpy, axpy_of_difference, dispatch, dot_of_differences, dot_with_difference, prefetch, update_two,
+    axpy, axpy_of_difference, dispatch, dot_of_differences, dot_with_difference, prefetch,
+    update_two,
 };
 use crate::model::inner::PairRows;
 use crate::oracle::Oracle;
@@ -23,7 +26,14 @@ trait Pairs: Copy {
     fn add(self, i: usize, j: usize, c: f64, u: &mut [f64]);
 
     /// U moved along `fbar_i'`, and theta along the new U, in one sweep.
-    fn add_mean_and_step(self, i: usize, along: Move, u: &mut [f64], tilt: &[f64], theta: &mut [f64]);
+    fn add_mean_and_step(
+        self,
+        i: usize,
+        along: Move,
+        u: &mut [f64],
+        tilt: &[f64],
+        theta: &mut [f64],
+    );
 
     /// A hint that the pair will be asked for soon.
     fn prefetch(self, i: usize, j: usize);
@@ -76,8 +86,17 @@ impl Pairs for Own<'_> {
     }
 
     #[inline(always)]
-    fn add_mean_and_step(self, i: usize, along: Move, u: &mut [f64], tilt: &[f64], theta: &mut [f64]) {
-        update_two(u, theta, [row(self.0, self.1, i), tilt], |u, theta, [x, t]| along.of(u, theta, x, t));
+    fn add_mean_and_step(
+        self,
+        i: usize,
+        along: Move,
+        u: &mut [f64],
+        tilt: &[f64],
+        theta: &mut [f64],
+    ) {
+        update_two(u, theta, [row(self.0, self.1, i), tilt], |u, theta, [x, t]| {
+            along.of(u, theta, x, t)
+        });
     }
 
     #[inline(always)]
@@ -112,7 +131,14 @@ impl Pairs for Differences<'_> {
     }
 
     #[inline(always)]
-    fn add_mean_and_step(self, i: usize, along: Move, u: &mut [f64], tilt: &[f64], theta: &mut [f64]) {
+    fn add_mean_and_step(
+        self,
+        i: usize,
+        along: Move,
+        u: &mut [f64],
+        tilt: &[f64],
+        theta: &mut [f64],
+    ) {
         let streams = [row(self.rows, self.d, i), self.mean, tilt];
         update_two(u, theta, streams, |u, theta, [x, m, t]| along.of(u, theta, x - m, t));
     }

@@ -18,22 +18,27 @@ pub struct Settings {
     pub reference: Reference,
     /// Outer iterations of M plain stochastic primal-dual steps before the first snapshot.
     pub warmup_epochs: usize,
-    /// Theorem 3: `n_Y = 1` and affine f need no reference point, so only the first outer iteration takes a snapshot,
-    /// and `inner_iterations` is merely how often the driver looks.
+    /// Theorem 3: `n_Y = 1` and affine f need no reference point, so only the first outer iteration
+    /// takes a snapshot, and `inner_iterations` is merely how often the driver looks.
     pub single_loop: bool,
-    /// Consecutive inner samples that a query of f averages; 1 in the paper. Automatic steps may take single ones instead.
+    /// Consecutive inner samples that a query of f averages; 1 in the paper. Automatic steps may
+    /// take single ones instead.
     pub batch: usize,
-    /// Duals that a step changes, and terms over which its primal direction averages; 1 in the paper.
+    /// Duals that a step changes, and terms over which its primal direction averages; 1 in the
+    /// paper.
     pub outer_batch: usize,
-    /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up epochs alone.
+    /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up
+    /// epochs alone.
     pub automatic: bool,
-    /// Whether the steps are scaled ones that nobody has asked for, as where phi has kinks: then the safeguard watches over them.
+    /// Whether the steps are scaled ones that nobody has asked for, as where phi has kinks: then
+    /// the safeguard watches over them.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
 }
 
-/// What the steps of an outer iteration are made with: the settings, or what has been found at the snapshot.
+/// What the steps of an outer iteration are made with: the settings, or what has been found at the
+/// snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// The primal step.
@@ -54,9 +59,24 @@ pub struct Pace {
 
 impl Pace {
     pub(super) fn new(settings: &Settings) -> Self {
-        let Settings { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, .. } =
-            *settings;
-        Pace { alpha_theta, alpha_w, inner_iterations, batch, outer_batch, single_loop, warming_up: false }
+        let Settings {
+            alpha_theta,
+            alpha_w,
+            inner_iterations,
+            batch,
+            outer_batch,
+            single_loop,
+            ..
+        } = *settings;
+        Pace {
+            alpha_theta,
+            alpha_w,
+            inner_iterations,
+            batch,
+            outer_batch,
+            single_loop,
+            warming_up: false,
+        }
     }
 }
 
@@ -80,8 +100,9 @@ impl Settings {
     }
 }
 
-/// M where U follows single samples: it drifts from the batch gradient as a random walk does, the faster the fewer terms there are. Where
-/// a pass over the data would pay for a long epoch of SVRPDA-I, SVRPDA-II has the root of it.
+/// M where U follows single samples: it drifts from the batch gradient as a random walk does, the
+/// faster the fewer terms there are. Where a pass over the data would pay for a long epoch of
+/// SVRPDA-I, SVRPDA-II has the root of it.
 pub(in crate::methods) fn drifting_epoch(inner_iterations: usize, n_x: usize) -> usize {
     inner_iterations.min(inner_iterations.isqrt().max(EPOCH * n_x))
 }

@@ -53,7 +53,8 @@ pub struct PrimalDual {
     pub theta_ref: Aligned,
     /// `fbar_i(theta_ref)`, flat
     pub f_bar: Vec<f64>,
-    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its supports
+    /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its
+    /// supports
     pub jac_bar: Vec<f64>,
     /// The same at the supports of f, if it tells them and some `n_Yi` is above 1
     pub(super) sparse_jac_bar: Option<SparseRows>,
@@ -127,7 +128,8 @@ impl PrimalDual {
         }
     }
 
-    /// `U_0`, `fbar_i(theta_ref)` and, where they are stored, `fbar_i'(theta_ref)`; duals start anew if asked for.
+    /// `U_0`, `fbar_i(theta_ref)` and, where they are stored, `fbar_i'(theta_ref)`; duals start
+    /// anew if asked for.
     pub(super) fn snapshot(&mut self, oracle: &mut Oracle<'_>, starting: bool) {
         let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
         if !jac_bar.is_empty() && !oracle.affine() {
@@ -146,6 +148,9 @@ impl PrimalDual {
     /// The current iterate or, at the end of an outer iteration, the next reference point.
     pub(super) fn output(&self) -> &[f64] {
         let ended = self.k == self.pace.inner_iterations && !self.pace.warming_up;
-        self.next_reference.theta().filter(|_| ended).unwrap_or_else(|| self.lagged.shown(&self.theta))
+        self.next_reference
+            .theta()
+            .filter(|_| ended)
+            .unwrap_or_else(|| self.lagged.shown(&self.theta))
     }
 }

@@ -10,8 +10,9 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().map(|x| x.abs()).fold(0.0, f64::max)
 }
 
-/// How `got` differs from `expected`, as the end of a sentence that begins with the call's name: "is 2 times what ... give". `factors` are
-/// numbers of the problem that may have been forgotten, with their names.
+/// How `got` differs from `expected`, as the end of a sentence that begins with the call's name:
+/// "is 2 times what ... give". `factors` are numbers of the problem that may have been forgotten,
+/// with their names.
 pub(super) fn describe(
     got: &[f64],
     expected: &[f64],
@@ -33,7 +34,8 @@ pub(super) fn describe(
     let squares: f64 = expected.iter().map(|e| e * e).sum();
     let ratio = got.iter().zip(expected).map(|(g, e)| g * e).sum::<f64>() / squares;
     let scaled: Vec<f64> = expected.iter().map(|e| ratio * e).collect();
-    let proportional = !zero(expected) && expected.len() > 1 || expected.len() == 1 && ratio.is_finite();
+    let proportional =
+        !zero(expected) && expected.len() > 1 || expected.len() == 1 && ratio.is_finite();
     if proportional && equal(got, &scaled, 20.0 * tolerance, 0.0) {
         if (ratio + 1.0).abs() <= 20.0 * tolerance {
             return format!("has the opposite sign of what {source}: a sign?");

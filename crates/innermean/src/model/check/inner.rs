@@ -22,11 +22,13 @@ pub(super) fn dimensions(f: &dyn Inner, options: &CheckOptions, report: &mut Che
         }
     }
     if let Some(i) = (0..f.n_x()).find(|&i| f.n_y(i) == 0) {
-        let message = format!("n_y({i}) is 0: there is nothing to average at i = {i}; leave the term out");
+        let message =
+            format!("n_y({i}) is 0: there is nothing to average at i = {i}; leave the term out");
         report.wrong(Part::Inner, "n_y", message);
     }
     if let Some(centre) = options.centre.as_ref().filter(|centre| centre.len() != f.d()) {
-        let message = format!("d is {}, and the centre of the check has {} numbers", f.d(), centre.len());
+        let message =
+            format!("d is {}, and the centre of the check has {} numbers", f.d(), centre.len());
         report.wrong(Part::Inner, "d", message);
     }
     report.findings.len() == before
@@ -39,14 +41,26 @@ fn value(f: &dyn Inner, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
     out
 }
 
-fn product(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), w: &[f64], c: f64, out: f64) -> Vec<f64> {
+fn product(
+    f: &dyn Inner,
+    theta: &[f64],
+    (i, j): (usize, usize),
+    w: &[f64],
+    c: f64,
+    out: f64,
+) -> Vec<f64> {
     let mut out = vec![out; f.d()];
     f.add_jac_t(theta, i, j, w, c, &mut out);
     out
 }
 
 /// All of f at some points.
-pub(super) fn check(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn check(
+    f: &dyn Inner,
+    thetas: &[Vec<f64>],
+    points: &mut Points,
+    report: &mut CheckReport,
+) {
     let (mut kinks, mut moves) = (0, 0);
     for (k, theta) in thetas.iter().enumerate() {
         let other = &thetas[(k + 1) % thetas.len()];
@@ -74,7 +88,8 @@ pub(super) fn check(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, rep
 /// Whether `value` writes all of its output, and the same again.
 fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut CheckReport) -> bool {
     report.comparisons += 1;
-    let (clean, again, mut used) = (value(f, theta, i, j), value(f, theta, i, j), vec![1.0; f.ell()]);
+    let (clean, again, mut used) =
+        (value(f, theta, i, j), value(f, theta, i, j), vec![1.0; f.ell()]);
     f.value(theta, i, j, &mut used);
     let at = format!("at i = {i}, j = {j}");
     let message = if clean.iter().any(|v| !v.is_finite()) {
@@ -85,7 +100,9 @@ fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut Che
         )
     } else if let Some(c) = (0..again.len()).find(|&c| again[c] != clean[c]) {
         let (first, second) = (number(clean[c]), number(again[c]));
-        format!("value is {first} and then {second} in coordinate {c} {at}, asked twice; is it random?")
+        format!(
+            "value is {first} and then {second} in coordinate {c} {at}, asked twice; is it random?"
+        )
     } else if let Some(c) = (0..used.len()).find(|&c| used[c] != clean[c]) {
         if used[c] == 1.0 && clean[c] == 0.0 {
             format!("value leaves coordinate {c} of out unwritten {at}")
@@ -105,7 +122,8 @@ fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut Che
     false
 }
 
-/// `add_jac_t` against central differences of value. Returns at how many coordinates there is a kink, and of how many.
+/// `add_jac_t` against central differences of value. Returns at how many coordinates there is a
+/// kink, and of how many.
 fn products(
     f: &dyn Inner,
     theta: &[f64],
@@ -152,8 +170,9 @@ fn products(
     }
     report.comparisons += 1;
     // Differences lose what the values have in common.
-    let slack =
-        1e-9 * (here.abs() + value(f, theta, i, j).iter().zip(w).map(|(v, w)| (v * w).abs()).sum::<f64>());
+    let slack = 1e-9
+        * (here.abs()
+            + value(f, theta, i, j).iter().zip(w).map(|(v, w)| (v * w).abs()).sum::<f64>());
     let at = format!("at i = {i}, j = {j}");
     if !equal(&kept, &expected, tolerance, slack) {
         let transposed = d == f.ell() && d <= MOST_COORDINATES && {
@@ -201,7 +220,8 @@ fn accumulation(
         let message = if equal(&onto, once, ROUNDING, ROUNDING) {
             format!("{call} overwrites out instead of adding to it ({at})")
         } else {
-            let how = describe(&onto, &plus_one, "what it adds to zeros, and one, make", &[], ROUNDING);
+            let how =
+                describe(&onto, &plus_one, "what it adds to zeros, and one, make", &[], ROUNDING);
             format!("{call}, asked to add to ones, {how} ({at})")
         };
         return report.wrong(Part::Inner, call, message);
@@ -230,13 +250,14 @@ fn differences(
 ) {
     let (d, ell) = (f.d(), f.ell());
     let at = format!("at i = {i}, j = {j}");
-    let mut verdict = |call: &'static str, got: &[f64], expected: &[f64], slack: f64, source: &str| {
-        report.comparisons += 1;
-        if !equal(got, expected, ROUNDING, slack) {
-            let how = describe(got, expected, source, &[], 1e-7);
-            report.wrong(Part::Inner, call, format!("{call} {how} ({at})"));
-        }
-    };
+    let mut verdict =
+        |call: &'static str, got: &[f64], expected: &[f64], slack: f64, source: &str| {
+            report.comparisons += 1;
+            if !equal(got, expected, ROUNDING, slack) {
+                let how = describe(got, expected, source, &[], 1e-7);
+                report.wrong(Part::Inner, call, format!("{call} {how} ({at})"));
+            }
+        };
     let (at_a, at_b) = (value(f, a, i, j), value(f, b, i, j));
     let expected: Vec<f64> = at_a.iter().zip(&at_b).map(|(a, b)| a - b).collect();
     let slack = ROUNDING * at_a.iter().chain(&at_b).map(|v| v.abs()).fold(0.0, f64::max);
@@ -247,7 +268,13 @@ fn differences(
     f.add_jac_t(b, i, j, w, -0.5, &mut expected);
     let mut got = vec![1.0; d];
     f.add_jac_t_difference(a, b, i, j, w, 0.5, &mut got);
-    verdict("add_jac_t_difference", &got, &expected, ROUNDING, "two calls of add_jac_t, onto ones, give");
+    verdict(
+        "add_jac_t_difference",
+        &got,
+        &expected,
+        ROUNDING,
+        "two calls of add_jac_t, onto ones, give",
+    );
     let mut got = vec![f64::NAN; ell * d];
     f.jacobian(a, i, j, &mut vec![0.0; ell], &mut got);
     let rows: Vec<f64> = (0..ell)
@@ -294,7 +321,8 @@ fn means(f: &dyn Inner, theta: &[f64], points: &mut Points, report: &mut CheckRe
         if equal(&got, &product_bar, 1e-8, 0.0) {
             accumulation(report, "add_mean_jac_t", &at, &got, &ask);
         } else {
-            let how = describe(&got, &product_bar, "the average of its products is", &factors, 1e-6);
+            let how =
+                describe(&got, &product_bar, "the average of its products is", &factors, 1e-6);
             report.wrong(Part::Inner, "add_mean_jac_t", format!("add_mean_jac_t {how} ({at})"));
         }
         w[i * ell..(i + 1) * ell].copy_from_slice(&w_i);
@@ -305,7 +333,8 @@ fn means(f: &dyn Inner, theta: &[f64], points: &mut Points, report: &mut CheckRe
     jacobians(f, theta, &terms, shared, report);
 }
 
-/// `means`, `add_weighted_jac_t` and `snapshot`: the terms that were averaged have weights, the others none.
+/// `means`, `add_weighted_jac_t` and `snapshot`: the terms that were averaged have weights, the
+/// others none.
 fn passes(
     f: &dyn Inner,
     theta: &[f64],
@@ -353,7 +382,11 @@ fn passes(
     let got = ask(0.0);
     if !equal(&got, weighted, 1e-8, 0.0) {
         let how = describe(&got, weighted, source, &factors, 1e-6);
-        return report.wrong(Part::Inner, "add_weighted_jac_t", format!("add_weighted_jac_t {how}"));
+        return report.wrong(
+            Part::Inner,
+            "add_weighted_jac_t",
+            format!("add_weighted_jac_t {how}"),
+        );
     }
     let onto: Vec<f64> = got.iter().map(|x| x + 1.0).collect();
     if !equal(&ask(1.0), &onto, ROUNDING, ROUNDING) {
@@ -362,8 +395,15 @@ fn passes(
     }
 }
 
-/// `mean_jacobians` at some terms, against `add_mean_jac_t`; not of so many numbers that they would fill the memory.
-fn jacobians(f: &dyn Inner, theta: &[f64], terms: &[usize], shared: bool, report: &mut CheckReport) {
+/// `mean_jacobians` at some terms, against `add_mean_jac_t`; not of so many numbers that they would
+/// fill the memory.
+fn jacobians(
+    f: &dyn Inner,
+    theta: &[f64],
+    terms: &[usize],
+    shared: bool,
+    report: &mut CheckReport,
+) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if n_x.saturating_mul(ell * d) > 1 << 26 {
         return;

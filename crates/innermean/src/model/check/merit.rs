@@ -9,7 +9,8 @@ use crate::model::problem::Objective;
 
 /// Steps of the dual prox.
 const ALPHAS: [f64; 3] = [0.2, 1.0, 5.0];
-/// What Fenchel and Young's inequality may miss, relative to its three terms: conjugates are often a difference of large numbers.
+/// What Fenchel and Young's inequality may miss, relative to its three terms: conjugates are often
+/// a difference of large numbers.
 const SLACK: f64 = 1e-8;
 
 /// One phi at a few points of its domain.
@@ -64,7 +65,8 @@ pub(super) fn check(
         let mut us: Vec<Vec<f64>> =
             averages.iter().map(|f_bar| f_bar[i * ell..(i + 1) * ell].to_vec()).collect();
         if let Some(u) = us.iter().find(|u| phi.value(u).is_nan()) {
-            let message = format!("value is NaN at i = {i}, u = {}; outside its domain it is +inf", list(u));
+            let message =
+                format!("value is NaN at i = {i}, u = {}; outside its domain it is +inf", list(u));
             report.wrong(Part::Merit, "value", message);
             continue;
         }
@@ -114,7 +116,8 @@ fn at_point(phi: &Phi<'_>, u: &[f64], tolerance: f64, report: &mut CheckReport) 
         let mut step = h;
         let (mut right, mut left, mut middle) = slopes(step);
         // Where phi bends sharply, as a logarithm near zero, the step is shortened.
-        while (!middle.is_finite() || (right - left).abs() > 1e-3 * size.max(middle.abs())) && step > 1e-3 * h
+        while (!middle.is_finite() || (right - left).abs() > 1e-3 * size.max(middle.abs()))
+            && step > 1e-3 * h
         {
             step *= 0.1;
             (right, left, middle) = slopes(step);
@@ -177,7 +180,10 @@ fn conjugate_at(phi: &Phi<'_>, u: &[f64], w: &[f64], report: &mut CheckReport) {
     } else if (conjugate + expected).abs() <= SLACK * size {
         "a sign?".to_owned()
     } else if expected.abs() > 1e-6 * size {
-        format!("it is {} times that; a factor, or a constant left out?", number(conjugate / expected))
+        format!(
+            "it is {} times that; a factor, or a constant left out?",
+            number(conjugate / expected)
+        )
     } else {
         "a constant left out?".to_owned()
     };
@@ -201,7 +207,8 @@ fn prox_at(phi: &Phi<'_>, u: &[f64], w: &[f64], report: &mut CheckReport) {
         if equal(&back, w, 1e-7, 1e-7 * size) {
             continue;
         }
-        // At a kink many w have the same u: then back is good if it is a subgradient, by Fenchel and Young.
+        // At a kink many w have the same u: then back is good if it is a subgradient, by Fenchel
+        // and Young.
         let point: Vec<f64> = moved.iter().zip(&back).map(|(m, b)| (m - b) / alpha).collect();
         let left = phi.value(&point) + phi.conjugate(&back) - dot(&point, &back);
         if left.abs() <= 1e-6 * (1.0 + phi.value(&point).abs() + dot(&point, &back).abs()) {

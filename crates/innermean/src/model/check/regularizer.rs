@@ -29,7 +29,12 @@ fn prox(g: &dyn Regularizer, alpha: f64, v: &[f64]) -> Prox {
     Prox { alpha, v: v.to_vec(), p, s }
 }
 
-pub(super) fn check(g: &dyn Regularizer, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn check(
+    g: &dyn Regularizer,
+    thetas: &[Vec<f64>],
+    points: &mut Points,
+    report: &mut CheckReport,
+) {
     let mut all = Vec::new();
     for theta in thetas {
         for alpha in ALPHAS {
@@ -62,8 +67,10 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
     let mu = g.mu();
     // Other points that are allowed: those of other proxes, and half of the way to them.
     let others = all.iter().skip(k + 1).chain(all).take(4).map(|other| other.p.clone());
-    let halves =
-        all.iter().take(2).map(|other| p.iter().zip(&other.p).map(|(p, z)| 0.9 * p + 0.1 * z).collect());
+    let halves = all
+        .iter()
+        .take(2)
+        .map(|other| p.iter().zip(&other.p).map(|(p, z)| 0.9 * p + 0.1 * z).collect());
     for z in others.chain(halves).chain([v.clone()]) {
         let there = g.value(&z);
         if !there.is_finite() {
@@ -71,8 +78,10 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
         }
         report.comparisons += 1;
         let linear = dot(s, &z) - dot(s, p);
-        let size =
-            there.abs() + value.abs() + norm_squared(s).sqrt() * distance_squared(&z, p).sqrt() + 1e-12;
+        let size = there.abs()
+            + value.abs()
+            + norm_squared(s).sqrt() * distance_squared(&z, p).sqrt()
+            + 1e-12;
         let excess = value + linear - there;
         // Written so that no NaN passes.
         if !(excess <= SLACK * size) {
@@ -103,7 +112,8 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
         }
     }
     report.comparisons += 1;
-    // Rounding may have carried s over the edge of the domain: a little towards the middle of all subgradients.
+    // Rounding may have carried s over the edge of the domain: a little towards the middle of all
+    // subgradients.
     let inward: Vec<f64> = (0..s.len())
         .map(|l| {
             let middle = all.iter().map(|other| other.s[l]).sum::<f64>() / all.len() as f64;
@@ -139,7 +149,8 @@ fn step(g: &dyn Regularizer, one: &Prox, points: &mut Points, report: &mut Check
     }
 }
 
-/// `coordinate(l)` takes the same steps as g does, coordinate by coordinate; for every l or for none.
+/// `coordinate(l)` takes the same steps as g does, coordinate by coordinate; for every l or for
+/// none.
 fn coordinates(g: &dyn Regularizer, all: &[Prox], points: &mut Points, report: &mut CheckReport) {
     let d = all[0].v.len();
     let told = (0..d).filter(|&l| g.coordinate(l).is_some()).count();
@@ -172,7 +183,13 @@ fn coordinates(g: &dyn Regularizer, all: &[Prox], points: &mut Points, report: &
 }
 
 /// `g(theta) - (lambda/2) |theta|^2 - <tilt, theta>` is a constant.
-fn quadratic(g: &dyn Regularizer, lambda: f64, tilt: &[f64], all: &[Prox], report: &mut CheckReport) {
+fn quadratic(
+    g: &dyn Regularizer,
+    lambda: f64,
+    tilt: &[f64],
+    all: &[Prox],
+    report: &mut CheckReport,
+) {
     let rest = |x: &[f64]| g.value(x) - 0.5 * lambda * norm_squared(x) - dot(tilt, x);
     let first = rest(&all[0].v);
     for one in all {

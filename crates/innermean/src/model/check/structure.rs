@@ -30,7 +30,12 @@ fn differs(a: &[f64], b: &[f64], size: f64) -> Option<usize> {
     (0..a.len()).find(|&c| (a[c] - b[c]).abs() > CLEARLY * size)
 }
 
-pub(super) fn check(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+pub(super) fn check(
+    f: &dyn Inner,
+    thetas: &[Vec<f64>],
+    points: &mut Points,
+    report: &mut CheckReport,
+) {
     let structure = f.structure();
     let mut bent = false;
     for (k, a) in thetas.iter().enumerate() {
@@ -91,7 +96,13 @@ fn affine(
 }
 
 /// f and f' w look at no coordinate outside the support: methods would not bring it up to date.
-fn support(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64], report: &mut CheckReport) {
+fn support(
+    f: &dyn Inner,
+    [a, b]: [&[f64]; 2],
+    (i, j): (usize, usize),
+    w: &[f64],
+    report: &mut CheckReport,
+) {
     report.comparisons += 3;
     let Some(support) = f.support(i) else {
         if let Some(other) = (0..f.n_x()).find(|&other| f.support(other).is_some()) {
@@ -133,7 +144,13 @@ fn support(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64]
 }
 
 /// What f promises about the size of f' holds at least here.
-fn bounds(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64], report: &mut CheckReport) {
+fn bounds(
+    f: &dyn Inner,
+    [a, b]: [&[f64]; 2],
+    (i, j): (usize, usize),
+    w: &[f64],
+    report: &mut CheckReport,
+) {
     let Bounds { b_f, b_theta, mean_jacobian } = f.bounds();
     let mut exceeded = |what: &str, bound: Option<f64>, size: f64| {
         report.comparisons += 1;
@@ -159,8 +176,14 @@ fn bounds(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), w: &[f64],
     }
 }
 
-/// Whether samples that are said to be shared, or separable, are: averages that rest on it would be wrong otherwise.
-pub(super) fn samples(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, report: &mut CheckReport) {
+/// Whether samples that are said to be shared, or separable, are: averages that rest on it would be
+/// wrong otherwise.
+pub(super) fn samples(
+    f: &dyn Inner,
+    thetas: &[Vec<f64>],
+    points: &mut Points,
+    report: &mut CheckReport,
+) {
     let sample = f.structure().sample;
     if sample != Sample::Own {
         for theta in thetas {
@@ -169,7 +192,13 @@ pub(super) fn samples(f: &dyn Inner, thetas: &[Vec<f64>], points: &mut Points, r
     }
 }
 
-fn related(f: &dyn Inner, theta: &[f64], sample: Sample, points: &mut Points, report: &mut CheckReport) {
+fn related(
+    f: &dyn Inner,
+    theta: &[f64],
+    sample: Sample,
+    points: &mut Points,
+    report: &mut CheckReport,
+) {
     let n_y = f.n_y(0);
     if let Some(i) = (1..f.n_x()).find(|&i| f.n_y(i) != n_y) {
         let message = format!(
@@ -190,7 +219,8 @@ fn related(f: &dyn Inner, theta: &[f64], sample: Sample, points: &mut Points, re
             _ => value(f, theta, i, j),
         };
         let (one, other) = (at(i), at(k));
-        let size = norm(&one) + norm(&other) + norm(&value(f, theta, i, j)) + norm(&value(f, theta, k, j));
+        let size =
+            norm(&one) + norm(&other) + norm(&value(f, theta, i, j)) + norm(&value(f, theta, k, j));
         if let Some(c) = differs(&one, &other, size) {
             let what = if sample == Sample::Shared {
                 "Shared, but f"

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::sparse::SparseRows;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{
-    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows, sparse_axpy,
-    sparse_dot,
+    add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
+    sparse_axpy, sparse_dot,
 };
 
 /// One row of a [`Collapsed`](super::Collapsed).
@@ -89,8 +89,8 @@ impl Matrix {
         }
     }
 
-    /// The terms in blocks, for passes that fill; and for those that add up vectors of length d, of which every block has one: it must
-    /// be worth it.
+    /// The terms in blocks, for passes that fill; and for those that add up vectors of length d, of
+    /// which every block has one: it must be worth it.
     pub(super) fn blocks(&self, shape: Shape, terms: usize, adding: bool) -> Blocks {
         match self {
             Matrix::Dense(_) => Blocks::new(terms, shape.d * shape.ell),
@@ -101,7 +101,8 @@ impl Matrix {
         }
     }
 
-    /// Terms whose rows, all together, stay near between two uses, and are enough to be worth a call.
+    /// Terms whose rows, all together, stay near between two uses, and are enough to be worth a
+    /// call.
     pub(super) fn tile(&self, shape: Shape) -> usize {
         let size = match self {
             Matrix::Dense(_) => shape.d * shape.ell,
@@ -144,7 +145,13 @@ impl Matrix {
 
     /// `sum += sum_r w_r (row r)` over the rows of some terms.
     #[inline(always)]
-    pub(super) fn add_weighted(&self, shape: Shape, terms: Range<usize>, w: &[f64], sum: &mut [f64]) {
+    pub(super) fn add_weighted(
+        &self,
+        shape: Shape,
+        terms: Range<usize>,
+        w: &[f64],
+        sum: &mut [f64],
+    ) {
         match self {
             Matrix::Dense(rows) => add_weighted_rows(&rows[shape.numbers(&terms)], w, sum),
             Matrix::Sparse(rows) => {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::inner::Inner;
 use crate::model::setting::InvalidSetting;
 
-/// Compressed rows: ell rows of length d for each term, all with the same columns, those of the term.
+/// Compressed rows: ell rows of length d for each term, all with the same columns, those of the
+/// term.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SparseRows {
     #[serde(with = "crate::run::checkpoint::shape::fixed")]
@@ -29,10 +30,12 @@ pub struct SparseRows {
 const MANY: usize = 1 << 10;
 
 impl SparseRows {
-    /// One row for each term, ell = 1: row i holds `values[starts[i]..starts[i + 1]]` at the columns of the same places.
+    /// One row for each term, ell = 1: row i holds `values[starts[i]..starts[i + 1]]` at the
+    /// columns of the same places.
     ///
     /// # Errors
-    /// Unless the starts rise from 0 to the number of values, columns rise within a row and are below d, and values are finite.
+    /// Unless the starts rise from 0 to the number of values, columns rise within a row and are
+    /// below d, and values are finite.
     pub fn new(
         d: usize,
         starts: Vec<usize>,
@@ -41,16 +44,22 @@ impl SparseRows {
     ) -> Result<Self, InvalidSetting> {
         let whole = starts.first() == Some(&0) && starts.last() == Some(&values.len());
         if !whole || columns.len() != values.len() || !starts.is_sorted() {
-            let given =
-                format!("{} starts, {} columns, {} values", starts.len(), columns.len(), values.len());
-            let expected = "starts that rise from 0 to the number of values, and a column for each value";
+            let given = format!(
+                "{} starts, {} columns, {} values",
+                starts.len(),
+                columns.len(),
+                values.len()
+            );
+            let expected =
+                "starts that rise from 0 to the number of values, and a column for each value";
             return Err(InvalidSetting::new("rows", given, expected));
         }
         let wrong = |i: usize| {
             let own = starts[i]..starts[i + 1];
             let columns = &columns[own.clone()];
             if let Some(k) = (1..columns.len()).find(|&k| columns[k - 1] >= columns[k]) {
-                let given = format!("column {} after column {} in row {i}", columns[k], columns[k - 1]);
+                let given =
+                    format!("column {} after column {} in row {i}", columns[k], columns[k - 1]);
                 return Some(InvalidSetting::new("rows", given, "columns that rise"));
             }
             if let Some(last) = columns.last().filter(|&&last| last as usize >= d) {
@@ -69,7 +78,12 @@ impl SparseRows {
     }
 
     /// Rows that are known to be in order.
-    pub(super) fn of_parts(d: usize, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Self {
+    pub(super) fn of_parts(
+        d: usize,
+        starts: Vec<usize>,
+        columns: Vec<u32>,
+        values: Vec<f64>,
+    ) -> Self {
         SparseRows { d, ell: 1, starts, columns, values }
     }
 
@@ -83,7 +97,8 @@ impl SparseRows {
     /// Zeros at the supports of f; None if it does not know them.
     pub(super) fn zeros(f: &dyn Inner) -> Option<Self> {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-        let mut rows = SparseRows { d, ell, starts: vec![0], columns: Vec::new(), values: Vec::new() };
+        let mut rows =
+            SparseRows { d, ell, starts: vec![0], columns: Vec::new(), values: Vec::new() };
         for i in 0..n_x {
             rows.columns.extend_from_slice(f.support(i)?);
             rows.starts.push(rows.columns.len());

@@ -5,7 +5,8 @@ use super::{Collapsed, SparseRows};
 use crate::model::inner::{Inner, Passes};
 
 impl Collapsed {
-    /// The same matrix lying on its side: d rows with a number for each of the `n_X ell`, offsets zero.
+    /// The same matrix lying on its side: d rows with a number for each of the `n_X ell`, offsets
+    /// zero.
     pub(crate) fn transposed(&self) -> Collapsed {
         let (rows, d) = (self.n_x() * self.ell(), self.d());
         let row = |r: usize| self.row(r / self.ell(), r % self.ell());
@@ -15,7 +16,11 @@ impl Collapsed {
             let mut columns = vec![0.0; rows * d];
             for r in 0..rows {
                 if let Row::Dense(values) = row(r) {
-                    columns[r..].iter_mut().step_by(rows).zip(values).for_each(|(out, value)| *out = *value);
+                    columns[r..]
+                        .iter_mut()
+                        .step_by(rows)
+                        .zip(values)
+                        .for_each(|(out, value)| *out = *value);
                 }
             }
             Matrix::Dense(columns)

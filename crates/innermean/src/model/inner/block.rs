@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-/// The block to which sample j of `n_y` belongs, if blocks have at most `most` samples, all but the last equally many. A j that is drawn uniformly
-/// draws a block with a probability in proportion to its size: the mean over the block has the mean over all samples as its
-/// expectation.
+/// The block to which sample j of `n_y` belongs, if blocks have at most `most` samples, all but the
+/// last equally many. A j that is drawn uniformly draws a block with a probability in proportion to
+/// its size: the mean over the block has the mean over all samples as its expectation.
 #[inline(always)]
 pub fn block_of(j: usize, n_y: usize, most: usize) -> Range<usize> {
     if most >= n_y {

@@ -33,7 +33,14 @@ pub(super) fn gram(f: &dyn Inner, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Opt
 }
 
 /// [`Passes::jacobian`], for an f without its own.
-pub(super) fn jacobian(f: &dyn Inner, theta: &[f64], i: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
+pub(super) fn jacobian(
+    f: &dyn Inner,
+    theta: &[f64],
+    i: usize,
+    j: usize,
+    work: &mut [f64],
+    out: &mut [f64],
+) {
     work.fill(0.0);
     out.fill(0.0);
     for (c, row) in out.chunks_exact_mut(f.d()).enumerate() {
@@ -154,7 +161,14 @@ pub(super) fn mean(f: &dyn Inner, theta: &[f64], i: usize, work: &mut [f64], out
 }
 
 /// [`Passes::add_mean_jac_t`], for an f without its own.
-pub(super) fn add_mean_jac_t(f: &dyn Inner, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
+pub(super) fn add_mean_jac_t(
+    f: &dyn Inner,
+    theta: &[f64],
+    i: usize,
+    w: &[f64],
+    c: f64,
+    out: &mut [f64],
+) {
     let n_y = f.n_y(i);
     for j in 0..n_y {
         f.add_jac_t(theta, i, j, w, c / n_y as f64, out);
@@ -183,7 +197,9 @@ pub(super) fn mean_jacobians(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
     if f.structure().sample == Sample::Shared {
         let (first, others) = out.split_at_mut(ell * d);
         mean_jacobian(f, theta, 0, first);
-        return others.chunks_exact_mut(ell * d).for_each(|jacobian| jacobian.copy_from_slice(first));
+        return others
+            .chunks_exact_mut(ell * d)
+            .for_each(|jacobian| jacobian.copy_from_slice(first));
     }
     blocks(f).fill(ell * d, out, |range, rows| {
         for (i, jacobian) in range.zip(rows.chunks_exact_mut(ell * d)) {
@@ -193,7 +209,12 @@ pub(super) fn mean_jacobians(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
 }
 
 /// [`Passes::means_and_jacobians`], for an f without its own.
-pub(super) fn means_and_jacobians(f: &dyn Inner, theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]) {
+pub(super) fn means_and_jacobians(
+    f: &dyn Inner,
+    theta: &[f64],
+    f_bar: &mut [f64],
+    jacobians: &mut [f64],
+) {
     f.means(theta, f_bar);
     f.mean_jacobians(theta, jacobians);
 }
@@ -234,7 +255,14 @@ pub(super) fn gradient(
 }
 
 /// `out = (1/b) sum_j f_theta(x_i, y_ij)`
-fn mean_of(f: &dyn Inner, theta: &[f64], i: usize, js: Range<usize>, work: &mut [f64], out: &mut [f64]) {
+fn mean_of(
+    f: &dyn Inner,
+    theta: &[f64],
+    i: usize,
+    js: Range<usize>,
+    work: &mut [f64],
+    out: &mut [f64],
+) {
     let count = js.len() as f64;
     out.fill(0.0);
     for j in js {
@@ -289,7 +317,8 @@ fn mean_and_jacobian_of(
     }
 }
 
-/// [`super::Passes::gradient`] in two passes over the data, one for the averages and one for the sum.
+/// [`super::Passes::gradient`] in two passes over the data, one for the averages and one for the
+/// sum.
 pub(crate) fn gradient_in_two_passes(
     f: &dyn Inner,
     theta: &[f64],
@@ -301,16 +330,23 @@ pub(crate) fn gradient_in_two_passes(
     f.means(theta, f_bar);
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut loss = [0.0];
-    Blocks::new(n_x, MERIT * ell).fill_and_add(ell, w, 1.0 / n_x as f64, &mut loss, |terms, w, loss| {
-        let own = terms.start * ell..terms.end * ell;
-        loss[0] = duals(terms, &f_bar[own], w);
-    });
+    Blocks::new(n_x, MERIT * ell).fill_and_add(
+        ell,
+        w,
+        1.0 / n_x as f64,
+        &mut loss,
+        |terms, w, loss| {
+            let own = terms.start * ell..terms.end * ell;
+            loss[0] = duals(terms, &f_bar[own], w);
+        },
+    );
     out.fill(0.0);
     f.add_weighted_jac_t(theta, w, out);
     loss[0]
 }
 
-/// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as there are, but at least one for each term.
+/// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as
+/// there are, but at least one for each term.
 pub(crate) fn pieces(f: &dyn Inner) -> usize {
     let samples = match f.structure().sample {
         Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
@@ -323,7 +359,8 @@ pub(crate) fn pieces(f: &dyn Inner) -> usize {
 pub(crate) fn blocks(f: &dyn Inner) -> Blocks {
     let (n_x, ell, d) = (f.n_x(), f.ell(), f.d());
     if n_x > 0 && f.support(0).is_some() {
-        // A block that brings a vector of length d, to add up or to work in, is worth it if it looks at as many numbers.
+        // A block that brings a vector of length d, to add up or to work in, is worth it if it
+        // looks at as many numbers.
         return Blocks::balanced(n_x, d, |i| ell * f.support(i).map_or(d, <[u32]>::len));
     }
     Blocks::balanced(n_x, 0, |i| d * ell * f.n_y(i))
@@ -340,7 +377,8 @@ pub(crate) fn mean_jacobian(f: &dyn Inner, theta: &[f64], i: usize, out: &mut [f
     }
 }
 
-/// Coordinates that a term looks at, on the average of terms that are evenly spread; none where f does not tell.
+/// Coordinates that a term looks at, on the average of terms that are evenly spread; none where f
+/// does not tell.
 pub(crate) fn mean_support(f: &dyn Inner) -> Option<f64> {
     let (n_x, count) = (f.n_x(), f.n_x().min(LOOKED_AT));
     let sizes = (0..count).map(|k| f.support(k * n_x / count).map(<[u32]>::len));

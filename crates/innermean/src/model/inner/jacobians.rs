@@ -4,7 +4,8 @@ use super::{Inner, blocks};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, distance_squared, norm_squared};
 
-/// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of them, or its support.
+/// Jacobians of single terms, one at a time, at the coordinates that the term looks at: all of
+/// them, or its support.
 pub(crate) struct Jacobians<'f> {
     f: &'f dyn Inner,
     theta: &'f [f64],
@@ -19,7 +20,8 @@ impl<'f> Jacobians<'f> {
         Jacobians { f, theta, unit: vec![0.0; f.ell()], whole: vec![0.0; f.d()], rows: Vec::new() }
     }
 
-    /// `fbar_i'(theta)`: ell rows, one after the other, each of as many numbers as term i has coordinates.
+    /// `fbar_i'(theta)`: ell rows, one after the other, each of as many numbers as term i has
+    /// coordinates.
     pub(crate) fn mean(&mut self, i: usize) -> &[f64] {
         let (f, theta) = (self.f, self.theta);
         self.rows_of(i, |unit, row| f.add_mean_jac_t(theta, i, unit, 1.0, row))
@@ -49,14 +51,17 @@ impl<'f> Jacobians<'f> {
     }
 }
 
-/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one, otherwise by one pass at theta.
+/// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one,
+/// otherwise by one pass at theta.
 pub fn mean_jacobian_norm(f: &dyn Inner, theta: &[f64]) -> f64 {
     f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
-        blocks(f).max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
+        blocks(f)
+            .max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
     })
 }
 
-/// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer terms, evenly spread.
+/// The root of the mean of `|fbar_i'(theta)|^2` (Frobenius) over i, measured on at most 1024 outer
+/// terms, evenly spread.
 pub fn typical_mean_jacobian(f: &dyn Inner, theta: &[f64]) -> f64 {
     let n = f.n_x();
     let count = n.min(MANY);
@@ -65,8 +70,8 @@ pub fn typical_mean_jacobian(f: &dyn Inner, theta: &[f64]) -> f64 {
     (sum / count as f64).sqrt()
 }
 
-/// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2` (Frobenius), measured on at most
-/// 64 outer terms and as many samples of each, evenly spread.
+/// How far the Jacobians of single samples lie from their mean: `max_i mean_j |f'_ij - fbar_i'|^2`
+/// (Frobenius), measured on at most 64 outer terms and as many samples of each, evenly spread.
 pub fn jacobian_spread(f: &dyn Inner, theta: &[f64]) -> f64 {
     let probes = |n: usize| (0..n.min(PROBES)).map(move |k| k * n / n.min(PROBES));
     let mut jacobians = Jacobians::new(f, theta);
@@ -110,8 +115,8 @@ const PROBES: usize = 64;
 /// Terms at which [`typical_mean_jacobian`] looks.
 const MANY: usize = 1024;
 
-/// What [`Inner::some_mean_jacobians`] may return: terms that are spread evenly, each averaged over all samples if they are few, otherwise over blocks
-/// that are spread evenly.
+/// What [`Inner::some_mean_jacobians`] may return: terms that are spread evenly, each averaged over
+/// all samples if they are few, otherwise over blocks that are spread evenly.
 pub(crate) fn sampled_mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     let terms = (MOST_NUMBERS / (ell * d)).clamp(1, MANY).min(n_x);
@@ -128,7 +133,14 @@ pub(crate) fn sampled_mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
                 } else {
                     for block in 0..BLOCKS {
                         let first = block * (n_y - BLOCK) / (BLOCKS - 1);
-                        f.add_block_jac_t(theta, i, first..first + BLOCK, &unit, 1.0 / BLOCKS as f64, row);
+                        f.add_block_jac_t(
+                            theta,
+                            i,
+                            first..first + BLOCK,
+                            &unit,
+                            1.0 / BLOCKS as f64,
+                            row,
+                        );
                     }
                 }
                 unit[c] = 0.0;

@@ -2,8 +2,8 @@
 
 use super::{Inner, Passes, Structure};
 
-/// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen at run time
-/// (`Box<dyn Inner>`).
+/// Writes `impl Inner` for a pointer to one, so that a problem can borrow its f or hold one chosen
+/// at run time (`Box<dyn Inner>`).
 macro_rules! pass_on {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
         pass_on!(@ &'_ F; $(fn $name($($arg: $type),*) $(-> $out)?;)*);

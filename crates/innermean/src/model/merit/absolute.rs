@@ -6,7 +6,8 @@ use super::ScalarMerit;
 use crate::linalg::scalar::clamp;
 use crate::model::setting::{self, InvalidSetting};
 
-/// The absolute value, `c` times: mean absolute deviation. Not smooth; [`Huber`](super::Huber) is its smooth kin.
+/// The absolute value, `c` times: mean absolute deviation. Not smooth; [`Huber`](super::Huber) is
+/// its smooth kin.
 ///
 /// ```text
 /// phi(u)               = c |u|

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Absolute, DownsideSquare, Huber, Merit, Square};
 
-/// One of the merits of this room, chosen at run time as by a command line: one `match` per call, so that it
-/// inlines where `Box<dyn Merit>` would not. It answers bit for bit like the merit it holds.
+/// One of the merits of this room, chosen at run time as by a command line: one `match` per call,
+/// so that it inlines where `Box<dyn Merit>` would not. It answers bit for bit like the merit it
+/// holds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnyMerit {
@@ -21,7 +22,8 @@ pub enum AnyMerit {
     Huber(Huber),
 }
 
-/// Writes what depends on the list of variants, so that a new merit is one more word at the bottom of this file.
+/// Writes what depends on the list of variants, so that a new merit is one more word at the bottom
+/// of this file.
 macro_rules! variants {
     ($($Variant:ident)*) => {
         $(

@@ -18,16 +18,18 @@ use crate::model::setting::InvalidSetting;
 /// B_w                    = inf
 /// ```
 ///
-/// for `0 < q < 1`, on `0 < u < 1`. A proportion of exactly 0 leaves `-log(1 - u)`, which stands on all `u < 1`, one of 1 leaves `-log u` on
-/// all `u > 0`: nothing bends at the other end, which averages of probabilities do not pass. Then
+/// for `0 < q < 1`, on `0 < u < 1`. A proportion of exactly 0 leaves `-log(1 - u)`, which stands on
+/// all `u < 1`, one of 1 leaves `-log u` on all `u > 0`: nothing bends at the other end, which
+/// averages of probabilities do not pass. Then
 ///
 /// ```text
 /// q = 0:  phi*(w) = w - 1 - log w,  w > 0;   prox: the positive root of  v^2 + (alpha - w) v - alpha = 0
 /// q = 1:  phi*(w) = -1 - log(-w),   w < 0;   prox: the negative root of  v^2 - w v - alpha = 0
 /// ```
 ///
-/// `u(v)` is `(phi*)'`. Its slope `1 / phi''(u)` is at most 1, so that the equation of the prox rises with a slope between 1 and `1 + alpha`:
-/// Newton's steps, safeguarded by halving, find the root to rounding in a few.
+/// `u(v)` is `(phi*)'`. Its slope `1 / phi''(u)` is at most 1, so that the equation of the prox
+/// rises with a slope between 1 and `1 + alpha`: Newton's steps, safeguarded by halving, find the
+/// root to rounding in a few.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Bernoulli {
@@ -44,7 +46,11 @@ impl Bernoulli {
             None => Ok(Self { proportions }),
             Some(i) => {
                 let name = format!("proportions[{i}]");
-                Err(InvalidSetting::new(name, format!("{:?}", proportions[i]), "a number in [0, 1]"))
+                Err(InvalidSetting::new(
+                    name,
+                    format!("{:?}", proportions[i]),
+                    "a number in [0, 1]",
+                ))
             }
         }
     }
@@ -76,8 +82,8 @@ impl From<Bernoulli> for Vec<f64> {
     }
 }
 
-/// The u in [0, 1] with `w u^2 + (1 - w) u - q = 0`, and 1 - u, both without cancellation: with `s = sqrt((1 - w)^2 + 4 w q)`
-/// they are `2 q / (1 - w + s)` and `2 (1 - q) / (1 + w + s)`.
+/// The u in [0, 1] with `w u^2 + (1 - w) u - q = 0`, and 1 - u, both without cancellation: with `s
+/// = sqrt((1 - w)^2 + 4 w q)` they are `2 q / (1 - w + s)` and `2 (1 - q) / (1 + w + s)`.
 #[inline(always)]
 fn averages(q: f64, w: f64) -> (f64, f64) {
     let s = if w > 0.0 {
@@ -85,14 +91,16 @@ fn averages(q: f64, w: f64) -> (f64, f64) {
     } else {
         ((1.0 + w) * (1.0 + w) - 4.0 * w * (1.0 - q)).sqrt()
     };
-    // Of each pair at least one has a denominator in which nothing cancels; the other follows from u + (1 - u) = 1.
+    // Of each pair at least one has a denominator in which nothing cancels; the other follows from
+    // u + (1 - u) = 1.
     if w > 0.0 {
         let rest = 2.0 * (1.0 - q) / (1.0 + w + s);
         let u = if w < 1.0 { 2.0 * q / (1.0 - w + s) } else { (w - 1.0 + s) / (2.0 * w) };
         (u, rest)
     } else {
         let u = 2.0 * q / (1.0 - w + s);
-        let rest = if w > -1.0 { 2.0 * (1.0 - q) / (1.0 + w + s) } else { (-w - 1.0 + s) / (-2.0 * w) };
+        let rest =
+            if w > -1.0 { 2.0 * (1.0 - q) / (1.0 + w + s) } else { (-w - 1.0 + s) / (-2.0 * w) };
         (u, rest)
     }
 }
@@ -119,7 +127,8 @@ fn root(q: f64, alpha: f64, w: f64) -> f64 {
         // 1/phi''(u) = u^2 (1-u)^2 / (q (1-u)^2 + (1-q) u^2)
         let slope = (u * rest).powi(2) / (q * rest * rest + (1.0 - q) * u * u);
         let newton = excess / (1.0 + alpha * slope);
-        // u bends sharply where q is small: a step that does not halve the one before it is of no use either.
+        // u bends sharply where q is small: a step that does not halve the one before it is of no
+        // use either.
         let useful = lo <= v - newton && v - newton <= hi && 2.0 * newton.abs() <= last;
         let step = if useful { newton } else { v - 0.5 * (lo + hi) };
         last = step.abs();

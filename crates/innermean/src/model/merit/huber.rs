@@ -6,7 +6,8 @@ use super::ScalarMerit;
 use crate::linalg::scalar::clamp;
 use crate::model::setting::{self, InvalidSetting};
 
-/// Huber's function, `c` times: the absolute value with its kink replaced by a parabola of half-width `h`.
+/// Huber's function, `c` times: the absolute value with its kink replaced by a parabola of
+/// half-width `h`.
 ///
 /// ```text
 /// phi(u)               = c u^2 / (2 h)  if |u| <= h,  c (|u| - h/2)  otherwise
@@ -30,7 +31,10 @@ impl Huber {
     /// # Errors
     /// Unless `weight` and `width` are finite and above 0.
     pub fn new(weight: f64, width: f64) -> Result<Self, InvalidSetting> {
-        Ok(Self { weight: setting::positive("weight", weight)?, width: setting::positive("width", width)? })
+        Ok(Self {
+            weight: setting::positive("weight", weight)?,
+            width: setting::positive("width", width)?,
+        })
     }
 
     /// `c`
@@ -67,7 +71,11 @@ impl ScalarMerit for Huber {
 
     #[inline(always)]
     fn phi_star(&self, _: usize, w: f64) -> f64 {
-        if w.abs() <= self.weight { 0.5 * self.width * w * (w / self.weight) } else { f64::INFINITY }
+        if w.abs() <= self.weight {
+            0.5 * self.width * w * (w / self.weight)
+        } else {
+            f64::INFINITY
+        }
     }
 
     #[inline(always)]

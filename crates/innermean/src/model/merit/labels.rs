@@ -15,9 +15,11 @@ impl Labels {
     pub(super) fn new(labels: Vec<f64>) -> Result<Self, InvalidSetting> {
         match labels.iter().position(|y| y.abs() != 1.0) {
             None => Ok(Self(labels)),
-            Some(i) => {
-                Err(InvalidSetting::new(format!("labels[{i}]"), format!("{:?}", labels[i]), "-1 or 1"))
-            }
+            Some(i) => Err(InvalidSetting::new(
+                format!("labels[{i}]"),
+                format!("{:?}", labels[i]),
+                "-1 or 1",
+            )),
         }
     }
 

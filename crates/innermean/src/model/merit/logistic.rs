@@ -24,8 +24,9 @@ use crate::model::setting::InvalidSetting;
 /// B_w                    = sqrt(ell)
 /// ```
 ///
-/// With `v = s(t)` the derivative of `phi_i*` in v is t, which turns the prox into that equation. Its left side rises with a slope
-/// between alpha and `alpha + 1/4`: Newton's steps, safeguarded by halving, find the root to rounding in a few.
+/// With `v = s(t)` the derivative of `phi_i*` in v is t, which turns the prox into that equation.
+/// Its left side rises with a slope between alpha and `alpha + 1/4`: Newton's steps, safeguarded by
+/// halving, find the root to rounding in a few.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Logistic {
@@ -76,8 +77,9 @@ const MOST_STEPS: usize = 100;
 /// Numbers whose logarithms are taken together: a lane multiplies at most 16 factors of at most 2.
 const TILE: usize = 128;
 
-/// Slopes, and the sum of values. One exponential serves both: with `e = e^-|t|` the slope is made of `1 / (1 + e)` and the value of
-/// `log(1 + e)`. The logarithms of a lane are that of a product, kept as `q = prod (1 + e) - 1` so that small e are not lost.
+/// Slopes, and the sum of values. One exponential serves both: with `e = e^-|t|` the slope is made
+/// of `1 / (1 + e)` and the value of `log(1 + e)`. The logarithms of a lane are that of a product,
+/// kept as `q = prod (1 + e) - 1` so that small e are not lost.
 #[inline(always)]
 fn tile(u: &[f64], y: &[f64], out: &mut [f64]) -> f64 {
     let (mut lines, mut q) = ([0.0; LANES], [0.0; LANES]);
@@ -126,7 +128,9 @@ impl ScalarMerit for Logistic {
         let mut slopes = [0.0; TILE];
         if ell == 1 {
             let tiles = terms.clone().step_by(TILE).zip(u.chunks(TILE));
-            return tiles.map(|(i, u)| self.phis_and_slopes(i..i + u.len(), u, &mut slopes[..u.len()])).sum();
+            return tiles
+                .map(|(i, u)| self.phis_and_slopes(i..i + u.len(), u, &mut slopes[..u.len()]))
+                .sum();
         }
         terms
             .zip(u.chunks_exact(ell.max(1)))

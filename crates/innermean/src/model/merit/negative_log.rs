@@ -7,9 +7,11 @@ use super::Merit;
 use crate::linalg::scalar::clamp;
 use crate::model::setting::{self, InvalidSetting};
 
-/// The cross-entropy of averaged probabilities u against targets `q_i`, with a weight for each coordinate of each term.
+/// The cross-entropy of averaged probabilities u against targets `q_i`, with a weight for each
+/// coordinate of each term.
 ///
-/// Coordinate by coordinate, with `q >= 0`, a floor `e >= 0`, and a unit `t > 0` in which u is measured, 1 unless it is given:
+/// Coordinate by coordinate, with `q >= 0`, a floor `e >= 0`, and a unit `t > 0` in which u is
+/// measured, 1 unless it is given:
 ///
 /// ```text
 /// phi(u)               = -q log(u/t)                     if u >= e t
@@ -23,10 +25,12 @@ use crate::model::setting::{self, InvalidSetting};
 ///
 /// and for `q = 0`: `phi = 0`, `phi* = 0` at 0 and inf elsewhere, a prox of 0.
 ///
-/// The curvature `q / u^2` of a logarithm grows without bound towards zero: with `e = 0` there is no `gamma` above 0, and methods go by
-/// the curvature where they start. [`NegativeLog::with_floor`] goes on along the tangent below e. That changes nothing for averages of e and
-/// above, so that a solution whose averages all lie there is one of the logarithm itself; see [`NegativeLog::is_exact_at`].
-/// Below e the slope is the one at e: an average that is too small, or a linear model of it that is negative, is still driven up.
+/// The curvature `q / u^2` of a logarithm grows without bound towards zero: with `e = 0` there is
+/// no `gamma` above 0, and methods go by the curvature where they start.
+/// [`NegativeLog::with_floor`] goes on along the tangent below e. That changes nothing for averages
+/// of e and above, so that a solution whose averages all lie there is one of the logarithm itself;
+/// see [`NegativeLog::is_exact_at`]. Below e the slope is the one at e: an average that is too
+/// small, or a linear model of it that is negative, is still driven up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NegativeLog {
     ell: usize,
@@ -46,7 +50,8 @@ impl NegativeLog {
     /// Weights `q_ic`, `ell` for each outer term; the logarithm itself, with no floor.
     ///
     /// # Errors
-    /// Unless there are `ell` weights for each of one or more terms, all finite and 0 or above, and one above 0.
+    /// Unless there are `ell` weights for each of one or more terms, all finite and 0 or above, and
+    /// one above 0.
     pub fn new(ell: usize, weights: Vec<f64>) -> Result<Self, InvalidSetting> {
         if ell == 0 || weights.is_empty() || !weights.len().is_multiple_of(ell) {
             let given = format!("{} numbers in rows of {ell}", weights.len());
@@ -58,10 +63,12 @@ impl NegativeLog {
         if weights.iter().all(|q| *q == 0.0) {
             return Err(InvalidSetting::new("weights", "all 0", "at least one above 0"));
         }
-        Ok(NegativeLog { ell, weights, units: Vec::new(), floor: 0.0, most: 0.0, longest: 0.0 }.measured())
+        Ok(NegativeLog { ell, weights, units: Vec::new(), floor: 0.0, most: 0.0, longest: 0.0 }
+            .measured())
     }
 
-    /// The same with averages measured in units of their own, `t_ic` for each weight: phi is 0 where `u = t`. The floor counts in these units.
+    /// The same with averages measured in units of their own, `t_ic` for each weight: phi is 0
+    /// where `u = t`. The floor counts in these units.
     ///
     /// # Errors
     /// Unless there is one for each weight, finite and above 0.
@@ -105,7 +112,8 @@ impl NegativeLog {
         self.floor
     }
 
-    /// Whether no average that counts lies below the floor: then phi is the negative logarithm at all of them.
+    /// Whether no average that counts lies below the floor: then phi is the negative logarithm at
+    /// all of them.
     pub fn is_exact_at(&self, f_bar: &[f64]) -> bool {
         (0..f_bar.len()).all(|k| self.is_exact_for(k, f_bar[k]))
     }
@@ -162,7 +170,11 @@ impl Merit for NegativeLog {
         let mut sum = 0.0;
         for (c, (&q, &w)) in self.row(i).iter().zip(w).enumerate() {
             let w = w * self.unit(i * self.ell + c);
-            let within = if q == 0.0 { w == 0.0 } else { w < 0.0 && -w * self.floor <= q * (1.0 + ROUNDING) };
+            let within = if q == 0.0 {
+                w == 0.0
+            } else {
+                w < 0.0 && -w * self.floor <= q * (1.0 + ROUNDING)
+            };
             sum += match (within, q == 0.0) {
                 (false, _) => f64::INFINITY,
                 (true, true) => 0.0,
@@ -179,7 +191,8 @@ impl Merit for NegativeLog {
             } else {
                 let reach = (*w * *w + 4.0 * alpha * q).sqrt();
                 // Of the two ways to write the root the one in which nothing cancels.
-                let root = if *w > 0.0 { -2.0 * alpha * q / (*w + reach) } else { 0.5 * (*w - reach) };
+                let root =
+                    if *w > 0.0 { -2.0 * alpha * q / (*w + reach) } else { 0.5 * (*w - reach) };
                 clamp(root, -q / (self.floor * self.unit(i * self.ell + c)), 0.0)
             };
         }

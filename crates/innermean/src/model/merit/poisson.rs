@@ -5,7 +5,8 @@ use super::bernoulli::positive_root;
 use crate::linalg::elementary::Elementary;
 use crate::model::setting::{self, InvalidSetting};
 
-/// Half the deviance of a Poisson count `c_i` whose mean is `n_i u`, with a scale s common to all terms:
+/// Half the deviance of a Poisson count `c_i` whose mean is `n_i u`, with a scale s common to all
+/// terms:
 ///
 /// ```text
 /// phi_i(u)               = s (n u - c + c log(c / (n u)))            on u > 0
@@ -16,10 +17,11 @@ use crate::model::setting::{self, InvalidSetting};
 /// B_w                    = inf
 /// ```
 ///
-/// The conjugate is reached at `u = s c / (s n - w)`. A count of 0 leaves `s n u`, taken on all of the line: `phi* = 0` at `w = s n` and inf
-/// elsewhere, a prox of `s n`.
+/// The conjugate is reached at `u = s c / (s n - w)`. A count of 0 leaves `s n u`, taken on all of
+/// the line: `phi* = 0` at `w = s n` and inf elsewhere, a prox of `s n`.
 ///
-/// The scale makes the loss comparable between data sets: with `s = 1 / (mean of the n_i)` it is the deviance for each unit of exposure.
+/// The scale makes the loss comparable between data sets: with `s = 1 / (mean of the n_i)` it is
+/// the deviance for each unit of exposure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Poisson {
     /// `s n_i`
@@ -32,12 +34,17 @@ impl Poisson {
     /// Counts `c_i` and exposures `n_i`, one of each for every outer term.
     ///
     /// # Errors
-    /// Unless there is an exposure for each count, the counts are finite and 0 or above, the exposures finite and above 0, and so is the scale.
+    /// Unless there is an exposure for each count, the counts are finite and 0 or above, the
+    /// exposures finite and above 0, and so is the scale.
     pub fn new(counts: Vec<f64>, exposures: Vec<f64>, scale: f64) -> Result<Self, InvalidSetting> {
         let scale = setting::positive("scale", scale)?;
         if counts.len() != exposures.len() {
             let expected = format!("one for each of {} counts", counts.len());
-            return Err(InvalidSetting::new("exposures", format!("{} numbers", exposures.len()), expected));
+            return Err(InvalidSetting::new(
+                "exposures",
+                format!("{} numbers", exposures.len()),
+                expected,
+            ));
         }
         for (i, (c, n)) in counts.iter().zip(&exposures).enumerate() {
             setting::non_negative(&format!("counts[{i}]"), *c)?;

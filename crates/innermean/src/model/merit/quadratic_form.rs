@@ -19,8 +19,9 @@ use crate::model::setting::InvalidSetting;
 /// B_w                  = inf
 /// ```
 ///
-/// C is positive definite. It may be an average `C = (1/T) sum_t c_t c_t'` of which the rows `c_t` are kept, so that a stochastic
-/// method samples `c_t c_t' w` in `O(ell)`. The prox costs `O(ell^2)` for any alpha, and no memory.
+/// C is positive definite. It may be an average `C = (1/T) sum_t c_t c_t'` of which the rows `c_t`
+/// are kept, so that a stochastic method samples `c_t c_t' w` in `O(ell)`. The prox costs
+/// `O(ell^2)` for any alpha, and no memory.
 #[derive(Debug, Clone)]
 pub struct QuadraticForm {
     ell: usize,
@@ -45,7 +46,11 @@ impl QuadraticForm {
         let ell = matrix.len().isqrt();
         if ell == 0 || ell * ell != matrix.len() {
             let entries = format!("{} numbers", matrix.len());
-            return Err(InvalidSetting::new("matrix", entries, "as many rows as columns, at least one"));
+            return Err(InvalidSetting::new(
+                "matrix",
+                entries,
+                "as many rows as columns, at least one",
+            ));
         }
         let largest = matrix.iter().fold(0.0_f64, |most, c| most.max(c.abs()));
         for r in 0..ell {
@@ -75,7 +80,11 @@ impl QuadraticForm {
         let rows = rows.into();
         if ell == 0 || rows.is_empty() || !rows.len().is_multiple_of(ell) {
             let shape = format!("{} numbers in rows of {ell}", rows.len());
-            return Err(InvalidSetting::new("rows", shape, "at least one whole row of at least one number"));
+            return Err(InvalidSetting::new(
+                "rows",
+                shape,
+                "at least one whole row of at least one number",
+            ));
         }
         let mut matrix = vec![0.0; ell * ell];
         let scale = 1.0 / (rows.len() / ell) as f64;
@@ -132,9 +141,11 @@ impl QuadraticForm {
         self.eigenvalues
     }
 
-    /// The largest eigenvalue among the `c_t c_t'`, `max_t |c_t|^2`; that of C, if it is not known as an average.
+    /// The largest eigenvalue among the `c_t c_t'`, `max_t |c_t|^2`; that of C, if it is not known
+    /// as an average.
     pub fn largest_sample(&self) -> f64 {
-        let most = |rows: &Arc<[f64]>| rows.chunks_exact(self.ell).map(norm_squared).fold(0.0, f64::max);
+        let most =
+            |rows: &Arc<[f64]>| rows.chunks_exact(self.ell).map(norm_squared).fold(0.0, f64::max);
         self.rows.as_ref().map_or(self.eigenvalues.1, most)
     }
 
@@ -146,7 +157,8 @@ impl QuadraticForm {
         }
     }
 
-    /// `out += c c_t c_t' w`, an unbiased sample of `c C w`; `c C w` itself if C is not known as an average.
+    /// `out += c c_t c_t' w`, an unbiased sample of `c C w`; `c C w` itself if C is not known as an
+    /// average.
     #[inline(always)]
     pub fn add_sample_product(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
         match &self.rows {

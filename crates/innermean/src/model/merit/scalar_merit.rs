@@ -5,16 +5,18 @@ use std::ops::Range;
 use super::{Merit, difference};
 use crate::linalg::vector::dispatch;
 
-/// Of u, the step of a difference: the cube root of rounding, where the two errors of a central difference meet.
+/// Of u, the step of a difference: the cube root of rounding, where the two errors of a central
+/// difference meet.
 const DIFFERENCE: f64 = 6e-6;
 
-/// A family of convex functions `phi_i` of one number. Whatever implements it is a [`Merit`] on `R^ell`:
-/// `phi_i(u) = sum_c phi_i(u_c)`, whose gradient, conjugate and prox all go coordinate by coordinate.
+/// A family of convex functions `phi_i` of one number. Whatever implements it is a [`Merit`] on
+/// `R^ell`: `phi_i(u) = sum_c phi_i(u_c)`, whose gradient, conjugate and prox all go coordinate by
+/// coordinate.
 ///
-/// Implement this rather than `Merit` for a phi of your own that is a function of one number or a sum of such.
-/// The methods run in the inner loop: mark them `#[inline(always)]`, allocate nothing, and let a NaN through
-/// (`f64::min` and `f64::max` swallow it, and with it the news that a run diverged).
-/// The names differ from those of `Merit` so that both traits can be in scope.
+/// Implement this rather than `Merit` for a phi of your own that is a function of one number or a
+/// sum of such. The methods run in the inner loop: mark them `#[inline(always)]`, allocate nothing,
+/// and let a NaN through (`f64::min` and `f64::max` swallow it, and with it the news that a run
+/// diverged). The names differ from those of `Merit` so that both traits can be in scope.
 ///
 /// ```
 /// use innermean::merit::{Merit, ScalarMerit};
@@ -48,8 +50,8 @@ pub trait ScalarMerit: Sync {
     /// `phi_i'(u)`; at a kink, some subgradient.
     fn slope(&self, i: usize, u: f64) -> f64;
 
-    /// `phi_i''(u)`; where `phi_i'` has a kink, one of its one-sided slopes. Newton's method asks for it. Unless it is written down, by a
-    /// central difference of slopes.
+    /// `phi_i''(u)`; where `phi_i'` has a kink, one of its one-sided slopes. Newton's method asks
+    /// for it. Unless it is written down, by a central difference of slopes.
     #[inline(always)]
     fn second(&self, i: usize, u: f64) -> f64 {
         let h = DIFFERENCE * u.abs().max(DIFFERENCE);
@@ -82,7 +84,8 @@ pub trait ScalarMerit: Sync {
     /// `prox_{alpha phi_i*}(w) = argmin_v phi_i*(v) + (v - w)^2 / (2 alpha)`.
     fn prox_phi_star(&self, i: usize, alpha: f64, w: f64) -> f64;
 
-    /// How fast that prox moves with w; see [`Merit::prox_slopes`]. Unless it is written down, by a central difference.
+    /// How fast that prox moves with w; see [`Merit::prox_slopes`]. Unless it is written down, by a
+    /// central difference.
     #[inline(always)]
     fn prox_slope(&self, i: usize, alpha: f64, w: f64) -> f64 {
         difference(w, |w| self.prox_phi_star(i, alpha, w))
@@ -213,7 +216,11 @@ impl<S: ScalarMerit> Merit for S {
             #[inline(always)]
             || {
                 for (k, w) in w.iter_mut().enumerate() {
-                    *w = self.prox_phi_star(terms.start + if ell == 1 { k } else { k / ell }, alpha, *w);
+                    *w = self.prox_phi_star(
+                        terms.start + if ell == 1 { k } else { k / ell },
+                        alpha,
+                        *w,
+                    );
                 }
             },
         );
@@ -225,7 +232,8 @@ impl<S: ScalarMerit> Merit for S {
             #[inline(always)]
             || {
                 for (k, (&w, out)) in w.iter().zip(out).enumerate() {
-                    *out = self.prox_slope(terms.start + if ell == 1 { k } else { k / ell }, alpha, w);
+                    *out =
+                        self.prox_slope(terms.start + if ell == 1 { k } else { k / ell }, alpha, w);
                 }
             },
         );

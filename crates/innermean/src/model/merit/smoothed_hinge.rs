@@ -7,7 +7,8 @@ use super::labels::Labels;
 use crate::linalg::scalar::clamp;
 use crate::model::setting::{self, InvalidSetting};
 
-/// The hinge loss of a score u for a label `y_i` of -1 or 1, with its kink at the margin `y_i u = 1` replaced by a parabola of width `h`.
+/// The hinge loss of a score u for a label `y_i` of -1 or 1, with its kink at the margin `y_i u =
+/// 1` replaced by a parabola of width `h`.
 ///
 /// ```text
 /// phi_i(u)               = 0 if t <= 0,  t^2 / (2 h) if t <= h,  t - h/2 otherwise,  with  t = 1 - y_i u

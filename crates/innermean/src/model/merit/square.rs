@@ -16,8 +16,8 @@ use crate::model::setting::{self, InvalidSetting};
 /// B_w                  = inf
 /// ```
 ///
-/// For `c = 1` the prox divides by `1 + alpha/2`. Dividing by `1 + 2 alpha`, the prox of `alpha phi`, is an easy
-/// slip: it still converges, to the wrong point.
+/// For `c = 1` the prox divides by `1 + alpha/2`. Dividing by `1 + 2 alpha`, the prox of `alpha
+/// phi`, is an easy slip: it still converges, to the wrong point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Square {
     #[serde(deserialize_with = "setting::read_positive")]

@@ -7,7 +7,8 @@ use super::labels::Labels;
 use crate::linalg::scalar::positive_part;
 use crate::model::setting::InvalidSetting;
 
-/// The squared hinge loss of a score u for a label `y_i` of -1 or 1: the square of what the margin `y_i u` falls short of 1.
+/// The squared hinge loss of a score u for a label `y_i` of -1 or 1: the square of what the margin
+/// `y_i u` falls short of 1.
 ///
 /// ```text
 /// phi_i(u)               = max(1 - y_i u, 0)^2
@@ -18,7 +19,8 @@ use crate::model::setting::InvalidSetting;
 /// B_w                    = inf
 /// ```
 ///
-/// With `t = 1 - y_i u` the conjugate is `sup over t of v t - max(t, 0)^2 - v`, and the prox is that of a parabola on a half-line.
+/// With `t = 1 - y_i u` the conjugate is `sup over t of v t - max(t, 0)^2 - v`, and the prox is
+/// that of a parabola on a half-line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SquaredHinge {

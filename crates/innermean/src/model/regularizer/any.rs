@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoxConstraint, Budget, Coordinate, L1, Regularizer, Simplex, Unregularized};
 
-/// One of the regularisers of this room, chosen at run time as by a command line: one `match` per call, so that it
-/// inlines where `Box<dyn Regularizer>` would not. It answers bit for bit like the regulariser it holds.
-/// [`Ridged`](super::Ridged) and [`Tilted`](super::Tilted) go around it.
+/// One of the regularisers of this room, chosen at run time as by a command line: one `match` per
+/// call, so that it inlines where `Box<dyn Regularizer>` would not. It answers bit for bit like the
+/// regulariser it holds. [`Ridged`](super::Ridged) and [`Tilted`](super::Tilted) go around it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnyRegularizer {
@@ -22,8 +22,8 @@ pub enum AnyRegularizer {
     Budget(Budget),
 }
 
-/// Writes what depends on the list of variants, so that a new regulariser is one more pair at the bottom of this
-/// file.
+/// Writes what depends on the list of variants, so that a new regulariser is one more pair at the
+/// bottom of this file.
 macro_rules! variants {
     ($($Variant:ident($Type:ident))*) => {
         $(

@@ -7,7 +7,8 @@ use crate::linalg::scalar::{clamp, soft_threshold};
 use crate::linalg::vector;
 use crate::model::setting::{self, InvalidSetting};
 
-/// The same bounds for every coordinate, either of which may be infinite, and an l1 norm between them.
+/// The same bounds for every coordinate, either of which may be infinite, and an l1 norm between
+/// them.
 ///
 /// ```text
 /// g(theta)          = lambda |theta|_1  if lo <= theta_l <= hi for all l,  inf otherwise
@@ -16,9 +17,9 @@ use crate::model::setting::{self, InvalidSetting};
 /// mu                = 0
 /// ```
 ///
-/// The function under the max is concave and has its only kink at 0, so the max is taken at `lo`, at `hi` or at the
-/// point of `[lo, hi]` nearest to 0. Towards an infinite bound it is `+inf` if the function rises that way and is
-/// otherwise attained elsewhere.
+/// The function under the max is concave and has its only kink at 0, so the max is taken at `lo`,
+/// at `hi` or at the point of `[lo, hi]` nearest to 0. Towards an infinite bound it is `+inf` if
+/// the function rises that way and is otherwise attained elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct BoxConstraint {
@@ -27,7 +28,8 @@ pub struct BoxConstraint {
     lambda: f64,
 }
 
-/// The bounds are checked against each other, so that reading needs all fields before it can refuse.
+/// The bounds are checked against each other, so that reading needs all fields before it can
+/// refuse.
 #[derive(Deserialize)]
 #[serde(rename = "BoxConstraint")]
 struct Unchecked {
@@ -53,7 +55,11 @@ impl BoxConstraint {
         let lo = setting::bound("lo", lo, f64::INFINITY)?;
         let hi = setting::bound("hi", hi, f64::NEG_INFINITY)?;
         if lo > hi {
-            return Err(InvalidSetting::new("lo", format!("{lo:?}"), format!("at most hi = {hi:?}")));
+            return Err(InvalidSetting::new(
+                "lo",
+                format!("{lo:?}"),
+                format!("at most hi = {hi:?}"),
+            ));
         }
         Ok(Self { lo, hi, lambda: 0.0 })
     }

@@ -6,8 +6,9 @@ use super::{BoxConstraint, Coordinate, Regularizer};
 use crate::linalg::vector::{self, dispatch};
 use crate::model::setting::InvalidSetting;
 
-/// A budget that is spent to the last: the sum is 1, each coordinate lies between bounds, either of which may be infinite, and there
-/// may be an l1 norm. With h the [`BoxConstraint`] of these bounds and that norm:
+/// A budget that is spent to the last: the sum is 1, each coordinate lies between bounds, either of
+/// which may be infinite, and there may be an l1 norm. With h the [`BoxConstraint`] of these bounds
+/// and that norm:
 ///
 /// ```text
 /// g(theta)          = h(theta)  if sum_l theta_l = 1,  inf otherwise
@@ -72,13 +73,15 @@ impl Budget {
             let x = self.bounds.prox_one(threshold, v - tau);
             sum += x;
             let inside = x != 0.0 || threshold == 0.0;
-            moving += if inside && x > self.bounds.lo() && x < self.bounds.hi() { 1.0 } else { 0.0 };
+            moving +=
+                if inside && x > self.bounds.lo() && x < self.bounds.hi() { 1.0 } else { 0.0 };
         }
         (sum, moving)
     }
 
-    /// The tau that makes the sum 1: the sum falls with tau and is piecewise linear, so that Newton's steps, kept between bounds that
-    /// are halved now and then, end at it; once no coordinate changes its piece, the step is exact.
+    /// The tau that makes the sum 1: the sum falls with tau and is piecewise linear, so that
+    /// Newton's steps, kept between bounds that are halved now and then, end at it; once no
+    /// coordinate changes its piece, the step is exact.
     #[inline(always)]
     fn multiplier(&self, threshold: f64, v: &[f64]) -> f64 {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -87,7 +90,8 @@ impl Budget {
             most = if v > most { v } else { most };
         }
         let (lo, hi, others) = (self.bounds.lo(), self.bounds.hi(), v.len() as f64 - 1.0);
-        // At the first the sum is at least 1, at the second at most: all at a bound or, where that is infinite, one coordinate beyond.
+        // At the first the sum is at least 1, at the second at most: all at a bound or, where that
+        // is infinite, one coordinate beyond.
         let reach = threshold + 1.0;
         let mut a = if hi.is_finite() {
             least - hi - reach
@@ -112,7 +116,8 @@ impl Budget {
             } else {
                 b = tau;
             }
-            // Without a coordinate that moves this is no number. Every third step halves: Newton's alone may go in circles.
+            // Without a coordinate that moves this is no number. Every third step halves: Newton's
+            // alone may go in circles.
             let newton = tau + excess / moving;
             let inside = a < newton && newton < b && !step.is_multiple_of(3);
             let next = if inside { newton } else { 0.5 * (a + b) };
@@ -125,20 +130,27 @@ impl Budget {
     }
 }
 
-/// Newton's steps are hardly ever more than 10; halving alone narrows any bracket to rounding in fewer than these.
+/// Newton's steps are hardly ever more than 10; halving alone narrows any bracket to rounding in
+/// fewer than these.
 const MOST_STEPS: usize = 200;
 
 impl Regularizer for Budget {
     fn value(&self, theta: &[f64]) -> f64 {
         let sum: f64 = theta.iter().sum();
         let size = theta.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
-        if (sum - 1.0).abs() <= Self::SLACK * size { self.bounds.value(theta) } else { f64::INFINITY }
+        if (sum - 1.0).abs() <= Self::SLACK * size {
+            self.bounds.value(theta)
+        } else {
+            f64::INFINITY
+        }
     }
 
-    /// Twice: the first tau carries the rounding of the largest entry, and one of size 1e12 would eat the 1. What is left after it is
-    /// small, and the projection does not change when all of v is shifted.
+    /// Twice: the first tau carries the rounding of the largest entry, and one of size 1e12 would
+    /// eat the 1. What is left after it is small, and the projection does not change when all of v
+    /// is shifted.
     ///
-    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer than a call.
+    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer
+    /// than a call.
     #[inline(never)]
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         dispatch(
@@ -154,7 +166,8 @@ impl Regularizer for Budget {
         );
     }
 
-    /// `tau + h*(v - tau)` is convex and piecewise linear in tau, with kinks at `v_l - lambda` and `v_l + lambda`: least at one of them.
+    /// `tau + h*(v - tau)` is convex and piecewise linear in tau, with kinks at `v_l - lambda` and
+    /// `v_l + lambda`: least at one of them.
     fn conjugate(&self, v: &[f64]) -> f64 {
         if v.iter().any(|v| v.is_nan()) {
             return f64::NAN;
@@ -163,15 +176,18 @@ impl Regularizer for Budget {
         let nearest = self.bounds.prox_one(0.0, 0.0);
         let mut kinks: Vec<f64> = v.iter().flat_map(|v| [v - lambda, v + lambda]).collect();
         kinks.sort_by(f64::total_cmp);
-        // h* is infinite above lambda where there is no upper bound, and below -lambda where there is no lower one. All comparisons
-        // are made with the kinks as they were rounded.
+        // h* is infinite above lambda where there is no upper bound, and below -lambda where there
+        // is no lower one. All comparisons are made with the kinks as they were rounded.
         let finite = |tau: &f64| {
-            v.iter().all(|v| (hi.is_finite() || v - lambda <= *tau) && (lo.is_finite() || v + lambda >= *tau))
+            v.iter().all(|v| {
+                (hi.is_finite() || v - lambda <= *tau) && (lo.is_finite() || v + lambda >= *tau)
+            })
         };
         if hi.is_infinite() || lo.is_infinite() {
             kinks.retain(finite);
         }
-        // The slope to the right of tau is 1 - sum_l x_l, with the x_l that h* is attained at just below v_l - tau; it rises with tau.
+        // The slope to the right of tau is 1 - sum_l x_l, with the x_l that h* is attained at just
+        // below v_l - tau; it rises with tau.
         let just_below = |v: f64, tau: f64| match v {
             v if v - lambda > tau => hi,
             v if v + lambda > tau => nearest,

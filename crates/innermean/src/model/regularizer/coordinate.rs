@@ -3,8 +3,8 @@
 use crate::linalg::elementary::Elementary;
 use crate::linalg::scalar::{clamp, soft_threshold};
 
-/// `g_l(x) = tilt x + l1 |x| + (l2/2) x^2` for `lo <= x <= hi`, inf elsewhere: what every g of this room that is a sum over coordinates
-/// looks like along one of them.
+/// `g_l(x) = tilt x + l1 |x| + (l2/2) x^2` for `lo <= x <= hi`, inf elsewhere: what every g of this
+/// room that is a sum over coordinates looks like along one of them.
 ///
 /// ```text
 /// prox_{alpha g_l}(v) = min(max(s soft_threshold(v - alpha tilt, alpha l1), lo), hi)  with  s = 1 / (1 + alpha l2)
@@ -53,8 +53,9 @@ impl Coordinate {
         }
     }
 
-    /// `g_l*(v) = sup over x of v x - g_l(x)`, attained at `soft_threshold(v - tilt, l1) / l2` or the bound next to it; without l2, at a bound
-    /// or the point next to 0, see [`BoxConstraint`](super::BoxConstraint).
+    /// `g_l*(v) = sup over x of v x - g_l(x)`, attained at `soft_threshold(v - tilt, l1) / l2` or
+    /// the bound next to it; without l2, at a bound or the point next to 0, see
+    /// [`BoxConstraint`](super::BoxConstraint).
     pub fn conjugate(&self, v: f64) -> f64 {
         let v = v - self.tilt;
         let line = |x: f64| v * x - self.l1 * x.abs() - 0.5 * self.l2 * x * x;
@@ -81,25 +82,30 @@ impl Coordinate {
 
     /// x after so many steps `x <- prox_{alpha g_l}(x - alpha direction)` in a constant direction.
     ///
-    /// With `v = direction + tilt`, `a = alpha (v + l1)`, `b = alpha (v - l1) <= a` and without the bounds, a step is
+    /// With `v = direction + tilt`, `a = alpha (v + l1)`, `b = alpha (v - l1) <= a` and without the
+    /// bounds, a step is
     ///
     /// ```text
     /// S(x) = s (x - a)  if x > a,   0  if b <= x <= a,   s (x - b)  if x < b.
     /// ```
     ///
-    /// While it stays on the first line, m steps give `s^m x - a (s + s^2 + ... + s^m) = s^m x - a r_m` with
-    /// `r_m = (1 - s^m) / (alpha l2)`, or `r_m = m` if l2 = 0, for `s / (1 - s) = 1 / (alpha l2)`; on the third likewise with b.
-    /// S never falls, so the points go one way: up, down, or nowhere. On the first line they are positive, and leave it only if
-    /// `a > 0`, downwards; the third is its mirror image, from which they could only come back upwards; and from 0 there is a way
-    /// on only if 0 is not between b and a, along one line for ever. So there are at most three stretches, each by its formula.
+    /// While it stays on the first line, m steps give `s^m x - a (s + s^2 + ... + s^m) = s^m x - a
+    /// r_m` with `r_m = (1 - s^m) / (alpha l2)`, or `r_m = m` if l2 = 0, for `s / (1 - s) = 1 /
+    /// (alpha l2)`; on the third likewise with b. S never falls, so the points go one way: up,
+    /// down, or nowhere. On the first line they are positive, and leave it only if `a > 0`,
+    /// downwards; the third is its mirror image, from which they could only come back upwards; and
+    /// from 0 there is a way on only if 0 is not between b and a, along one line for ever. So there
+    /// are at most three stretches, each by its formula.
     ///
-    /// Bounds change nothing until a point would pass one; as S never falls, it would pass it for ever after, and the step with the
-    /// bounds stays there. So it is enough to bring the last point between them, if the first is.
+    /// Bounds change nothing until a point would pass one; as S never falls, it would pass it for
+    /// ever after, and the step with the bounds stays there. So it is enough to bring the last
+    /// point between them, if the first is.
     #[inline]
     pub fn repeated_step(&self, steps: u64, alpha: f64, direction: f64, x: f64) -> f64 {
         let mut x = x;
         let mut left = steps;
-        // A few are as fast one by one, bit for bit the steps themselves. A start beyond the bounds takes its first step so.
+        // A few are as fast one by one, bit for bit the steps themselves. A start beyond the bounds
+        // takes its first step so.
         while left > 0 && (steps <= FEW || x < self.lo || x > self.hi) {
             x = self.step(alpha, direction, x);
             left -= 1;
@@ -160,8 +166,8 @@ impl Line {
         x + less * (x + a / self.rate)
     }
 
-    /// From `x > a`: how many steps go along the line, at most so many, and where they lead. A step is along the line if it starts above
-    /// a, and for `a <= 0` all are.
+    /// From `x > a`: how many steps go along the line, at most so many, and where they lead. A step
+    /// is along the line if it starts above a, and for `a <= 0` all are.
     #[inline(always)]
     fn follow(&self, most: u64, a: f64, x: f64) -> (u64, f64) {
         if a <= 0.0 {
@@ -173,8 +179,8 @@ impl Line {
         } else {
             (self.rate * (x - a) / (a * (1.0 + self.rate))).natural_log_1p() / self.decay
         };
-        // Rounding may be off by one: a step too few is made up for in the next stretch, one too many led from a to 0. The conversion
-        // sees to infinities.
+        // Rounding may be off by one: a step too few is made up for in the next stretch, one too
+        // many led from a to 0. The conversion sees to infinities.
         let m = (crossing.ceil().max(1.0) as u64).min(most);
         let there = self.after(m, a, x);
         (m, if there < 0.0 { 0.0 } else { there })

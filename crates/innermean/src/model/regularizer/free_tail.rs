@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Coordinate, Regularizer};
 use crate::linalg::vector;
 
-/// A regulariser g of the first m coordinates, `theta = (head, tail)`: an intercept, or whatever else stands at the end of theta, is
-/// neither penalised nor constrained.
+/// A regulariser g of the first m coordinates, `theta = (head, tail)`: an intercept, or whatever
+/// else stands at the end of theta, is neither penalised nor constrained.
 ///
 /// ```text
 /// h(theta)          = g(head)
@@ -15,9 +15,10 @@ use crate::linalg::vector;
 /// mu                = 0
 /// ```
 ///
-/// The conjugate takes a tail for zero that rounding may have left, `|tail of v| <= 1e-12 |v|`. Bounds from below do without it: they
-/// balance the duals against the one coordinate that is free (see [`crate::certificate`]). Default steps do not need mu: they are made for
-/// mu = 0 as well. The steps of the theorems are not, and are refused.
+/// The conjugate takes a tail for zero that rounding may have left, `|tail of v| <= 1e-12 |v|`.
+/// Bounds from below do without it: they balance the duals against the one coordinate that is free
+/// (see [`crate::certificate`]). Default steps do not need mu: they are made for mu = 0 as well.
+/// The steps of the theorems are not, and are refused.
 ///
 /// All of these panic if theta has fewer than m coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -30,7 +31,8 @@ pub struct FreeTail<G> {
 const ROUNDING: f64 = 1e-24;
 
 impl<G> FreeTail<G> {
-    /// g of the first `penalised` coordinates. With an intercept at the end of theta, that is all but one.
+    /// g of the first `penalised` coordinates. With an intercept at the end of theta, that is all
+    /// but one.
     pub fn new(g: G, penalised: usize) -> Self {
         Self { g, penalised }
     }

@@ -16,8 +16,8 @@ use crate::model::setting::{self, InvalidSetting};
 /// mu                = 0
 /// ```
 ///
-/// The threshold is `alpha lambda`, not `lambda`. The edge of the conjugate's domain has no slack: a certificate
-/// scales its dual point into it.
+/// The threshold is `alpha lambda`, not `lambda`. The edge of the conjugate's domain has no slack:
+/// a certificate scales its dual point into it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct L1 {
     #[serde(deserialize_with = "setting::read_non_negative")]

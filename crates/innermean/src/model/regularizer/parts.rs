@@ -2,7 +2,8 @@
 
 use super::{Coordinate, Regularizer};
 
-/// `g(theta) = sum_l g_l(theta_l)`, with or without a budget `sum_l theta_l = 1`, but for a constant: what second-order steps can be made with.
+/// `g(theta) = sum_l g_l(theta_l)`, with or without a budget `sum_l theta_l = 1`, but for a
+/// constant: what second-order steps can be made with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts {
     /// `g_l`
@@ -22,7 +23,8 @@ impl Parts {
         parts.map(|parts| Parts { parts, budget: true })
     }
 
-    /// Whether g is a quadratic on all of `R^d`, with neither kink nor bound nor budget: `sum_l (l2_l/2) theta_l^2 + tilt_l theta_l`.
+    /// Whether g is a quadratic on all of `R^d`, with neither kink nor bound nor budget: `sum_l
+    /// (l2_l/2) theta_l^2 + tilt_l theta_l`.
     pub fn are_smooth(&self) -> bool {
         !self.budget && self.parts.iter().all(Coordinate::is_smooth)
     }
@@ -34,7 +36,8 @@ impl Parts {
         }
     }
 
-    /// The slope of g at `theta + tau direction` along the direction: to the right where it has a kink.
+    /// The slope of g at `theta + tau direction` along the direction: to the right where it has a
+    /// kink.
     pub fn slope_along(&self, theta: &[f64], direction: &[f64], tau: f64) -> f64 {
         let mut slope = 0.0;
         for ((part, theta), p) in self.parts.iter().zip(theta).zip(direction) {

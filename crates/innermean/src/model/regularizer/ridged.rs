@@ -15,8 +15,8 @@ use crate::model::setting::{self, InvalidSetting};
 /// mu                = mu of g + lambda
 /// ```
 ///
-/// The conjugate follows from `argmax_x <v, x> - g(x) - (lambda/2) |x|^2 = argmin_x g(x) + (lambda/2) |x - v/lambda|^2`.
-/// With `lambda = 0` it does what g does and costs no more.
+/// The conjugate follows from `argmax_x <v, x> - g(x) - (lambda/2) |x|^2 = argmin_x g(x) +
+/// (lambda/2) |x - v/lambda|^2`. With `lambda = 0` it does what g does and costs no more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ridged<G> {
     g: G,

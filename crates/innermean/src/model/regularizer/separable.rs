@@ -3,7 +3,8 @@
 use super::{Coordinate, Regularizer};
 use crate::model::setting::InvalidSetting;
 
-/// Norms and bounds that differ from coordinate to coordinate. With parts `g_l` as a [`Coordinate`] has them:
+/// Norms and bounds that differ from coordinate to coordinate. With parts `g_l` as a [`Coordinate`]
+/// has them:
 ///
 /// ```text
 /// g(theta)          = sum_l g_l(theta_l)
@@ -22,7 +23,8 @@ impl Separable {
     /// One part for each coordinate.
     ///
     /// # Errors
-    /// Unless every `l1` and `l2` is finite and 0 or above, every tilt finite, and every `lo` at most its `hi`.
+    /// Unless every `l1` and `l2` is finite and 0 or above, every tilt finite, and every `lo` at
+    /// most its `hi`.
     pub fn new(parts: Vec<Coordinate>) -> Result<Self, InvalidSetting> {
         let weight = |x: f64| x.is_finite() && x >= 0.0;
         let sound = |g: &Coordinate| {
@@ -43,14 +45,25 @@ impl Separable {
         }
     }
 
-    /// `h(z) = g(z_1 / c_1, ..., z_d / c_d)`: g after a change of units, for sizes `c_l` above 0. None if g is no sum over coordinates.
+    /// `h(z) = g(z_1 / c_1, ..., z_d / c_d)`: g after a change of units, for sizes `c_l` above 0.
+    /// None if g is no sum over coordinates.
     ///
     /// # Errors
-    /// If a part cannot be written down in these units: a size is not above 0, or too far from the weights.
-    pub fn rescaled<G: Regularizer + ?Sized>(g: &G, sizes: &[f64]) -> Result<Option<Self>, InvalidSetting> {
+    /// If a part cannot be written down in these units: a size is not above 0, or too far from the
+    /// weights.
+    pub fn rescaled<G: Regularizer + ?Sized>(
+        g: &G,
+        sizes: &[f64],
+    ) -> Result<Option<Self>, InvalidSetting> {
         let part = |(l, c): (usize, &f64)| {
             let Coordinate { tilt, l1, l2, lo, hi } = g.coordinate(l)?;
-            Some(Coordinate { tilt: tilt / c, l1: l1 / c, l2: l2 / (c * c), lo: lo * c, hi: hi * c })
+            Some(Coordinate {
+                tilt: tilt / c,
+                l1: l1 / c,
+                l2: l2 / (c * c),
+                lo: lo * c,
+                hi: hi * c,
+            })
         };
         let parts: Option<Vec<Coordinate>> = sizes.iter().enumerate().map(part).collect();
         parts.map(Self::new).transpose()
@@ -100,7 +113,10 @@ impl Regularizer for Separable {
         let parts = self.parts_of(d);
         let Coordinate { l2, .. } = *parts.first()?;
         let smooth = |part: &Coordinate| {
-            part.l1 == 0.0 && part.l2 == l2 && part.lo == f64::NEG_INFINITY && part.hi == f64::INFINITY
+            part.l1 == 0.0
+                && part.l2 == l2
+                && part.lo == f64::NEG_INFINITY
+                && part.hi == f64::INFINITY
         };
         parts.iter().all(smooth).then(|| (l2, parts.iter().map(|part| part.tilt).collect()))
     }

@@ -57,15 +57,18 @@ impl Regularizer for Simplex {
 
     /// Projects in place, exactly and without scratch, by Michelot's method (1986).
     ///
-    /// For a set S that holds the support of the projection, `tau_S = (sum_S v - 1) / |S|` is at most tau, because
-    /// `sum_S (v - tau) = 1 + (terms <= 0)`. So `{ v > tau_S }` holds the support again, and the first S that does
-    /// not shrink is the support itself. A few passes are usual; d is the worst case.
+    /// For a set S that holds the support of the projection, `tau_S = (sum_S v - 1) / |S|` is at
+    /// most tau, because `sum_S (v - tau) = 1 + (terms <= 0)`. So `{ v > tau_S }` holds the support
+    /// again, and the first S that does not shrink is the support itself. A few passes are usual; d
+    /// is the worst case.
     ///
-    /// The projection does not change when a constant is added to v. We subtract the largest entry: then
-    /// `-1 <= tau < 0`, no entry of size 1e12 eats the 1, and the first S is `{ v > -1 }`, mostly small.
-    /// The largest entry stays in every S, so that |S| is never 0; but for a NaN, which ends up in theta.
+    /// The projection does not change when a constant is added to v. We subtract the largest entry:
+    /// then `-1 <= tau < 0`, no entry of size 1e12 eats the 1, and the first S is `{ v > -1 }`,
+    /// mostly small. The largest entry stays in every S, so that |S| is never 0; but for a NaN,
+    /// which ends up in theta.
     ///
-    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer than a call.
+    /// Not a part of its callers, whose code for every other g it would swell: it takes far longer
+    /// than a call.
     #[inline(never)]
     fn prox(&self, _: f64, theta: &mut [f64]) {
         dispatch(
@@ -80,7 +83,8 @@ impl Regularizer for Simplex {
                 let mut size = f64::INFINITY;
                 loop {
                     let (sum, count) = sum_above(tau, theta);
-                    // Rounding may let an entry next to tau in again: only a smaller set is a reason to go on.
+                    // Rounding may let an entry next to tau in again: only a smaller set is a
+                    // reason to go on.
                     if count >= size {
                         break;
                     }
@@ -94,7 +98,9 @@ impl Regularizer for Simplex {
 
     fn conjugate(&self, v: &[f64]) -> f64 {
         // Not f64::max, which drops a NaN; a NaN once taken stays, for no v is above it.
-        v.iter().copied().fold(f64::NEG_INFINITY, |max, v| if v > max || v.is_nan() { v } else { max })
+        v.iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, |max, v| if v > max || v.is_nan() { v } else { max })
     }
 
     fn mu(&self) -> f64 {

@@ -6,7 +6,8 @@ use super::{Coordinate, Regularizer};
 use crate::linalg::vector;
 use crate::model::setting::{self, InvalidSetting};
 
-/// A regulariser g with a linear term added, such as the expected return of a portfolio with its sign turned.
+/// A regulariser g with a linear term added, such as the expected return of a portfolio with its
+/// sign turned.
 ///
 /// ```text
 /// h(theta)          = g(theta) + <tilt, theta>
@@ -44,7 +45,8 @@ impl<G> Tilted<G> {
         &self.tilt
     }
 
-    /// The tilt, known to have `d` entries: a zip of unequal lengths would stop short without a word.
+    /// The tilt, known to have `d` entries: a zip of unequal lengths would stop short without a
+    /// word.
     #[inline(always)]
     fn tilt_of(&self, d: usize) -> &[f64] {
         assert_eq!(self.tilt.len(), d, "tilt and theta differ in length");
@@ -67,7 +69,9 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
     fn step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
         let tilt = self.tilt_of(theta.len());
         // The direction, which comes last, is waited for by one operation only.
-        vector::update_with_both(theta, direction, tilt, |x, v, t| v.mul_add(-alpha, t.mul_add(-alpha, x)));
+        vector::update_with_both(theta, direction, tilt, |x, v, t| {
+            v.mul_add(-alpha, t.mul_add(-alpha, x))
+        });
         self.g.prox(alpha, theta);
     }
 

@@ -1,17 +1,19 @@
-//! The order of the rows within their groups: a block of consecutive rows should be as good as a random sample.
+//! The order of the rows within their groups: a block of consecutive rows should be as good as a
+//! random sample.
 
 use rayon::prelude::*;
 
 use super::BLOCK;
 use crate::draws::Stream;
 
-/// The stream that orders the rows of group i is that of number i from here on, far from those that methods take.
+/// The stream that orders the rows of group i is that of number i from here on, far from those that
+/// methods take.
 const STREAM: u64 = 1 << 40;
 /// Groups and blocks, all in all, at which [`is_random`] looks.
 const GROUPS: usize = 8;
 const BLOCKS: usize = 256;
-/// By how much more blocks may scatter than random samples would. Of samples, the ratio is 1 up to 0.09, so that among ten thousand features none
-/// that is in random order goes beyond.
+/// By how much more blocks may scatter than random samples would. Of samples, the ratio is 1 up to
+/// 0.09, so that among ten thousand features none that is in random order goes beyond.
 const MOST: f64 = 1.5;
 
 /// Brings the rows of every group into an order that is drawn, the same each time.
@@ -31,8 +33,10 @@ pub(super) fn draw(starts: &[usize], mut order: &mut [usize]) {
     });
 }
 
-/// Whether averages over blocks of consecutive rows scatter as those of random samples do, in every feature: b times their variance over the variance
-/// within blocks, at blocks that are spread evenly over some groups. Rows that are sorted, that drift with time, or that come in clusters fail.
+/// Whether averages over blocks of consecutive rows scatter as those of random samples do, in every
+/// feature: b times their variance over the variance within blocks, at blocks that are spread
+/// evenly over some groups. Rows that are sorted, that drift with time, or that come in clusters
+/// fail.
 pub(super) fn is_random(width: usize, rows: &[f64], starts: &[usize]) -> bool {
     let count = starts.len() - 1;
     let groups = (0..count.min(GROUPS)).map(|k| k * count / count.min(GROUPS));
@@ -93,10 +97,14 @@ mod tests {
         assert!(!with(|r, noise| noise + r as f64 / 5000.0), "drifting");
         assert!(!with(|r, noise| noise + 0.5 * ((r / 40) % 2) as f64), "in clusters");
         assert!(!with(|r, _| (r / 40) as f64), "constant for long");
-        assert!(with(|r, noise| noise + 0.5 * (r % 2) as f64), "alternating rows are as good as random ones");
+        assert!(
+            with(|r, noise| noise + 0.5 * (r % 2) as f64),
+            "alternating rows are as good as random ones"
+        );
         let mut order: Vec<usize> = (0..20_000).collect();
         draw(&starts, &mut order);
-        let shuffled: Vec<f64> = order.iter().flat_map(|&r| [r as f64, random[3 * r], 1.0]).collect();
+        let shuffled: Vec<f64> =
+            order.iter().flat_map(|&r| [r as f64, random[3 * r], 1.0]).collect();
         assert!(is_random(width, &shuffled, &starts));
     }
 }

@@ -11,7 +11,8 @@ use crate::model::setting::{InvalidSetting, all_finite};
 
 mod queries;
 
-/// `f_theta(x_i, y_ij) = link( <y_ij, theta> + intercept ) - b_i` with targets `b_i`, zero unless given.
+/// `f_theta(x_i, y_ij) = link( <y_ij, theta> + intercept ) - b_i` with targets `b_i`, zero unless
+/// given.
 #[derive(Debug, Clone)]
 pub struct Bags {
     groups: Groups,
@@ -34,12 +35,21 @@ impl Bags {
     ///
     /// # Errors
     /// Unless there is a finite target for each group.
-    pub fn with_targets(groups: Groups, link: Link, targets: Vec<f64>) -> Result<Self, InvalidSetting> {
+    pub fn with_targets(
+        groups: Groups,
+        link: Link,
+        targets: Vec<f64>,
+    ) -> Result<Self, InvalidSetting> {
         if targets.len() != groups.count() {
             let expected = format!("one for each of {} groups", groups.count());
-            return Err(InvalidSetting::new("targets", format!("{} numbers", targets.len()), expected));
+            return Err(InvalidSetting::new(
+                "targets",
+                format!("{} numbers", targets.len()),
+                expected,
+            ));
         }
-        let mut bags = Bags { groups, link, targets: all_finite("targets", targets)?, averages: None };
+        let mut bags =
+            Bags { groups, link, targets: all_finite("targets", targets)?, averages: None };
         bags.collapse();
         Ok(bags)
     }
@@ -79,7 +89,8 @@ impl Bags {
         out
     }
 
-    /// Where to begin: no coefficients, and the intercept at which every row is predicted as `average`, that of the labels.
+    /// Where to begin: no coefficients, and the intercept at which every row is predicted as
+    /// `average`, that of the labels.
     pub fn start(&self, average: f64) -> Vec<f64> {
         let mut theta = vec![0.0; self.d()];
         if self.groups.intercept {
@@ -147,7 +158,8 @@ impl Bags {
         total
     }
 
-    /// `out += c sum_r link'(r) (y_r, 1)` over some rows, and the sum of their links as what is returned.
+    /// `out += c sum_r link'(r) (y_r, 1)` over some rows, and the sum of their links as what is
+    /// returned.
     #[inline(always)]
     fn add_slopes(&self, theta: &[f64], range: Range<usize>, c: f64, out: &mut [f64]) -> f64 {
         let (coefficients, intercept) = self.split(theta);
@@ -173,7 +185,8 @@ impl Bags {
         total
     }
 
-    /// Runs `work(rows, links at theta, links at theta_ref)` for tiles of some rows, each of which is near for both points.
+    /// Runs `work(rows, links at theta, links at theta_ref)` for tiles of some rows, each of which
+    /// is near for both points.
     #[inline(always)]
     fn at_both(
         &self,

@@ -5,15 +5,20 @@ use std::ops::Range;
 
 use super::{Groups, TILE};
 use crate::linalg::exponential::exp;
-use crate::linalg::vector::{add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with};
-use crate::model::inner::{Bounds, Duals, Inner, Passes, gradient_in_two_passes, sampled_mean_jacobians};
+use crate::linalg::vector::{
+    add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with,
+};
+use crate::model::inner::{
+    Bounds, Duals, Inner, Passes, gradient_in_two_passes, sampled_mean_jacobians,
+};
 use crate::model::setting::InvalidSetting;
 
 /// At most so many classes: the probabilities of a row live on the stack.
 pub const MOST_CLASSES: usize = 64;
 
-/// `f_theta(x_i, y_ij) = softmax( <y_ij, theta_c> + intercept_c  for c = 1..C )`, ell = C. theta holds the coefficients of class after
-/// class, and then the C intercepts. What is common to all classes changes nothing; started from zeros it stays zero.
+/// `f_theta(x_i, y_ij) = softmax( <y_ij, theta_c> + intercept_c  for c = 1..C )`, ell = C. theta
+/// holds the coefficients of class after class, and then the C intercepts. What is common to all
+/// classes changes nothing; started from zeros it stays zero.
 #[derive(Debug, Clone)]
 pub struct SoftmaxBags {
     groups: Groups,
@@ -59,7 +64,8 @@ impl SoftmaxBags {
         out
     }
 
-    /// Where to begin: no coefficients, and the intercepts at which every row is predicted as the averages of the labels.
+    /// Where to begin: no coefficients, and the intercepts at which every row is predicted as the
+    /// averages of the labels.
     pub fn start(&self, averages: &[f64]) -> Vec<f64> {
         let mut theta = vec![0.0; self.d()];
         if self.groups.intercept {
@@ -134,7 +140,8 @@ impl SoftmaxBags {
         }
     }
 
-    /// From probabilities to what each row counts in the sum of products `P_r w`, with `P_r` the Jacobian of row r: `c p_rk (w_k - <w, p_r>)` for class k.
+    /// From probabilities to what each row counts in the sum of products `P_r w`, with `P_r` the
+    /// Jacobian of row r: `c p_rk (w_k - <w, p_r>)` for class k.
     #[inline(always)]
     fn weights(len: usize, w: &[f64], c: f64, p: &mut [f64]) {
         let mut inner = [0.0; TILE];
@@ -266,7 +273,14 @@ impl Passes for SoftmaxBags {
         self.groups.block()
     }
 
-    fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, _: &mut [f64], out: &mut [f64]) {
+    fn block_mean(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        _: &mut [f64],
+        out: &mut [f64],
+    ) {
         out.fill(0.0);
         self.add_probabilities(theta, self.groups.block_rows(i, &js), out);
         update(out, |sum| sum / js.len() as f64);
@@ -299,9 +313,24 @@ impl Passes for SoftmaxBags {
         update_with(out, work, |here, there| (here - there) / js.len() as f64);
     }
 
-    fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
+    fn add_block_jac_t(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
         let share = c / js.len() as f64;
-        self.add_products(theta, self.groups.block_rows(i, &js), w, share, &mut [0.0; MOST_CLASSES], out);
+        self.add_products(
+            theta,
+            self.groups.block_rows(i, &js),
+            w,
+            share,
+            &mut [0.0; MOST_CLASSES],
+            out,
+        );
     }
 
     /// Both weights of a row first, so that it is added once.
@@ -322,7 +351,8 @@ impl Passes for SoftmaxBags {
             self.tile(),
             #[inline(always)]
             |rows, len| {
-                let (here, there) = (&mut here[..len * self.classes], &mut there[..len * self.classes]);
+                let (here, there) =
+                    (&mut here[..len * self.classes], &mut there[..len * self.classes]);
                 self.probabilities(theta, rows, len, here);
                 Self::weights(len, w, share, here);
                 self.probabilities(theta_ref, rows, len, there);
@@ -397,7 +427,8 @@ impl Passes for SoftmaxBags {
         self.groups.reduce(classes, &sums, f_bar);
     }
 
-    /// Group by group: its rows are near when its dual is known, and its probabilities are kept until then.
+    /// Group by group: its rows are near when its dual is known, and its probabilities are kept
+    /// until then.
     fn gradient(
         &self,
         theta: &[f64],
@@ -460,5 +491,6 @@ impl Passes for SoftmaxBags {
     }
 }
 
-/// Numbers of a group, features and probabilities, that stay near while its dual is found: half a megabyte.
+/// Numbers of a group, features and probabilities, that stay near while its dual is found: half a
+/// megabyte.
 const NEAR: usize = 1 << 16;

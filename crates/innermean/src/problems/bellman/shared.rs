@@ -1,4 +1,5 @@
-//! The Bellman error with a shared inner sample: the identification of the paper's appendix on MDPs, `ell = 2 S`.
+//! The Bellman error with a shared inner sample: the identification of the paper's appendix on
+//! MDPs, `ell = 2 S`.
 //!
 //! ```text
 //! F_theta(y_j) = ( <Psi_i, theta>, S P_ij (r_ij + discount <Psi_j, theta>) for all i ),  B_i u = u_2i - u_2i+1

@@ -1,5 +1,5 @@
-//! Passes over P: one for the averages, the sums of its rows and whether all of it are probabilities, and one, if it is asked for, for how far
-//! single pairs reach.
+//! Passes over P: one for the averages, the sums of its rows and whether all of it are
+//! probabilities, and one, if it is asked for, for how far single pairs reach.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,8 @@ pub(super) struct Survey {
     pub(super) suspect: Option<usize>,
 }
 
-/// How far the sum of a row of probabilities may lie from 1: rounding, also of numbers written in decimals.
+/// How far the sum of a row of probabilities may lie from 1: rounding, also of numbers written in
+/// decimals.
 pub(super) const ROW_SUM: f64 = 1e-9;
 
 /// `P (Psi, 1)`: the last column is that of the sums.

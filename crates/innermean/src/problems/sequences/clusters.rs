@@ -1,8 +1,10 @@
-//! Starts from clusters: the steps parted by their features alone, and the parts named by how they follow each other.
+//! Starts from clusters: the steps parted by their features alone, and the parts named by how they
+//! follow each other.
 //!
-//! Clusters are those of Lloyd's k-means from seeds drawn as in k-means++ (Arthur and Vassilvitskii 2007). Where classes gather around
-//! means of their own, the parts are the classes but for their names, which `relabel` finds from the bigrams of the language; and the start is
-//! all but the solution. Where they do not, it is a start like any other.
+//! Clusters are those of Lloyd's k-means from seeds drawn as in k-means++ (Arthur and Vassilvitskii
+//! 2007). Where classes gather around means of their own, the parts are the classes but for their
+//! names, which `relabel` finds from the bigrams of the language; and the start is all but the
+//! solution. Where they do not, it is a start like any other.
 
 use super::Sequences;
 use super::relabel::{best_names, renamed};
@@ -16,8 +18,13 @@ const PASSES: usize = 20;
 const CLIMBS: usize = 30;
 
 impl Sequences {
-    /// A start from clusters of the steps, which `draws` decide. Once time `is_over`, what has been found so far must do.
-    pub(super) fn start_from_clusters(&self, draws: &mut Stream, is_over: &dyn Fn() -> bool) -> Vec<f64> {
+    /// A start from clusters of the steps, which `draws` decide. Once time `is_over`, what has been
+    /// found so far must do.
+    pub(super) fn start_from_clusters(
+        &self,
+        draws: &mut Stream,
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<f64> {
         let (classes, features) = (self.language.classes(), self.width - 1);
         let x = |t: usize| &self.rows[t * self.width..t * self.width + features];
         let mut means = self.seeds(draws);
@@ -32,7 +39,8 @@ impl Sequences {
             counts.fill(0.0);
             spread = 0.0;
             for (t, part) in part_of.iter_mut().enumerate() {
-                let near = |c: usize| distance_squared(x(t), &means[c * features..(c + 1) * features]);
+                let near =
+                    |c: usize| distance_squared(x(t), &means[c * features..(c + 1) * features]);
                 let (mut best, mut least) = (0, f64::INFINITY);
                 for c in 0..classes {
                     let far = near(c);
@@ -56,18 +64,22 @@ impl Sequences {
         for &t in &self.windows {
             bigrams[part_of[t] * classes + part_of[t + 1]] += 1.0 / self.windows.len() as f64;
         }
-        // Equal normal distributions around the means: log P(c | x) = <m_c, x>/s^2 - |m_c|^2/(2 s^2) + log(share of c) + const.
+        // Equal normal distributions around the means: log P(c | x) = <m_c, x>/s^2 - |m_c|^2/(2
+        // s^2) + log(share of c) + const.
         let variance = (spread / (self.steps() * features) as f64).max(1e-6);
         let mut theta = Vec::with_capacity(classes * self.width);
         for (mean, count) in means.chunks_exact(features).zip(&counts) {
             theta.extend(mean.iter().map(|m| m / variance));
             let square: f64 = mean.iter().map(|m| m * m).sum();
-            theta.push(((count + 1.0) / self.steps() as f64).natural_log() - square / (2.0 * variance));
+            theta.push(
+                ((count + 1.0) / self.steps() as f64).natural_log() - square / (2.0 * variance),
+            );
         }
         renamed(&theta, &best_names(&self.language.bigrams(), &bigrams, draws, CLIMBS, is_over))
     }
 
-    /// The first means: steps drawn one after the other, those far from all before with a higher chance.
+    /// The first means: steps drawn one after the other, those far from all before with a higher
+    /// chance.
     fn seeds(&self, draws: &mut Stream) -> Vec<f64> {
         let (classes, features) = (self.language.classes(), self.width - 1);
         let x = |t: usize| &self.rows[t * self.width..t * self.width + features];

@@ -18,7 +18,8 @@ use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
 
-/// Below this the logarithm is continued along the tangent: no fitted classifier is so sure of a wrong class.
+/// Below this the logarithm is continued along the tangent: no fitted classifier is so sure of a
+/// wrong class.
 const FLOOR: f64 = 1e-12;
 /// Steps that are looked at together.
 const STRETCH: usize = 256;
@@ -35,7 +36,8 @@ impl Sequences {
     /// The problem of fitting the classifier to labels, of which some steps may have none.
     ///
     /// # Errors
-    /// Unless there is an entry for each step, each label is a class, and at least one step has one.
+    /// Unless there is an entry for each step, each label is a class, and at least one step has
+    /// one.
     pub fn labelled<G>(
         &self,
         labels: &[Option<u32>],
@@ -55,7 +57,8 @@ impl Sequences {
         }
         let count = labels.iter().flatten().count() as f64;
         let weight = labels.len() as f64 / count;
-        let weights = labels.iter().map(|label| if label.is_some() { weight } else { 0.0 }).collect();
+        let weights =
+            labels.iter().map(|label| if label.is_some() { weight } else { 0.0 }).collect();
         let merit = NegativeLog::new(1, weights)?.with_floor(FLOOR)?;
         let labels = labels.iter().map(|label| label.unwrap_or(0)).collect();
         Ok(Problem { inner: Labelled { sequences: self, labels }, merit, regularizer })
@@ -65,13 +68,24 @@ impl Sequences {
 impl Labelled<'_> {
     /// For each stretch of steps, `work(steps, probabilities class by class)`.
     #[inline(always)]
-    fn for_each(&self, theta: &[f64], steps: Range<usize>, mut work: impl FnMut(Range<usize>, &mut [f64])) {
+    fn for_each(
+        &self,
+        theta: &[f64],
+        steps: Range<usize>,
+        mut work: impl FnMut(Range<usize>, &mut [f64]),
+    ) {
         let (f, classes) = (self.sequences, self.sequences.language.classes());
         let (mut total, mut out) = (vec![0.0; STRETCH], vec![0.0; STRETCH * classes]);
         for from in steps.clone().step_by(STRETCH) {
             let own = from..(from + STRETCH).min(steps.end);
             let out = &mut out[..own.len() * classes];
-            class_probabilities(theta, f.rows_of(own.clone()), f.width, &mut total[..own.len()], out);
+            class_probabilities(
+                theta,
+                f.rows_of(own.clone()),
+                f.width,
+                &mut total[..own.len()],
+                out,
+            );
             work(own, out);
         }
     }

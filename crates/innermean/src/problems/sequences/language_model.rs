@@ -17,16 +17,18 @@ pub struct LanguageModel {
     /// N classes for each n-gram
     ngrams: Vec<u32>,
     probabilities: Vec<f64>,
-    /// The first n-gram with each context, that is with each beginning of N - 1 classes, and the end
+    /// The first n-gram with each context, that is with each beginning of N - 1 classes, and the
+    /// end
     contexts: Vec<usize>,
 }
 
 impl LanguageModel {
-    /// `ngrams` holds `order` classes, each below `classes`, for each entry of `probabilities`. Those of probability 0 are left
-    /// out, and what rounding has left of the sum is divided out.
+    /// `ngrams` holds `order` classes, each below `classes`, for each entry of `probabilities`.
+    /// Those of probability 0 are left out, and what rounding has left of the sum is divided out.
     ///
     /// # Errors
-    /// Unless the order is 2 or 3, every class exists, no n-gram stands twice, and probabilities are 0 or above and sum to 1.
+    /// Unless the order is 2 or 3, every class exists, no n-gram stands twice, and probabilities
+    /// are 0 or above and sum to 1.
     pub fn new(
         classes: usize,
         order: usize,
@@ -37,27 +39,45 @@ impl LanguageModel {
             return Err(InvalidSetting::new("order", order.to_string(), "2 or 3"));
         }
         if ngrams.len() != order * probabilities.len() {
-            let given = format!("{} classes for {} probabilities", ngrams.len(), probabilities.len());
+            let given =
+                format!("{} classes for {} probabilities", ngrams.len(), probabilities.len());
             return Err(InvalidSetting::new("ngrams", given, format!("{order} classes for each")));
         }
         if let Some(k) = ngrams.iter().position(|c| *c as usize >= classes) {
             let name = format!("ngrams[{}]", k / order);
-            return Err(InvalidSetting::new(name, ngrams[k].to_string(), format!("classes below {classes}")));
+            return Err(InvalidSetting::new(
+                name,
+                ngrams[k].to_string(),
+                format!("classes below {classes}"),
+            ));
         }
         if let Some(k) = probabilities.iter().position(|p| !p.is_finite() || *p < 0.0) {
             let name = format!("probabilities[{k}]");
-            return Err(InvalidSetting::new(name, format!("{:?}", probabilities[k]), "a number from 0 to 1"));
+            return Err(InvalidSetting::new(
+                name,
+                format!("{:?}", probabilities[k]),
+                "a number from 0 to 1",
+            ));
         }
         let total: f64 = probabilities.iter().sum();
         if (total - 1.0).abs() > ROUNDING {
-            return Err(InvalidSetting::new("probabilities", format!("a sum of {total}"), "a sum of 1"));
+            return Err(InvalidSetting::new(
+                "probabilities",
+                format!("a sum of {total}"),
+                "a sum of 1",
+            ));
         }
         let gram = |k: usize| &ngrams[k * order..(k + 1) * order];
-        let mut kept: Vec<usize> = (0..probabilities.len()).filter(|&k| probabilities[k] > 0.0).collect();
+        let mut kept: Vec<usize> =
+            (0..probabilities.len()).filter(|&k| probabilities[k] > 0.0).collect();
         kept.sort_by(|&a, &b| gram(a).cmp(gram(b)));
         if let Some(twice) = kept.windows(2).find(|pair| gram(pair[0]) == gram(pair[1])) {
             let name = format!("ngrams[{}]", twice[1]);
-            return Err(InvalidSetting::new(name, format!("{:?}", gram(twice[1])), "each n-gram once"));
+            return Err(InvalidSetting::new(
+                name,
+                format!("{:?}", gram(twice[1])),
+                "each n-gram once",
+            ));
         }
         let mut contexts: Vec<usize> = (0..kept.len())
             .filter(|&k| k == 0 || gram(kept[k])[..order - 1] != gram(kept[k - 1])[..order - 1])
@@ -107,7 +127,9 @@ impl LanguageModel {
     /// For each beginning of N - 1 classes that occurs, its classes and the n-grams that begin so.
     #[inline(always)]
     pub fn contexts(&self) -> impl Iterator<Item = (&[u32], std::ops::Range<usize>)> {
-        self.contexts.windows(2).map(|ends| (&self.ngram(ends[0])[..self.order - 1], ends[0]..ends[1]))
+        self.contexts
+            .windows(2)
+            .map(|ends| (&self.ngram(ends[0])[..self.order - 1], ends[0]..ends[1]))
     }
 
     /// `-sum_i p_i log p_i`: what no classifier's cost can fall below.

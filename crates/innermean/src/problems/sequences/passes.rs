@@ -1,9 +1,10 @@
 //! Passes over the steps: all averages, all weighted Jacobians, and those of single n-grams.
 //!
-//! The steps are cut into stretches of some hundred. Within one, class probabilities are laid out class by class, `P_c(t)`
-//! along the steps t, so that the average of an n-gram (a, b) is a dot of two such vectors, one shifted by a step, and its
-//! Jacobian two axpys. What all n-grams with the same beginning need is made once. Windows that would cross the end of a sequence
-//! have the weight 0 through `O(t)`, which is 1 where a window opens and 0 elsewhere.
+//! The steps are cut into stretches of some hundred. Within one, class probabilities are laid out
+//! class by class, `P_c(t)` along the steps t, so that the average of an n-gram (a, b) is a dot of
+//! two such vectors, one shifted by a step, and its Jacobian two axpys. What all n-grams with the
+//! same beginning need is made once. Windows that would cross the end of a sequence have the weight
+//! 0 through `O(t)`, which is 1 where a window opens and 0 elsewhere.
 
 use std::ops::Range;
 
@@ -46,8 +47,8 @@ impl<'f> Stretch<'f> {
         }
     }
 
-    /// Goes through `steps` stretch by stretch; windows reach `last` steps ahead and, where all windows that hold a step
-    /// are asked for, behind.
+    /// Goes through `steps` stretch by stretch; windows reach `last` steps ahead and, where all
+    /// windows that hold a step are asked for, behind.
     #[inline(always)]
     fn for_each(
         f: &'f Sequences,
@@ -153,7 +154,8 @@ impl<'f> Stretch<'f> {
         }
     }
 
-    /// From slopes in the probabilities to those in the logits, `P_c (s_c - sum_b P_b s_b)`, and from the own steps on to theta.
+    /// From slopes in the probabilities to those in the logits, `P_c (s_c - sum_b P_b s_b)`, and
+    /// from the own steps on to theta.
     #[inline(always)]
     fn add_to_theta(&mut self, out: &mut [f64]) {
         let Stretch { f, seen, own, probabilities, slopes, work, .. } = self;
@@ -162,7 +164,9 @@ impl<'f> Stretch<'f> {
         let mean = &mut work[..own.len()];
         mean.fill(0.0);
         for (p, slope) in probabilities.chunks_exact(len).zip(slopes.chunks_exact(len)) {
-            update_with_both(mean, &p[local.clone()], &slope[local.clone()], |mean, p, s| mean + p * s);
+            update_with_both(mean, &p[local.clone()], &slope[local.clone()], |mean, p, s| {
+                mean + p * s
+            });
         }
         let rows = f.rows_of(own.clone());
         let classes = probabilities.chunks_exact(len).zip(slopes.chunks_exact_mut(len));
@@ -224,7 +228,13 @@ impl Sequences {
 
     /// `out += (d/dtheta of sum_i v_i sum_windows prod_k P_{c_k})`, the share of the own steps.
     #[inline(always)]
-    pub(super) fn add_products_jac_t(&self, theta: &[f64], v: &[f64], steps: Range<usize>, out: &mut [f64]) {
+    pub(super) fn add_products_jac_t(
+        &self,
+        theta: &[f64],
+        v: &[f64],
+        steps: Range<usize>,
+        out: &mut [f64],
+    ) {
         Stretch::for_each(
             self,
             theta,

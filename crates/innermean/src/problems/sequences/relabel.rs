@@ -1,12 +1,14 @@
 //! Which class is which, for parts of the steps that have no names yet.
 //!
-//! Given how often part b follows part a, `B_ab`, and how often class d follows class c in the language, `p_cd`, names are found by
+//! Given how often part b follows part a, `B_ab`, and how often class d follows class c in the
+//! language, `p_cd`, names are found by
 //!
 //! ```text
 //! max over permutations s of  sum_cd p_cd log B_{s(c) s(d)}
 //! ```
 //!
-//! exchanging two names at a time as long as that helps, from many random orders. An exchange costs O(C) to look at.
+//! exchanging two names at a time as long as that helps, from many random orders. An exchange costs
+//! O(C) to look at.
 
 use super::LanguageModel;
 use crate::draws::Stream;
@@ -91,8 +93,8 @@ impl Matching<'_> {
     }
 }
 
-/// The best names found in `rounds` climbs, the first from the names as they are: `names[c]` is the part to be called c. No more are made
-/// once time `is_over`.
+/// The best names found in `rounds` climbs, the first from the names as they are: `names[c]` is the
+/// part to be called c. No more are made once time `is_over`.
 pub(super) fn best_names(
     language: &[f64],
     predicted: &[f64],
@@ -103,7 +105,8 @@ pub(super) fn best_names(
     let classes = language.len().isqrt();
     let rare = RARE / language.len() as f64;
     let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).natural_log()).collect();
-    let mut matching = Matching { classes, language, predicted: &predicted, places: (0..classes).collect() };
+    let mut matching =
+        Matching { classes, language, predicted: &predicted, places: (0..classes).collect() };
     let mut best = (f64::NEG_INFINITY, matching.places.clone());
     for round in 0..rounds {
         if is_over() {

@@ -8,7 +8,8 @@ use super::Sequences;
 const PIECE: usize = 256;
 
 impl Sequences {
-    /// About `steps` steps in whole pieces of sequences, evenly spread; all of them if there are no more.
+    /// About `steps` steps in whole pieces of sequences, evenly spread; all of them if there are no
+    /// more.
     pub(super) fn sample(&self, steps: usize) -> Sequences {
         if steps >= self.steps() {
             return self.clone();
@@ -84,11 +85,17 @@ mod tests {
             // Pieces of one sequence share their last steps; no window is in two of them.
             assert!(part.steps() <= asked + 2 * PIECE && !part.windows.is_empty());
             assert!(part.windows.len() <= whole.len());
-            assert!(asked < 300 || part.steps() * 2 > asked.min(steps), "{asked}: {}", part.steps());
+            assert!(
+                asked < 300 || part.steps() * 2 > asked.min(steps),
+                "{asked}: {}",
+                part.steps()
+            );
             for &t in &part.windows {
                 // The feature is the number of the step.
                 let step = |k: usize| part.rows[(t + k) * part.width] as usize;
-                assert!(whole.contains(&step(0)) && step(1) == step(0) + 1 && step(2) == step(0) + 2);
+                assert!(
+                    whole.contains(&step(0)) && step(1) == step(0) + 1 && step(2) == step(0) + 2
+                );
             }
         }
     }

@@ -1,10 +1,13 @@
-//! The search for a start: the cost has many local minima, and a descent ends in the one it begins near.
+//! The search for a start: the cost has many local minima, and a descent ends in the one it begins
+//! near.
 //!
-//! Half of the starts are random weights, the other half come from clusters of the steps (see `clusters`). Each descends for a short while by
-//! L-BFGS on a part of the steps; the few that have come lowest go on for a while with all steps, and the lowest of them is where a solver
-//! begins. The objective alone decides: there are no labels here.
+//! Half of the starts are random weights, the other half come from clusters of the steps (see
+//! `clusters`). Each descends for a short while by L-BFGS on a part of the steps; the few that have
+//! come lowest go on for a while with all steps, and the lowest of them is where a solver begins.
+//! The objective alone decides: there are no labels here.
 //!
-//! Starts are independent of each other and drawn from streams of their own, so that the same seed gives the same start on any number of threads.
+//! Starts are independent of each other and drawn from streams of their own, so that the same seed
+//! gives the same start on any number of threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,14 +30,15 @@ use crate::tuning::choice::Choice;
 const SCALE: f64 = 0.3;
 /// Steps of the part on which starts are compared, at least.
 const PART: usize = 4000;
-/// And for each n-gram: the divergence of T windows from their own language is about `n_X / (2 T)` by chance, which must be small beside the
-/// differences of local minima.
+/// And for each n-gram: the divergence of T windows from their own language is about `n_X / (2 T)`
+/// by chance, which must be small beside the differences of local minima.
 const PART_PER_NGRAM: usize = 10;
 /// Outer iterations of a start on the part, and of the best on all steps.
 const SHORT: u64 = 40;
 /// How many go on with all steps.
 const FEW: usize = 3;
-/// The first step of the descents: too long at some starts, where it is halved, and never far too short.
+/// The first step of the descents: too long at some starts, where it is halved, and never far too
+/// short.
 const ALPHA: f64 = 0.5;
 /// Of the draws of the first start, far from those that methods number from 0.
 const STREAM: u64 = 3000;
@@ -67,7 +71,8 @@ pub enum Origin {
 pub struct Tried {
     /// Where it came from.
     pub origin: Origin,
-    /// The objective that a short descent reached on the part of the steps; none if time was up before.
+    /// The objective that a short descent reached on the part of the steps; none if time was up
+    /// before.
     pub on_part: Option<f64>,
     /// The objective on all steps, of the few that went on.
     pub on_all: Option<f64>,
@@ -115,14 +120,17 @@ impl Search<'_> {
                 }
                 let mut draws = Stream::new(self.seed, STREAM + number as u64);
                 let start = match origin {
-                    Origin::Clusters => part.inner.start_from_clusters(&mut draws, &|| self.is_over(clock)),
+                    Origin::Clusters => {
+                        part.inner.start_from_clusters(&mut draws, &|| self.is_over(clock))
+                    }
                     Origin::Random => random_weights(part.inner.d(), &mut draws),
                 };
                 let (theta, objective) = self.descend(&part, &start, clock);
                 (Tried { origin, on_part: Some(objective), on_all: None }, theta)
             })
             .collect();
-        let mut best: Vec<usize> = (0..tried.len()).filter(|&k| tried[k].0.on_part.is_some()).collect();
+        let mut best: Vec<usize> =
+            (0..tried.len()).filter(|&k| tried[k].0.on_part.is_some()).collect();
         let reached = |k: &usize| tried[*k].0.on_part.unwrap_or(f64::INFINITY);
         best.sort_by(|a, b| reached(a).total_cmp(&reached(b)));
         best.truncate(FEW);
@@ -131,7 +139,8 @@ impl Search<'_> {
         for (&k, (_, objective)) in best.iter().zip(&went_on) {
             tried[k].0.on_all = Some(*objective);
         }
-        let lowest = went_on.into_iter().reduce(|best, next| if next.1 < best.1 { next } else { best });
+        let lowest =
+            went_on.into_iter().reduce(|best, next| if next.1 < best.1 { next } else { best });
         // The first start is always tried.
         let (theta, objective) = lowest.unwrap_or_default();
         Ok(Found {
@@ -145,8 +154,9 @@ impl Search<'_> {
     }
 
     fn left(&self, clock: Instant) -> Option<f64> {
-        let seconds =
-            self.max_seconds.map(|most| Duration::try_from_secs_f64(most).unwrap_or(Duration::MAX))?;
+        let seconds = self
+            .max_seconds
+            .map(|most| Duration::try_from_secs_f64(most).unwrap_or(Duration::MAX))?;
         Some(seconds.saturating_sub(clock.elapsed()).as_secs_f64())
     }
 
@@ -173,12 +183,14 @@ impl Search<'_> {
         let method = Lbfgs::choose(&choice, problem, theta).expect("the settings make sense");
         let solution = AnyMethod::Lbfgs(method).run(&driver, problem, theta, &mut ());
         // A point that is not finite is no point.
-        let objective = if solution.objective.is_nan() { f64::INFINITY } else { solution.objective };
+        let objective =
+            if solution.objective.is_nan() { f64::INFINITY } else { solution.objective };
         (solution.theta, objective)
     }
 }
 
-/// Independent, symmetric, of deviation [`SCALE`]: the sum of twelve uniform numbers has variance one.
+/// Independent, symmetric, of deviation [`SCALE`]: the sum of twelve uniform numbers has variance
+/// one.
 pub(super) fn random_weights(d: usize, draws: &mut Stream) -> Vec<f64> {
     (0..d).map(|_| SCALE * ((0..12).map(|_| draws.unit()).sum::<f64>() - 6.0)).collect()
 }

@@ -1,5 +1,5 @@
-//! The averages of transitions: `fbar_i = <Psi_i - discount sum_j p_ij Psi_ij, theta> - sum_j p_ij r_ij`, as rows of d numbers or, for one-hot
-//! features, as sparse rows.
+//! The averages of transitions: `fbar_i = <Psi_i - discount sum_j p_ij Psi_ij, theta> - sum_j p_ij
+//! r_ij`, as rows of d numbers or, for one-hot features, as sparse rows.
 
 use super::{END, StateFeatures, Transitions};
 use crate::linalg::blocks::Blocks;

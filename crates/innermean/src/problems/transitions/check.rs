@@ -6,18 +6,27 @@ use crate::model::setting::InvalidSetting;
 impl Moves {
     /// # Errors
     /// Unless columns have one length, states are there, numbers are numbers.
-    pub(crate) fn check(&self, features: &StateFeatures, discount: f64) -> Result<(), InvalidSetting> {
+    pub(crate) fn check(
+        &self,
+        features: &StateFeatures,
+        discount: f64,
+    ) -> Result<(), InvalidSetting> {
         check(features, self, discount)
     }
 }
 
 fn check(features: &StateFeatures, moves: &Moves, discount: f64) -> Result<(), InvalidSetting> {
-    let refuse =
-        |name: &str, value: String, expected: String| Err(InvalidSetting::new(name, value, expected));
+    let refuse = |name: &str, value: String, expected: String| {
+        Err(InvalidSetting::new(name, value, expected))
+    };
     if let StateFeatures::Rows { d, rows } = features {
         if *d == 0 || rows.is_empty() || !rows.len().is_multiple_of(*d) {
             let value = format!("{} numbers in rows of {d}", rows.len());
-            return refuse("features", value, "at least one whole row of at least one number".into());
+            return refuse(
+                "features",
+                value,
+                "at least one whole row of at least one number".into(),
+            );
         }
         if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
             let value = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
@@ -28,12 +37,22 @@ fn check(features: &StateFeatures, moves: &Moves, discount: f64) -> Result<(), I
     let t = moves.from.len();
     if t == 0 || states == 0 || states >= END as usize {
         let value = format!("{t} transitions between {states} states");
-        return refuse("transitions", value, format!("at least one of each, and fewer than {END} states"));
+        return refuse(
+            "transitions",
+            value,
+            format!("at least one of each, and fewer than {END} states"),
+        );
     }
     let weights = moves.weights.as_ref().map_or(t, Vec::len);
-    for (name, len) in [("next", moves.next.len()), ("rewards", moves.rewards.len()), ("weights", weights)] {
+    for (name, len) in
+        [("next", moves.next.len()), ("rewards", moves.rewards.len()), ("weights", weights)]
+    {
         if len != t {
-            return refuse(name, format!("{len} entries"), format!("one for each of {t} transitions"));
+            return refuse(
+                name,
+                format!("{len} entries"),
+                format!("one for each of {t} transitions"),
+            );
         }
     }
     for (name, column, end) in [("from", &moves.from, false), ("next", &moves.next, true)] {
@@ -60,9 +79,15 @@ fn check(features: &StateFeatures, moves: &Moves, discount: f64) -> Result<(), I
 }
 
 /// A value of its own that no equation speaks of has no best value.
-pub(super) fn every_state_is_left(features: &StateFeatures, left: &[u32]) -> Result<(), InvalidSetting> {
+pub(super) fn every_state_is_left(
+    features: &StateFeatures,
+    left: &[u32],
+) -> Result<(), InvalidSetting> {
     let StateFeatures::OneHot { states } = features else { return Ok(()) };
-    match (0..*states as u32).zip(left.iter().map(Some).chain([None])).find(|(s, left)| Some(s) != *left) {
+    match (0..*states as u32)
+        .zip(left.iter().map(Some).chain([None]))
+        .find(|(s, left)| Some(s) != *left)
+    {
         None => Ok(()),
         Some((s, _)) => Err(InvalidSetting::new(
             "from",
@@ -72,8 +97,8 @@ pub(super) fn every_state_is_left(features: &StateFeatures, left: &[u32]) -> Res
     }
 }
 
-/// Without a discount, what is never over has no finite value: from every state that is left, transitions of positive weight must lead to an end or
-/// to a state that none leaves.
+/// Without a discount, what is never over has no finite value: from every state that is left,
+/// transitions of positive weight must lead to an end or to a state that none leaves.
 pub(super) fn an_end_is_reached(
     states: usize,
     left: &[u32],
@@ -92,7 +117,13 @@ pub(super) fn an_end_is_reached(
 }
 
 /// The first state from which no end can be reached.
-fn without_end(states: usize, left: &[u32], starts: &[usize], next: &[u32], odds: &[f64]) -> Option<u32> {
+fn without_end(
+    states: usize,
+    left: &[u32],
+    starts: &[usize],
+    next: &[u32],
+    odds: &[f64],
+) -> Option<u32> {
     let possible = |at: usize| odds.is_empty() || odds[at] > 0.0;
     // The terms that lead into each state, as lists one after the other.
     let mut firsts = vec![0_usize; states + 1];

@@ -53,7 +53,9 @@ impl StateFeatures {
     pub(crate) fn add(&self, s: usize, c: f64, out: &mut [f64]) {
         match self {
             StateFeatures::OneHot { .. } => out[s] += c,
-            StateFeatures::Rows { d, rows } => crate::linalg::vector::axpy(c, &rows[s * d..(s + 1) * d], out),
+            StateFeatures::Rows { d, rows } => {
+                crate::linalg::vector::axpy(c, &rows[s * d..(s + 1) * d], out)
+            }
         }
     }
 

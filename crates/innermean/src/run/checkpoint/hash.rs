@@ -83,7 +83,10 @@ mod tests {
     /// A file that was written once must be read for ever.
     #[test]
     fn the_definition_is_fixed() {
-        assert_eq!(Hash::of_bytes(b"mean of means"), 48_472_404_775_881_638_774_567_436_427_603_214_336);
+        assert_eq!(
+            Hash::of_bytes(b"mean of means"),
+            48_472_404_775_881_638_774_567_436_427_603_214_336
+        );
     }
 
     #[test]

@@ -35,7 +35,8 @@ impl Shape {
         value.serialize(Walk).ok()
     }
 
-    /// Whether a run in d coordinates that has begun with a memory of this shape may have one of that shape later.
+    /// Whether a run in d coordinates that has begun with a memory of this shape may have one of
+    /// that shape later.
     pub(crate) fn admits(&self, later: &Shape, d: usize) -> bool {
         let mut sizes = Sizes { known: Vec::new(), d };
         self.note_sizes(&mut sizes.known);
@@ -58,7 +59,8 @@ impl Shape {
 
     fn admits_with(&self, later: &Shape, sizes: &Sizes) -> bool {
         let all = |ours: &[Shape], theirs: &[Shape]| {
-            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.admits_with(b, sizes))
+            ours.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|(a, b)| a.admits_with(b, sizes))
         };
         match (self, later) {
             (Shape::List(0, _), later) => later.is_of_sizes(sizes),
@@ -117,7 +119,8 @@ macro_rules! marked {
 }
 
 marked! {
-    /// For `#[serde(with = "fixed")]`: sizes, and whatever else is the same from the beginning of a run to its end.
+    /// For `#[serde(with = "fixed")]`: sizes, and whatever else is the same from the beginning of a
+    /// run to its end.
     fixed, FIXED
 }
 

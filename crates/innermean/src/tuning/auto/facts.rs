@@ -1,4 +1,5 @@
-//! What a choice rests on, looked up as it is needed: a small problem is solved in less time than all of it takes.
+//! What a choice rests on, looked up as it is needed: a small problem is solved in less time than
+//! all of it takes.
 
 use crate::methods::{self, newton};
 use crate::model::inner::{Inner, mean_support, pieces};
@@ -56,13 +57,18 @@ impl Facts<'_> {
         newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
     }
 
-    /// Whether all mean Jacobians fit into a part of the memory that is free, where the system tells how much that is.
+    /// Whether all mean Jacobians fit into a part of the memory that is free, where the system
+    /// tells how much that is.
     pub(super) fn jacobians_fit(&self) -> bool {
         let f = &self.0.inner;
         let sparse = self.sparse();
         let support = |i| f.support(i).map_or(self.d(), <[u32]>::len);
         let numbers = f.ell()
-            * if sparse { (0..self.n_x()).map(support).sum::<usize>() } else { self.n_x() * self.d() };
+            * if sparse {
+                (0..self.n_x()).map(support).sum::<usize>()
+            } else {
+                self.n_x() * self.d()
+            };
         let bytes = 8.0 * numbers as f64;
         bytes <= LITTLE_MEMORY || free_memory().is_none_or(|free| bytes <= MEMORY_SHARE * free)
     }

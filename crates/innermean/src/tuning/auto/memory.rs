@@ -97,11 +97,17 @@ impl Attempting {
     pub(super) fn check_sizes(&self, d: usize) -> Result<(), CheckpointError> {
         let before = self.so_far.as_ref();
         let endless = before.and_then(|found| found.endless.as_ref());
-        let points =
-            [&self.theta, &self.from].into_iter().chain(before.map(|found| &found.theta)).chain(endless);
+        let points = [&self.theta, &self.from]
+            .into_iter()
+            .chain(before.map(|found| &found.theta))
+            .chain(endless);
         // Counts of this run are added to those before it.
         let counts = Shape::of(self).is_some();
-        if counts && points.into_iter().all(|point| point.len() == d) { Ok(()) } else { Err(FOREIGN) }
+        if counts && points.into_iter().all(|point| point.len() == d) {
+            Ok(())
+        } else {
+            Err(FOREIGN)
+        }
     }
 
     /// A hash of what the user has said.
@@ -128,7 +134,9 @@ impl Attempting {
             fallbacks: self
                 .fallbacks
                 .iter()
-                .map(|(name, gave_up)| Ok(Attempt { candidate: candidate(name)?, gave_up: *gave_up }))
+                .map(|(name, gave_up)| {
+                    Ok(Attempt { candidate: candidate(name)?, gave_up: *gave_up })
+                })
                 .collect::<Result<_, _>>()?,
             ..plan
         })

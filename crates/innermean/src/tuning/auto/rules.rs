@@ -3,19 +3,25 @@
 use super::Candidate;
 use super::facts::Facts;
 
-/// Coordinates, or averages if they are fewer, up to which the normal equations are solved at once: up to 500 nothing is faster, at 2000 Newton's steps take half as long
-/// on well-conditioned data. The equations do not mind how the data are conditioned.
+/// Coordinates, or averages if they are fewer, up to which the normal equations are solved at once:
+/// up to 500 nothing is faster, at 2000 Newton's steps take half as long on well-conditioned data.
+/// The equations do not mind how the data are conditioned.
 const DIRECT: usize = 3000;
-/// The same where rows are sparse and a pass costs little: at 500 Newton's steps take 0.6 times as long, at 2000 a sixtieth.
+/// The same where rows are sparse and a pass costs little: at 500 Newton's steps take 0.6 times as
+/// long, at 2000 a sixtieth.
 const DIRECT_SPARSE: usize = 1000;
-/// Coordinates up to which a quadratic program is solved at once: a lasso of 1000 is so solved faster than in any other way, one of 2000 thirty times more slowly.
+/// Coordinates up to which a quadratic program is solved at once: a lasso of 1000 is so solved
+/// faster than in any other way, one of 2000 thirty times more slowly.
 const PROGRAM: usize = 1000;
-/// Coordinates up to which Newton steps on smoothed kinks beat steps on single terms; up to 1000 they do, by a factor of 3 or more.
+/// Coordinates up to which Newton steps on smoothed kinks beat steps on single terms; up to 1000
+/// they do, by a factor of 3 or more.
 const MULTIPLIERS: usize = 1000;
-/// Linear predictors for each coordinate, where g has kinks, below which L-BFGS comes before Newton's method; without kinks it does below one.
+/// Linear predictors for each coordinate, where g has kinks, below which L-BFGS comes before
+/// Newton's method; without kinks it does below one.
 const FEW_PREDICTORS: usize = 2;
-/// Samples for each outer term from which steps on single samples are tried before passes over all, where there are too many coordinates for
-/// Newton's matrix: in the table they beat L-BFGS on large groups with uneven features, and never Newton's method.
+/// Samples for each outer term from which steps on single samples are tried before passes over all,
+/// where there are too many coordinates for Newton's matrix: in the table they beat L-BFGS on large
+/// groups with uneven features, and never Newton's method.
 const LARGE_GROUPS: usize = 5000;
 
 /// The methods, the best first.
@@ -28,22 +34,32 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     let (d, averages) = (facts.d(), facts.averages());
     let few = if facts.sparse() { DIRECT_SPARSE } else { DIRECT };
     if facts.quadratic_regularizer() && averages.min(d) <= few {
-        let smaller = || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
-        let why = || format!("a quadratic with {}: its normal equations are solved at once", smaller());
+        let smaller =
+            || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
+        let why =
+            || format!("a quadratic with {}: its normal equations are solved at once", smaller());
         add(facts.suited("direct"), &why);
     } else if d <= PROGRAM {
         let why = || format!("a quadratic program of {}, solved at once", counted(d, "coordinate"));
         add(facts.suited("direct"), &why);
     }
-    let alike = || "the columns may be nearly the same: Newton steps in twice the precision".to_owned();
+    let alike =
+        || "the columns may be nearly the same: Newton steps in twice the precision".to_owned();
     if facts.suited("direct").is_some() {
         add(facts.suited("precise"), &alike);
     }
     if facts.affine() && facts.smooth() {
-        let why =
-            || format!("a smooth loss of {} that are averaged once", counted(averages, "linear predictor"));
-        if averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d } && !facts.sparse() {
-            // Newton's matrix is mostly the ridge then, and its quadratic programs have many coordinates at kinks.
+        let why = || {
+            format!(
+                "a smooth loss of {} that are averaged once",
+                counted(averages, "linear predictor")
+            )
+        };
+        if averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d }
+            && !facts.sparse()
+        {
+            // Newton's matrix is mostly the ridge then, and its quadratic programs have many
+            // coordinates at kinks.
             let few = || format!("{}, fewer than their {}", why(), counted(d, "coordinate"));
             add(facts.suited("lbfgs"), &few);
         }
@@ -60,11 +76,16 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             add(single_samples(facts), &why);
         }
         add(facts.suited("lbfgs"), &|| why() + ": passes over all of them cost little");
-        add(facts.suited("prox-linear"), &|| "whole passes, with the averages linearised".to_owned());
+        add(facts.suited("prox-linear"), &|| {
+            "whole passes, with the averages linearised".to_owned()
+        });
     }
     if facts.affine() && !facts.smooth() && d <= MULTIPLIERS {
         let why = || {
-            format!("a loss with kinks of {} that are averaged once", counted(averages, "linear predictor"))
+            format!(
+                "a loss with kinks of {} that are averaged once",
+                counted(averages, "linear predictor")
+            )
         };
         add(facts.suited("multipliers"), &why);
         add(facts.suited("precise"), &alike);

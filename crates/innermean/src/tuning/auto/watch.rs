@@ -1,4 +1,5 @@
-//! One attempt among several: its counts go on from those before it, and it is ended where it makes no more progress.
+//! One attempt among several: its counts go on from those before it, and it is ended where it makes
+//! no more progress.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +10,17 @@ use crate::run::checkpoint::Checkpoint;
 use crate::run::status::Status;
 use crate::run::{Driver, Observer, Record, Solution, Stop};
 
-/// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are more.
+/// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are
+/// more.
 const PATIENCE: u64 = 100;
-/// The same for Newton's method, which takes off a digit or so with each, and for the normal equations, which are done after a few.
+/// The same for Newton's method, which takes off a digit or so with each, and for the normal
+/// equations, which are done after a few.
 const LITTLE_PATIENCE: u64 = 30;
 const NO_PATIENCE: u64 = 8;
 
-/// Outer iterations that Newton's method and the normal equations have where steps in twice the precision come after them: they crawl where columns are too much
-/// alike, and along what has no end.
+/// Outer iterations that Newton's method and the normal equations have where steps in twice the
+/// precision come after them: they crawl where columns are too much alike, and along what has no
+/// end.
 const CRAWLING: u64 = 200;
 const CRAWLING_AT_ONCE: u64 = 50;
 
@@ -35,7 +39,8 @@ pub(super) struct Progress {
     first: Option<f64>,
     /// The last measure that was a tenth below the one before it, and when.
     mark: (f64, u64),
-    /// The first objective of this attempt, and the last that had gained a little of what was gained in all.
+    /// The first objective of this attempt, and the last that had gained a little of what was
+    /// gained in all.
     objectives: Option<(f64, f64)>,
 }
 
@@ -81,7 +86,15 @@ impl<'a> Watch<'a> {
             "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
             _ => u64::MAX,
         };
-        Watch { observer, driver, attempting, patience, most, progress: attempting.progress, stalled: false }
+        Watch {
+            observer,
+            driver,
+            attempting,
+            patience,
+            most,
+            progress: attempting.progress,
+            stalled: false,
+        }
     }
 
     /// Within what is left of the limits.
@@ -127,7 +140,8 @@ impl Observer for Watch<'_> {
             first.get_or_insert(now);
             let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
             // Far from the optimum a measure may say little while the objective falls.
-            let least = (LITTLE * (*begun - record.objective).abs()).max(VISIBLE * record.objective.abs());
+            let least =
+                (LITTLE * (*begun - record.objective).abs()).max(VISIBLE * record.objective.abs());
             let gained = *marked - record.objective > least;
             if gained {
                 *marked = record.objective;
@@ -160,7 +174,8 @@ impl Observer for Watch<'_> {
 
 /// What of the limits is left.
 fn left(stop: &Stop, used: &Attempting) -> Stop {
-    let (outer, calls) = used.so_far.as_ref().map_or((0, 0), |so_far| (so_far.outer, so_far.calls.total()));
+    let (outer, calls) =
+        used.so_far.as_ref().map_or((0, 0), |so_far| (so_far.outer, so_far.calls.total()));
     Stop {
         max_outer: stop.max_outer.map(|most| most.saturating_sub(outer)),
         max_calls: stop.max_calls.map(|most| most.saturating_sub(calls)),
@@ -184,7 +199,9 @@ fn after(before: &Solution, record: &Record) -> Record {
 /// Two runs as one; the second has the better point, unless it began elsewhere and diverged.
 pub(super) fn joined(before: Solution, next: Solution) -> Solution {
     let mut trace = before.trace.clone();
-    trace.extend(next.trace.iter().filter(|record| record.inner > 0).map(|record| after(&before, record)));
+    trace.extend(
+        next.trace.iter().filter(|record| record.inner > 0).map(|record| after(&before, record)),
+    );
     let (outer, inner, seconds) =
         (before.outer + next.outer, before.inner + next.inner, before.seconds + next.seconds);
     let (calls, rows) = (before.calls + next.calls, before.rows + next.rows);

@@ -20,12 +20,16 @@ pub(in crate::commands::reproduce) fn section(
     sets: &[DataSet],
     quick: bool,
 ) -> Result<(Section, Vec<Finding>)> {
-    let paper: Vec<AsInThePaper> = sets.iter().map(|set| paper_courses(store, set)).collect::<Result<_>>()?;
+    let paper: Vec<AsInThePaper> =
+        sets.iter().map(|set| paper_courses(store, set)).collect::<Result<_>>()?;
     let tuned_sets = tuned(sets, quick);
     let tuned: Vec<Vec<Course>> =
         tuned_sets.iter().map(|set| tuned_courses(store, set)).collect::<Result<_>>()?;
     let panels = |sets: &[DataSet], courses: &[&[Course]]| {
-        sets.iter().zip(courses).map(|(set, courses)| panel(&set.name, courses.iter())).collect::<Vec<_>>()
+        sets.iter()
+            .zip(courses)
+            .map(|(set, courses)| panel(&set.name, courses.iter()))
+            .collect::<Vec<_>>()
     };
     let as_printed: Vec<&[Course]> = paper.iter().map(|set| &set.courses[..]).collect();
     let fairly: Vec<&[Course]> = tuned.iter().map(|courses| &courses[..]).collect();
@@ -75,8 +79,8 @@ fn table(title: &str, sets: &[DataSet], courses: &[&[Course]]) -> Grid {
         );
     }
     if sets.len() > 1 {
-        let medians =
-            (0..names.len()).map(|k| shown(median(courses.iter().map(|courses| calls(&courses[k], AT)))));
+        let medians = (0..names.len())
+            .map(|k| shown(median(courses.iter().map(|courses| calls(&courses[k], AT)))));
         rows.push(["median".to_owned()].into_iter().chain(medians).collect());
     }
     Grid {
@@ -90,8 +94,13 @@ fn table(title: &str, sets: &[DataSet], courses: &[&[Course]]) -> Grid {
 
 fn settings(paper: &[Course], tuned: &[Course], set: &str) -> Grid {
     let rows = tuned.iter().map(|course| {
-        let printed = paper.iter().find(|own| own.name == course.name).map(|own| own.settings.clone());
-        vec![course.name.clone(), printed.unwrap_or_else(|| "-".to_owned()), course.settings.clone()]
+        let printed =
+            paper.iter().find(|own| own.name == course.name).map(|own| own.settings.clone());
+        vec![
+            course.name.clone(),
+            printed.unwrap_or_else(|| "-".to_owned()),
+            course.settings.clone(),
+        ]
     });
     Grid {
         title: format!("Settings on {set}"),
@@ -107,8 +116,9 @@ fn ratio(courses: &[&[Course]], k: usize) -> f64 {
     median(courses.iter().map(|courses| calls(&courses[k], AT) / calls(&courses[0], AT)))
 }
 
-/// We charge a step of Comp-SVRG-2 for `2 A` values and 2 merits: the Jacobians of an affine f do not change. Its paper asks for `2 B` Jacobians too. With
-/// A = B = 3, M = n and a snapshot of `3 n` that is 17 for every 11 calls.
+/// We charge a step of Comp-SVRG-2 for `2 A` values and 2 merits: the Jacobians of an affine f do
+/// not change. Its paper asks for `2 B` Jacobians too. With A = B = 3, M = n and a snapshot of `3
+/// n` that is 17 for every 11 calls.
 const CHARGED: f64 = 17.0 / 11.0;
 
 /// The calls to 1e-6 of a baseline, charged for Jacobians.
@@ -120,15 +130,20 @@ fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
     let courses: Vec<&[Course]> = paper.iter().map(|set| &set.courses[..]).collect();
     let all = courses.len();
     let ahead = |own: usize, from: usize, other: fn(&Course) -> f64| {
-        let leads = |set: &&&[Course]| set[from..].iter().all(|course| calls(&set[own], AT) < other(course));
+        let leads = |set: &&&[Course]| {
+            set[from..].iter().all(|course| calls(&set[own], AT) < other(course))
+        };
         courses.iter().filter(leads).count()
     };
     let first = ahead(0, 1, |course| calls(course, AT));
     let second = ahead(1, 2, charged);
     let second_as_counted = ahead(1, 2, |course| calls(course, AT));
-    let best = (2..PAPER.len()).map(|k| (ratio(&courses, k), PAPER[k].1)).min_by(|a, b| a.0.total_cmp(&b.0));
+    let best = (2..PAPER.len())
+        .map(|k| (ratio(&courses, k), PAPER[k].1))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
     let (best_ratio, best_name) = best.unwrap_or((f64::INFINITY, "none"));
-    let linear = courses.iter().filter(|set| set[..2].iter().all(|course| course.to(10).is_some())).count();
+    let linear =
+        courses.iter().filter(|set| set[..2].iter().all(|course| course.to(10).is_some())).count();
     vec![
         Finding::of(
             first == all && second == all,
@@ -187,12 +202,16 @@ fn fair(paper: &[AsInThePaper], tuned: &[Vec<Course>]) -> Vec<Finding> {
 
 /// What the epoch of plain steps is worth, and whether baselines could have it too.
 fn warm_up(paper: &[AsInThePaper]) -> Vec<Finding> {
-    let cold = |k: i32| median(paper.iter().map(|set| calls(&set.cold, k) / calls(&set.courses[0], k)));
+    let cold =
+        |k: i32| median(paper.iter().map(|set| calls(&set.cold, k) / calls(&set.courses[0], k)));
     let warm: Vec<String> = (0..paper[0].warm.len())
         .map(|b| {
-            let with = median(paper.iter().map(|set| calls(&set.warm[b], AT) / calls(&set.courses[0], AT)));
-            let without =
-                median(paper.iter().map(|set| calls(&set.courses[b + 2], AT) / calls(&set.courses[0], AT)));
+            let with = median(
+                paper.iter().map(|set| calls(&set.warm[b], AT) / calls(&set.courses[0], AT)),
+            );
+            let without = median(
+                paper.iter().map(|set| calls(&set.courses[b + 2], AT) / calls(&set.courses[0], AT)),
+            );
             format!("{} {} (without it {})", paper[0].warm[b].name, times(with), times(without))
         })
         .collect();

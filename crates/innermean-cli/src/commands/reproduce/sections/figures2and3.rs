@@ -11,7 +11,10 @@ use crate::output::grid::Grid;
 use crate::output::human::grouped;
 
 /// One of the two figures, with a table, and what follows.
-pub(in crate::commands::reproduce) fn section(store: &Store, kind: &Kind) -> Result<(Section, Vec<Finding>)> {
+pub(in crate::commands::reproduce) fn section(
+    store: &Store,
+    kind: &Kind,
+) -> Result<(Section, Vec<Finding>)> {
     let (mut paper, mut tuned, mut at_start) = (Vec::new(), Vec::new(), Vec::new());
     for k in 0..kind.processes {
         let (runs, with_tuned_steps) = kind.courses(store, k)?;
@@ -19,7 +22,8 @@ pub(in crate::commands::reproduce) fn section(store: &Store, kind: &Kind) -> Res
         paper.push(runs.courses);
         tuned.push(with_tuned_steps);
     }
-    let panels = vec![panel("the paper's settings", &paper[0][..METHODS.len()]), panel("tuned", &tuned[0])];
+    let panels =
+        vec![panel("the paper's settings", &paper[0][..METHODS.len()]), panel("tuned", &tuned[0])];
     let states = grouped(kind.states as u64);
     let blocks = vec![
         Block::Text(format!(
@@ -45,13 +49,20 @@ pub(in crate::commands::reproduce) fn section(store: &Store, kind: &Kind) -> Res
 
 fn table(paper: &[Vec<Course>], tuned: &[Vec<Course>]) -> Grid {
     let at = |courses: &[Vec<Course>], name: &str, k: i32| {
-        let own = courses.iter().filter_map(|courses| courses.iter().find(|course| course.name == name));
+        let own =
+            courses.iter().filter_map(|courses| courses.iter().find(|course| course.name == name));
         shown(median(own.map(|course| calls(course, k))))
     };
     let rows = tuned[0].iter().map(|course| {
         let printed = METHODS.iter().any(|(_, name)| *name == course.name);
         let one = |k: i32| if printed { at(paper, &course.name, k) } else { "-".to_owned() };
-        vec![course.name.clone(), one(3), one(AT), at(tuned, &course.name, 3), at(tuned, &course.name, AT)]
+        vec![
+            course.name.clone(),
+            one(3),
+            one(AT),
+            at(tuned, &course.name, 3),
+            at(tuned, &course.name, AT),
+        ]
     });
     Grid {
         title: "Calls to a gap (medians)".to_owned(),
@@ -81,7 +92,9 @@ fn settings(paper: &[Course], tuned: &[Course]) -> Grid {
     });
     Grid {
         title: "Settings and ends on the first process".to_owned(),
-        header: ["method", "the paper's", "last gap", "tuned", "last gap"].map(str::to_owned).to_vec(),
+        header: ["method", "the paper's", "last gap", "tuned", "last gap"]
+            .map(str::to_owned)
+            .to_vec(),
         rows: rows.collect(),
         numbers: 0..0,
         note: None,
@@ -121,11 +134,14 @@ struct Against {
 }
 
 fn against(courses: &[Vec<Course>]) -> Against {
-    // The smallest gap that SVRPDA-I and C-SAGA both reach, if there is one; or that SVRPDA-I reaches.
-    let both = |k: &i32| courses.iter().all(|own| own[0].to(*k).is_some() && own[2].to(*k).is_some());
+    // The smallest gap that SVRPDA-I and C-SAGA both reach, if there is one; or that SVRPDA-I
+    // reaches.
+    let both =
+        |k: &i32| courses.iter().all(|own| own[0].to(*k).is_some() && own[2].to(*k).is_some());
     let first = |k: &i32| courses.iter().all(|own| own[0].to(*k).is_some());
     let k = (1..=AT).rev().find(both).or_else(|| (1..=AT).rev().find(first)).unwrap_or(1);
-    let ratio = |of: usize| median(courses.iter().map(|own| calls(&own[of], k) / calls(&own[0], k)));
+    let ratio =
+        |of: usize| median(courses.iter().map(|own| calls(&own[of], k) / calls(&own[0], k)));
     let last = |of: usize| median(courses.iter().map(|own| own[of].last()));
     let (second, saga) = (ratio(1), ratio(2));
     let part = |name: &str, ratio: f64, of: usize| {
@@ -137,7 +153,8 @@ fn against(courses: &[Vec<Course>]) -> Against {
     };
     Against {
         saga_behind: saga > 1.0,
-        second_not_behind: second <= COMPARABLE * saga && (second.is_finite() || last(1) <= last(2)),
+        second_not_behind: second <= COMPARABLE * saga
+            && (second.is_finite() || last(1) <= last(2)),
         unset: ratio(3),
         text: format!(
             "in calls of SVRPDA-I to a gap of 1e-{k}, {}, {}",

@@ -9,11 +9,15 @@ use crate::commands::reproduce::store::Store;
 use crate::output::grid::Grid;
 use crate::plot::{Curve, Figure, Panel};
 
-/// An exponent may be above the claimed one by so much and still be called within it: fits are of few points.
+/// An exponent may be above the claimed one by so much and still be called within it: fits are of
+/// few points.
 const SLACK: f64 = 0.15;
 
 /// The picture, a table for each case, and what follows.
-pub(in crate::commands::reproduce) fn section(store: &Store, quick: bool) -> Result<(Section, Vec<Finding>)> {
+pub(in crate::commands::reproduce) fn section(
+    store: &Store,
+    quick: bool,
+) -> Result<(Section, Vec<Finding>)> {
     let mut blocks = vec![Block::Text(
         "Oracle calls until the gap is 1e-6 of the start's, on least-squares problems with a ridge: B_f = 1 and 1/γ = 1, so that the weight of the ridge is 1/κ. One size is varied at a time. Beside the fitted exponent stands the highest power of that size in the paper's bound. Bounds are sums, of which at most sizes one term weighs more than the others: an exponent below the claimed one is no surprise, one above it would be. Methods marked as tuned have the best of seven steps at every point; C-SAGA takes single samples, for which the paper lists the exponent α = 1.".to_owned(),
     )];
@@ -102,7 +106,8 @@ fn table(case: Case, measured: &[(Axis, Vec<Measured>)]) -> Grid {
     }
 }
 
-/// Whether SVRPDA-I, with and without a theorem's steps, grows no faster than its bound along every axis.
+/// Whether SVRPDA-I, with and without a theorem's steps, grows no faster than its bound along every
+/// axis.
 fn finding(case: Case, measured: &[(Axis, Vec<Measured>)]) -> Option<Finding> {
     let mut within = true;
     let mut parts = Vec::new();

@@ -16,8 +16,10 @@ pub(in crate::commands::reproduce) fn section(store: &Store) -> Result<(Section,
     )];
     blocks.extend(held.iter().map(|held| Block::Table(table(held))));
     let above: Vec<String> = held.iter().flat_map(surplus).collect();
-    let total = |held: &Held, which: usize| held.items[which].iter().map(|(_, bytes)| bytes).sum::<usize>();
-    let largest = held.iter().map(|held| total(held, 0) as f64 / total(held, 1) as f64).fold(0.0, f64::max);
+    let total =
+        |held: &Held, which: usize| held.items[which].iter().map(|(_, bytes)| bytes).sum::<usize>();
+    let largest =
+        held.iter().map(|held| total(held, 0) as f64 / total(held, 1) as f64).fold(0.0, f64::max);
     let text = if above.is_empty() {
         format!(
             "Table 2: every item takes what the formula says, and the differences of the dual step three vectors of length ell for one. SVRPDA-II holds up to {largest:.0} times less than SVRPDA-I here."
@@ -35,7 +37,8 @@ fn surplus(held: &Held) -> Vec<String> {
     let mut above = Vec::new();
     for (which, items) in items.iter().enumerate() {
         for (item, bytes) in items {
-            let numbers = formula(item, *n_x, *d, *ell, which == 0).map_or(0, |(_, numbers)| numbers);
+            let numbers =
+                formula(item, *n_x, *d, *ell, which == 0).map_or(0, |(_, numbers)| numbers);
             let most = if item == "delta_w" { 3 * numbers } else { numbers };
             if *bytes > 8 * most {
                 above.push(format!("{item} at n_X = {n_x}, d = {d}, ell = {ell}"));
@@ -50,9 +53,10 @@ fn table(held: &Held) -> Grid {
     let mut rows = Vec::new();
     for ((item, own), (_, other)) in first.iter().zip(second) {
         let said = |first: bool| {
-            formula(item, *n_x, *d, *ell, first).map_or((String::new(), String::new()), |(words, numbers)| {
-                (words.to_owned(), grouped(8 * numbers as u64))
-            })
+            formula(item, *n_x, *d, *ell, first)
+                .map_or((String::new(), String::new()), |(words, numbers)| {
+                    (words.to_owned(), grouped(8 * numbers as u64))
+                })
         };
         let ((words, bytes), (other_words, other_bytes)) = (said(true), said(false));
         let words = if words == other_words { words } else { format!("{words}; {other_words}") };
@@ -65,17 +69,33 @@ fn table(held: &Held) -> Grid {
             grouped(*other as u64),
         ]);
     }
-    let sum = |items: &[(String, usize)]| grouped(items.iter().map(|(_, bytes)| *bytes as u64).sum());
+    let sum =
+        |items: &[(String, usize)]| grouped(items.iter().map(|(_, bytes)| *bytes as u64).sum());
     let said = |which: bool| {
-        let numbers = first.iter().filter_map(|(item, _)| Some(formula(item, *n_x, *d, *ell, which)?.1));
+        let numbers =
+            first.iter().filter_map(|(item, _)| Some(formula(item, *n_x, *d, *ell, which)?.1));
         grouped(numbers.map(|numbers| 8 * numbers as u64).sum())
     };
-    rows.push(vec!["all".to_owned(), String::new(), said(true), sum(first), said(false), sum(second)]);
+    rows.push(vec![
+        "all".to_owned(),
+        String::new(),
+        said(true),
+        sum(first),
+        said(false),
+        sum(second),
+    ]);
     Grid {
         title: format!("n_X = {}, d = {d}, ell = {ell}", grouped(*n_x as u64)),
-        header: ["item", "formula", "SVRPDA-I, formula", "measured", "SVRPDA-II, formula", "measured"]
-            .map(str::to_owned)
-            .to_vec(),
+        header: [
+            "item",
+            "formula",
+            "SVRPDA-I, formula",
+            "measured",
+            "SVRPDA-II, formula",
+            "measured",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         rows,
         numbers: 2..6,
         note: None,

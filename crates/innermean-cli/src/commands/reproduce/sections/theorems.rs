@@ -11,8 +11,10 @@ use crate::plot::{Curve, Figure, Panel};
 
 /// A picture, a table, and what follows.
 pub(in crate::commands::reproduce) fn section(store: &Store) -> Result<(Section, Vec<Finding>)> {
-    let falls: Vec<(Example, Fall)> =
-        EXAMPLES.iter().map(|example| Ok((*example, example.stored(store)?))).collect::<Result<_>>()?;
+    let falls: Vec<(Example, Fall)> = EXAMPLES
+        .iter()
+        .map(|example| Ok((*example, example.stored(store)?)))
+        .collect::<Result<_>>()?;
     let blocks = vec![
         Block::Text(
             "The Lyapunov function of each theorem, averaged over seeds, on small problems whose saddle points are known, from a start ten units away in every coordinate, with the steps and the M of the theorem. Theorem 3 counts single steps: a look is n_X of them.".to_owned(),
@@ -63,7 +65,9 @@ fn table(falls: &[(Example, Fall)]) -> Grid {
     };
     Grid {
         title: "The factor between two looks".to_owned(),
-        header: ["", "n_X", "κ", "steps", "bound", "as printed", "measured"].map(str::to_owned).to_vec(),
+        header: ["", "n_X", "κ", "steps", "bound", "as printed", "measured"]
+            .map(str::to_owned)
+            .to_vec(),
         rows: falls.iter().map(row).collect(),
         numbers: 1..7,
         note: None,

@@ -9,7 +9,8 @@ use crate::model::setting::{InvalidSetting, non_negative, positive};
 use crate::tuning::choice::{Choice, ChoiceError, Mirror};
 use crate::tuning::steps::scaled;
 
-/// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2 diverges with extrapolation.
+/// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2
+/// diverges with extrapolation.
 const PRIMAL: f64 = 0.125;
 /// The first step on the duals times gamma. A quarter and twice as much hardly matter.
 const DUAL: f64 = 1.0;
@@ -21,7 +22,11 @@ const POWER: f64 = 0.75;
 impl Listed for Alexr {
     const INFO: MethodInfo = INFO;
 
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let batches = Batches::choose(choice)?;
         let pass = batches.pass(problem.inner);
         let mirror = choice.mirror.unwrap_or_default();

@@ -9,14 +9,17 @@ use crate::model::shared::shared_form;
 use crate::tuning::choice::{Choice, ChoiceError};
 use crate::tuning::curvature;
 
-/// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best step it is.
+/// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best
+/// step it is.
 const STEP: f64 = 1.0;
-/// The weight of the spread of samples in the smoothness. On a generated portfolio, Bellman residuals of 10 and 100 states, groups that scatter
-/// and softplus of softplus, half and twice the step cost up to twice the calls.
+/// The weight of the spread of samples in the smoothness. On a generated portfolio, Bellman
+/// residuals of 10 and 100 states, groups that scatter and softplus of softplus, half and twice the
+/// step cost up to twice the calls.
 const SPREAD: f64 = 2.0;
 
-/// Differs: the paper's outer function is a single one, of which all terms are asked for in each step. Where they would cost more than a
-/// hundred times what f does (the portfolio: thousands against one call), a tenth of that is drawn.
+/// Differs: the paper's outer function is a single one, of which all terms are asked for in each
+/// step. Where they would cost more than a hundred times what f does (the portfolio: thousands
+/// against one call), a tenth of that is drawn.
 fn terms_to_draw(problem: Objective<'_>, batch: usize) -> Option<usize> {
     let f = problem.inner;
     let per_query = match f.structure().sample {
@@ -33,8 +36,13 @@ const MOST_DRAWN: usize = 1 << 20;
 impl Listed for CSaga {
     const INFO: MethodInfo = INFO;
 
-    /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they are drawn, the curvature of the terms.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Result<Self, ChoiceError> {
+    /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they
+    /// are drawn, the curvature of the terms.
+    fn settings(
+        choice: &Choice,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
         let batch = at_least_one("batch", choice.batch.unwrap_or(1))?;
         let outer_batch = match choice.outer_batch {
             Some(terms) => Some(at_least_one("outer_batch", terms)?),
@@ -50,7 +58,8 @@ impl Listed for CSaga {
         let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
             let start = problem.allowed(theta);
             let spread = jacobian_spread(problem.inner, &start) / problem.gamma_at(&start);
-            let terms = outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
+            let terms =
+                outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
             STEP / (curvature::of_mean(problem, &start) + SPREAD * spread / batch as f64 + terms)
         });
         Ok(CSaga {

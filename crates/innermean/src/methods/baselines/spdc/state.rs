@@ -36,8 +36,8 @@ pub struct State {
 }
 
 impl State {
-    /// Draws k and updates `w_k <- prox_{sigma phi_k*}(w_k + sigma fbar_k(theta-bar))`, u and the direction. Differs: the m draws of
-    /// a batch are independent, so that one dual may move twice.
+    /// Draws k and updates `w_k <- prox_{sigma phi_k*}(w_k + sigma fbar_k(theta-bar))`, u and the
+    /// direction. Differs: the m draws of a batch are independent, so that one dual may move twice.
     #[inline(always)]
     pub(super) fn dual_step(&mut self, oracle: &mut Oracle<'_>, settings: &Spdc) {
         let i = self.draw(oracle);
@@ -56,7 +56,8 @@ impl State {
         self.draws.index(oracle.n_x())
     }
 
-    /// `w_i <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta-bar))`; what is added to it stands in the second half of the scratch.
+    /// `w_i <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta-bar))`; what is added to it stands in
+    /// the second half of the scratch.
     #[inline(always)]
     fn ascend(&mut self, oracle: &mut Oracle<'_>, alpha_w: f64, i: usize) {
         let ell = oracle.ell();
@@ -74,7 +75,8 @@ impl State {
         self.next_reference.dual_changed(self.k, i, change);
     }
 
-    /// A whole step that looks at the coordinates of its terms alone. Along the others the direction is u, which does not change there.
+    /// A whole step that looks at the coordinates of its terms alone. Along the others the
+    /// direction is u, which does not change there.
     #[inline(never)]
     pub(super) fn lagged_step(&mut self, oracle: &mut Oracle<'_>, settings: &Spdc) {
         for t in 0..settings.batch {
@@ -107,7 +109,8 @@ impl State {
         }
     }
 
-    /// Makes the steps that coordinate l has missed, the last of them with theta-before and theta-bar.
+    /// Makes the steps that coordinate l has missed, the last of them with theta-before and
+    /// theta-bar.
     #[inline(always)]
     fn catch_up(&mut self, oracle: &Oracle<'_>, settings: &Spdc, l: usize) {
         let missed = self.lagged.missed(l);

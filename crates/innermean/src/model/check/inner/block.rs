@@ -9,7 +9,8 @@ use crate::model::inner::{Inner, block_of};
 /// Samples of a block.
 const BLOCK: usize = 11;
 
-/// `block_mean`, `block_mean_and_jacobian`, `block_difference`, `add_block_jac_t` and `add_block_jac_t_difference` for the block in which a pair stands.
+/// `block_mean`, `block_mean_and_jacobian`, `block_difference`, `add_block_jac_t` and
+/// `add_block_jac_t_difference` for the block in which a pair stands.
 pub(super) fn check(
     f: &dyn Inner,
     a: &[f64],

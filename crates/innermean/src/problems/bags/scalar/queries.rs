@@ -57,14 +57,18 @@ impl Passes for Bags {
         self.averages.as_ref()
     }
 
-    /// The slope of the logistic function is at most 1/4 and its curvature `1 / (6 sqrt 3)`; those of the exponential have no bound.
+    /// The slope of the logistic function is at most 1/4 and its curvature `1 / (6 sqrt 3)`; those
+    /// of the exponential have no bound.
     fn bounds(&self) -> Bounds {
         let longest = self.groups.longest;
         match self.link {
             Link::Identity => Bounds {
                 b_f: Some(longest),
                 b_theta: Some(0.0),
-                mean_jacobian: self.averages.as_ref().and_then(|averages| averages.bounds().mean_jacobian),
+                mean_jacobian: self
+                    .averages
+                    .as_ref()
+                    .and_then(|averages| averages.bounds().mean_jacobian),
             },
             Link::Logistic => Bounds {
                 b_f: Some(longest / 4.0),
@@ -121,8 +125,16 @@ impl Passes for Bags {
         if self.link == Link::Identity { 1 } else { self.groups.block() }
     }
 
-    fn block_mean(&self, theta: &[f64], i: usize, js: Range<usize>, _: &mut [f64], out: &mut [f64]) {
-        out[0] = self.sum_of_links(theta, self.groups.block_rows(i, &js)) / js.len() as f64 - self.target(i);
+    fn block_mean(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        _: &mut [f64],
+        out: &mut [f64],
+    ) {
+        out[0] = self.sum_of_links(theta, self.groups.block_rows(i, &js)) / js.len() as f64
+            - self.target(i);
     }
 
     /// In one sweep: the slope of a row comes with its link.
@@ -164,7 +176,15 @@ impl Passes for Bags {
         out[0] = total / js.len() as f64;
     }
 
-    fn add_block_jac_t(&self, theta: &[f64], i: usize, js: Range<usize>, w: &[f64], c: f64, out: &mut [f64]) {
+    fn add_block_jac_t(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        w: &[f64],
+        c: f64,
+        out: &mut [f64],
+    ) {
         self.add_slopes(theta, self.groups.block_rows(i, &js), c * w[0] / js.len() as f64, out);
     }
 
@@ -203,7 +223,8 @@ impl Passes for Bags {
         if let Some(averages) = &self.averages {
             return averages.mean(theta, i, work, out);
         }
-        out[0] = self.sum_of_links(theta, self.groups.range(i)) / self.n_y(i) as f64 - self.target(i);
+        out[0] =
+            self.sum_of_links(theta, self.groups.range(i)) / self.n_y(i) as f64 - self.target(i);
     }
 
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
@@ -321,7 +342,8 @@ impl Passes for Bags {
         self.averages_of(&sums, f_bar);
     }
 
-    /// In one sweep over the rows: gradients of links are added up before the dual of their group is known, and multiplied by it.
+    /// In one sweep over the rows: gradients of links are added up before the dual of their group
+    /// is known, and multiplied by it.
     fn gradient(
         &self,
         theta: &[f64],
@@ -353,7 +375,8 @@ impl Passes for Bags {
                             (first..).zip(f_bar.iter_mut().zip(jacobians.chunks_exact_mut(d)))
                         {
                             let share = 1.0 / self.n_y(i) as f64;
-                            let links = self.add_slopes(theta, self.groups.range(i), share, jacobian);
+                            let links =
+                                self.add_slopes(theta, self.groups.range(i), share, jacobian);
                             *f_bar = links * share - self.target(i);
                         }
                         loss[0] += duals(first..first + w.len(), f_bar, w);
@@ -364,12 +387,18 @@ impl Passes for Bags {
         } else {
             let mut jacobians = vec![0.0; self.n_x() * d];
             self.means_and_jacobians(theta, f_bar, &mut jacobians);
-            Blocks::with_least(self.n_x(), d, d).fill_and_add(1, w, share, &mut sum, |terms, w, partial| {
-                let (partial, loss) = partial.split_at_mut(d);
-                let rows = &jacobians[terms.start * d..];
-                loss[0] = duals(terms.clone(), &f_bar[terms], w);
-                add_weighted_rows(rows, w, partial);
-            });
+            Blocks::with_least(self.n_x(), d, d).fill_and_add(
+                1,
+                w,
+                share,
+                &mut sum,
+                |terms, w, partial| {
+                    let (partial, loss) = partial.split_at_mut(d);
+                    let rows = &jacobians[terms.start * d..];
+                    loss[0] = duals(terms.clone(), &f_bar[terms], w);
+                    add_weighted_rows(rows, w, partial);
+                },
+            );
         }
         out.copy_from_slice(&sum[..d]);
         sum[d]

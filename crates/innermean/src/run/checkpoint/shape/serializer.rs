@@ -108,7 +108,11 @@ impl Serializer for Walk {
         Ok(Shape::Choice(variant, Vec::new()))
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Found {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Found {
         match name {
             FIXED => hash_of(value).map(Shape::Fixed),
             FREE => Ok(Shape::Plain),
