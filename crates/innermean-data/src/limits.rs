@@ -20,7 +20,7 @@ pub struct Limits {
     pub line: usize,
     /// Bytes of a text in a cell, and of a name: 64 KiB.
     pub cell: usize,
-    /// Columns of a table: a million. Sparse rows have no such limit: columns that no row mentions
+    /// Columns of a table: 200 000. Sparse rows have no such limit: columns that no row mentions
     /// cost nothing.
     pub columns: usize,
     /// How many times as large as the file what it unpacks to may be, beyond the first 16 MiB: 200.
@@ -32,7 +32,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 32 << 20, cell: 64 << 10, columns: 1_000_000, expansion: 200, memory: None }
+        Self { line: 32 << 20, cell: 64 << 10, columns: 200_000, expansion: 200, memory: None }
     }
 }
 

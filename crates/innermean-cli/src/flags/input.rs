@@ -25,7 +25,7 @@ pub(crate) struct InputFlags {
     #[arg(long, value_name = "BYTES", value_parser = number::bytes, global = true, hide_short_help = true)]
     max_cell: Option<u64>,
 
-    /// Refuse tables of more columns [default: 1000000]
+    /// Refuse tables of more columns [default: 200000]
     #[arg(long, value_name = "N", value_parser = number::positive_size, global = true, hide_short_help = true)]
     max_columns: Option<usize>,
 
