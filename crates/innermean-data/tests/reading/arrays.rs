@@ -246,10 +246,10 @@ fn tables_have_names_for_their_columns_so_not_too_many() {
         &npy("|u1", "1, 1000001", &vec![0; 1_000_001]),
         &["m.npy: has 1000001 columns, and a table has at most 200000; rows come first"],
     );
-    let half = npy("|u1", "1, 500001", &vec![0; 500_001]);
+    let half = npy("|u1", "1, 100001", &vec![0; 100_001]);
     let error =
         matrix("a.npz", &zip(&[("x.npy", half.clone()), ("y.npy", half)], true)).unwrap_err();
-    assert!(error.to_string().contains("a.npz: has 1000002 columns"), "{error}");
+    assert!(error.to_string().contains("a.npz: has 200002 columns"), "{error}");
 }
 
 #[test]
