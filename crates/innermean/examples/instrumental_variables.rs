@@ -5,8 +5,7 @@
 use innermean::{CheckOptions, Inner, Problem, Square, Unregularized};
 use innermean::{Structure, check_problem, draws::Stream};
 
-/// `f_theta(x_i, y_ij) = demand - theta_0 - theta_1 price` on day j of those with value i of the
-/// instrument.
+/// `demand - theta_0 - theta_1 price` on day j of those with value i of the instrument.
 struct Days(Vec<Vec<[f64; 2]>>);
 
 impl Inner for Days {
@@ -34,8 +33,7 @@ impl Inner for Days {
 
 /// The closed form, two-stage least squares: the mean demands regressed on the mean prices.
 fn two_stages(days: &[Vec<[f64; 2]>]) -> [f64; 2] {
-    let mean =
-        |own: &[[f64; 2]], k: usize| own.iter().map(|day| day[k]).sum::<f64>() / own.len() as f64;
+    let mean = |x: &[[f64; 2]], k: usize| x.iter().map(|x| x[k]).sum::<f64>() / x.len() as f64;
     let points: Vec<[f64; 2]> = days.iter().map(|own| [mean(own, 0), mean(own, 1)]).collect();
     let [x, y] = [mean(&points, 0), mean(&points, 1)];
     let moment = |k: usize| points.iter().map(|p| (p[0] - x) * (p[k] - [x, y][k])).sum::<f64>();
@@ -51,15 +49,12 @@ pub(crate) fn main() {
         [price, 3.0 - 2.0 * price + 2.0 * shock]
     };
     let days: Vec<Vec<_>> = (0..5).map(|i| (0..500).map(|_| day(f64::from(i))).collect()).collect();
-    let expected = two_stages(&days);
+    let [x, y] = two_stages(&days);
     let square = Square::new(1.0).expect("a weight above 0");
     let problem = Problem { inner: Days(days), merit: square, regularizer: Unregularized };
     check_problem(&problem, &CheckOptions::default()).assert_ok();
     let solution = innermean::solve(&problem, &[0.0; 2]).expect("numbers of ordinary size");
     let [a, b] = solution.theta[..] else { panic!() };
-    println!(
-        "demand = {a:.4} {b:+.4} price, in closed form {:.4} {:+.4}",
-        expected[0], expected[1]
-    );
-    assert!((a - expected[0]).abs() < 1e-4 && (b - expected[1]).abs() < 1e-4);
+    println!("demand = {a:.4} {b:+.4} price, in closed form {x:.4} {y:+.4}");
+    assert!((a - x).abs() < 1e-4 && (b - y).abs() < 1e-4);
 }
