@@ -213,7 +213,7 @@ fn markets() -> Vec<Market> {
     match Market::real().iter().find(|market| market.name == "Europe_ME") {
         Some(market) => markets.push(market.thinned(8)),
         None => {
-            println!("skipped: Europe_ME is not in shared/data/portfolio beside the repository")
+            println!("skipped: Europe_ME is not in shared/data/portfolio beside the repository");
         }
     }
     markets

@@ -38,7 +38,7 @@ pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64>
         d,
         #[inline(always)]
         |rows, strip, out| {
-            sparse::add(d, rows, strip, &weight, |r| data.columns_and_values(r), out)
+            sparse::add(d, rows, strip, &weight, |r| data.columns_and_values(r), out);
         },
     )
 }

@@ -187,7 +187,7 @@ impl Transitions {
         match &self.features {
             StateFeatures::OneHot { .. } => out[s as usize] += c,
             StateFeatures::Rows { d, rows } => {
-                axpy(c, &rows[s as usize * d..(s as usize + 1) * d], out)
+                axpy(c, &rows[s as usize * d..(s as usize + 1) * d], out);
             }
         }
     }

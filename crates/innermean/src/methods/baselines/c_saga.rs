@@ -98,7 +98,7 @@ impl Method for CSaga {
             values.fill(|j, value| oracle.value(theta, 0, j, value));
             match jacobians {
                 Some(table) => {
-                    table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian))
+                    table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian));
                 }
                 None => oracle.shared_jacobian(theta, z),
             }

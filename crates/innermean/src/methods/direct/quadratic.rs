@@ -236,7 +236,7 @@ impl Factor {
                 axpy(-1.0, &flat, x);
             }
             (Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. }, _) => {
-                cholesky.solve(x)
+                cholesky.solve(x);
             }
             (Factor::Program { .. }, _) => unreachable!("it is for the other kind of g"),
         }

@@ -325,7 +325,7 @@ impl<'s> Terms<'s> {
         let share = 1.0 / self.count() as f64;
         self.each(|_, r, support, row| match support {
             Some(support) => {
-                sparse_axpy(share * c[r] * sparse_dot(support, row, v), support, row, out)
+                sparse_axpy(share * c[r] * sparse_dot(support, row, v), support, row, out);
             }
             None => axpy(share * c[r] * dot(row, v), row, out),
         });

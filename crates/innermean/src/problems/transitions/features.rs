@@ -54,7 +54,7 @@ impl StateFeatures {
         match self {
             StateFeatures::OneHot { .. } => out[s] += c,
             StateFeatures::Rows { d, rows } => {
-                crate::linalg::vector::axpy(c, &rows[s * d..(s + 1) * d], out)
+                crate::linalg::vector::axpy(c, &rows[s * d..(s + 1) * d], out);
             }
         }
     }
