@@ -74,7 +74,7 @@ mod built_in {
                 "R: unpacks to more than 200 times its size; if it is to be trusted",
             ),
             (1_000_000_000_000, 1, "R: has 1000000000000 columns, and a table has at most 200000"),
-            (1_000_000, u64::MAX, "R: unpacks to more than 200 times"),
+            (200_000, u64::MAX, "R: unpacks to more than 200 times"),
             (2, 1000, "R: is damaged"),
         ] {
             let mut bytes = whole.clone();
