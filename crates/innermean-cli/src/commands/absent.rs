@@ -17,11 +17,11 @@ pub(crate) struct Absent {
 impl Absent {
     /// Says how to get the command.
     pub(crate) fn refuse(&self, command: &str, feature: &str) -> Result<Status> {
-        let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy()).collect();
+        let words = self.words.iter().map(|word| format!(" {}", word.to_string_lossy()));
         bail!(
             "{command}: this program is built without it; expected: \
-             cargo run --release --features {feature} -- {command} {}",
-            words.join(" ")
+             cargo run --release --features {feature} -- {command}{}",
+            words.collect::<String>()
         )
     }
 }

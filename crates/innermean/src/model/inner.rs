@@ -15,7 +15,8 @@ mod passes;
 mod pointers;
 
 pub use block::block_of;
-pub(crate) use in_memory::{blocks, gradient_in_two_passes, mean_jacobian, mean_support, pieces};
+pub(crate) use in_memory::gradient as gradient_in_two_passes;
+pub(crate) use in_memory::{blocks, mean_jacobian, mean_support, pieces};
 pub(crate) use jacobians::sampled_mean_jacobians;
 pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};

@@ -165,3 +165,64 @@ fn a_slope_without_bound_at_the_origin_solves_nothing() {
     assert!(solution.objective < problem.objective(&start) - 0.1);
     assert!(problem.erased().stationarity(&solution.theta, 1.0) < 1e-4);
 }
+
+/// `f_theta(x_i, y_j) = <x_i - x_j, theta>`, with the rows and the mean that it lends.
+struct Lender {
+    rows: Vec<f64>,
+    lent: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+impl Inner for Lender {
+    fn d(&self) -> usize {
+        2
+    }
+    fn n_x(&self) -> usize {
+        self.rows.len() / 2
+    }
+    fn n_y(&self, _: usize) -> usize {
+        self.n_x()
+    }
+    fn structure(&self) -> Structure {
+        Structure { affine: true, ..Structure::default() }
+    }
+    fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        out[0] = (0..2).map(|l| (self.rows[2 * i + l] - self.rows[2 * j + l]) * theta[l]).sum();
+    }
+    fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        (0..2).for_each(|l| out[l] += c * w[0] * (self.rows[2 * i + l] - self.rows[2 * j + l]));
+    }
+    fn passes(&self) -> Option<&dyn Passes> {
+        Some(self)
+    }
+}
+
+impl Passes for Lender {
+    fn f(&self) -> &dyn Inner {
+        self
+    }
+
+    fn pair_rows(&self) -> Option<PairRows<'_>> {
+        Some(PairRows::Differences(&self.lent, &self.mean))
+    }
+}
+
+#[test]
+fn rows_that_are_not_those_of_the_pairs_are_found() {
+    let rows = vec![1.0, 2.0, -3.0, 0.5, 4.0, -1.5];
+    let said = |lent: Vec<f64>, mean: Vec<f64>| {
+        let inner = Lender { rows: rows.clone(), lent, mean };
+        let merit = Square::new(1.0).unwrap();
+        let problem = Problem { inner, merit, regularizer: Unregularized };
+        check_problem(&problem, &CheckOptions::default()).to_string()
+    };
+    let mean = vec![2.0 / 3.0, 1.0 / 3.0];
+    assert!(!said(rows.clone(), mean.clone()).contains("pair_rows"));
+    let mut other = rows.clone();
+    other[3] = 0.75;
+    let other_mean = vec![mean[0], mean[1] + 0.25 / 3.0];
+    let found = said(other, other_mean);
+    assert!(found.contains("pair_rows say that the value changes by"), "{found}");
+    assert!(said(rows.clone(), vec![0.0; 2]).contains("the mean is not that of the rows"));
+    assert!(said(rows[..4].to_vec(), mean).contains("pair_rows lends 4 numbers"));
+}

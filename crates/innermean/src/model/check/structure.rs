@@ -4,7 +4,7 @@ use super::compare::number;
 use super::points::Points;
 use super::{CheckReport, Part};
 use crate::linalg::vector::{distance_squared, norm_squared};
-use crate::model::inner::{Bounds, Inner, Sample};
+use crate::model::inner::{Bounds, Inner, PairRows, Sample};
 
 /// Beyond rounding.
 const CLEARLY: f64 = 1e-7;
@@ -45,12 +45,58 @@ pub(super) fn check(
             bent |= affine(f, [a, b], (i, j), &w, structure.affine, report);
             bounds(f, [a, b], (i, j), &w, report);
             support(f, [a, b], (i, j), &w, report);
+            pair_rows(f, [a, b], (i, j), report);
         }
     }
     if !structure.affine && !bent {
         report.notes.push(
             "f is affine at all points that were looked at; saying so in structure saves half of the work and allows more methods.".to_owned(),
         );
+    }
+}
+
+/// Compares what f lends as the rows of its pairs with how its values differ.
+fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report: &mut CheckReport) {
+    let Some(lent) = f.pair_rows() else { return };
+    let (PairRows::Own(rows) | PairRows::Differences(rows, _)) = lent;
+    let (n_x, d) = (f.n_x(), f.d());
+    let samples = if matches!(lent, PairRows::Own(_)) { 1 } else { n_x };
+    let fits = f.ell() == 1 && rows.len() == n_x * d && f.n_y(i) == samples;
+    if !fits || !f.structure().affine {
+        let message = format!(
+            "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} at i = {i}; \
+             expected an affine f with ell = 1, a row of length d for each term, and {samples} samples of each",
+            rows.len(),
+            f.ell(),
+            f.n_y(i)
+        );
+        return report.wrong(Part::Inner, "pair_rows", message);
+    }
+    if let PairRows::Differences(_, mean) = lent {
+        let true_mean = |l: usize| rows.iter().skip(l).step_by(d).sum::<f64>() / n_x as f64;
+        let size = rows.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        if mean.len() != d || (0..d).any(|l| (mean[l] - true_mean(l)).abs() > CLEARLY * size) {
+            return report.wrong(
+                Part::Inner,
+                "pair_rows",
+                "pair_rows: the mean is not that of the rows".to_owned(),
+            );
+        }
+    }
+    let row = |i: usize| &rows[i * d..(i + 1) * d];
+    let along: f64 = (0..d)
+        .map(|l| {
+            let other = if samples == 1 { 0.0 } else { row(j)[l] };
+            (row(i)[l] - other) * (a[l] - b[l])
+        })
+        .sum();
+    let differs = value(f, a, i, j)[0] - value(f, b, i, j)[0];
+    let size = value(f, a, i, j)[0].abs() + value(f, b, i, j)[0].abs() + along.abs();
+    if (along - differs).abs() > CLEARLY * size {
+        let message = format!(
+            "pair_rows say that the value changes by {along:e} between two points, and it changes by {differs:e} (at i = {i}, j = {j})"
+        );
+        report.wrong(Part::Inner, "pair_rows", message);
     }
 }
 

@@ -92,7 +92,15 @@ pub(super) fn block_mean(
     work: &mut [f64],
     out: &mut [f64],
 ) {
-    mean_of(f, theta, i, js, work, out);
+    let count = js.len() as f64;
+    out.fill(0.0);
+    for j in js {
+        f.value(theta, i, j, work);
+        axpy(1.0, work, out);
+    }
+    for out in out {
+        *out /= count;
+    }
 }
 
 /// [`Passes::block_difference`], for an f without its own.
@@ -105,7 +113,17 @@ pub(super) fn block_difference(
     work: &mut [f64],
     out: &mut [f64],
 ) {
-    difference_of(f, theta, theta_ref, i, js, work, out);
+    let count = js.len() as f64;
+    out.fill(0.0);
+    for j in js {
+        f.value(theta, i, j, work);
+        axpy(1.0, work, out);
+        f.value(theta_ref, i, j, work);
+        axpy(-1.0, work, out);
+    }
+    for out in out {
+        *out /= count;
+    }
 }
 
 /// [`Passes::add_block_jac_t`], for an f without its own.
@@ -124,7 +142,8 @@ pub(super) fn add_block_jac_t(
     }
 }
 
-/// [`Passes::block_mean_and_jacobian`], for an f without its own.
+/// [`Passes::block_mean_and_jacobian`], for an f without its own: the Jacobian by one product for
+/// each coordinate.
 pub(super) fn block_mean_and_jacobian(
     f: &dyn Inner,
     theta: &[f64],
@@ -134,7 +153,14 @@ pub(super) fn block_mean_and_jacobian(
     mean: &mut [f64],
     jacobian: &mut [f64],
 ) {
-    mean_and_jacobian_of(f, theta, i, js, work, mean, jacobian);
+    f.block_mean(theta, i, js.clone(), work, mean);
+    work.fill(0.0);
+    jacobian.fill(0.0);
+    for (c, row) in jacobian.chunks_exact_mut(f.d()).enumerate() {
+        work[c] = 1.0;
+        f.add_block_jac_t(theta, i, js.clone(), work, 1.0, row);
+        work[c] = 0.0;
+    }
 }
 
 /// [`Passes::add_block_jac_t_difference`], for an f without its own.
@@ -157,7 +183,7 @@ pub(super) fn add_block_jac_t_difference(
 
 /// [`Passes::mean`], for an f without its own.
 pub(super) fn mean(f: &dyn Inner, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
-    mean_of(f, theta, i, 0..f.n_y(i), work, out);
+    block_mean(f, theta, i, 0..f.n_y(i), work, out);
 }
 
 /// [`Passes::add_mean_jac_t`], for an f without its own.
@@ -242,84 +268,8 @@ pub(super) fn snapshot(f: &dyn Inner, theta: &[f64], w: &[f64], f_bar: &mut [f64
     f.add_weighted_jac_t(theta, w, u);
 }
 
-/// [`Passes::gradient`], for an f without its own.
-pub(super) fn gradient(
-    f: &dyn Inner,
-    theta: &[f64],
-    duals: &Duals<'_>,
-    f_bar: &mut [f64],
-    w: &mut [f64],
-    out: &mut [f64],
-) -> f64 {
-    gradient_in_two_passes(f, theta, duals, f_bar, w, out)
-}
-
-/// `out = (1/b) sum_j f_theta(x_i, y_ij)`
-fn mean_of(
-    f: &dyn Inner,
-    theta: &[f64],
-    i: usize,
-    js: Range<usize>,
-    work: &mut [f64],
-    out: &mut [f64],
-) {
-    let count = js.len() as f64;
-    out.fill(0.0);
-    for j in js {
-        f.value(theta, i, j, work);
-        axpy(1.0, work, out);
-    }
-    for out in out {
-        *out /= count;
-    }
-}
-
-/// `out = (1/b) sum_j f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`
-fn difference_of(
-    f: &dyn Inner,
-    theta: &[f64],
-    theta_ref: &[f64],
-    i: usize,
-    js: Range<usize>,
-    work: &mut [f64],
-    out: &mut [f64],
-) {
-    let count = js.len() as f64;
-    out.fill(0.0);
-    for j in js {
-        f.value(theta, i, j, work);
-        axpy(1.0, work, out);
-        f.value(theta_ref, i, j, work);
-        axpy(-1.0, work, out);
-    }
-    for out in out {
-        *out /= count;
-    }
-}
-
-/// The mean, and that of the Jacobians by one product for each coordinate.
-fn mean_and_jacobian_of(
-    f: &dyn Inner,
-    theta: &[f64],
-    i: usize,
-    js: Range<usize>,
-    work: &mut [f64],
-    mean: &mut [f64],
-    jacobian: &mut [f64],
-) {
-    f.block_mean(theta, i, js.clone(), work, mean);
-    work.fill(0.0);
-    jacobian.fill(0.0);
-    for (c, row) in jacobian.chunks_exact_mut(f.d()).enumerate() {
-        work[c] = 1.0;
-        f.add_block_jac_t(theta, i, js.clone(), work, 1.0, row);
-        work[c] = 0.0;
-    }
-}
-
-/// [`super::Passes::gradient`] in two passes over the data, one for the averages and one for the
-/// sum.
-pub(crate) fn gradient_in_two_passes(
+/// [`Passes::gradient`] in two passes over the data, one for the averages and one for the sum.
+pub(crate) fn gradient(
     f: &dyn Inner,
     theta: &[f64],
     duals: &Duals<'_>,
