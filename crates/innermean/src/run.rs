@@ -24,6 +24,7 @@ mod course;
 mod engine;
 pub mod evaluate;
 mod judge;
+mod scale;
 pub mod status;
 mod trace;
 

@@ -12,6 +12,7 @@ use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::linalg::vector::norm_squared;
 use crate::model::problem::Objective;
+use crate::run::scale::Scale;
 
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
@@ -132,11 +133,7 @@ impl Proven {
 /// What earlier evaluations left behind: all that the next depends on beside the problem.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// `|F| + |g|` at the origin, or at the point that g allows next to it.
-    scale: Option<f64>,
-    /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and
-    /// of what a step along one coordinate would gain if there was nothing but F and a tilt.
-    instead: f64,
+    scale: Scale,
     /// The largest bound from below so far that holds everywhere, and what proved it.
     below: (f64, Measure),
     best: Proven,
@@ -190,8 +187,7 @@ impl<'p> Evaluator<'p> {
             way,
             tolerance: TOLERANCE,
             memory: Memory {
-                scale: None,
-                instead: 0.0,
+                scale: Scale::default(),
                 below: (f64::NEG_INFINITY, Measure::None),
                 best: Proven::NOTHING,
                 last: [f64::INFINITY, 0.0],
@@ -243,22 +239,22 @@ impl<'p> Evaluator<'p> {
         let mut here = Proven { objective, magnitude, ..Proven::NOTHING };
         let mut gained = None;
         if asked && magnitude.is_finite() {
-            self.look_up_scale(theta, magnitude);
-            let scale = self.scale_at(magnitude);
+            self.memory.scale.look_up(self.problem, &self.prover.ground, theta, magnitude);
+            let scale = self.memory.scale.at(magnitude);
             match self.way {
                 Way::Proof => self.prove(theta, (loss, g), matched, known, scale, &mut here),
                 Way::Stationarity => {
                     let Evaluator { problem, memory, tolerance, f_bar, w, gradient, .. } = self;
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
-                    let scale = memory.scale.filter(|scale| *scale > 0.0).unwrap_or(scale);
+                    let scale = memory.scale.at_origin().unwrap_or(scale);
                     // A gain is about the square of a slope.
                     let square = tolerance.powi(2) * scale;
                     let gain = memory.stationarity.gain(*problem, at, square);
                     let mut measure = relative(gain, scale).sqrt();
                     // Where it is 0 at the origin, nothing says how large what it is made of is,
                     // and so its rounding.
-                    let sized = memory.scale.is_some_and(|scale| scale > 0.0);
+                    let sized = memory.scale.at_origin().is_some();
                     if memory.stationarity.is_idle(objective, square) && gain > square && sized {
                         let enough = square.max(*tolerance / MARGIN * scale);
                         let kept = memory.stationarity.kept(*problem, at, Asked { enough, scale });
@@ -409,45 +405,9 @@ impl<'p> Evaluator<'p> {
         self.memory.below
     }
 
-    /// The size of the objective at a point of that magnitude or at the origin, whichever is more.
-    /// Where it is 0 at both, as that of a portfolio of nothing: at other points, or what a step
-    /// would gain (see [`Memory`]).
-    fn scale_at(&self, magnitude: f64) -> f64 {
-        let scale = magnitude.max(self.memory.scale.unwrap_or(0.0));
-        if scale > 0.0 { scale } else { self.memory.instead }
-    }
-
-    /// Looks up what such a scale is made of.
-    fn look_up_scale(&mut self, theta: &[f64], magnitude: f64) {
-        let problem = &self.problem;
-        let zero = vec![0.0; theta.len()];
-        let scale = *self.memory.scale.get_or_insert_with(|| {
-            let origin = problem.allowed(&zero);
-            if theta == origin {
-                return magnitude;
-            }
-            let mut f_bar = vec![0.0; self.f_bar.len()];
-            problem.inner.means(&origin, &mut f_bar);
-            let there = problem.loss(&f_bar).abs() + problem.regularizer.value(&origin).abs();
-            if there.is_finite() { there } else { 0.0 }
-        });
-        if scale != 0.0 || magnitude == 0.0 || self.memory.instead > 0.0 {
-            return;
-        }
-        let least = problem.regularizer.conjugate(&zero).abs();
-        if !least.is_finite() {
-            return;
-        }
-        let origin = problem.allowed(&zero);
-        let (mut f_bar, mut w) = (vec![0.0; self.f_bar.len()], vec![0.0; self.f_bar.len()]);
-        let mut slope = vec![0.0; origin.len()];
-        problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
-        self.memory.instead = magnitude.min(least).min(self.prover.ground.gain(&slope));
-    }
-
     fn certificate(&self, gained: Option<f64>) -> Certificate {
         let Proven { bound, measure, magnitude, .. } = self.memory.best;
-        let scale = self.scale_at(magnitude);
+        let scale = self.memory.scale.at(magnitude);
         let relative = relative(bound.gap, scale);
         if bound.within.is_some() && relative > WORTH_SAYING {
             return Certificate {
