@@ -7,3 +7,4 @@ pub(crate) mod number;
 pub(crate) mod output;
 pub(crate) mod regularizer;
 pub(crate) mod solver;
+pub(crate) mod spelling;

@@ -101,9 +101,19 @@ pub fn run() -> ExitCode {
     match ended {
         Ok(status) => exit_code(status),
         Err(error) => {
-            complain(&format!("{error:#}"));
+            complain(&words(&error));
             ExitCode::from(2)
         }
+    }
+}
+
+/// A refusal on one line, with the parameters of applications as flags.
+fn words(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    if error.chain().any(|cause| cause.is::<innermean_apps::Error>()) {
+        flags::spelling::spelled(text)
+    } else {
+        text
     }
 }
 

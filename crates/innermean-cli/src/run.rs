@@ -1,11 +1,8 @@
 //! A run from its flags to its end: what every command does once its problem is built.
 
-pub(crate) mod advice;
 pub(crate) mod application;
 pub(crate) mod checkpoint;
 pub(crate) mod deadline;
 pub(crate) mod interrupt;
 pub(crate) mod plan;
-pub(crate) mod settings;
 pub(crate) mod start;
-pub(crate) mod tuning;

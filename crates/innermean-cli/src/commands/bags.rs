@@ -3,23 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
-use innermean::{Problem, Status};
-use serde::Serialize;
+use clap::Args;
+use innermean::Status;
+use innermean_apps::bags::{BagLink, BagLoss, BagSettings, BagTask};
 
-use self::model::Model;
 use self::report::BagsApplication;
-use self::table::{Bagged, ColumnFlags};
+use self::table::{ColumnFlags, Read};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
+use crate::flags::spelling::by_name;
 use crate::output::predictions::PredictionFlags;
 use crate::run::application::{Request, solve};
-use innermean::problems::scaling::Scaling;
 
-mod fit;
-mod model;
 mod report;
 mod table;
 
@@ -57,13 +54,13 @@ pub(crate) struct BagsArgs {
 #[command(next_help_heading = "Problem")]
 pub(crate) struct ProblemFlags {
     /// What is made of a row's score <features, theta> + intercept, and so what a group's label is
-    #[arg(long, value_enum, default_value_t = LinkChoice::Logistic)]
-    link: LinkChoice,
+    #[arg(long, default_value = "logistic", value_parser = by_name::<BagLink>())]
+    link: BagLink,
 
     /// The loss of a group's average [default: square for identity, poisson for exp, cross-entropy
     /// for the others]
-    #[arg(long, value_enum)]
-    loss: Option<Loss>,
+    #[arg(long, value_parser = by_name::<BagLoss>())]
+    loss: Option<BagLoss>,
 
     /// Leave the intercept out
     #[arg(long)]
@@ -102,33 +99,6 @@ pub(crate) struct GeneratorFlags {
     /// Of the data, not of the run: --seed does not change the problem [default: 1]
     #[arg(long, value_name = "SEED", value_parser = number::seed, conflicts_with = "file")]
     data_seed: Option<u64>,
-}
-
-/// What a row's score becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LinkChoice {
-    /// A probability; the label is the proportion of positive rows, from 0 to 1
-    Logistic,
-    /// Probabilities of several classes; the labels are their proportions
-    Softmax,
-    /// The score itself; the label is the mean of a target
-    Identity,
-    /// An expected count, e to the score; the label is the sum of the counts of all rows of the
-    /// group
-    Exp,
-}
-
-/// The loss of a group's average.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Loss {
-    /// Of the average against the proportions
-    CrossEntropy,
-    /// The square of the average minus the label
-    Square,
-    /// Half the deviance of the group's count, for each row
-    Poisson,
 }
 
 const LONG_ABOUT: &str = "\
@@ -184,14 +154,15 @@ fn classes(text: &str) -> Result<usize, String> {
     }
 }
 
-impl LinkChoice {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            LinkChoice::Logistic => "logistic",
-            LinkChoice::Softmax => "softmax",
-            LinkChoice::Identity => "identity",
-            LinkChoice::Exp => "exp",
-        }
+impl From<&ProblemFlags> for BagSettings {
+    fn from(flags: &ProblemFlags) -> Self {
+        let mut settings = BagSettings::default();
+        settings.link = flags.link;
+        settings.loss = flags.loss;
+        settings.intercept = !flags.no_intercept;
+        settings.scaling = !flags.no_scaling;
+        settings.penalty = flags.penalty.into();
+        settings
     }
 }
 
@@ -200,46 +171,23 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
     let request = Request::new(solver, output, inputs, predictions)?;
-    let loss = flags.loss()?;
-    let data = if let Some(file) = file {
+    let settings = BagSettings::from(flags);
+    settings.loss()?;
+    let read = if let Some(file) = file {
         columns.read(file, flags.link)?
     } else {
         columns.refuse_without_file()?;
         generated.data(flags.link)?
     };
-    let keeps_rows = predictions.predictions.is_some() || data.row_labels.is_some();
-    let Bagged { data, mut features } = data;
-    let intercept = !flags.no_intercept;
-    let scaling = if flags.no_scaling {
-        Scaling::default()
-    } else {
-        let classes = if flags.link == LinkChoice::Softmax { data.label_names.len() } else { 1 };
-        Scaling::of_rows(&mut features, data.feature_names.len(), intercept).of_classes(classes)
-    };
-    let model = Model::new(&data, &features, flags.link, loss, intercept)?;
-    let features = if keeps_rows { features } else { Vec::new() };
-    let g = flags.penalty.regularizer_of_head(intercept.then(|| model.penalised()))?;
-    let problem = Problem {
-        inner: model.inner(),
-        merit: model.merit(&data, loss)?,
-        regularizer: scaling.regularizer(g)?,
-    };
-    let names = model.coordinates(&data);
-    debug_assert_eq!(names.len(), problem.inner.d());
+    let Read { data, features, origin } = read;
+    let keeps_rows = predictions.predictions.is_some() || data.has_row_labels();
+    let task = BagTask::new(data, features, &settings)?;
+    let task = if keeps_rows { task } else { task.without_rows() };
     let application = BagsApplication {
-        data: &data,
-        features: &features,
-        model: &model,
-        scaling: &scaling,
-        flags,
-        loss,
-        names,
+        origin: &origin,
+        task: &task,
         start: &solver.start,
         generated: file.is_none(),
     };
-    solve(&application, &problem, &request, |plan, problem| {
-        let mut solution = plan.run(problem)?;
-        scaling.restate(problem, solver.stop.tolerance, &mut solution);
-        Ok(solution)
-    })
+    solve(&application, &request)
 }

@@ -3,24 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use innermean::{Inner, Objective, Status};
-use serde::Serialize;
+use innermean_apps::compare::{CompareSettings, GapKind, SettingsFrom};
+use innermean_apps::run::Task;
 
-use self::contest::{Contest, Named};
+use self::comparison::{Comparison, Named};
 use self::report::Report;
 use crate::commands::portfolio::ProblemFlags;
 use crate::flags::number;
+use crate::flags::spelling::{by_name, only};
 use crate::output::stdout;
 use crate::report::PictureFlags;
 use crate::run::start::Start;
 
-mod contest;
+mod comparison;
 mod page;
 mod policy;
 mod progress;
 mod report;
-mod tune;
 
 /// Compare methods on one problem: who needs how many calls for how small a gap
 #[derive(Debug, Args)]
@@ -63,8 +64,9 @@ pub(crate) struct CompareFlags {
     methods: String,
 
     /// Where the settings come from
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Origin::Paper)]
-    settings: Origin,
+    #[arg(long, value_name = "WHICH", default_value = "paper")]
+    #[arg(value_parser = only(&[SettingsFrom::Paper, SettingsFrom::Default]))]
+    settings: SettingsFrom,
 
     /// Search a small logarithmic grid of steps for each method first, and say what was chosen
     #[arg(long)]
@@ -76,7 +78,7 @@ pub(crate) struct CompareFlags {
     repeat: u64,
 
     /// Whether gaps are objective minus optimum, or that divided by its value at the start
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = GapKind::Absolute)]
+    #[arg(long, value_name = "KIND", default_value = "absolute", value_parser = by_name::<GapKind>())]
     gap: GapKind,
 
     /// Where to begin: zeros, uniform (each coordinate uniform in [0, 1), by --seed) or a file with
@@ -121,29 +123,6 @@ pub(crate) struct CompareFlags {
     pictures: PictureFlags,
 }
 
-/// Where settings come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Origin {
-    /// The paper's where it gives some for this problem, otherwise the method's own
-    Paper,
-    /// The method's own rule or defaults
-    Default,
-    /// Found by --tune
-    #[value(skip)]
-    Tuned,
-}
-
-/// How a gap is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum GapKind {
-    /// P(theta) - P*
-    Absolute,
-    /// (P(theta) - P*) / (P(start) - P*)
-    Relative,
-}
-
 const LONG_ABOUT: &str = "\
 Compare methods on one problem: who needs how many calls for how small a gap.
 
@@ -168,19 +147,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
         ProblemChoice::Portfolio(PortfolioArgs { file, problem, compare }) => {
             compare.pictures.check(&file.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
             let market = problem.market(file.as_deref())?;
-            let f = &market.problem.inner;
+            let (task, f) = (&market.task, market.task.portfolio());
             let named = Named {
                 problem: "portfolio",
                 title: format!("portfolio of {} assets over {} periods", f.d(), f.n_x()),
-                objective: problem.formula(),
+                objective: task.settings().formula(),
                 source: market.returns.source.clone(),
                 coordinates: &market.returns.names,
                 inputs: file.iter().map(PathBuf::as_path).collect(),
-                paper: &|name| {
-                    f.paper_choice(name).filter(|_| problem.is_papers() && f.is_of_papers_scale())
-                },
+                paper: &|name| task.paper_choice(name),
             };
-            compare.run(market.problem.erased(), &named)
+            compare.run(task.problem(), &named)
         }
         ProblemChoice::Policy(args) => policy::run(args),
     }
@@ -194,20 +171,36 @@ fn seeds(text: &str) -> Result<u64, String> {
     number::positive_count(text).ok().filter(|seeds| *seeds <= MOST_SEEDS).ok_or_else(expected)
 }
 
+impl From<&CompareFlags> for CompareSettings {
+    fn from(flags: &CompareFlags) -> Self {
+        let mut settings = CompareSettings::default();
+        settings.methods.clone_from(&flags.methods);
+        settings.settings = flags.settings;
+        settings.tune = flags.tune;
+        settings.repeat = flags.repeat;
+        settings.gap = flags.gap;
+        settings.seed = flags.seed;
+        settings.until = flags.until;
+        settings.max_calls = flags.max_calls;
+        settings.max_seconds = flags.max_seconds;
+        settings
+    }
+}
+
 impl CompareFlags {
     /// Runs all and reports.
     fn run(&self, problem: Objective<'_>, named: &Named<'_>) -> Result<Status> {
-        let contest = Contest::prepare(self, problem, named)?;
+        let comparison = Comparison::prepare(self, problem, named)?;
         if !self.json {
-            stdout::print(&contest.head())?;
+            stdout::print(&comparison.head())?;
         }
-        let outcome = contest.run()?;
-        let traced = outcome.write_traces(problem.inner.rows().all);
-        let report = Report { contest: &contest, outcome: &outcome };
-        let pictured = if contest.pictures.is_empty() {
+        let outcome = comparison.run()?;
+        let traced = comparison.write_traces(&outcome);
+        let report = Report { comparison: &comparison, outcome: &outcome };
+        let pictured = if comparison.pictures.is_empty() {
             Ok(())
         } else {
-            contest.pictures.write(&report.page())
+            comparison.pictures.write(&report.page())
         };
         stdout::print(&if self.json { report.json()? } else { report.text() })?;
         traced?;

@@ -4,26 +4,24 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{Collapsed, Merit, Problem, Regularizer, Status};
+use innermean::Status;
+use innermean_apps::linear::{LinearSettings, LinearTask, Loss};
 use serde::Serialize;
 
-use self::data::Data;
+use self::data::Read;
 use self::generate::GeneratorFlags;
-use self::loss::LossFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
+use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
+use crate::flags::spelling::by_name;
 use crate::output::predictions::PredictionFlags;
 use crate::run::application::{Request, solve};
-use innermean::problems::scaling::Scaling;
 
-mod classes;
 mod data;
-mod fit;
 mod generate;
-mod loss;
 mod report;
 
 /// Predict a number or a class by a linear function
@@ -106,6 +104,24 @@ pub(crate) struct ProblemFlags {
     penalty: PenaltyFlags,
 }
 
+/// Which loss, and how wide its parabola is.
+#[derive(Debug, Clone, Args)]
+struct LossFlags {
+    /// The loss of a row: square and huber for a target that is a number, the others for two
+    /// classes
+    #[arg(long, value_name = "LOSS", default_value = "square", value_parser = by_name::<Loss>())]
+    loss: Loss,
+
+    /// h of the Huber loss, up to which it is a square [default: the median distance of targets
+    /// from their median]
+    #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
+    huber_width: Option<f64>,
+
+    /// h of the smoothed hinge loss, the width of its parabola [default: 1]
+    #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
+    hinge_width: Option<f64>,
+}
+
 /// A paragraph a line: clap breaks lines at the terminal's width.
 const LONG_ABOUT: &str = "\
 Predict a number or a class by a linear function.
@@ -136,16 +152,27 @@ Examples:
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
-/// The problem as the library has it.
-type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
+impl From<&ProblemFlags> for LinearSettings {
+    fn from(flags: &ProblemFlags) -> Self {
+        let mut settings = LinearSettings::default();
+        settings.loss = flags.loss.loss;
+        settings.huber_width = flags.loss.huber_width;
+        settings.hinge_width = flags.loss.hinge_width;
+        settings.intercept = !flags.no_intercept;
+        settings.scaling = !flags.no_scaling;
+        settings.penalty = flags.penalty.into();
+        settings
+    }
+}
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
     let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
-    let loss = flags.loss.checked()?;
-    let mut data = if let Some(file) = file {
-        Data::read(file, columns, loss)?
+    let settings = LinearSettings::from(flags);
+    settings.check()?;
+    let read = if let Some(file) = file {
+        Read::file(file, columns, settings.loss)?
     } else {
         let roles =
             columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
@@ -154,38 +181,17 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
                 "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
             );
         }
-        generated.data(loss)?
+        generated.data(settings.loss)?
     };
-    let width = flags.loss.width(&data);
-    let intercept = !flags.no_intercept;
-    let scaling = if flags.no_scaling { Scaling::default() } else { data.scale(intercept) };
-    let g = flags.penalty.regularizer_of_head(intercept.then_some(data.names.len()))?;
-    let problem = LinearProblem {
-        merit: data.merit(loss, width)?,
-        inner: data.predictors(intercept)?,
-        regularizer: scaling.regularizer(g)?,
-    };
-    let mut names = data.names.clone();
-    names.extend(intercept.then(|| INTERCEPT.to_owned()));
+    let Read { data, origin } = read;
+    let task = LinearTask::new(data, &settings)?;
     let application = LinearApplication {
-        data: &data,
-        problem: &problem,
-        scaling: &scaling,
-        flags,
+        origin: &origin,
+        task: &task,
         columns,
-        loss,
-        width,
-        names,
         start: &solver.start,
         generated: file.is_none(),
         asked: generated.is_asked_for(),
     };
-    solve(&application, &problem, &request, |plan, problem| {
-        let mut solution = plan.run(problem)?;
-        scaling.restate(problem, solver.stop.tolerance, &mut solution);
-        Ok(solution)
-    })
+    solve(&application, &request)
 }
-
-/// The name of the last coordinate.
-const INTERCEPT: &str = "(intercept)";

@@ -5,12 +5,12 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use innermean::methods::{self, Form, MethodInfo, Rate};
 use innermean::{METHODS, Status};
+use innermean_apps::run::AUTO;
 use serde::Serialize;
 
-use crate::flags::solver::AUTO;
+use crate::flags::spelling::flag;
 use crate::output::human::Facts;
 use crate::output::stdout;
-use crate::run::settings::flag;
 
 /// List the methods, or say what one of them asks and has
 #[derive(Debug, Args)]

@@ -4,24 +4,22 @@
 use anyhow::Result;
 use clap::Args;
 use innermean::Status;
+use innermean_apps::policy::{PolicySettings, PolicyTask};
 
+use self::features::Features;
 use self::flags::PolicyFlags;
+use self::read::Known;
 use self::report::PolicyApplication;
-use self::task::Task;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::run::application::{Request, solve};
-use crate::run::plan::Plan;
 
-mod closed_form;
 mod features;
 pub(crate) mod flags;
 mod generate;
-mod known;
 mod read;
 mod report;
-pub(crate) mod task;
 
 /// Evaluate a policy: the value of every state
 #[derive(Debug, Args)]
@@ -70,12 +68,43 @@ Examples:
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
+/// A task, and where it comes from.
+pub(crate) struct Evaluation {
+    pub(crate) task: PolicyTask,
+    pub(crate) source: String,
+    /// What the readers of transitions and of features decided, in whole sentences.
+    notes: (Vec<String>, Vec<String>),
+}
+
+impl PolicyFlags {
+    /// Reads or generates, checks and builds.
+    pub(crate) fn evaluation(&self) -> Result<Evaluation> {
+        self.check()?;
+        let settings = PolicySettings::from(self);
+        let mut known = Known::new(self)?;
+        let one_hot = features::is_one_hot(self, &known);
+        if let Err(error) = known.process.settle(&settings, one_hot) {
+            return Err(known.refused(error));
+        }
+        let mut features = features::features(self, &mut known)?;
+        let notes = (std::mem::take(&mut known.notes), std::mem::take(&mut features.notes));
+        let (features, source, table) = features.into_parts();
+        let process = std::mem::take(&mut known.process);
+        let task = PolicyTask::new(process, features, &settings)
+            .map_err(|error| Features::refused(table.as_ref(), &known, error))?;
+        let source = match source {
+            Some(file) => format!("{}, {file}", known.source),
+            None => known.source,
+        };
+        Ok(Evaluation { task, source, notes })
+    }
+}
+
 /// Solves and reports.
 pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
     let PolicyArgs { problem: flags, solver, output, predictions } = args;
     let request = Request::new(solver, output, flags.inputs(), predictions)?;
-    let task = Task::new(flags)?;
-    let problem = task.problem();
-    let application = PolicyApplication { task: &task, flags, start: &solver.start };
-    solve(&application, problem, &request, Plan::run)
+    let evaluation = flags.evaluation()?;
+    let application = PolicyApplication { evaluation: &evaluation, flags, start: &solver.start };
+    solve(&application, &request)
 }

@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use innermean::{AnyMerit, AnyRegularizer, Inner, Portfolio, Problem, Ridged, Status, Tilted};
+use innermean::Status;
+use innermean_apps::portfolio::{PortfolioSettings, PortfolioTask, Risk};
 use innermean_data::{ReadOptions, Returns, generate_factor_model};
 
 use self::report::PortfolioApplication;
-use self::risk::{Risk, RiskFlags, mean_absolute_deviation};
 use crate::flags::columns::{MissingChoice, MissingFlags};
 use crate::flags::input::limits;
+use crate::flags::number;
 use crate::flags::output::OutputFlags;
-use crate::flags::regularizer::{Constraint, PenaltyFlags, RegularizerFlags};
+use crate::flags::regularizer::RegularizerFlags;
 use crate::flags::solver::SolverFlags;
+use crate::flags::spelling::by_name;
 use crate::run::application::{Request, solve};
-use crate::run::plan::Plan;
 
 mod report;
-mod risk;
 
 /// The market that stands in where no file is given.
 const GENERATED_ROWS: usize = 7240;
@@ -58,6 +58,24 @@ pub(crate) struct ProblemFlags {
     missing: MissingFlags,
 }
 
+/// What risk is, and what it weighs.
+#[derive(Debug, Args)]
+struct RiskFlags {
+    /// The measure of risk
+    #[arg(long, value_name = "MEASURE", default_value = "variance", value_parser = by_name::<Risk>())]
+    risk: Risk,
+
+    /// c, the weight of risk against expected return
+    #[arg(long, value_name = "C", default_value = "1", value_parser = number::positive)]
+    #[arg(allow_hyphen_values = true)]
+    risk_aversion: f64,
+
+    /// h of --risk huber, in the unit of the returns [default: the mean absolute deviation of all
+    /// returns]
+    #[arg(long, value_name = "H", value_parser = number::positive, allow_hyphen_values = true)]
+    huber_width: Option<f64>,
+}
+
 /// A paragraph a line: clap breaks lines at the terminal's width.
 const LONG_ABOUT: &str = "\
 Choose a portfolio: much return, little risk.
@@ -87,71 +105,36 @@ Examples:
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
-/// The problem as the library has it.
-type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Ridged<AnyRegularizer>>>;
+/// What is minimised.
+impl From<&ProblemFlags> for PortfolioSettings {
+    fn from(flags: &ProblemFlags) -> Self {
+        let &RegularizerFlags { constraint, penalty } = &flags.regularizer;
+        let mut settings = PortfolioSettings::default();
+        settings.risk = flags.risk.risk;
+        settings.risk_aversion = flags.risk.risk_aversion;
+        settings.huber_width = flags.risk.huber_width;
+        settings.constraint = constraint;
+        settings.penalty = penalty.into();
+        settings
+    }
+}
 
 /// Returns and flags made into a problem.
 pub(crate) struct Market {
     /// Names, source and notes; the values are in the problem.
     pub(crate) returns: Returns,
-    /// h of the Huber function.
-    width: Option<f64>,
-    pub(crate) problem: PortfolioProblem,
+    pub(crate) task: PortfolioTask,
 }
 
 impl ProblemFlags {
-    /// Whether it is the objective of the paper, for which it gives settings: mean and variance,
-    /// alike in weight, and nothing else.
-    pub(crate) fn is_papers(&self) -> bool {
-        let RegularizerFlags { constraint, penalty: PenaltyFlags { l1, l2 } } = self.regularizer;
-        self.risk.risk == Risk::Variance
-            && self.risk.risk_aversion == 1.0
-            && constraint == Constraint::None
-            && l1 == 0.0
-            && l2 == 0.0
-    }
-
-    /// The objective in words.
-    pub(crate) fn formula(&self) -> String {
-        let ProblemFlags { risk, regularizer, .. } = self;
-        let measure = match risk.risk {
-            Risk::Absolute => "absolute deviation",
-            other => other.title(),
-        };
-        let weight = if risk.risk_aversion == 1.0 {
-            String::new()
-        } else {
-            format!("{} ", risk.risk_aversion)
-        };
-        let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
-        let PenaltyFlags { l1, l2 } = regularizer.penalty;
-        // The l1 norm of what is long-only is always 1.
-        let l1 = if regularizer.constraint == Constraint::LongOnly { 0.0 } else { l1 };
-        terms.extend(PenaltyFlags { l1, l2 }.terms("theta"));
-        let formula = terms.join(" + ");
-        match regularizer.constraint {
-            Constraint::None => formula,
-            Constraint::LongOnly => formula + ", theta >= 0, sum 1",
-            Constraint::SumToOne { lo: f64::NEG_INFINITY, hi: f64::INFINITY } => {
-                formula + ", sum 1"
-            }
-            Constraint::SumToOne { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}, sum 1"),
-            Constraint::Box { lo, hi } => formula + &format!(", {lo} <= theta <= {hi}"),
-        }
-    }
-
     /// Reads the file, or generates a market.
     pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
-        if !self.regularizer.holds_theta() {
-            self.risk.refuse_without_bounds()?;
-        }
+        let settings = PortfolioSettings::from(self);
+        settings.check()?;
         let mut returns = returns(file, self.missing.missing)?;
-        let portfolio = Portfolio::new(returns.assets(), std::mem::take(&mut returns.values))?;
-        let d = portfolio.d();
-        let width = self.risk.width(|| mean_absolute_deviation(&portfolio))?;
-        let problem =
-            portfolio.problem(self.risk.merit(width)?, self.regularizer.regularizer(d)?)?;
-        Ok(Market { returns, width, problem })
+        let values = std::mem::take(&mut returns.values);
+        let task = PortfolioTask::new(returns.names.clone(), values, &settings)?;
+        Ok(Market { returns, task })
     }
 }
 
@@ -159,16 +142,15 @@ impl ProblemFlags {
 pub(crate) fn run(args: &PortfolioArgs) -> Result<Status> {
     let PortfolioArgs { file, problem: flags, solver, output } = args;
     let request = Request::new(solver, output, file.as_deref().into_iter().collect(), None)?;
-    let Market { returns, width, problem } = flags.market(file.as_deref())?;
+    let Market { returns, task } = flags.market(file.as_deref())?;
     let application = PortfolioApplication {
         returns: &returns,
         generated: file.is_none(),
         flags,
-        width,
         start: &solver.start,
-        problem: &problem,
+        task: &task,
     };
-    solve(&application, &problem, &request, Plan::run)
+    solve(&application, &request)
 }
 
 fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use innermean::Status;
 use innermean::problems::sequences::search::{Found, Search};
-use innermean::{Inner, NegativeLog, Problem, Ridge, Sequences, Status};
+use innermean_apps::Place;
+use innermean_apps::run::Task;
+use innermean_apps::sequences::{FIRST_STEP, SequencesSettings, SequencesTask};
 use innermean_data::{LanguageOptions, generate_language};
 
 use self::columns::{ColumnFlags, Table};
-use self::language::Language;
+use self::language::Spoken;
 use self::report::SequencesApplication;
-use self::scale::Scale;
 use crate::flags::input::fits_into_memory;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
+use crate::flags::spelling::refused_at;
 use crate::output::predictions::PredictionFlags;
 use crate::output::progress;
 use crate::run::application::{Request, solve};
@@ -28,11 +31,6 @@ use crate::run::{deadline, interrupt};
 mod columns;
 mod language;
 mod report;
-mod scale;
-
-/// The first step of L-BFGS after a search, as in the search itself; it is lengthened or shortened
-/// on the way.
-const FIRST_STEP: f64 = 0.5;
 
 /// Classify the steps of sequences without labels, from a language model
 #[derive(Debug, Args)]
@@ -189,7 +187,7 @@ impl GeneratorFlags {
 
 impl SequencesArgs {
     /// Reads the files, or generates both steps and language.
-    fn read(&self) -> Result<(Table, Language)> {
+    fn read(&self) -> Result<(Table, Spoken)> {
         let ProblemFlags { language_model, corpus, order, .. } = &self.problem;
         let Some(file) = &self.file else {
             for (flag, path) in [("--language-model", language_model), ("--corpus", corpus)] {
@@ -213,21 +211,21 @@ impl SequencesArgs {
             let sizes = format!("--generated-steps {steps}, --features {features}");
             fits_into_memory(&sizes, &[steps, features])?;
             let spoken = generate_language(&options);
-            let language = Language::generated(&spoken, order)?;
+            let language = Spoken::generated(&spoken, order)?;
             return Ok((Table::generated(spoken), language));
         };
         if let Some(flag) = self.generator.given().first() {
             bail!("{flag} does nothing with a file; leave out {flag} or {}", file.display());
         }
         let language = match (language_model, corpus) {
-            (Some(path), _) => Language::read(path, *order)?,
-            (None, Some(path)) => Language::count(path, order.unwrap_or(2))?,
+            (Some(path), _) => Spoken::read(path, *order)?,
+            (None, Some(path)) => Spoken::count(path, order.unwrap_or(2))?,
             (None, None) => bail!(
                 "{}: without labels a language is needed; give --language-model FILE or --corpus FILE",
                 file.display()
             ),
         };
-        let table = self.columns.read(file, &language)?;
+        let table = self.columns.read(file, &language.language)?;
         Ok((table, language))
     }
 
@@ -240,48 +238,42 @@ impl SequencesArgs {
     }
 }
 
-/// The problem as the library has it.
-pub(crate) type SequencesProblem = Problem<Sequences, NegativeLog, Ridge>;
-
 /// Solves and reports.
 pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     let starts = args.problem.starts;
     // What became of each of them.
     fits_into_memory(&format!("--starts {starts}"), &[starts, 8])?;
     let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
-    let (mut table, language) = args.read()?;
-    let scale = Scale::of(&table.feature_names, &mut table.rows)?;
-    let inner = Sequences::new(
-        table.feature_names.len(),
-        &table.rows,
-        &table.lengths,
-        language.model.clone(),
-    )?;
-    // The problem has them now.
-    table.rows = Vec::new();
-    let ridge = Ridge::from_weight(args.problem.l2)?;
-    let problem = inner.problem(ridge)?;
+    let (mut table, Spoken { language, origin }) = args.read()?;
+    let mut settings = SequencesSettings::default();
+    settings.l2 = args.problem.l2;
+    let steps = std::mem::take(&mut table.steps);
+    let mut task = SequencesTask::new(steps, language, &settings).map_err(|error| {
+        match (error.place(), &args.file) {
+            (Some(Place::Data), Some(file)) => refused_at(file.display(), &error),
+            _ => error.into(),
+        }
+    })?;
     // Before the search; the run looks again.
     request.outputs(Some(report::PREDICTED))?;
     let mut solver = args.solver.clone();
-    let mut found = None;
     if solver.start == Start::Auto {
         if solver.method == "lbfgs" && solver.knobs.alpha_theta.is_none() {
             solver.knobs.alpha_theta = Some(FIRST_STEP);
         }
-        let earlier = Resumed::read(&solver.checkpoint)?;
-        found = Some(
-            earlier.map_or_else(|| search(args, &solver, &problem), |run| found_before(&run))?,
-        );
+        match Resumed::read(&solver.checkpoint)? {
+            Some(run) => task.begin_at(found_before(&run)?),
+            None => search(args, &solver, &mut task)?,
+        }
     }
-    let application = SequencesApplication::new(args, &table, &language, &scale, &problem, found);
-    solve(&application, &problem, &Request { solver: &solver, ..request }, Plan::run)
+    let application = SequencesApplication::new(args, &table, &origin, &task);
+    solve(&application, &Request { solver: &solver, ..request })
 }
 
 /// Searches for a start.
-fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem) -> Result<Found> {
+fn search(args: &SequencesArgs, solver: &SolverFlags, task: &mut SequencesTask) -> Result<()> {
     // Whatever is wrong with the flags is said before the search, not after it.
-    let plan = Plan::new(solver, None, problem.erased(), &vec![0.0; problem.inner.d()])?;
+    let plan = Plan::new(solver, None, task.problem(), &vec![0.0; task.coordinates().len()])?;
     let search = Search {
         starts: args.problem.starts,
         seed: solver.seed,
@@ -289,9 +281,9 @@ fn search(args: &SequencesArgs, solver: &SolverFlags, problem: &SequencesProblem
         max_seconds: deadline::left(solver.stop.max_seconds),
     };
     let waiting = progress::spinner(&format!("searching from {} starts", args.problem.starts));
-    let found = plan.pool().install(|| search.run(problem))?;
+    plan.pool().install(|| task.search(&search))?;
     waiting.finish_and_clear();
-    Ok(found)
+    Ok(())
 }
 
 /// What the search of an earlier run has found.

@@ -3,14 +3,12 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use innermean::{Choice, METHODS, Stop};
+use innermean_apps::run::AUTO;
 
 use crate::flags::knobs::KnobFlags;
 use crate::flags::number;
 use crate::run::checkpoint::CheckpointFlags;
 use crate::run::start::Start;
-
-/// The name of no method: the problem decides.
-pub(crate) const AUTO: &str = "auto";
 
 /// How to solve, and when to stop.
 #[derive(Debug, Clone, Args)]

@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use console::{Term, style};
 use innermean::auto::Attempt;
 use innermean::{Certificate, Measure, Solution, Status};
+use innermean_apps::run::Chosen;
+pub(crate) use innermean_apps::wording::numbers::{grouped, rounded_count, significant};
 use innermean_data::visible;
 
 use crate::output::sparkline;
-use crate::run::advice::advice;
-use crate::run::plan::{Chosen, Plan};
+use crate::run::plan::Plan;
 
 /// What a line takes where standard output is no terminal.
 const USUAL_WIDTH: usize = 80;
@@ -41,13 +42,14 @@ impl Facts {
         self.0.push(("status".to_owned(), painted(status) + &optimality(plan, solution)));
         // Where no more digits can be proven there is nothing to advise.
         if status != Status::Solved || !solution.certificate.is_rounding {
-            self.line("", &advice(status, plan));
+            self.line("", &plan.advice(status));
         }
-        let rule = plan.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
-        match &plan.chosen {
-            None => self.line("method", &format!("{}{rule}, seed {}", plan.info.title, plan.seed)),
+        let rule = plan.run.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
+        match &plan.run.chosen {
+            None => self
+                .line("method", &format!("{}{rule}, seed {}", plan.run.info.title, plan.run.seed)),
             Some(Chosen { reason, fallbacks }) => {
-                self.line("method", &format!("auto: {} ({reason})", plan.info.name));
+                self.line("method", &format!("auto: {} ({reason})", plan.run.info.name));
                 for Attempt { candidate, gave_up } in fallbacks {
                     self.line(
                         "",
@@ -61,7 +63,7 @@ impl Facts {
                 }
             }
         }
-        let settings = plan.settings.line();
+        let settings = plan.run.settings.line();
         if !settings.is_empty() {
             self.line("", &settings);
         }
@@ -126,7 +128,7 @@ fn painted(status: Status) -> String {
 /// cannot be said.
 fn optimality(plan: &Plan, solution: &Solution) -> String {
     let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
-    let Some(tolerance) = plan.stop.tolerance else { return String::new() };
+    let Some(tolerance) = plan.run.stop.tolerance else { return String::new() };
     let reason = reason.map_or(String::new(), |reason| reason.to_string());
     match (gap, measure, relative) {
         (Some(gap), _, Some(relative)) => {
@@ -197,43 +199,6 @@ fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// So many significant digits, with an exponent only where the plain form would be long.
-pub(crate) fn significant(value: f64, digits: i32) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{}", value + 0.0);
-    }
-    let order = value.abs().log10().floor() as i32;
-    if (-4..=8).contains(&order) {
-        let decimals = (digits - 1 - order).max(0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.*e}", (digits - 1).max(0) as usize)
-    }
-}
-
-/// 1,234,567
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// 1.2M
-pub(crate) fn rounded_count(count: u64) -> String {
-    for (unit, letter) in [(1e12, 'T'), (1e9, 'G'), (1e6, 'M'), (1e3, 'k')] {
-        if count as f64 >= unit {
-            return format!("{:.1}{letter}", count as f64 / unit);
-        }
-    }
-    count.to_string()
-}
-
 /// 0.42 s, 12 ms
 fn duration(seconds: f64) -> String {
     if seconds < 0.1 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
@@ -242,20 +207,6 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short_and_keep_their_digits() {
-        assert_eq!(significant(0.0, 3), "0");
-        assert_eq!(significant(-0.0, 3), "0");
-        assert_eq!(significant(0.012_345_6, 3), "0.0123");
-        assert_eq!(significant(-1234.56, 3), "-1235");
-        assert_eq!(significant(1.5e-9, 2), "1.5e-9");
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(rounded_count(999), "999");
-        assert_eq!(rounded_count(1_250_000), "1.2M");
-    }
 
     #[test]
     fn prose_breaks_at_blanks() {

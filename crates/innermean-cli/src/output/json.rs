@@ -4,12 +4,11 @@ use std::num::NonZeroU64;
 
 use anyhow::Result;
 use innermean::{Inner, Measure, Objective, Solution, Status, Stop, certificate};
+use innermean_apps::run::{AUTO, Chosen, MethodSettings};
 use serde::Serialize;
 
-use crate::flags::solver::AUTO;
-use crate::run::advice::advice;
 use crate::run::application::{Application, Source};
-use crate::run::plan::{Chosen, Plan};
+use crate::run::plan::Plan;
 
 /// What a command adds to the run's own numbers.
 pub(crate) struct Facts<'a, A, S> {
@@ -125,7 +124,7 @@ struct Calls {
 #[derive(Serialize)]
 pub(crate) struct Settings<'a, S> {
     #[serde(flatten)]
-    method: &'a crate::run::settings::Settings,
+    method: &'a MethodSettings,
     threads: usize,
     trace_every: Option<NonZeroU64>,
     #[serde(flatten)]
@@ -138,10 +137,10 @@ impl<'a, S> Settings<'a, S> {
     /// Those of a plan; `problem` is how the problem was set up.
     pub(crate) fn of(plan: &'a Plan, problem: S) -> Self {
         Settings {
-            method: &plan.settings,
+            method: &plan.run.settings,
             threads: plan.threads(),
-            trace_every: plan.evaluate_every,
-            stop: &plan.stop,
+            trace_every: plan.run.evaluate_every,
+            stop: &plan.run.stop,
             problem,
         }
     }
@@ -157,11 +156,11 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
     let document = Document {
         version: env!("CARGO_PKG_VERSION"),
         problem: facts.problem,
-        method: plan.info.name,
-        chosen_by: if plan.chosen.is_some() { AUTO } else { "user" },
-        chosen: plan.chosen.as_ref(),
+        method: plan.run.info.name,
+        chosen_by: if plan.run.chosen.is_some() { AUTO } else { "user" },
+        chosen: plan.run.chosen.as_ref(),
         status: solution.status,
-        advice: advice(solution.status, plan),
+        advice: plan.advice(solution.status),
         n_x: facts.n_x,
         n_y: facts.n_y,
         d: solution.theta.len(),
@@ -184,7 +183,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         outer: solution.outer,
         inner: solution.inner,
         seconds: solution.seconds,
-        seed: plan.seed,
+        seed: plan.run.seed,
         settings: Settings::of(plan, &facts.settings),
     };
     Ok(serde_json::to_string(&document)? + "\n")

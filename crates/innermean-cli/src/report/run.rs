@@ -10,7 +10,6 @@ use super::{Convergence, Kind, Report, Verdict};
 use crate::output::human::{Facts, grouped};
 use crate::output::json::Settings;
 use crate::output::named_numbers::{Heading, NamedNumbers};
-use crate::run::advice::advice;
 use crate::run::application::{Application, Page, Part};
 use crate::run::plan::Plan;
 
@@ -35,7 +34,7 @@ pub(crate) fn report<'a, A: Application>(
     let settings = settings
         .filter(|(_, value)| !value.is_null())
         .map(|(name, value)| (name.clone(), plain(value)));
-    let seed = ("seed".to_owned(), plan.seed.to_string());
+    let seed = ("seed".to_owned(), plan.run.seed.to_string());
     let rows = problem.inner.rows().all;
     Ok(Report {
         title: application.title(),
@@ -44,8 +43,8 @@ pub(crate) fn report<'a, A: Application>(
         answer,
         facts: facts(&page.facts),
         convergence: Convergence::of_run(
-            plan.info.name,
-            format!("seed {}", plan.seed),
+            plan.run.info.name,
+            format!("seed {}", plan.run.seed),
             &solution.trace,
             rows,
             solution.certificate.measure.title(),
@@ -134,7 +133,7 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     Verdict {
         kind,
         status: solution.status.title().to_owned(),
-        text: format!("{proven} {}", advice(solution.status, plan)),
+        text: format!("{proven} {}", plan.advice(solution.status)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What every solving command does once its problem stands: it checks what could go wrong, says
 //! what is known, runs, and reports.
 //!
-//! A command is a file with its flags, which make a [`Problem`], and an [`Application`]: its words
-//! about that problem and about the answer. [`solve`] does the rest, so that all commands feel the
+//! A command is a file with its flags, which make a [`Task`], and an [`Application`]: its words
+//! about that task and about the answer. [`solve`] does the rest, so that all commands feel the
 //! same. The flags that commands share: `SolverFlags`, `OutputFlags`, `PredictionFlags`,
 //! `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
-use innermean::problems::dependence::dependent;
-use innermean::{Objective, Solution, Status};
+use innermean::{Solution, Status};
+use innermean_apps::run::Task;
+use innermean_apps::wording::Note as Remark;
 use innermean_data::{OutFile, visible};
 use serde::Serialize;
 
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
+use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
 use crate::output::human::{self, Facts};
 use crate::output::json;
@@ -37,8 +39,8 @@ pub(crate) trait Application {
     /// The command's name.
     const NAME: &'static str;
 
-    /// The flags that keep theta from running away, for advice.
-    const HOLDS: &'static str = "--l2";
+    /// The task that its flags and data make.
+    type Task: Task;
 
     /// What theta means for this problem: stands beside theta in what `--json` prints.
     type Answer<'a>: Serialize
@@ -51,6 +53,9 @@ pub(crate) trait Application {
     where
         Self: 'a;
 
+    /// Data and settings, made into a problem.
+    fn task(&self) -> &Self::Task;
+
     /// The first line: what is solved, and how large it is.
     fn title(&self) -> String;
 
@@ -61,11 +66,8 @@ pub(crate) trait Application {
     fn notes(&self) -> Vec<String>;
 
     /// A name for each coordinate of theta; `--start FILE` may use them.
-    fn coordinates(&self) -> &[String];
-
-    /// Where `--start auto` begins, for a problem that knows a good place.
-    fn start(&self) -> Option<Vec<f64>> {
-        None
+    fn coordinates(&self) -> &[String] {
+        self.task().coordinates()
     }
 
     /// What a checkpoint is to hold for the command beside the run.
@@ -73,13 +75,12 @@ pub(crate) trait Application {
         Ok(Vec::new())
     }
 
-    /// A start that is given, in the units of the problem, if these are not those of the answer.
-    fn rescaled(&self, theta: Vec<f64>) -> Vec<f64> {
-        theta
-    }
-
-    /// What `solution` means.
-    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Self::Answer<'a>>;
+    /// What is printed of what the task says that `solution` means.
+    fn answer<'a>(
+        &'a self,
+        found: <Self::Task as Task>::Answer,
+        solution: &'a Solution,
+    ) -> Result<Self::Answer<'a>>;
 
     /// How the problem was set up.
     fn settings(&self) -> Self::Settings<'_>;
@@ -231,23 +232,18 @@ fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
 }
 
-/// Runs the method that was asked for, or that suits, and reports. `run` is [`Plan::run`], or what
-/// finds a solution in its stead.
-pub(crate) fn solve<'p, A: Application>(
-    application: &A,
-    problem: impl Into<Objective<'p>>,
-    request: &Request<'_>,
-    run: impl FnOnce(&mut Plan, Objective<'p>) -> Result<Solution>,
-) -> Result<Status> {
-    let problem = problem.into();
+/// Runs the method that was asked for, or that suits, and reports.
+pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> Result<Status> {
+    let task = application.task();
+    let problem = task.problem();
     let Request { solver, output, .. } = request;
     let note = Note::new(A::NAME, solver, output, &application.settings(), application.aside()?)?;
     let resumed = Resumed::read(&solver.checkpoint)?;
     resumed.as_ref().map_or(Ok(()), |resumed| resumed.check(&note))?;
-    let start = solver.start.point(application.coordinates(), solver.seed, application.start())?;
-    let start = application.rescaled(start);
+    let start = solver.start.point(task.coordinates(), solver.seed, task.start())?;
+    let start = task.scaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
-    plan.holds = A::HOLDS;
+    plan.bounds = A::Task::BOUNDS;
     let Outputs { trace, checkpoint, predictions, pictures } =
         request.outputs(application.predicts_texts())?;
     let rows = problem.inner.rows().all;
@@ -264,19 +260,17 @@ pub(crate) fn solve<'p, A: Application>(
     plan.pool().install(|| plan.keeping.check(problem))?;
 
     let mut notes = application.notes();
-    notes.extend(undetermined(problem, application.coordinates()));
-    if solver.start.file().is_some() && start != plan.start {
-        notes.push(
-            "The start given is not allowed by the constraint; the run begins at the allowed point next to it."
-                .to_owned(),
-        );
+    notes.extend(task.undetermined().map(spelled));
+    if solver.start.file().is_some() && start != plan.run.start {
+        notes.push(spelled(Remark::StartMoved));
     }
     if !output.json {
         // Before the run: what is to be known while one waits.
         stdout::print(&head(application, &notes))?;
     }
-    let solution = run(&mut plan, problem)?;
-    let answer = application.answer(&solution)?;
+    let mut solution = plan.run(problem)?;
+    task.restate(solver.stop.tolerance, &mut solution);
+    let answer = application.answer(task.answer(&solution)?, &solution)?;
     // Whichever of the outputs cannot be written, the others are.
     let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
     let predicted = predictions
@@ -311,38 +305,6 @@ pub(crate) fn solve<'p, A: Application>(
     predicted?;
     pictured?;
     Ok(solution.status)
-}
-
-/// Names that are listed before the rest is counted.
-const MOST_NAMES: usize = 5;
-
-/// A sentence on columns that the data do not tell apart and that no ridge does, if there are rows
-/// enough to do so.
-fn undetermined(problem: Objective<'_>, names: &[String]) -> Option<String> {
-    let Objective { inner: f, regularizer: g, .. } = problem;
-    if f.n_x() * f.ell() < f.d() {
-        return None;
-    }
-    let mut found = dependent(f)?;
-    found.retain(|&l| {
-        g.coordinate(l).or_else(|| g.coordinate_of_budget(l)).is_some_and(|part| part.l2 == 0.0)
-    });
-    if found.is_empty() {
-        return None;
-    }
-    let mut listed: Vec<&str> = found.iter().take(MOST_NAMES).map(|&l| &*names[l]).collect();
-    let more = format!("{} others", found.len().saturating_sub(MOST_NAMES));
-    if found.len() > MOST_NAMES {
-        listed.push(&more);
-    }
-    Some(format!(
-        "The data do not tell all coefficients apart: {} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give --l2, or leave them out.",
-        if let [one] = *listed {
-            format!("{one} is")
-        } else {
-            format!("{} are", listed.join(", "))
-        }
-    ))
 }
 
 /// What is known before the run.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
-use crate::run::settings::flag;
+use crate::flags::spelling::flag;
 
 pub(crate) mod clerk;
 

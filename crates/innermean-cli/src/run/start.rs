@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail};
-use innermean::draws::Stream;
+use innermean_apps::Error;
+use innermean_apps::run::{self, RunError};
 use innermean_data::ReadError;
 
 use crate::flags::input::limits;
-
-/// The stream of the start's draws, far from those that the methods number from 0.
-const START_STREAM: u64 = 1000;
 
 /// The start as given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,34 +58,33 @@ impl Start {
         known: Option<Vec<f64>>,
     ) -> Result<Vec<f64>> {
         let d = names.len();
-        match self {
-            Start::Zeros => Ok(vec![0.0; d]),
-            Start::Auto => match known {
-                Some(point) => Ok(point),
-                None => bail!(
-                    "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
-                ),
-            },
-            Start::Uniform => {
-                let mut stream = Stream::new(seed, START_STREAM);
-                Ok((0..d).map(|_| stream.unit()).collect())
-            }
-            Start::File(path) => match limits().read_vector(path, d, names) {
+        let start = match self {
+            Start::Zeros => run::Start::Zeros,
+            Start::Uniform => run::Start::Uniform,
+            Start::Auto if known.is_none() => bail!(
+                "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
+            ),
+            Start::Auto => run::Start::Auto,
+            Start::File(path) => run::Start::Given(match limits().read_vector(path, d, names) {
                 // It may be a slip in one of the two words as well.
                 Err(ReadError::NotFound { file }) => {
                     bail!(
                         "--start {file}: no such file; expected zeros, uniform or the path of a file"
                     )
                 }
-                read => Ok(read?),
-            },
-        }
+                read => read?,
+            }),
+        };
+        Ok(start.point(d, seed, known)?)
     }
 
-    /// Why nothing begins there: the objective is not finite, be it that of the point that the
-    /// constraint allows next to it.
-    pub(crate) fn refusal(&self, objective: f64, is_moved: bool) -> anyhow::Error {
-        let (place, expected) = if is_moved {
+    /// The refusal of a run, which may be about this start: the objective is not finite there, or
+    /// at the point that the constraint allows next to it.
+    pub(crate) fn refusal(&self, error: Error) -> anyhow::Error {
+        let Error::Run(RunError::StartNotFinite { objective, moved }) = error else {
+            return error.into();
+        };
+        let (place, expected) = if moved {
             ("at the point next to it that --constraint allows", "bounds")
         } else {
             ("there", "numbers")

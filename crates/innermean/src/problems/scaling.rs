@@ -91,15 +91,6 @@ impl Scaling {
         !self.sizes.is_empty()
     }
 
-    /// A sentence about it, where anything was changed.
-    pub fn note(&self) -> Option<String> {
-        self.is_on().then(|| {
-            "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
-             they are (--no-scaling)."
-                .to_owned()
-        })
-    }
-
     /// g as a function of z.
     ///
     /// # Errors
@@ -120,7 +111,7 @@ impl Scaling {
             None => Err(InvalidSetting::new(
                 "penalty",
                 "no sum over coordinates",
-                "one that has other units, or columns as they are (--no-scaling)",
+                "one that has other units, or columns as they are",
             )),
         }
     }
@@ -298,7 +289,7 @@ mod tests {
             .err()
             .expect("no sum")
             .to_string();
-        assert!(message.contains("--no-scaling"), "{message}");
+        assert!(message.contains("columns as they are"), "{message}");
         assert!(scaling.regularizer(Box::new(crate::model::regularizer::Unregularized)).is_ok());
         assert!(
             Scaling::default().regularizer(Box::new(crate::model::regularizer::Simplex)).is_ok()

@@ -1,17 +1,19 @@
 //! Rows and the labels of their groups, from one table or two, or generated.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use innermean_apps::bags::{BagData, BagLink, GroupLabels};
+use innermean_apps::{Error, Place};
 use innermean_data::{
     Ask, Columns, FeatureColumns, Frame, GroupOptions, Keys, Missing, RowLabels, generate_groups,
 };
 
-use super::{GeneratorFlags, LinkChoice};
+use super::GeneratorFlags;
 use crate::flags::columns::{FeatureFlags, place_in_file};
 use crate::flags::input::{fits_into_memory, limits};
+use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
 
 /// What the columns are.
@@ -42,60 +44,39 @@ pub(crate) struct ColumnFlags {
     features: FeatureFlags,
 }
 
-/// Groups with their labels, and which rows are whose.
-#[derive(Debug)]
-pub(crate) struct Data {
+/// What was read.
+pub(crate) struct Read {
+    pub(crate) data: BagData,
+    /// The features of all rows.
+    pub(crate) features: Vec<f64>,
+    pub(crate) origin: Origin,
+}
+
+/// Where rows come from.
+pub(crate) struct Origin {
     pub(crate) source: String,
+    /// What the reader decided, in whole sentences.
     pub(crate) notes: Vec<String>,
-    pub(crate) feature_names: Vec<String>,
-    /// The names of the labels: one, or one for each class.
-    pub(crate) label_names: Vec<String>,
-    /// All groups of the rows, those without a label last.
-    pub(crate) group_names: Vec<String>,
-    /// How many of them have a label.
-    pub(crate) labelled: usize,
-    /// The group of each row.
-    pub(crate) groups: Vec<u32>,
-    /// Labels of the labelled groups, one for each name.
-    pub(crate) labels: Vec<f64>,
-    /// The true label of each row, for scores; a class by its place among the names.
-    pub(crate) row_labels: Option<Vec<f64>>,
     /// The file that the rows come from, for where they stand in it.
     frame: Option<Frame>,
 }
 
-impl Data {
-    /// In what the rows are counted, `line` or `row`, and the number of each.
-    pub(crate) fn places(&self) -> (&'static str, Vec<u64>) {
-        let rows = 0..self.groups.len();
+impl Origin {
+    /// In what so many rows are counted, `line` or `row`, and the number of each.
+    pub(crate) fn places(&self, rows: usize) -> (&'static str, Vec<u64>) {
         match &self.frame {
-            None => ("row", rows.map(|row| row as u64 + 1).collect()),
+            None => ("row", (1..=rows as u64).collect()),
             Some(frame) => (
                 place_in_file(frame, 0).0,
-                rows.map(|row| place_in_file(frame, row).1 as u64).collect(),
+                (0..rows).map(|row| place_in_file(frame, row).1 as u64).collect(),
             ),
         }
     }
 }
 
-/// [`Data`] with the features of all rows.
-pub(crate) struct Bagged {
-    pub(crate) data: Data,
-    pub(crate) features: Vec<f64>,
-}
-
-impl std::ops::Deref for Bagged {
-    type Target = Data;
-    fn deref(&self) -> &Data {
-        &self.data
-    }
-}
-
-/// Labels as they were read: a row of `width` numbers for each named group.
+/// Labels as they were read.
 struct Labels {
-    names: Vec<String>,
-    groups: Vec<String>,
-    values: Vec<f64>,
+    labels: GroupLabels,
     /// Where each stands, for messages.
     places: Vec<String>,
 }
@@ -111,7 +92,21 @@ impl Labels {
         let counted = |name: &str| {
             name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok())
         };
-        self.names.iter().filter(|name| !(no_header && counted(name))).cloned().collect()
+        let names = self.labels.names.iter();
+        names.filter(|name| !(no_header && counted(name))).cloned().collect()
+    }
+
+    /// A refusal with its place in a file.
+    fn refused(&self, rows: &Frame, error: Error) -> anyhow::Error {
+        match error.place() {
+            Some(Place::Row(row)) => refused_at(rows.place(row), &error),
+            Some(Place::Group(group)) => refused_at(&self.places[group], &error),
+            Some(_) => {
+                let place = self.places.first().map_or("", String::as_str);
+                refused_at(place.split(", line").next().unwrap_or(place), &error)
+            }
+            None => error.into(),
+        }
     }
 }
 
@@ -138,7 +133,7 @@ impl ColumnFlags {
     }
 
     /// Reads the rows and the labels.
-    pub(crate) fn read(&self, file: &Path, link: LinkChoice) -> Result<Bagged> {
+    pub(crate) fn read(&self, file: &Path, link: BagLink) -> Result<Read> {
         if file == Path::new("-") {
             bail!(
                 "-: standard input is not read; expected the path of a file, or no ROWS for generated groups"
@@ -150,14 +145,13 @@ impl ColumnFlags {
         } else {
             self.label.clone()
         };
-        if label_columns.len() > 1 && link != LinkChoice::Softmax {
+        if label_columns.len() > 1 && link != BagLink::Softmax {
             bail!(
                 "--label {}: a group has one label with --link {}; expected one column, or --link softmax",
                 label_columns.join(","),
-                link.name()
+                link
             );
         }
-        let classes = link == LinkChoice::Softmax;
         let ask = |name: &String| Ask::required(name.clone());
         let mut columns = Columns {
             keys: vec![Ask::required(self.group.clone())],
@@ -183,12 +177,14 @@ impl ColumnFlags {
             Some(labels) => labels,
             None => labels_in_rows(&frame, &groups, &label_columns)?,
         };
-        check_labels(&labels, link)?;
-        let row_labels = match frame.keys.get(1).and_then(Option::as_ref) {
-            None => None,
-            Some(keys) if classes => Some(class_codes(keys, &labels, &frame)?),
-            Some(keys) => Some(row_numbers(keys, link == LinkChoice::Logistic, &frame)?),
-        };
+        let names = std::mem::take(&mut frame.feature_names);
+        let row_labels = frame.keys.get(1).and_then(Option::as_ref);
+        let data = BagData::new(names, &groups, labels.labels.clone(), link)
+            .and_then(|data| match row_labels {
+                None => Ok(data),
+                Some(keys) => data.with_row_texts(keys, link),
+            })
+            .map_err(|error| labels.refused(&frame, error))?;
         let mut source = frame.source.clone();
         if let Some(path) = &self.labels {
             source = format!("{source}, labels of groups from {}", path.display());
@@ -205,11 +201,7 @@ impl ColumnFlags {
             notes.push(format!("Features left out because of missing values: {columns}."));
         }
         let features = std::mem::take(&mut frame.features);
-        let mut data = matched(&groups, labels, notes)?;
-        (data.source, data.row_labels) = (source, row_labels);
-        data.feature_names = std::mem::take(&mut frame.feature_names);
-        data.frame = Some(frame);
-        Ok(Bagged { data, features })
+        Ok(Read { data, features, origin: Origin { source, notes, frame: Some(frame) } })
     }
 
     /// The table of labels.
@@ -239,12 +231,13 @@ impl ColumnFlags {
                 );
             }
         }
-        Ok(Labels {
+        let places = (0..frame.rows).map(|row| frame.place(row)).collect();
+        let labels = GroupLabels {
             groups: keys.names.clone(),
-            places: (0..frame.rows).map(|row| frame.place(row)).collect(),
             names: frame.feature_names,
             values: frame.features,
-        })
+        };
+        Ok(Labels { labels, places })
     }
 }
 
@@ -285,180 +278,24 @@ fn labels_in_rows(frame: &Frame, groups: &Keys, names: &[String]) -> Result<Labe
     }
     let places =
         first.iter().map(|row| row.map_or(String::new(), |row| frame.place(row))).collect();
-    Ok(Labels { names: names.to_vec(), groups: groups.names.clone(), values, places })
-}
-
-/// By how much the proportions of the classes may miss 1.
-const SUM: f64 = 1e-6;
-
-/// Refuses what no label can be.
-fn check_labels(labels: &Labels, link: LinkChoice) -> Result<()> {
-    let width = labels.names.len();
-    let source =
-        || labels.places.first().map_or("", |place| place.split(", line").next().unwrap_or(""));
-    match link {
-        LinkChoice::Softmax if width < 2 => bail!(
-            "{}: {width} column of labels; expected a proportion for each of two or more classes, or --link logistic for one",
-            source()
-        ),
-        LinkChoice::Softmax => {}
-        _ if width != 1 => bail!(
-            "{}: {width} columns beside the group's ({}); expected one, or its name by --label",
-            source(),
-            labels.names.join(", ")
-        ),
-        _ => {}
-    }
-    for (k, &value) in labels.values.iter().enumerate() {
-        let (group, name) = (k / width, &labels.names[k % width]);
-        let (place, group) = (&labels.places[group], &labels.groups[group]);
-        let proportion = matches!(link, LinkChoice::Logistic | LinkChoice::Softmax);
-        if proportion && !(0.0..=1.0).contains(&value) {
-            let percent = labels.values.iter().all(|v| (0.0..=100.0).contains(v));
-            let advice = if percent { " (percentages are to be divided by 100)" } else { "" };
-            bail!(
-                "{place}: group '{group}' has the {name} {value}; expected a proportion from 0 to 1{advice}"
-            );
-        }
-        if link == LinkChoice::Exp && value < 0.0 {
-            bail!("{place}: group '{group}' has the {name} {value}; expected a count, 0 or above");
-        }
-    }
-    if link == LinkChoice::Softmax {
-        for (row, (place, group)) in
-            labels.values.chunks_exact(width).zip(labels.places.iter().zip(&labels.groups))
-        {
-            let total: f64 = row.iter().sum();
-            if (total - 1.0).abs() > SUM {
-                bail!("{place}: the proportions of group '{group}' sum to {total}; expected 1");
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Each row's class by its place among the labels' names, NaN where there is none.
-fn class_codes(keys: &Keys, labels: &Labels, frame: &Frame) -> Result<Vec<f64>> {
-    let mut codes = Vec::new();
-    for (code, name) in keys.names.iter().enumerate() {
-        if name.is_empty() {
-            codes.push(f64::NAN);
-            continue;
-        }
-        let Some(class) = labels.names.iter().position(|label| label == name) else {
-            let row = keys.codes.iter().position(|&c| c as usize == code).unwrap_or(0);
-            bail!(
-                "{}: the {} '{name}' is none of the classes; expected one of {}",
-                frame.place(row),
-                keys.name,
-                labels.names.join(", ")
-            );
-        };
-        codes.push(class as f64);
-    }
-    Ok(keys.codes.iter().map(|&code| codes[code as usize]).collect())
-}
-
-/// The labels of rows as numbers, NaN where there is none.
-fn row_numbers(keys: &Keys, binary: bool, frame: &Frame) -> Result<Vec<f64>> {
-    let number = |text: &String| match text.parse::<f64>() {
-        _ if text.is_empty() => Some(f64::NAN),
-        Ok(y) if y.is_finite() && (!binary || y == 0.0 || y == 1.0) => Some(y),
-        _ => None,
-    };
-    let numbers: Vec<Option<f64>> = keys.names.iter().map(number).collect();
-    if let Some(row) = keys.codes.iter().position(|&code| numbers[code as usize].is_none()) {
-        let expected = if binary { "0 or 1" } else { "a number" };
-        bail!(
-            "{}: the {} is '{}'; expected {expected}",
-            frame.place(row),
-            keys.name,
-            keys.text(row)
-        );
-    }
-    Ok(keys.codes.iter().map(|&code| numbers[code as usize].unwrap_or(f64::NAN)).collect())
-}
-
-/// Brings rows and labels together; what is on one side alone is left out of the fit, and said so.
-fn matched(groups: &Keys, labels: Labels, mut notes: Vec<String>) -> Result<Data> {
-    let width = labels.names.len();
-    let place: HashMap<&str, usize> =
-        labels.groups.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
-    let (mut renumbered, mut group_names, mut values) =
-        (vec![u32::MAX; groups.names.len()], Vec::new(), Vec::new());
-    for (code, name) in groups.names.iter().enumerate() {
-        if let Some(&k) = place.get(name.as_str()) {
-            renumbered[code] = group_names.len() as u32;
-            group_names.push(name.clone());
-            values.extend_from_slice(&labels.values[k * width..(k + 1) * width]);
-        }
-    }
-    let labelled = group_names.len();
-    if labelled == 0 {
-        bail!(
-            "none of the {} groups of the rows, such as '{}', is among those with a label, such as '{}'; expected the same names in both",
-            grouped(groups.names.len() as u64),
-            groups.names[0],
-            labels.groups[0]
-        );
-    }
-    for (code, name) in groups.names.iter().enumerate() {
-        if renumbered[code] == u32::MAX {
-            renumbered[code] = group_names.len() as u32;
-            group_names.push(name.clone());
-        }
-    }
-    let codes: Vec<u32> = groups.codes.iter().map(|&code| renumbered[code as usize]).collect();
-    let without = group_names.len() - labelled;
-    if without > 0 {
-        let rows = codes.iter().filter(|&&code| code as usize >= labelled).count();
-        notes.push(format!(
-            "Groups without a label: {}, such as '{}'. Their {} rows take no part in the fit; --predictions has them too.",
-            grouped(without as u64),
-            group_names[labelled],
-            grouped(rows as u64)
-        ));
-    }
-    let known: std::collections::HashSet<&str> = groups.names.iter().map(String::as_str).collect();
-    let empty: Vec<&String> =
-        labels.groups.iter().filter(|name| !known.contains(name.as_str())).collect();
-    if let Some(name) = empty.first() {
-        notes.push(format!(
-            "Labels of groups without rows left out: {}, such as '{name}'.",
-            grouped(empty.len() as u64)
-        ));
-    }
-    Ok(Data {
-        source: String::new(),
-        notes,
-        feature_names: Vec::new(),
-        label_names: labels.names,
-        group_names,
-        labelled,
-        groups: codes,
-        labels: values,
-        row_labels: None,
-        frame: None,
-    })
+    let labels = GroupLabels { names: names.to_vec(), groups: groups.names.clone(), values };
+    Ok(Labels { labels, places })
 }
 
 impl GeneratorFlags {
     /// Draws groups; their rows' labels are known too.
-    pub(crate) fn data(&self, link: LinkChoice) -> Result<Bagged> {
+    pub(crate) fn data(&self, link: BagLink) -> Result<Read> {
         if let Some(classes) = self.classes
-            && link != LinkChoice::Softmax
+            && link != BagLink::Softmax
         {
-            bail!(
-                "--classes {classes} does nothing with --link {}; expected --link softmax",
-                link.name()
-            );
+            bail!("--classes {classes} does nothing with --link {}; expected --link softmax", link);
         }
         let classes = self.classes.unwrap_or(3);
         let labels = match link {
-            LinkChoice::Logistic => RowLabels::Binary,
-            LinkChoice::Softmax => RowLabels::Classes(classes),
-            LinkChoice::Identity => RowLabels::Real,
-            LinkChoice::Exp => RowLabels::Counts,
+            BagLink::Logistic => RowLabels::Binary,
+            BagLink::Softmax => RowLabels::Classes(classes),
+            BagLink::Identity => RowLabels::Real,
+            BagLink::Exp => RowLabels::Counts,
         };
         let options = GroupOptions {
             groups: self.groups.unwrap_or(2000),
@@ -472,26 +309,25 @@ impl GeneratorFlags {
         let sizes = format!("--groups {groups}, --rows {lo}..{hi}, --features {features}");
         fits_into_memory(&sizes, &[groups, hi, features])?;
         let drawn = generate_groups(&options);
-        let data = Data {
-            source: format!(
-                "generated: {} groups of {lo} to {hi} rows, {} features, seed {}",
-                grouped(options.groups as u64),
-                options.features,
-                options.seed
-            ),
-            notes: Vec::new(),
-            feature_names: (1..=options.features).map(|l| format!("x{l}")).collect(),
-            label_names: match labels {
+        let mut keys = Keys { codes: drawn.groups, ..Keys::default() };
+        keys.names = (1..=options.groups).map(|i| format!("g{i}")).collect();
+        let labels = GroupLabels {
+            names: match labels {
                 RowLabels::Classes(classes) => (1..=classes).map(|c| format!("class{c}")).collect(),
                 _ => vec!["label".to_owned()],
             },
-            group_names: (1..=options.groups).map(|i| format!("g{i}")).collect(),
-            labelled: options.groups,
-            groups: drawn.groups,
-            labels: drawn.group_labels,
-            row_labels: Some(drawn.row_labels),
-            frame: None,
+            groups: keys.names.clone(),
+            values: drawn.group_labels,
         };
-        Ok(Bagged { data, features: drawn.rows })
+        let names = (1..=options.features).map(|l| format!("x{l}")).collect();
+        let data = BagData::new(names, &keys, labels, link)?.with_row_labels(drawn.row_labels)?;
+        let source = format!(
+            "generated: {} groups of {lo} to {hi} rows, {} features, seed {}",
+            grouped(options.groups as u64),
+            options.features,
+            options.seed
+        );
+        let origin = Origin { source, notes: Vec::new(), frame: None };
+        Ok(Read { data, features: drawn.rows, origin })
     }
 }

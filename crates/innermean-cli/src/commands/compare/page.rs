@@ -1,9 +1,8 @@
 //! The page of a comparison.
 
 use innermean::Status;
+use innermean_apps::compare::{Entry, GapKind, Outcome};
 
-use super::GapKind;
-use super::contest::{Entry, Outcome};
 use super::report::{Report, settings_line};
 use crate::output::human::rounded_count;
 use crate::report::run::data;
@@ -14,8 +13,8 @@ use crate::report::{
 impl Report<'_> {
     /// All that there is to say.
     pub(super) fn page(&self) -> report::Report<'static> {
-        let contest = self.contest;
-        let named = contest.named;
+        let (comparison, contest) = (self.comparison, &self.comparison.contest);
+        let named = comparison.named;
         let mut notes = self.notes();
         notes.extend(
             contest.unsuited.iter().map(|(name, reason)| format!("Left out: {name}, {reason}.")),
@@ -23,7 +22,7 @@ impl Report<'_> {
         let entries = self.outcome.entries.iter();
         let settings =
             entries.map(|entry| (entry.entrant.info.name.to_owned(), settings_line(entry)));
-        let flags = contest.flags;
+        let flags = comparison.flags;
         let common = [
             ("start", flags.start.to_string()),
             ("seeds", format!("{} from {}", flags.repeat, flags.seed)),
@@ -36,7 +35,7 @@ impl Report<'_> {
                     flags.max_seconds
                 ),
             ),
-            ("threads", contest.threads().to_string()),
+            ("threads", comparison.threads().to_string()),
         ];
         report::Report {
             title: format!("Comparison on a {}", named.title),
@@ -64,8 +63,8 @@ impl Report<'_> {
     }
 
     fn convergence(&self) -> Convergence {
-        let rows = self.contest.problem.inner.rows().all;
-        let (title, about) = match self.contest.flags.gap {
+        let rows = self.comparison.contest.problem.inner.rows().all;
+        let (title, about) = match self.comparison.flags.gap {
             GapKind::Absolute => {
                 ("objective − optimum", "The gap is the objective minus the optimum")
             }
@@ -78,14 +77,14 @@ impl Report<'_> {
             let run = &entry.runs[k];
             let gap = |objective: f64| {
                 if objective.is_finite() {
-                    self.contest.gap(objective, self.outcome.optimum)
+                    self.comparison.contest.gap(objective, self.outcome.optimum)
                 } else {
                     f64::NAN
                 }
             };
             Course {
                 name: entry.entrant.info.name.to_owned(),
-                note: format!("seed {}", self.contest.flags.seed.wrapping_add(k as u64)),
+                note: format!("seed {}", self.comparison.flags.seed.wrapping_add(k as u64)),
                 x: counts(&run.trace, rows),
                 y: vec![run.trace.iter().map(|record| gap(record.objective)).collect()],
             }
@@ -98,7 +97,10 @@ impl Report<'_> {
         Convergence {
             x: vec![CALLS, SECONDS, EPOCHS],
             y: vec![Quantity { title: title.to_owned(), log: true }],
-            about: vec![format!("{about}. The optimum: {}.", self.contest.optimum.source)],
+            about: vec![format!(
+                "{about}. The optimum: {}.",
+                self.comparison.contest.optimum.source
+            )],
             panels: vec![Panel { title: String::new(), courses: courses.collect() }],
         }
     }
@@ -107,7 +109,7 @@ impl Report<'_> {
     fn verdict(&self) -> Verdict {
         let Outcome { entries, status, .. } = self.outcome;
         let interrupted = *status == Status::Interrupted;
-        let decades: Vec<i32> = self.contest.decades().collect();
+        let decades: Vec<i32> = self.comparison.contest.decades().collect();
         let best = decades.iter().rev().find_map(|k| {
             let by_calls = self.first(10_f64.powi(-k), true)?;
             Some((*k, by_calls, self.first(10_f64.powi(-k), false)?))
@@ -116,7 +118,7 @@ impl Report<'_> {
             None => "No method reached a gap of 0.1.".to_owned(),
             Some((k, (calls_name, calls), (seconds_name, seconds))) => format!(
                 "A gap of 1e-{k} is reached with the fewest oracle calls by {calls_name} ({calls}), and in the shortest time by {seconds_name} ({seconds} s). {}",
-                if self.contest.flags.tune {
+                if self.comparison.flags.tune {
                     "Steps were tuned for each method."
                 } else {
                     "Nothing was tuned: see --tune for a fair comparison."

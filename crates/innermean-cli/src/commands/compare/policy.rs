@@ -3,11 +3,12 @@
 use anyhow::Result;
 use clap::Args;
 use innermean::{Choice, METHODS, Status};
+use innermean_apps::run::Task;
 
 use super::CompareFlags;
-use super::contest::Named;
+use super::comparison::Named;
+use crate::commands::policy::Evaluation;
 use crate::commands::policy::flags::PolicyFlags;
-use crate::commands::policy::task::Task;
 
 /// What is evaluated, and by which methods.
 #[derive(Debug, Args)]
@@ -22,21 +23,20 @@ pub(super) struct PolicyArgs {
 /// Builds the problem and compares.
 pub(super) fn run(PolicyArgs { problem: flags, compare }: &PolicyArgs) -> Result<Status> {
     compare.pictures.check(&flags.inputs())?;
-    let task = Task::new(flags)?;
-    let problem = task.problem();
+    let Evaluation { task, source, .. } = flags.evaluation()?;
     let paper = |name: &str| task.bellman().and_then(|f| f.paper_choice(name));
     let papers: Vec<(&str, Option<Choice>)> =
         METHODS.iter().map(|row| (row.name, paper(row.name))).collect();
     let named = Named {
         problem: "policy",
         title: format!("policy evaluation of {}", task.size()),
-        objective: task.formula(flags),
-        source: task.source.clone(),
-        coordinates: &task.coordinates,
+        objective: task.settings().formula(),
+        source,
+        coordinates: task.coordinates(),
         inputs: flags.inputs(),
         paper: &|name| {
             papers.iter().find(|(paper, _)| *paper == name).and_then(|(_, choice)| *choice)
         },
     };
-    compare.run(problem, &named)
+    compare.run(task.problem(), &named)
 }

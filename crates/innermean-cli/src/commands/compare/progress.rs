@@ -4,7 +4,8 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use innermean::{Observer, Record};
+use innermean::{Observer, Record, Solution};
+use innermean_apps::compare::Spectator;
 
 use crate::output::human;
 
@@ -14,7 +15,7 @@ const REFRESH: Duration = Duration::from_millis(100);
 pub(super) struct Line {
     bar: Option<ProgressBar>,
     shown: Instant,
-    name: String,
+    name: &'static str,
     optimum: f64,
 }
 
@@ -27,21 +28,7 @@ impl Line {
             }
             bar
         });
-        Line { bar, shown: Instant::now(), name: String::new(), optimum: 0.0 }
-    }
-
-    /// A run begins.
-    pub(super) fn begin(&mut self, name: &str, optimum: f64) {
-        name.clone_into(&mut self.name);
-        self.optimum = optimum;
-        self.show("");
-    }
-
-    /// A run has ended.
-    pub(super) fn end(&mut self, text: &str) {
-        if let Some(bar) = &self.bar {
-            bar.println(format!("{}: {text}", self.name));
-        }
+        Line { bar, shown: Instant::now(), name: "", optimum: 0.0 }
     }
 
     /// Takes the line away.
@@ -56,6 +43,25 @@ impl Line {
             self.shown = Instant::now();
             bar.set_message(format!("{}{text}", self.name));
             bar.tick();
+        }
+    }
+}
+
+impl Spectator for Line {
+    fn begin(&mut self, method: &'static str, optimum: f64) {
+        (self.name, self.optimum) = (method, optimum);
+        self.show("");
+    }
+
+    fn end(&mut self, run: &Solution, gap: f64) {
+        if let Some(bar) = &self.bar {
+            bar.println(format!(
+                "{}: gap {gap:.1e} after {} calls, {:.2} s, {}",
+                self.name,
+                human::rounded_count(run.calls.total()),
+                run.seconds,
+                run.status.title()
+            ));
         }
     }
 }

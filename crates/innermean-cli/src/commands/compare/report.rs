@@ -2,18 +2,18 @@
 
 use anyhow::Result;
 use innermean::{Record, Status};
+use innermean_apps::compare::{Entry, GapKind, Outcome, SettingsFrom};
+use innermean_apps::run::MethodSettings;
 use serde::Serialize;
 
-use super::contest::{Contest, Entry, Outcome, seeds};
-use super::{GapKind, Origin};
+use super::comparison::{Comparison, seeds};
 use crate::output::grid::Grid;
 use crate::output::human::{self, paragraph, rounded_count, significant};
-use crate::run::settings::Settings;
 
 /// All that the report draws on.
 pub(super) struct Report<'a> {
-    pub(super) contest: &'a Contest<'a>,
-    pub(super) outcome: &'a Outcome<'a>,
+    pub(super) comparison: &'a Comparison<'a>,
+    pub(super) outcome: &'a Outcome,
 }
 
 /// What a table counts.
@@ -116,10 +116,11 @@ impl Report<'_> {
     }
 
     fn table(&self, count: Count, all: bool) -> Grid {
-        let runs = self.contest.flags.repeat;
+        let runs = self.comparison.flags.repeat;
         let several = runs > 1;
-        let shown = |k: &i32| all || *k == 1 || k % 2 == 0 || k == self.contest.decades().end();
-        let decades: Vec<i32> = self.contest.decades().filter(shown).collect();
+        let shown =
+            |k: &i32| all || *k == 1 || k % 2 == 0 || k == self.comparison.contest.decades().end();
+        let decades: Vec<i32> = self.comparison.contest.decades().filter(shown).collect();
         let header = decades.iter().map(|k| format!("1e-{k}"));
         let header = std::iter::once("gap".to_owned()).chain(header).chain(["ended at".to_owned()]);
         let mut rows: Vec<Vec<String>> = Vec::new();
@@ -141,7 +142,7 @@ impl Report<'_> {
                 );
             }
         }
-        let kind = match self.contest.flags.gap {
+        let kind = match self.comparison.flags.gap {
             GapKind::Absolute => "",
             GapKind::Relative => ", relative to the gap at the start",
         };
@@ -164,7 +165,10 @@ impl Report<'_> {
             return None;
         }
         let reached = entry.runs.iter().filter_map(|run| {
-            self.contest.reached(run, self.outcome.optimum, gap).map(|record| count.of(record))
+            self.comparison
+                .contest
+                .reached(run, self.outcome.optimum, gap)
+                .map(|record| count.of(record))
         });
         Spread::of(reached.collect(), entry.runs.len())
     }
@@ -200,12 +204,16 @@ impl Report<'_> {
     }
 
     fn last_gaps(&self, entry: &Entry) -> Vec<f64> {
-        entry.runs.iter().map(|run| self.contest.gap(run.objective, self.outcome.optimum)).collect()
+        entry
+            .runs
+            .iter()
+            .map(|run| self.comparison.contest.gap(run.objective, self.outcome.optimum))
+            .collect()
     }
 
     /// One JSON object on one line.
     pub(super) fn json(&self) -> Result<String> {
-        let contest = self.contest;
+        let (comparison, contest) = (self.comparison, &self.comparison.contest);
         let methods = self.outcome.entries.iter().map(|entry| MethodDocument {
             name: entry.entrant.info.name,
             title: entry.entrant.info.title,
@@ -219,7 +227,7 @@ impl Report<'_> {
                 .zip(self.last_gaps(entry))
                 .enumerate()
                 .map(|(k, (run, gap))| RunDocument {
-                    seed: contest.flags.seed.wrapping_add(k as u64),
+                    seed: comparison.flags.seed.wrapping_add(k as u64),
                     status: run.status,
                     objective: run.objective,
                     gap,
@@ -231,28 +239,28 @@ impl Report<'_> {
         });
         let document = Document {
             version: env!("CARGO_PKG_VERSION"),
-            problem: contest.named.problem,
-            title: &contest.named.title,
-            source: &contest.named.source,
-            objective: &contest.named.objective,
+            problem: comparison.named.problem,
+            title: &comparison.named.title,
+            source: &comparison.named.source,
+            objective: &comparison.named.objective,
             n_x: contest.problem.inner.n_x(),
             d: contest.problem.inner.d(),
             optimum: self.outcome.optimum,
             optimum_source: contest.optimum.source.to_string(),
             objective_at_start: contest.at_start,
-            start: contest.flags.start.to_string(),
-            gap: contest.flags.gap,
+            start: comparison.flags.start.to_string(),
+            gap: comparison.flags.gap,
             resolution: self.outcome.resolution,
-            seed: contest.flags.seed,
-            repeat: contest.flags.repeat,
-            tuned: contest.flags.tune,
+            seed: comparison.flags.seed,
+            repeat: comparison.flags.repeat,
+            tuned: comparison.flags.tune,
             interrupted: self.outcome.status == Status::Interrupted,
             not_run: &self.outcome.not_run,
             notes: self.notes(),
-            until: contest.flags.until,
-            max_calls: contest.flags.max_calls,
-            max_seconds: contest.flags.max_seconds,
-            threads: contest.threads(),
+            until: comparison.flags.until,
+            max_calls: comparison.flags.max_calls,
+            max_seconds: comparison.flags.max_seconds,
+            threads: comparison.threads(),
             methods: methods.collect(),
             unsuited: contest
                 .unsuited
@@ -281,9 +289,9 @@ fn settings(entry: &Entry) -> String {
 /// As above, without the name.
 pub(super) fn settings_line(entry: &Entry) -> String {
     let origin = match (entry.entrant.origin, &entry.tuning) {
-        (Origin::Paper, _) => "the paper's".to_owned(),
-        (Origin::Default, _) => "its own".to_owned(),
-        (Origin::Tuned, tuning) => tuning.clone().unwrap_or_default(),
+        (SettingsFrom::Paper, _) => "the paper's".to_owned(),
+        (SettingsFrom::Default, _) => "its own".to_owned(),
+        (SettingsFrom::Tuned, tuning) => tuning.clone().unwrap_or_default(),
     };
     let line = entry.settings.line();
     let line = if line.is_empty() { "no settings".to_owned() } else { line };
@@ -323,8 +331,8 @@ struct Document<'a> {
 struct MethodDocument<'a> {
     name: &'static str,
     title: &'static str,
-    settings: &'a Settings,
-    settings_from: Origin,
+    settings: &'a MethodSettings,
+    settings_from: SettingsFrom,
     tuning: Option<&'a str>,
     /// One for each decade.
     reached: Vec<ReachedDocument>,

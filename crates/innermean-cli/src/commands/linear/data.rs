@@ -4,75 +4,36 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use innermean::collapse::SparseRows;
-use innermean::problems::linear::{predictors, sparse_predictors};
-use innermean::{Collapsed, Merit, Weighted};
+use innermean_apps::linear::{Classes, LinearData, Loss, Rows, Target};
+use innermean_apps::{Error, Place};
 use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable};
 
-use super::classes::Classes;
-use super::loss::Loss;
 use super::{ColumnFlags, Format};
 use crate::flags::input::{fits_into_memory, limits};
+use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
-use innermean::problems::scaling::Scaling;
 
-/// What is fitted.
-pub(crate) struct Data {
-    /// Where it comes from.
+/// What was read.
+pub(super) struct Read {
+    pub(super) data: LinearData,
+    pub(super) origin: Origin,
+}
+
+/// Where data come from, and what became of them on the way.
+pub(super) struct Origin {
     pub(super) source: String,
     /// What the reader decided, in whole sentences.
     pub(super) notes: Vec<String>,
     pub(super) dropped: Dropped,
-    /// One for each feature.
-    pub(super) names: Vec<String>,
-    /// Taken by [`Self::predictors`].
-    pub(super) rows: Rows,
-    pub(super) target: Target,
-    /// With mean 1.
-    pub(super) weights: Option<Vec<f64>>,
 }
 
-/// The features of all rows.
-pub(crate) enum Rows {
-    Dense(Vec<f64>),
-    Sparse { indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
-}
-
-/// What is to be predicted.
-pub(crate) enum Target {
-    Numbers(Vec<f64>),
-    /// Labels are -1 and 1.
-    Classes(Classes, Vec<f64>),
-}
-
-impl Target {
-    /// The targets or labels.
-    pub(super) fn numbers(&self) -> &[f64] {
-        match self {
-            Target::Numbers(targets) | Target::Classes(_, targets) => targets,
-        }
-    }
-
-    fn new(values: Vec<f64>, loss: Loss, place: &str) -> Result<Self> {
-        if !loss.is_of_classes() {
-            return Ok(Target::Numbers(values));
-        }
-        let (classes, labels) = Classes::of_numbers(&values, place)?;
-        Ok(Target::Classes(classes, labels))
-    }
-}
-
-/// So many columns may be kept as they are, though most of them hold nothing.
-const FEW_COLUMNS: usize = 100_000;
 /// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what
 /// methods remember.
 pub(super) const OF_A_COLUMN: usize = 20;
-/// Rows of which at least one number in so many is there are kept dense.
-const DENSE: usize = 4;
 
-impl Data {
+impl Read {
     /// Reads a table or sparse rows.
-    pub(super) fn read(file: &Path, flags: &ColumnFlags, loss: Loss) -> Result<Self> {
+    pub(super) fn file(file: &Path, flags: &ColumnFlags, loss: Loss) -> Result<Self> {
         if file == Path::new("-") {
             bail!(
                 "-: standard input is not read; expected the path of a file, or no FILE for generated rows"
@@ -90,7 +51,7 @@ impl Data {
                         file.display()
                     );
                 }
-                Self::of_sparse(limits().read_libsvm(file)?, loss)
+                Self::sparse(limits().read_libsvm(file)?, loss)
             }
         }
     }
@@ -111,189 +72,53 @@ impl Data {
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
         let target = match frame.keys.iter().flatten().next() {
             Some(keys) => {
-                let place = format!("{}, column {}", frame.source, keys.name);
-                let (classes, labels) = Classes::of_texts(keys, &place)?;
+                let (classes, labels) = Classes::of_texts(keys).map_err(|error| {
+                    refused_at(format!("{}, column {}", frame.source, keys.name), &error.into())
+                })?;
                 Target::Classes(classes, labels)
             }
             None => Target::Numbers(numbers.next().unwrap_or_default()),
         };
         let weights = numbers.next();
-        if frame.feature_names.is_empty() {
-            bail!(
-                "{}: there are no features; expected a column of numbers besides the target",
-                frame.source
-            );
-        }
-        let mut data = Data {
-            source: frame.source.clone(),
-            notes: frame.notes.clone(),
-            dropped: frame.dropped.clone(),
-            names: std::mem::take(&mut frame.feature_names),
-            rows: Rows::Dense(std::mem::take(&mut frame.features)),
-            target,
-            weights: None,
+        let names = std::mem::take(&mut frame.feature_names);
+        let rows = Rows::Dense(std::mem::take(&mut frame.features));
+        let data = LinearData::new(names, rows, target)
+            .and_then(|data| match weights {
+                Some(weights) => data.weighted(weights),
+                None => Ok(data),
+            })
+            .map_err(|error| refused_in(&frame, error))?;
+        let Frame { source, notes, dropped, .. } = frame;
+        Ok(Read { data, origin: Origin { source, notes, dropped } })
+    }
+
+    /// Sparse rows.
+    pub(super) fn sparse(mut table: SparseTable, loss: Loss) -> Result<Self> {
+        let (source, notes) = (table.source.clone(), std::mem::take(&mut table.notes));
+        let room = |d: usize| {
+            let size = format!("{source}: {} columns", grouped(d as u64));
+            fits_into_memory(&size, &[d, OF_A_COLUMN])
         };
-        if let Some(weights) = weights {
-            data.weigh(weights, &frame)?;
-        }
-        Ok(data)
-    }
-
-    /// Takes the weights, without the rows that have none.
-    fn weigh(&mut self, mut weights: Vec<f64>, frame: &Frame) -> Result<()> {
-        if let Some(row) = weights.iter().position(|w| *w < 0.0) {
-            bail!("{}: the weight is {}; expected 0 or above", frame.place(row), weights[row]);
-        }
-        let kept: Vec<bool> = weights.iter().map(|w| *w > 0.0).collect();
-        let left_out = kept.iter().filter(|kept| !**kept).count();
-        if left_out == weights.len() {
-            bail!("{}: all weights are 0; expected some above", frame.source);
-        }
-        if left_out > 0 {
-            let d = self.names.len();
-            if let Rows::Dense(rows) = &mut self.rows {
-                keep(rows, d, &kept);
+        let data = LinearData::of_sparse(table, loss, room).map_err(|error| {
+            match error.downcast::<Error>() {
+                Ok(refused) => refused_at(&source, &refused),
+                Err(error) => error,
             }
-            let (Target::Numbers(targets) | Target::Classes(_, targets)) = &mut self.target;
-            keep(targets, 1, &kept);
-            keep(&mut weights, 1, &kept);
-            self.notes.push(format!(
-                "Rows left out because their weight is 0: {}.",
-                grouped(left_out as u64)
-            ));
-            if matches!(self.target, Target::Classes(..))
-                && let Some(first) = self.target.numbers().first().copied()
-                && self.target.numbers().iter().all(|y| *y == first)
-            {
-                bail!(
-                    "{}: all rows with a weight above 0 are of one class; expected two classes",
-                    frame.source
-                );
-            }
-        }
-        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        for weight in &mut weights {
-            *weight /= mean;
-        }
-        if !weights.iter().all(|w| w.is_finite() && *w > 0.0) {
-            bail!("{}: weights are too far apart; expected numbers of ordinary size", frame.source);
-        }
-        self.weights = Some(weights);
-        Ok(())
+        })?;
+        Ok(Read { data, origin: Origin { source, notes, dropped: Dropped::default() } })
     }
+}
 
-    /// Sparse rows, made dense if they are not sparse.
-    pub(super) fn of_sparse(mut table: SparseTable, loss: Loss) -> Result<Self> {
-        if table.d == 0 {
-            bail!("{}: no row has an entry; expected rows such as `1 3:0.5 7:-1`", table.source);
-        }
-        let all = table.d;
-        // What no row mentions has a coefficient of zero: where that is most of all columns,
-        // nothing is kept of them.
-        let kept =
-            (all > FEW_COLUMNS && all / 2 > table.values.len()).then(|| table.leave_out_unused());
-        let d = table.d;
-        let size = format!("{}: {} columns", table.source, grouped(d as u64));
-        fits_into_memory(&size, &[d, OF_A_COLUMN])?;
-        let mut seen = vec![false; d];
-        table.indices.iter().zip(&table.values).for_each(|(&l, &x)| seen[l as usize] |= x != 0.0);
-        let never = seen.iter().filter(|seen| !**seen).count();
-        let target = Target::new(table.labels.clone(), loss, &table.source)?;
-        let mut notes = table.notes.clone();
-        if kept.is_some() {
-            notes.push(format!(
-                "Columns that no row mentions are left out: {} of {}; their coefficients are zero.",
-                grouped((all - d) as u64),
-                grouped(all as u64)
-            ));
-        }
-        if never > 0 {
-            notes.push(format!(
-                "Features that are zero in every row: {} of {}; their coefficients say nothing.",
-                grouped(never as u64),
-                grouped(d as u64)
-            ));
-        }
-        let rows = if table.values.len() * DENSE >= d * table.rows() {
-            let mut dense = vec![0.0; d * table.rows()];
-            for (i, row) in dense.chunks_exact_mut(d).enumerate() {
-                let (columns, values) = table.row(i);
-                columns.iter().zip(values).for_each(|(&l, &x)| row[l as usize] = x);
-            }
-            Rows::Dense(dense)
-        } else {
-            Rows::Sparse { indptr: table.indptr, indices: table.indices, values: table.values }
-        };
-        // As the file counts them.
-        let place = |l: usize| kept.as_ref().map_or(l, |kept| kept[l] as usize);
-        let names = (0..d).map(|l| format!("x{}", place(l) + table.first_index as usize)).collect();
-        let (dropped, weights) = (Dropped::default(), None);
-        Ok(Data { source: table.source, notes, dropped, names, rows, target, weights })
+/// A refusal with its place in the file.
+fn refused_in(frame: &Frame, error: Error) -> anyhow::Error {
+    match error.place() {
+        Some(Place::Row(row)) => refused_at(frame.place(row), &error),
+        Some(_) => refused_at(&frame.source, &error),
+        None => error.into(),
     }
+}
 
-    /// Brings the columns of dense rows to one scale, if they need it.
-    pub(super) fn scale(&mut self, intercept: bool) -> Scaling {
-        match &mut self.rows {
-            Rows::Dense(rows) => Scaling::of_rows(rows, self.names.len(), intercept),
-            Rows::Sparse { .. } => Scaling::default(),
-        }
-    }
-
-    /// The number of rows.
-    pub(super) fn len(&self) -> usize {
-        self.target.numbers().len()
-    }
-
-    /// The merit of every row.
-    pub(super) fn merit(&self, loss: Loss, width: Option<f64>) -> Result<Box<dyn Merit>> {
-        let labels = match &self.target {
-            Target::Numbers(_) => Vec::new(),
-            Target::Classes(_, labels) => labels.clone(),
-        };
-        let merit = loss.merit(width, labels)?;
-        Ok(match &self.weights {
-            Some(weights) => Box::new(Weighted::new(merit, weights.clone())?),
-            None => merit,
-        })
-    }
-
-    /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
-    /// column of ones at the end.
-    pub(super) fn predictors(&mut self, intercept: bool) -> Result<Collapsed> {
-        let d = self.names.len();
-        let offsets = match &self.target {
-            Target::Numbers(targets) => targets.iter().map(|t| -t).collect(),
-            Target::Classes(_, labels) => vec![0.0; labels.len()],
-        };
-        match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
-            Rows::Dense(rows) if intercept => {
-                let mut wider = Vec::with_capacity(offsets.len() * (d + 1));
-                for row in rows.chunks_exact(d) {
-                    wider.extend_from_slice(row);
-                    wider.push(1.0);
-                }
-                Ok(predictors(d + 1, wider, offsets)?)
-            }
-            Rows::Dense(rows) => Ok(predictors(d, rows, offsets)?),
-            Rows::Sparse { indptr, indices, values } if intercept => {
-                let room = indices.len() + offsets.len();
-                let (mut wider, mut with_ones) =
-                    (Vec::with_capacity(room), Vec::with_capacity(room));
-                for row in indptr.windows(2) {
-                    wider.extend_from_slice(&indices[row[0]..row[1]]);
-                    with_ones.extend_from_slice(&values[row[0]..row[1]]);
-                    wider.push(d as u32);
-                    with_ones.push(1.0);
-                }
-                let indptr = indptr.iter().enumerate().map(|(i, start)| start + i).collect();
-                Ok(sparse_predictors(SparseRows::new(d + 1, indptr, wider, with_ones)?, offsets)?)
-            }
-            Rows::Sparse { indptr, indices, values } => {
-                Ok(sparse_predictors(SparseRows::new(d, indptr, indices, values)?, offsets)?)
-            }
-        }
-    }
-
+impl Origin {
     /// What was left out because of missing values, in sentences.
     pub(super) fn dropped_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -311,15 +136,6 @@ impl Data {
         }
         notes
     }
-}
-
-/// Only the rows that are kept.
-fn keep(values: &mut Vec<f64>, width: usize, kept: &[bool]) {
-    let mut k = 0;
-    values.retain(|_| {
-        k += 1;
-        kept[(k - 1) / width]
-    });
 }
 
 /// What the file is: as said, or by its name, or by a look at it.

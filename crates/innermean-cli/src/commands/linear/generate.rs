@@ -1,13 +1,13 @@
 //! Rows that stand in where no file is given.
 
 use clap::{Args, ValueEnum};
+use innermean_apps::linear::{LinearData, Loss, Rows, Target};
 use innermean_data::{Dropped, LinearModel, TargetedRows};
 
-use super::classes::Classes;
-use super::data::{Data, OF_A_COLUMN, Rows, Target};
-use super::loss::Loss;
+use super::data::{OF_A_COLUMN, Origin, Read};
 use crate::flags::input::fits_into_memory;
 use crate::flags::number;
+use crate::flags::spelling::refused_at;
 
 /// What to generate.
 #[derive(Debug, Clone, Copy, Args)]
@@ -60,7 +60,7 @@ impl GeneratorFlags {
     }
 
     /// The rows, with numbers or classes for targets as the loss asks.
-    pub(super) fn data(&self, loss: Loss) -> anyhow::Result<Data> {
+    pub(super) fn data(&self, loss: Loss) -> anyhow::Result<Read> {
         let kind = self.generate.unwrap_or_default();
         if kind == Kind::Dense && self.nonzeros.is_some() {
             anyhow::bail!("--nonzeros does nothing without --generate sparse");
@@ -77,24 +77,15 @@ impl GeneratorFlags {
             let nonzeros = self.nonzeros.unwrap_or(20);
             fits_into_memory(&format!("--rows {rows}, --nonzeros {nonzeros}"), &[rows, nonzeros])?;
             fits_into_memory(&format!("--features {features}"), &[features, OF_A_COLUMN])?;
-            return Data::of_sparse(model.sparse(nonzeros), loss);
+            return Read::sparse(model.sparse(nonzeros), loss);
         }
         fits_into_memory(&format!("--rows {rows}, --features {features}"), &[rows, features])?;
         let TargetedRows { features, targets, source } = model.dense();
-        let target = if loss.is_of_classes() {
-            let (classes, labels) = Classes::of_numbers(&targets, "the generated rows")?;
-            Target::Classes(classes, labels)
-        } else {
-            Target::Numbers(targets)
-        };
-        Ok(Data {
-            source,
-            notes: Vec::new(),
-            dropped: Dropped::default(),
-            names: (1..=model.features).map(|l| format!("x{l}")).collect(),
-            rows: Rows::Dense(features),
-            target,
-            weights: None,
-        })
+        let target = Target::new(targets, loss)
+            .map_err(|error| refused_at("the generated rows", &error.into()))?;
+        let names = (1..=model.features).map(|l| format!("x{l}")).collect();
+        let data = LinearData::new(names, Rows::Dense(features), target)?;
+        let (notes, dropped) = (Vec::new(), Dropped::default());
+        Ok(Read { data, origin: Origin { source, notes, dropped } })
     }
 }

@@ -6,12 +6,14 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use innermean_apps::policy::{NeverLeft, PolicyObjective, PolicySettings};
 use serde::Serialize;
 
 use crate::flags::columns::FeatureFlags;
 use crate::flags::input::fits_into_memory;
 use crate::flags::number;
 use crate::flags::regularizer::RegularizerFlags;
+use crate::flags::spelling::by_name;
 
 /// What is evaluated, shared with `compare policy`.
 #[expect(clippy::doc_markdown, reason = "help is no markdown")]
@@ -47,8 +49,9 @@ pub(crate) struct PolicyFlags {
     pub(crate) discount: Option<f64>,
 
     /// What is minimised
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Objective::Bellman)]
-    pub(crate) objective: Objective,
+    #[arg(long, value_name = "WHICH", default_value = "bellman")]
+    #[arg(value_parser = by_name::<PolicyObjective>())]
+    pub(crate) objective: PolicyObjective,
 
     /// States that end an episode, with value 0; may be given several times, and with commas
     /// between names
@@ -56,7 +59,7 @@ pub(crate) struct PolicyFlags {
     pub(crate) terminal: Vec<String>,
 
     /// What to make of states that are entered and never left
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = NeverLeft::Error)]
+    #[arg(long, value_name = "WHAT", default_value = "error", value_parser = by_name::<NeverLeft>())]
     pub(crate) never_left: NeverLeft,
 
     #[command(flatten)]
@@ -132,38 +135,6 @@ pub(crate) struct ColumnFlags {
     /// Those of the file of features.
     #[command(flatten)]
     pub(crate) features: FeatureFlags,
-}
-
-/// What policy evaluation minimises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Objective {
-    /// The mean squared Bellman error: every state that is left counts once
-    Bellman,
-    /// The mean squared projected Bellman error (MSPBE): every transition counts by its weight
-    Projected,
-}
-
-impl Objective {
-    /// In words.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Objective::Bellman => "mean squared Bellman error",
-            Objective::Projected => "mean squared projected Bellman error",
-        }
-    }
-}
-
-/// What to make of a state that is entered and never left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum NeverLeft {
-    /// Refuse it: whether an episode ends there cannot be told
-    Error,
-    /// It ends an episode, with value 0
-    Terminal,
-    /// It has the value that its features give it, as where a log was cut off
-    Bootstrap,
 }
 
 /// Which process is generated.
@@ -278,6 +249,19 @@ const MOST_STATES: usize = 100_000_000;
 const MOST_FEATURES: usize = 10_000;
 const MOST_TRANSITIONS: usize = 1_000_000_000;
 
+impl From<&PolicyFlags> for PolicySettings {
+    fn from(flags: &PolicyFlags) -> Self {
+        let mut settings = PolicySettings::default();
+        settings.discount = flags.discount;
+        settings.objective = flags.objective;
+        settings.terminal.clone_from(&flags.terminal);
+        settings.never_left = flags.never_left;
+        settings.constraint = flags.regularizer.constraint;
+        settings.penalty = flags.regularizer.penalty.into();
+        settings
+    }
+}
+
 impl PolicyFlags {
     /// The files that are read.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
@@ -335,9 +319,7 @@ impl PolicyFlags {
                 &[random, states],
             )?;
         }
-        if let Some(discount) = self.discount.filter(|discount| *discount > 1.0) {
-            bail!("--discount {discount}: expected a number from 0 to 1");
-        }
+        PolicySettings::from(self).check()?;
         // What belongs to some processes alone.
         let generator = self.generator.generate.unwrap_or(Generator::Random);
         let idle = [

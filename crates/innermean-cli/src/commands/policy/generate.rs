@@ -1,13 +1,14 @@
 //! Processes without a file.
 
 use innermean::Moves;
+use innermean_apps::policy::{self, PolicyObjective, ProcessMoves};
 use innermean_data::{
     FeatureRows, MdpOptions, Process, generate_boyan, generate_grid, generate_mdp,
     generate_sparse_mdp, generate_walk,
 };
 
-use super::flags::{FeatureChoice, Generator, GridSize, Objective, PolicyFlags};
-use super::known::{Known, KnownMoves};
+use super::flags::{FeatureChoice, Generator, GridSize, PolicyFlags};
+use super::read::Known;
 
 /// Of a walk, where nothing is said.
 const TRANSITIONS: usize = 1000;
@@ -55,18 +56,10 @@ impl Known {
                 format!("{source}; a walk of {t} transitions through it"),
             ),
         };
-        Known {
-            source,
-            names: states,
-            terminal,
-            moves: KnownMoves::List(moves),
-            seen,
-            features,
-            discount: Some(discount),
-            notes: Vec::new(),
-            frame: None,
-            rows: Vec::new(),
-        }
+        let mut process = policy::Process::new(states, ProcessMoves::List(moves));
+        process.terminal = terminal;
+        (process.seen, process.walk, process.discount) = (seen, seen, Some(discount));
+        Known { process, source, features, notes: Vec::new(), frame: None }
     }
 
     /// The paper's random process, of which all transitions are possible.
@@ -86,38 +79,31 @@ impl Known {
         });
         // The projected error is one of transitions that were seen, unless somebody asks for
         // others.
-        let default = (flags.objective == Objective::Projected).then_some(TRANSITIONS);
+        let default = (flags.objective == PolicyObjective::Projected).then_some(TRANSITIONS);
         let log = generator.transitions.or(default).map(|t| (t, mdp.log(t, generator.data_seed)));
         let (moves, seen, source) = match log {
             None => {
                 let moves =
-                    KnownMoves::Matrix { probabilities: mdp.transitions, rewards: mdp.rewards };
+                    ProcessMoves::Matrix { probabilities: mdp.transitions, rewards: mdp.rewards };
                 (moves, false, mdp.source)
             }
             Some((t, log)) => {
                 let moves =
                     Moves { from: log.from, next: log.next, rewards: log.rewards, weights: None };
                 (
-                    KnownMoves::List(moves),
+                    ProcessMoves::List(moves),
                     true,
                     format!("{}; a walk of {t} transitions through it", mdp.source),
                 )
             }
         };
-        Known {
-            source,
-            names: (0..mdp.states).map(|s| s.to_string()).collect(),
-            terminal: vec![false; mdp.states],
-            moves,
-            seen,
-            features: Some(FeatureRows {
-                names: (1..=d).map(|l| format!("feature {l}")).collect(),
-                rows: mdp.features,
-            }),
-            discount: Some(mdp.discount),
-            notes: Vec::new(),
-            frame: None,
-            rows: Vec::new(),
-        }
+        let names = (0..mdp.states).map(|s| s.to_string()).collect();
+        let mut process = policy::Process::new(names, moves);
+        (process.seen, process.walk, process.discount) = (seen, seen, Some(mdp.discount));
+        let features = FeatureRows {
+            names: (1..=d).map(|l| format!("feature {l}")).collect(),
+            rows: mdp.features,
+        };
+        Known { process, source, features: Some(features), notes: Vec::new(), frame: None }
     }
 }

@@ -1,16 +1,29 @@
 //! Logs and models from files.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use innermean::Moves;
-use innermean_data::{Ask, Columns, Frame, ReadError};
+use innermean_apps::policy::{Process, ProcessMoves};
+use innermean_apps::{Error, Place};
+use innermean_data::{Ask, Columns, FeatureRows, Frame, ReadError};
 
 use super::flags::PolicyFlags;
-use super::known::{END, Known, KnownMoves};
 
 use crate::flags::input::limits;
+use crate::flags::spelling::refused_at;
+
+/// A process, and where it comes from.
+pub(super) struct Known {
+    pub(super) process: Process,
+    pub(super) source: String,
+    /// Features that belong to the process.
+    pub(super) features: Option<FeatureRows>,
+    /// What the reader decided, in whole sentences.
+    pub(super) notes: Vec<String>,
+    /// The file that transitions come from, for messages.
+    pub(super) frame: Option<Frame>,
+}
 
 /// How far the sum of a state's probabilities may lie from 1: rounding, also of numbers written in
 /// decimals.
@@ -29,8 +42,32 @@ fn read(path: &Path, flags: &PolicyFlags, numbers: Vec<Ask>) -> Result<Frame, Re
 }
 
 impl Known {
+    /// Reads or generates.
+    pub(super) fn new(flags: &PolicyFlags) -> Result<Self> {
+        if let Some(log) = &flags.log {
+            Self::log(flags, log)
+        } else if let Some(model) = &flags.model {
+            Self::model(flags, model)
+        } else {
+            Ok(Self::generated(flags))
+        }
+    }
+
+    /// Where transition t stands, if it comes from a file.
+    pub(super) fn place(&self, t: usize) -> String {
+        self.frame.as_ref().map_or_else(|| self.source.clone(), |frame| frame.place(t))
+    }
+
+    /// A refusal with its place in the file.
+    pub(super) fn refused(&self, error: Error) -> anyhow::Error {
+        match error.place() {
+            Some(Place::Transition(t)) => refused_at(self.place(t), &error),
+            _ => error.into(),
+        }
+    }
+
     /// Transitions that were seen.
-    pub(super) fn log(flags: &PolicyFlags, path: &Path) -> Result<Self> {
+    fn log(flags: &PolicyFlags, path: &Path) -> Result<Self> {
         let weight = match &flags.columns.weight_column {
             Some(name) => Ask::required(name),
             None => Ask::optional("weight"),
@@ -46,12 +83,12 @@ impl Known {
             bail!("{}: a weight of {}; expected a number, 0 or above", frame.place(t), weights[t]);
         }
         let mut known = Self::of_frame(frame, rewards, weights);
-        known.seen = true;
+        known.process.seen = true;
         Ok(known)
     }
 
     /// Transitions with their probabilities, or a matrix of these.
-    pub(super) fn model(flags: &PolicyFlags, path: &Path) -> Result<Self> {
+    fn model(flags: &PolicyFlags, path: &Path) -> Result<Self> {
         let weight = flags.columns.weight_column.as_deref().unwrap_or("probability");
         let numbers = vec![Ask::optional(&flags.columns.reward_column), Ask::required(weight)];
         if path.extension().is_some_and(|extension| extension == "npy") {
@@ -96,55 +133,26 @@ impl Known {
         Ok(known)
     }
 
-    /// The names of the states from both columns, in the order of their appearance: first those
-    /// that are left.
+    /// Transitions from one column of states to the other.
     fn of_frame(mut frame: Frame, rewards: Vec<f64>, weights: Option<Vec<f64>>) -> Self {
         let mut keys = std::mem::take(&mut frame.keys).into_iter();
         let from = keys.next().flatten().unwrap_or_default();
-        let to = keys.next().flatten().unwrap_or_default();
-        let mut names = from.names;
-        let places: HashMap<&str, u32> =
-            names.iter().enumerate().map(|(s, name)| (name.as_str(), s as u32)).collect();
-        let mut further = Vec::new();
-        let codes: Vec<u32> = to
-            .names
-            .iter()
-            .map(|name| {
-                if name.is_empty() {
-                    return END;
-                }
-                places.get(name.as_str()).copied().unwrap_or_else(|| {
-                    further.push(name.clone());
-                    (names.len() + further.len() - 1) as u32
-                })
-            })
-            .collect();
-        names.extend(further);
-        let next = to.codes.iter().map(|&code| codes[code as usize]).collect();
+        let next = keys.next().flatten().unwrap_or_default();
+        let process = Process::of_transitions(from, &next, rewards, weights);
         let mut notes = std::mem::take(&mut frame.notes);
         if frame.dropped.rows > 0 {
             notes.push(format!("Rows left out because of missing values: {}.", frame.dropped.rows));
         }
-        Known {
-            source: frame.source.clone(),
-            terminal: vec![false; names.len()],
-            names,
-            moves: KnownMoves::List(Moves { from: from.codes, next, rewards, weights }),
-            seen: false,
-            features: None,
-            discount: None,
-            notes,
-            frame: Some(frame),
-            rows: Vec::new(),
-        }
+        let source = frame.source.clone();
+        Known { process, source, features: None, notes, frame: Some(frame) }
     }
 
     fn check_sums(&self) -> Result<()> {
-        let KnownMoves::List(Moves { from, weights: Some(weights), .. }) = &self.moves else {
+        let Process { names, moves, .. } = &self.process;
+        let ProcessMoves::List(Moves { from, weights: Some(weights), .. }) = moves else {
             return Ok(());
         };
-        let (mut sums, mut first) =
-            (vec![0.0; self.names.len()], vec![usize::MAX; self.names.len()]);
+        let (mut sums, mut first) = (vec![0.0; names.len()], vec![usize::MAX; names.len()]);
         for (t, (&s, weight)) in from.iter().zip(weights).enumerate() {
             sums[s as usize] += weight;
             first[s as usize] = first[s as usize].min(t);
@@ -154,7 +162,7 @@ impl Known {
                 bail!(
                     "{}: the probabilities of leaving state '{}' sum to {sum}; expected 1",
                     self.place(first[s]),
-                    self.names[s]
+                    names[s]
                 );
             }
         }
@@ -220,17 +228,14 @@ impl Known {
                 );
             }
         }
+        let names = (0..states).map(|s| s.to_string()).collect();
+        let moves = ProcessMoves::Matrix { probabilities, rewards: rewards.values };
         Ok(Known {
+            process: Process::new(names, moves),
             source: format!("{}, {}", path.display(), rewards_file.display()),
-            names: (0..states).map(|s| s.to_string()).collect(),
-            terminal: vec![false; states],
-            moves: KnownMoves::Matrix { probabilities, rewards: rewards.values },
-            seen: false,
             features: None,
-            discount: None,
             notes: vec!["The states of a matrix are called by their rows, from 0 on.".to_owned()],
             frame: None,
-            rows: Vec::new(),
         })
     }
 }

@@ -2,11 +2,14 @@
 
 use anyhow::Result;
 use innermean::Solution;
+use innermean_apps::policy::{ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask};
+use innermean_apps::run::Task;
+use innermean_apps::wording::Note;
 use serde::Serialize;
 
-use super::closed_form::ClosedForm;
-use super::flags::{Generator, NeverLeft, Objective, PolicyFlags};
-use super::task::Task;
+use super::Evaluation;
+use super::flags::{Generator, PolicyFlags};
+use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
@@ -15,28 +18,15 @@ use crate::run::start::Start;
 
 /// A policy that is being evaluated.
 pub(super) struct PolicyApplication<'a> {
-    pub(super) task: &'a Task,
+    pub(super) evaluation: &'a Evaluation,
     pub(super) flags: &'a PolicyFlags,
     pub(super) start: &'a Start,
-}
-
-/// What theta says about the states.
-#[derive(Serialize)]
-pub(super) struct Answer<'a> {
-    states: &'a [String],
-    values: Vec<f64>,
-    /// None for a state that no transition leaves.
-    residuals: Vec<Option<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    visits: Option<&'a [u64]>,
-    mean_squared_residual: f64,
-    closed_form: ClosedForm,
 }
 
 /// How the problem was set up.
 #[derive(Serialize)]
 pub(super) struct Settings<'a> {
-    objective: Objective,
+    objective: PolicyObjective,
     discount: f64,
     features: &'static str,
     generate: Option<Generator>,
@@ -51,8 +41,9 @@ pub(super) struct Settings<'a> {
 
 impl Application for PolicyApplication<'_> {
     const NAME: &'static str = "policy";
+    type Task = PolicyTask;
     type Answer<'a>
-        = Answer<'a>
+        = PolicyAnswer
     where
         Self: 'a;
     type Settings<'a>
@@ -60,41 +51,37 @@ impl Application for PolicyApplication<'_> {
     where
         Self: 'a;
 
+    fn task(&self) -> &PolicyTask {
+        &self.evaluation.task
+    }
+
     fn title(&self) -> String {
-        format!("Policy evaluation of {}", self.task.size())
+        format!("Policy evaluation of {}", self.task().size())
     }
 
     fn source(&self) -> Source<'_> {
         Source {
-            text: &self.task.source,
+            text: &self.evaluation.source,
             generated: self.flags.generated(),
             asked: self.flags.generator.generate.is_some(),
         }
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.task.notes.clone();
-        notes.extend(self.flags.regularizer.note());
+        let (of_transitions, of_features) = &self.evaluation.notes;
+        let is_last = |note: &&Note| **note == Note::IdleL1;
+        let found = self.task().notes();
+        let mut notes = of_transitions.clone();
+        notes.extend(found.iter().filter(|note| !is_last(note)).map(spelled));
+        notes.extend_from_slice(of_features);
+        notes.extend(found.iter().filter(is_last).map(spelled));
         notes
     }
 
-    fn coordinates(&self) -> &[String] {
-        &self.task.coordinates
-    }
-
-    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
-        let task = self.task;
-        let residuals = task.residuals(&solution.theta);
-        let left = residuals.iter().filter(|residual| !residual.is_nan());
-        let (sum, count) = left.fold((0.0, 0.0), |(sum, count), r| (sum + r * r, count + 1.0));
-        Ok(Answer {
-            states: &task.states,
-            values: task.values(&solution.theta),
-            residuals: residuals.iter().map(|r| (!r.is_nan()).then_some(*r)).collect(),
-            visits: task.seen.then_some(&task.visits[..]),
-            mean_squared_residual: sum / count,
-            closed_form: ClosedForm::new(task, self.flags, &solution.theta),
-        })
+    fn answer<'a>(&'a self, found: PolicyAnswer, _: &'a Solution) -> Result<PolicyAnswer> {
+        let mut answer = found;
+        answer.closed_form.source = spelled(&answer.closed_form.source);
+        Ok(answer)
     }
 
     fn settings(&self) -> Settings<'_> {
@@ -102,8 +89,8 @@ impl Application for PolicyApplication<'_> {
         let generated = flags.generated();
         Settings {
             objective: flags.objective,
-            discount: self.task.discount,
-            features: if self.task.one_hot { "one-hot" } else { "rows" },
+            discount: self.task().discount(),
+            features: if self.task().is_one_hot() { "one-hot" } else { "rows" },
             generate: generated.then(|| flags.generator.generate.unwrap_or(Generator::Random)),
             data_seed: generated.then_some(flags.generator.data_seed),
             terminal: &flags.terminal,
@@ -115,12 +102,17 @@ impl Application for PolicyApplication<'_> {
         }
     }
 
-    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
+    fn describe<'a>(
+        &'a self,
+        answer: &'a PolicyAnswer,
+        solution: &'a Solution,
+        page: &mut Page<'a>,
+    ) {
         let heading = Heading { name: "state", number: "value", sum: false };
-        page.numbers(heading, answer.states, &answer.values);
-        if !self.task.one_hot {
+        page.numbers(heading, &answer.states, &answer.values);
+        if !self.task().is_one_hot() {
             let heading = Heading { name: "feature", number: "theta", sum: false };
-            page.numbers(heading, &self.task.coordinates, &solution.theta);
+            page.numbers(heading, self.coordinates(), &solution.theta);
         }
         let facts = &mut page.facts;
         let left = answer.residuals.iter().flatten().count() as u64;
@@ -146,7 +138,11 @@ impl Application for PolicyApplication<'_> {
         );
         facts.line(
             "objective",
-            &format!("{} = {}", significant(solution.objective, 8), self.task.formula(self.flags)),
+            &format!(
+                "{} = {}",
+                significant(solution.objective, 8),
+                self.task().settings().formula()
+            ),
         );
     }
 
@@ -154,15 +150,15 @@ impl Application for PolicyApplication<'_> {
         Some("state")
     }
 
-    fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
+    fn predictions(&self, answer: &PolicyAnswer, _: &Solution) -> Result<OutTable> {
         let residuals = answer.residuals.iter().map(|r| r.unwrap_or(f64::NAN)).collect();
-        let count = if self.task.seen { "visits" } else { "successors" };
+        let count = if self.task().is_seen() { "visits" } else { "successors" };
         Ok(OutTable {
             columns: vec![
-                ("state".to_owned(), OutColumn::Texts(answer.states.to_vec())),
+                ("state".to_owned(), OutColumn::Texts(answer.states.clone())),
                 ("value".to_owned(), OutColumn::Numbers(answer.values.clone())),
                 ("residual".to_owned(), OutColumn::Numbers(residuals)),
-                (count.to_owned(), OutColumn::Whole(self.task.visits.clone())),
+                (count.to_owned(), OutColumn::Whole(self.task().visits().to_vec())),
             ],
         })
     }

@@ -2,12 +2,14 @@
 
 use anyhow::Result;
 use innermean::{Inner, Solution};
+use innermean_apps::portfolio::{PortfolioAnswer, PortfolioTask, Risk};
+use innermean_apps::run::Task;
 use innermean_data::Returns;
 use serde::Serialize;
 
-use super::risk::Risk;
-use super::{PortfolioProblem, ProblemFlags};
+use super::ProblemFlags;
 use crate::flags::columns::MissingChoice;
+use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::run::application::{Application, Page, Source};
@@ -20,18 +22,14 @@ pub(super) struct PortfolioApplication<'a> {
     /// Whether nobody gave a file.
     pub(super) generated: bool,
     pub(super) flags: &'a ProblemFlags,
-    /// h of the Huber function.
-    pub(super) width: Option<f64>,
     pub(super) start: &'a Start,
-    pub(super) problem: &'a PortfolioProblem,
+    pub(super) task: &'a PortfolioTask,
 }
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
-    expected_return: f64,
-    risk: f64,
-    risk_measure: Risk,
-    standard_deviation: Option<f64>,
+    #[serde(flatten)]
+    found: PortfolioAnswer,
     dropped: Dropped<'a>,
 }
 
@@ -55,7 +53,7 @@ pub(super) struct Settings {
 
 impl Application for PortfolioApplication<'_> {
     const NAME: &'static str = "portfolio";
-    const HOLDS: &'static str = "--constraint, --l2";
+    type Task = PortfolioTask;
     type Answer<'a>
         = Answer<'a>
     where
@@ -65,8 +63,13 @@ impl Application for PortfolioApplication<'_> {
     where
         Self: 'a;
 
+    fn task(&self) -> &PortfolioTask {
+        self.task
+    }
+
     fn title(&self) -> String {
-        let (n, d) = (self.problem.inner.n_x(), self.problem.inner.d());
+        let portfolio = self.task.portfolio();
+        let (n, d) = (portfolio.n_x(), portfolio.d());
         let assets = if d == 1 { "asset" } else { "assets" };
         format!("Portfolio of {} {assets} over {} periods", grouped(d as u64), grouped(n as u64))
     }
@@ -75,22 +78,9 @@ impl Application for PortfolioApplication<'_> {
         Source { text: &self.returns.source, generated: self.generated, asked: false }
     }
 
-    fn coordinates(&self) -> &[String] {
-        &self.returns.names
-    }
-
-    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
-        let portfolio = &self.problem.inner;
-        let risk_measure = self.flags.risk.risk;
-        let risk = self.flags.risk.value(self.width, portfolio, &solution.theta)?;
+    fn answer<'a>(&'a self, found: PortfolioAnswer, _: &'a Solution) -> Result<Answer<'a>> {
         let dropped = &self.returns.dropped;
-        Ok(Answer {
-            expected_return: portfolio.expected_return(&solution.theta),
-            risk,
-            risk_measure,
-            standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
-            dropped: Dropped { rows: dropped.rows, assets: &dropped.columns },
-        })
+        Ok(Answer { found, dropped: Dropped { rows: dropped.rows, assets: &dropped.columns } })
     }
 
     fn settings(&self) -> Settings {
@@ -98,7 +88,7 @@ impl Application for PortfolioApplication<'_> {
         Settings {
             risk: risk.risk,
             risk_aversion: risk.risk_aversion,
-            huber_width: self.width,
+            huber_width: self.task.width(),
             constraint: regularizer.constraint.to_string(),
             l1: regularizer.penalty.l1,
             l2: regularizer.penalty.l2,
@@ -113,16 +103,16 @@ impl Application for PortfolioApplication<'_> {
         let facts = &mut page.facts;
         facts.line(
             "expected return",
-            &format!("{} per period", significant(answer.expected_return, 6)),
+            &format!("{} per period", significant(answer.found.expected_return, 6)),
         );
-        let deviation = answer.standard_deviation.map_or(String::new(), |deviation| {
+        let deviation = answer.found.standard_deviation.map_or(String::new(), |deviation| {
             format!(" (standard deviation {})", significant(deviation, 6))
         });
         let risk = self.flags.risk.risk;
-        facts.line(risk.title(), &format!("{}{deviation}", significant(answer.risk, 6)));
+        facts.line(risk.title(), &format!("{}{deviation}", significant(answer.found.risk, 6)));
         facts.line(
             "objective",
-            &format!("{} = {}", significant(solution.objective, 8), self.flags.formula()),
+            &format!("{} = {}", significant(solution.objective, 8), self.task.settings().formula()),
         );
     }
 
@@ -141,27 +131,7 @@ impl Application for PortfolioApplication<'_> {
                 dropped.columns.join(", ")
             ));
         }
-        if let Some(width) = self.width {
-            notes.push(format!(
-                "The Huber function bends at {} (--huber-width).",
-                significant(width, 4)
-            ));
-        }
-        if !self.flags.regularizer.holds_theta() {
-            notes.extend(self.flags.risk.note().map(str::to_owned));
-            let (periods, assets) = (self.problem.inner.n_x(), self.problem.inner.d());
-            if periods <= assets {
-                notes.push(format!(
-                    "With {periods} periods for {assets} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a --constraint, or --l2."
-                ));
-            } else {
-                notes.push(
-                    "Without a constraint the weights need not sum to 1; see --constraint."
-                        .to_owned(),
-                );
-            }
-        }
-        notes.extend(self.flags.regularizer.note());
+        notes.extend(self.task.notes().iter().map(spelled));
         notes
     }
 }

@@ -10,8 +10,8 @@ use innermean::{AnyMethod, Choice, Driver, Solution, Status, Stop, auto, methods
 use serde::{Deserialize, Serialize};
 
 use crate::plot::thin;
-use crate::run::settings::Settings;
-use crate::run::tuning::{self, JUDGED_AT, OwnSteps, Score};
+use innermean_apps::run::MethodSettings;
+use innermean_apps::run::tuning::{self, JUDGED_AT, OwnSteps, Score};
 
 /// Records kept of a run: more than any of the paper's has, so that its numbers come from all of
 /// them.
@@ -85,7 +85,7 @@ impl Arena<'_> {
         let Some(solution) = self.once(&method, self.until, self.max_calls) else {
             return Ok(None);
         };
-        let settings = Settings::of(&method, choice.rule)?;
+        let settings = MethodSettings::of(&method, choice.rule);
         let rule = if choice.alpha_theta.is_some() { None } else { settings.rule() };
         let words: Vec<String> = rule
             .map(str::to_owned)
@@ -124,11 +124,12 @@ impl Arena<'_> {
     pub(super) fn tuned(&self, name: &str, choice: Choice, base: &str) -> Result<Option<Course>> {
         let info = methods::info(name)?;
         let choice = tuning::tunable(info, choice);
-        let own = Settings::of(&self.method(name, &choice)?, choice.rule)?;
+        let own = MethodSettings::of(&self.method(name, &choice)?, choice.rule);
         let Some(own) = OwnSteps::of(info, &own) else { return self.run(name, &choice) };
         let found = own.search(choice, self.max_calls, |choice, max_calls| {
             let method = self.method(name, choice)?;
-            Ok(self.once(&method, self.until.max(JUDGED_AT), max_calls).map(|run| self.score(&run)))
+            let run = self.once(&method, self.until.max(JUDGED_AT), max_calls);
+            anyhow::Ok(run.map(|run| self.score(&run)))
         })?;
         let Some(found) = found else { return Ok(None) };
         let course = self.run(name, &found.choice)?;

@@ -1,16 +1,18 @@
 //! What is said about a classifier of sequences, to people and to programs.
 
 use anyhow::Result;
-use innermean::problems::sequences::search::{Found, Origin, Tried};
-use innermean::{AnyMethod, Choice, Driver, Inner, Passes, Ridge, Solution, Status, Stop};
+use innermean::problems::sequences::search::Origin;
+use innermean::{Solution, Status};
+use innermean_apps::run::Task;
+use innermean_apps::sequences::{Gaps, NEAR, SequencesAnswer, SequencesTask};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
-use super::columns::{Gaps, Table};
-use super::language::Language;
-use super::scale::Scale;
-use super::{FIRST_STEP, SequencesArgs, SequencesProblem};
+use super::SequencesArgs;
+use super::columns::Table;
+use super::language;
 use crate::flags::columns::MissingChoice;
+use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
 use crate::output::human::{grouped, significant};
 use crate::output::predictions::{OutColumn, OutTable};
@@ -23,72 +25,14 @@ pub(super) const PREDICTED: &str = "predicted";
 const MOST_CLASSES: usize = 40;
 /// Weights shown for each class.
 const WEIGHTS: usize = 3;
-/// Starts so near to the best count as having found it too.
-const NEAR: f64 = 0.01;
-/// Outer iterations of the classifier that is fitted with labels: it is convex, and its accuracy
-/// settles long before.
-const WITH_LABELS: u64 = 150;
-/// Its ridge.
-const RIDGE_WITH_LABELS: f64 = 1e-6;
 
 /// All that the report draws on.
 pub(super) struct SequencesApplication<'a> {
     args: &'a SequencesArgs,
     table: &'a Table,
-    language: &'a Language,
-    scale: &'a Scale,
-    problem: &'a SequencesProblem,
-    found: Option<Found>,
-    /// `class: feature`
-    coordinates: Vec<String>,
+    spoken: &'a language::Origin,
+    task: &'a SequencesTask,
     source: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct Answer<'a> {
-    classes: &'a [String],
-    order: usize,
-    ngrams: usize,
-    steps: usize,
-    sequences: usize,
-    features: &'a [String],
-    #[serde(flatten)]
-    scale: &'a Scale,
-    /// From the language model to the predictions: the objective without the ridge.
-    divergence: f64,
-    entropy: f64,
-    cross_entropy: f64,
-    /// N-grams predicted so seldom that the tangent stands for the logarithm.
-    ngrams_below_floor: usize,
-    class_frequencies: Vec<f64>,
-    predicted_frequencies: Vec<f64>,
-    scores: Option<Scores>,
-    search: Option<SearchAnswer<'a>>,
-    #[serde(skip)]
-    probabilities: Vec<f64>,
-}
-
-/// What labels say about the classifier.
-#[derive(Serialize)]
-struct Scores {
-    labelled_steps: usize,
-    accuracy: f64,
-    /// None where the run was cut short, for this takes time too.
-    accuracy_with_labels: Option<f64>,
-    ratio: Option<f64>,
-    /// The share of each class's labelled steps that are classified as it.
-    recall: Vec<Option<f64>>,
-}
-
-#[derive(Serialize)]
-struct SearchAnswer<'a> {
-    starts: &'a [Tried],
-    best: f64,
-    second: Option<f64>,
-    near_best: usize,
-    part_steps: usize,
-    seconds: f64,
-    cut_short: bool,
 }
 
 #[derive(Serialize)]
@@ -105,107 +49,32 @@ impl<'a> SequencesApplication<'a> {
     pub(super) fn new(
         args: &'a SequencesArgs,
         table: &'a Table,
-        language: &'a Language,
-        scale: &'a Scale,
-        problem: &'a SequencesProblem,
-        found: Option<Found>,
+        spoken: &'a language::Origin,
+        task: &'a SequencesTask,
     ) -> Self {
-        let features = table.feature_names.iter().map(String::as_str).chain(["(intercept)"]);
-        let features: Vec<&str> = features.collect();
-        let names =
-            |class: &String| features.iter().map(|k| format!("{class}: {k}")).collect::<Vec<_>>();
-        let coordinates = language.names.iter().flat_map(names).collect();
         let source = if table.generated {
             table.source.clone()
         } else {
-            format!("{}, language from {}", table.source, language.source)
+            format!("{}, language from {}", table.source, spoken.source)
         };
-        SequencesApplication { args, table, language, scale, problem, found, coordinates, source }
+        SequencesApplication { args, table, spoken, task, source }
     }
 
     fn classes(&self) -> usize {
-        self.language.names.len()
+        self.task.language().names.len()
     }
 
-    /// The likeliest class of a step, and its probability.
-    fn likeliest(&self, probabilities: &[f64], t: usize) -> (usize, f64) {
-        let row = &probabilities[t * self.classes()..(t + 1) * self.classes()];
-        let mut best = (0, row[0]);
-        for (c, &p) in row.iter().enumerate() {
-            if p > best.1 {
-                best = (c, p);
-            }
-        }
-        best
-    }
-
-    /// How often the class of the label is the likeliest, over all labelled steps and for each
-    /// class.
-    fn accuracy(&self, labels: &[Option<u32>], probabilities: &[f64]) -> (f64, Vec<Option<f64>>) {
-        let mut counts = vec![(0_usize, 0_usize); self.classes()];
-        for (t, label) in labels.iter().enumerate() {
-            if let Some(label) = label {
-                let (right, all) = &mut counts[*label as usize];
-                *all += 1;
-                *right += usize::from(self.likeliest(probabilities, t).0 == *label as usize);
-            }
-        }
-        let total = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
-        let share = |(right, all): (usize, usize)| (all > 0).then(|| right as f64 / all as f64);
-        (share(total).unwrap_or(0.0), counts.into_iter().map(share).collect())
-    }
-
-    /// The scores and, unless the run was cut short, those of the same classifier fitted with the
-    /// labels.
-    fn scores(&self, probabilities: &[f64], status: Status) -> Result<Option<Scores>> {
-        let Some(labels) = &self.table.labels else { return Ok(None) };
-        let labelled_steps = labels.iter().flatten().count();
-        if labelled_steps == 0 {
-            return Ok(None);
-        }
-        let (accuracy, recall) = self.accuracy(labels, probabilities);
-        let cut_short = matches!(status, Status::Interrupted | Status::MaxSeconds);
-        let accuracy_with_labels =
-            if cut_short { None } else { self.accuracy_with_labels(labels)? };
-        let ratio = accuracy_with_labels.map(|with_labels| accuracy / with_labels);
-        Ok(Some(Scores { labelled_steps, accuracy, accuracy_with_labels, ratio, recall }))
-    }
-
-    /// None if the user does not want to wait for it.
-    fn accuracy_with_labels(&self, labels: &[Option<u32>]) -> Result<Option<f64>> {
-        let f = &self.problem.inner;
-        let problem = f.labelled(labels, Ridge::from_weight(RIDGE_WITH_LABELS)?)?;
-        let zeros = vec![0.0; f.d()];
-        let choice = Choice { alpha_theta: Some(FIRST_STEP), ..Choice::default() };
-        let method = AnyMethod::named("lbfgs", &choice, &problem, &zeros)?;
-        let stop = Stop { max_outer: Some(WITH_LABELS), tolerance: None, ..Stop::default() };
-        let driver = Driver { stop, interrupt: Some(interrupt::listen()?), ..Driver::default() };
+    /// The accuracy of the same classifier fitted with the labels; none if the user does not want
+    /// to wait for it.
+    fn accuracy_with_labels(&self) -> Result<Option<f64>> {
+        let interrupt = interrupt::listen()?;
         let pool = ThreadPoolBuilder::new().num_threads(self.args.solver.threads).build()?;
-        let fitted = pool.install(|| method.run(&driver, &problem, &zeros, &mut ()));
-        let in_time = fitted.status != Status::Interrupted;
-        Ok(in_time.then(|| self.accuracy(labels, &f.probabilities(&fitted.theta)).0))
-    }
-
-    fn search(&self) -> Option<SearchAnswer<'_>> {
-        let found = self.found.as_ref()?;
-        let mut on_all: Vec<f64> = found.tried.iter().filter_map(|tried| tried.on_all).collect();
-        on_all.sort_by(f64::total_cmp);
-        let on_part = || found.tried.iter().filter_map(|tried| tried.on_part);
-        let best = on_part().fold(f64::INFINITY, f64::min);
-        Some(SearchAnswer {
-            starts: &found.tried,
-            best: found.objective,
-            second: on_all.get(1).copied(),
-            near_best: on_part().filter(|objective| *objective <= best + NEAR).count(),
-            part_steps: found.part,
-            seconds: found.seconds,
-            cut_short: found.cut_short,
-        })
+        Ok(pool.install(|| self.task.accuracy_with_labels(Some(interrupt)))?)
     }
 
     /// A line for each class: how often it should occur and does, how often it is right, and what
     /// speaks for it.
-    fn class_table(&self, answer: &Answer<'_>, theta: &[f64]) -> Grid {
+    fn class_table(&self, answer: &SequencesAnswer, theta: &[f64]) -> Grid {
         let mut shown: Vec<usize> = (0..self.classes()).collect();
         if shown.len() > MOST_CLASSES {
             shown.sort_by(|&a, &b| {
@@ -220,7 +89,7 @@ impl<'a> SequencesApplication<'a> {
         header.push("largest weights");
         let rows = shown.iter().map(|&c| {
             let mut row = vec![
-                self.language.names[c].clone(),
+                self.task.language().names[c].clone(),
                 format!("{:.4}", answer.class_frequencies[c]),
                 format!("{:.4}", answer.predicted_frequencies[c]),
             ];
@@ -242,13 +111,13 @@ impl<'a> SequencesApplication<'a> {
     }
 
     fn largest_weights(&self, class: usize, theta: &[f64]) -> String {
-        let width = self.problem.inner.width();
+        let width = self.task.sequences().width();
         let weights = &theta[class * width..(class + 1) * width - 1];
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
         let largest = order.iter().take(WEIGHTS);
         largest
-            .map(|&k| format!("{} {:+.2}", self.table.feature_names[k], weights[k]))
+            .map(|&k| format!("{} {:+.2}", self.task.steps().feature_names[k], weights[k]))
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -256,8 +125,9 @@ impl<'a> SequencesApplication<'a> {
 
 impl Application for SequencesApplication<'_> {
     const NAME: &'static str = "sequences";
+    type Task = SequencesTask;
     type Answer<'a>
-        = Answer<'a>
+        = SequencesAnswer
     where
         Self: 'a;
     type Settings<'a>
@@ -268,19 +138,23 @@ impl Application for SequencesApplication<'_> {
     fn aside(&self) -> Result<Vec<u8>> {
         // The search is not done again: where time or the user has cut it short, it would find
         // something else.
-        Ok(self.found.as_ref().map(postcard::to_stdvec).transpose()?.unwrap_or_default())
+        Ok(self.task.found().map(postcard::to_stdvec).transpose()?.unwrap_or_default())
+    }
+
+    fn task(&self) -> &SequencesTask {
+        self.task
     }
 
     fn title(&self) -> String {
-        let Table { places, sequences, .. } = self.table;
-        let (steps, sequences) = (places.len() as u64, *sequences as u64);
-        let order = if self.language.model.order() == 2 { "bigrams" } else { "trigrams" };
+        let steps = self.task.steps();
+        let (steps, sequences) = (steps.places.len() as u64, steps.sequences as u64);
+        let order = if self.task.language().model.order() == 2 { "bigrams" } else { "trigrams" };
         format!(
             "Classifier of {} classes for {} steps in {} sequences, from {} {order}",
             self.classes(),
             grouped(steps),
             grouped(sequences),
-            grouped(self.language.model.len() as u64)
+            grouped(self.task.language().model.len() as u64)
         )
     }
 
@@ -290,65 +164,35 @@ impl Application for SequencesApplication<'_> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.table.notes.clone();
-        notes.extend(self.language.notes.iter().cloned());
-        if !self.scale.constant.is_empty() {
-            let names = self.scale.constant.join(", ");
-            notes.push(format!("Features that are always the same and say nothing: {names}."));
-        }
-        if self.found.as_ref().is_some_and(|found| found.cut_short) {
-            notes.push("The search was cut short: the start may be far from the best.".to_owned());
-        }
+        let found: Vec<String> = self.task.notes().iter().map(spelled).collect();
+        let (of_steps, others) = found.split_at(self.task.steps().notes().len());
+        notes.extend_from_slice(of_steps);
+        notes.extend_from_slice(&self.spoken.notes);
+        notes.extend_from_slice(others);
         notes
-    }
-
-    fn coordinates(&self) -> &[String] {
-        &self.coordinates
-    }
-
-    fn start(&self) -> Option<Vec<f64>> {
-        self.found.as_ref().map(|found| found.theta.clone())
     }
 
     fn predicts_texts(&self) -> Option<&str> {
         Some(PREDICTED)
     }
 
-    fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
-        let f = &self.problem.inner;
-        let mut averages = vec![0.0; f.n_x()];
-        f.means(&solution.theta, &mut averages);
-        let merit = &self.problem.merit;
-        let below = (0..f.n_x()).filter(|&i| !merit.is_exact_for(i, averages[i])).count();
-        let divergence = self.problem.erased().loss(&averages);
-        let probabilities = f.probabilities(&solution.theta);
-        let mut predicted_frequencies = vec![0.0; self.classes()];
-        for t in 0..f.steps() {
-            predicted_frequencies[self.likeliest(&probabilities, t).0] += 1.0 / f.steps() as f64;
+    fn answer<'a>(
+        &'a self,
+        mut found: SequencesAnswer,
+        solution: &'a Solution,
+    ) -> Result<SequencesAnswer> {
+        // That takes time too.
+        let cut_short = matches!(solution.status, Status::Interrupted | Status::MaxSeconds);
+        if let Some(scores) = found.scores.take() {
+            let with_labels = if cut_short { None } else { self.accuracy_with_labels()? };
+            found.scores = Some(scores.beside(with_labels));
         }
-        let entropy = self.language.model.entropy();
-        Ok(Answer {
-            classes: &self.language.names,
-            order: self.language.model.order(),
-            ngrams: f.n_x(),
-            steps: f.steps(),
-            sequences: self.table.sequences,
-            features: &self.table.feature_names,
-            scale: self.scale,
-            divergence,
-            entropy,
-            cross_entropy: divergence + entropy,
-            ngrams_below_floor: below,
-            class_frequencies: self.language.model.class_frequencies(),
-            predicted_frequencies,
-            scores: self.scores(&probabilities, solution.status)?,
-            search: self.search(),
-            probabilities,
-        })
+        Ok(found)
     }
 
     fn settings(&self) -> Settings<'_> {
         Settings {
-            language: &self.language.source,
+            language: &self.spoken.source,
             l2: self.args.problem.l2,
             starts: self.args.problem.starts,
             start: self.args.solver.start.to_string(),
@@ -357,7 +201,12 @@ impl Application for SequencesApplication<'_> {
         }
     }
 
-    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
+    fn describe<'a>(
+        &'a self,
+        answer: &'a SequencesAnswer,
+        solution: &'a Solution,
+        page: &mut Page<'a>,
+    ) {
         page.parts.push(Part::Table(self.class_table(answer, &solution.theta)));
         let facts = &mut page.facts;
         if let Some(scores) = &answer.scores {
@@ -420,13 +269,14 @@ impl Application for SequencesApplication<'_> {
     }
 
     /// A row for each row of the file, in its order.
-    fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
-        let Table { places, ids, steps, labels, .. } = self.table;
-        let rows = places.len();
+    fn predictions(&self, answer: &SequencesAnswer, _: &Solution) -> Result<OutTable> {
+        let steps = self.task.steps();
+        let (places, ids, labels) = (&steps.places, &self.table.ids, steps.labels());
+        let (rows, steps) = (places.len(), &steps.numbers);
         let mut step_of = vec![0; rows];
         places.iter().enumerate().for_each(|(t, &row)| step_of[row] = t);
-        let likeliest = |row: usize| self.likeliest(&answer.probabilities, step_of[row]);
-        let names = &self.language.names;
+        let likeliest = |row: usize| answer.likeliest(step_of[row]);
+        let names = &self.task.language().names;
         let whole = steps.iter().all(|step| step.fract() == 0.0 && (0.0..1e15).contains(step));
         let steps = if whole {
             OutColumn::Whole(steps.iter().map(|step| *step as u64).collect())

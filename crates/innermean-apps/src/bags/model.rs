@@ -1,65 +1,28 @@
-//! The problem as the library has it, of one link or another.
+//! f and phi of groups, of one link or another.
 
-use anyhow::{Result, bail};
 use innermean::{
     Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Poisson, SoftmaxBags,
     Square,
 };
 
-use super::table::Data;
-use super::{LinkChoice, Loss, ProblemFlags};
+use super::{BagData, BagLink, BagLoss};
+use crate::linear::INTERCEPT;
 
 /// f, of one number or of several classes.
-pub(crate) enum Model {
+pub(super) enum Model {
     Scalar(Bags),
     Softmax(SoftmaxBags),
 }
 
-impl ProblemFlags {
-    /// The loss that was asked for, if it goes with the link.
-    pub(crate) fn loss(&self) -> Result<Loss> {
-        let usual = match self.link {
-            LinkChoice::Logistic | LinkChoice::Softmax => Loss::CrossEntropy,
-            LinkChoice::Identity => Loss::Square,
-            LinkChoice::Exp => Loss::Poisson,
-        };
-        match self.loss {
-            None => Ok(usual),
-            Some(loss) if loss == usual => Ok(loss),
-            Some(Loss::Square) if self.link == LinkChoice::Logistic => Ok(Loss::Square),
-            Some(loss) => bail!(
-                "--loss {}: does not go with --link {}; expected {}",
-                loss.name(),
-                self.link.name(),
-                if self.link == LinkChoice::Logistic {
-                    "cross-entropy or square"
-                } else {
-                    usual.name()
-                }
-            ),
-        }
-    }
-}
-
-impl Loss {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Loss::CrossEntropy => "cross-entropy",
-            Loss::Square => "square",
-            Loss::Poisson => "poisson",
-        }
-    }
-}
-
 impl Model {
     /// Of the rows whose groups have labels.
-    pub(crate) fn new(
-        data: &Data,
+    pub(super) fn new(
+        data: &BagData,
         features: &[f64],
-        link: LinkChoice,
-        loss: Loss,
+        link: BagLink,
+        loss: BagLoss,
         intercept: bool,
-    ) -> Result<Self> {
+    ) -> Result<Self, InvalidSetting> {
         let width = data.feature_names.len();
         let whole = data.labelled == data.group_names.len();
         let groups = if whole {
@@ -74,28 +37,32 @@ impl Model {
             Groups::gather(width, &rows, &codes, data.labelled, intercept)?.0
         };
         let link = match link {
-            LinkChoice::Softmax => {
+            BagLink::Softmax => {
                 return Ok(Model::Softmax(SoftmaxBags::new(groups, data.label_names.len())?));
             }
-            LinkChoice::Logistic => Link::Logistic,
-            LinkChoice::Identity => Link::Identity,
-            LinkChoice::Exp => Link::Exp,
+            BagLink::Logistic => Link::Logistic,
+            BagLink::Identity => Link::Identity,
+            BagLink::Exp => Link::Exp,
         };
         Ok(Model::Scalar(match loss {
-            Loss::Square => Bags::with_targets(groups, link, data.labels.clone())?,
+            BagLoss::Square => Bags::with_targets(groups, link, data.labels.clone())?,
             _ => Bags::new(groups, link),
         }))
     }
 
     /// phi with the labels.
-    pub(crate) fn merit(&self, data: &Data, loss: Loss) -> Result<Box<dyn Merit>, InvalidSetting> {
+    pub(super) fn merit(
+        &self,
+        data: &BagData,
+        loss: BagLoss,
+    ) -> Result<Box<dyn Merit>, InvalidSetting> {
         Ok(match (self, loss) {
             (Model::Softmax(_), _) => {
                 Box::new(NegativeLog::new(data.label_names.len(), data.labels.clone())?)
             }
-            (_, Loss::Square) => Box::new(Square::new(1.0)?),
-            (_, Loss::CrossEntropy) => Box::new(Bernoulli::new(data.labels.clone())?),
-            (_, Loss::Poisson) => {
+            (_, BagLoss::Square) => Box::new(Square::new(1.0)?),
+            (_, BagLoss::CrossEntropy) => Box::new(Bernoulli::new(data.labels.clone())?),
+            (_, BagLoss::Poisson) => {
                 let sizes = self.sizes();
                 let scale = sizes.len() as f64 / sizes.iter().sum::<f64>();
                 Box::new(Poisson::new(data.labels.clone(), sizes, scale)?)
@@ -104,18 +71,18 @@ impl Model {
     }
 
     /// The rows of each group.
-    pub(crate) fn sizes(&self) -> Vec<f64> {
+    pub(super) fn sizes(&self) -> Vec<f64> {
         (0..self.groups().count()).map(|i| self.groups().size(i) as f64).collect()
     }
 
-    pub(crate) fn groups(&self) -> &Groups {
+    pub(super) fn groups(&self) -> &Groups {
         match self {
             Model::Scalar(bags) => bags.groups(),
             Model::Softmax(bags) => bags.groups(),
         }
     }
 
-    pub(crate) fn inner(&self) -> &dyn Inner {
+    pub(super) fn inner(&self) -> &dyn Inner {
         match self {
             Model::Scalar(bags) => bags,
             Model::Softmax(bags) => bags,
@@ -123,7 +90,7 @@ impl Model {
     }
 
     /// The coordinates of theta before the intercepts.
-    pub(crate) fn penalised(&self) -> usize {
+    pub(super) fn penalised(&self) -> usize {
         match self {
             Model::Scalar(bags) => bags.groups().width(),
             Model::Softmax(bags) => bags.penalised(),
@@ -131,11 +98,11 @@ impl Model {
     }
 
     /// A name for each coordinate of theta.
-    pub(crate) fn coordinates(&self, data: &Data) -> Vec<String> {
+    pub(super) fn coordinates(&self, data: &BagData) -> Vec<String> {
         let intercept = self.groups().has_intercept();
         match self {
             Model::Scalar(_) => {
-                let intercept = intercept.then(|| "(intercept)".to_owned());
+                let intercept = intercept.then(|| INTERCEPT.to_owned());
                 data.feature_names.iter().cloned().chain(intercept).collect()
             }
             Model::Softmax(_) => {
@@ -153,7 +120,7 @@ impl Model {
                     })
                     .collect();
                 if intercept {
-                    names.extend(of("(intercept)"));
+                    names.extend(of(INTERCEPT));
                 }
                 names
             }
@@ -162,7 +129,7 @@ impl Model {
 
     /// No coefficients, and the intercepts that predict the mean of the labels; of counts, that of
     /// all rows.
-    pub(crate) fn start(&self, data: &Data) -> Vec<f64> {
+    pub(super) fn start(&self, data: &BagData) -> Vec<f64> {
         let ell = data.label_names.len();
         let count = data.labels.len() as f64 / ell as f64;
         let mean = |c: usize| data.labels.iter().skip(c).step_by(ell).sum::<f64>() / count;
@@ -176,11 +143,11 @@ impl Model {
     }
 
     /// The average prediction of every labelled group, one number or one for each class.
-    pub(crate) fn fitted(&self, data: &Data, loss: Loss, theta: &[f64]) -> Vec<f64> {
+    pub(super) fn fitted(&self, data: &BagData, loss: BagLoss, theta: &[f64]) -> Vec<f64> {
         let f = self.inner();
         let mut fitted = vec![0.0; f.n_x() * f.ell()];
         f.means(theta, &mut fitted);
-        if loss == Loss::Square {
+        if loss == BagLoss::Square {
             // f has the labels taken off.
             fitted.iter_mut().zip(&data.labels).for_each(|(fitted, label)| *fitted += label);
         }
@@ -188,7 +155,11 @@ impl Model {
     }
 
     /// The predictions for rows of features in any order, one number or one for each class.
-    pub(crate) fn predictions(&self, features: &[f64], theta: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn predictions(
+        &self,
+        features: &[f64],
+        theta: &[f64],
+    ) -> Result<Vec<f64>, InvalidSetting> {
         let width = self.groups().width();
         let rows = features.len() / width;
         let one =

@@ -1,30 +1,30 @@
 //! A method's settings, for people and for programs.
 
-use anyhow::Result;
 use innermean::{AnyMethod, StepRule};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::output::human::{grouped, significant};
+use crate::wording::numbers::{grouped, significant};
 
 /// The settings by name, in the order in which the method has them.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Settings(Map<String, Value>);
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodSettings(Map<String, Value>);
 
-impl Settings {
+impl MethodSettings {
     /// Those of `method`; `rule` is what was said about its steps.
-    pub(crate) fn of(method: &AnyMethod, rule: Option<StepRule>) -> Result<Self> {
+    pub fn of(method: &AnyMethod, rule: Option<StepRule>) -> Self {
         let mut settings = Map::new();
         if method.info().settings.contains(&innermean::Knob::Rule) {
-            settings.insert("steps".to_owned(), steps_name(rule.unwrap_or_default()).into());
+            settings.insert("steps".to_owned(), rule_name(rule.unwrap_or_default()).into());
         }
-        if let Value::Object(found) = serde_json::to_value(method)? {
+        // Settings have names and numbers, so that this does not fail.
+        if let Ok(Value::Object(found)) = serde_json::to_value(method) {
             let automatic = found.get("automatic").and_then(Value::as_bool);
             if automatic == Some(false)
                 && settings.get("steps").is_some_and(|steps| steps == "automatic")
             {
                 // A step was given, or phi has kinks.
-                settings.insert("steps".to_owned(), steps_name(StepRule::Scaled).into());
+                settings.insert("steps".to_owned(), rule_name(StepRule::Scaled).into());
             }
             let found_later = |name: &str| {
                 automatic == Some(true)
@@ -35,16 +35,16 @@ impl Settings {
                     && !found_later(name)
             }));
         }
-        Ok(Settings(settings))
+        MethodSettings(settings)
     }
 
     /// One that is a number.
-    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+    pub fn number(&self, name: &str) -> Option<f64> {
         self.0.get(name)?.as_f64()
     }
 
     /// Those that are numbers, in a line such as `alpha_theta 0.000222, alpha_w 4.00, M 28,960`.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let shown = self.0.iter().filter_map(|(name, value)| match (name.as_str(), value) {
             ("steps" | "reference", _) => None,
             ("warmup_epochs", value) if value.as_u64() == Some(0) => None,
@@ -65,7 +65,7 @@ impl Settings {
     }
 
     /// The rule that found the steps, in words.
-    pub(crate) fn rule(&self) -> Option<&'static str> {
+    pub fn rule(&self) -> Option<&'static str> {
         Some(match self.0.get("steps")?.as_str()? {
             "automatic" => "automatic steps",
             "scaled" => "scaled steps",
@@ -76,8 +76,8 @@ impl Settings {
     }
 }
 
-/// The name of a rule, as on the command line.
-pub(crate) fn steps_name(rule: StepRule) -> &'static str {
+/// The name of a rule.
+pub fn rule_name(rule: StepRule) -> &'static str {
     match rule {
         StepRule::Automatic => "automatic",
         StepRule::Scaled => "scaled",
@@ -85,9 +85,4 @@ pub(crate) fn steps_name(rule: StepRule) -> &'static str {
         StepRule::Theorem2 => "theorem2",
         StepRule::Theorem3 => "theorem3",
     }
-}
-
-/// A setting's name as a flag, without the dashes before it.
-pub(crate) fn flag(setting: &str) -> String {
-    if setting == "rule" { "steps".to_owned() } else { setting.replace('_', "-") }
 }

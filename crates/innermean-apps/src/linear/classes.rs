@@ -1,16 +1,17 @@
 //! Targets of two classes, however they are written.
 
-use anyhow::{Result, bail};
 use innermean_data::Keys;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::LinearError;
 
 /// The two classes, by their names.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Classes {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes {
     /// Has the label -1.
-    pub(super) negative: String,
+    pub negative: String,
     /// Has the label 1.
-    pub(super) positive: String,
+    pub positive: String,
 }
 
 /// As many names are quoted where there are too many.
@@ -18,12 +19,16 @@ const QUOTED: usize = 5;
 
 impl Classes {
     /// The name of a label's class.
-    pub(super) fn name(&self, label: f64) -> &str {
+    pub fn name(&self, label: f64) -> &str {
         if label > 0.0 { &self.positive } else { &self.negative }
     }
 
-    /// Classes and labels from texts. `place` is where they stand, for messages.
-    pub(super) fn of_texts(keys: &Keys, place: &str) -> Result<(Self, Vec<f64>)> {
+    /// Classes and labels, -1 and 1, from texts; the last one in the order of the alphabet is
+    /// positive.
+    ///
+    /// # Errors
+    /// If there are not two classes.
+    pub fn of_texts(keys: &Keys) -> Result<(Self, Vec<f64>), LinearError> {
         // Numbers are the same however they are written: 1, +1, 1.0.
         let numbers: Option<Vec<f64>> = keys
             .names
@@ -32,18 +37,23 @@ impl Classes {
             .collect();
         if let Some(numbers) = numbers {
             let values: Vec<f64> = keys.codes.iter().map(|&code| numbers[code as usize]).collect();
-            return Self::of_numbers(&values, place);
+            return Self::of_numbers(&values);
         }
         let mut names: Vec<&str> = keys.names.iter().map(String::as_str).collect();
         names.sort_unstable();
-        let [negative, positive] = names[..] else { bail!(refused(&names, place)) };
+        let [negative, positive] = names[..] else {
+            return Err(refused(names.iter().map(ToString::to_string)));
+        };
         let label = |code: &u32| if keys.names[*code as usize] == positive { 1.0 } else { -1.0 };
         let labels = keys.codes.iter().map(label).collect();
         Ok((Classes { negative: negative.to_owned(), positive: positive.to_owned() }, labels))
     }
 
-    /// Classes and labels from numbers; the larger one is positive.
-    pub(super) fn of_numbers(values: &[f64], place: &str) -> Result<(Self, Vec<f64>)> {
+    /// Classes and labels, -1 and 1, from numbers; the larger one is positive.
+    ///
+    /// # Errors
+    /// If there are not two classes.
+    pub fn of_numbers(values: &[f64]) -> Result<(Self, Vec<f64>), LinearError> {
         let mut different = Vec::new();
         for value in values {
             // 0 and -0 are one.
@@ -53,8 +63,7 @@ impl Classes {
         }
         different.sort_by(f64::total_cmp);
         let [negative, positive] = different[..] else {
-            let names: Vec<String> = different.iter().map(f64::to_string).collect();
-            bail!(refused(&names.iter().map(String::as_str).collect::<Vec<_>>(), place))
+            return Err(refused(different.iter().map(f64::to_string)));
         };
         let labels =
             values.iter().map(|value| if *value == positive { 1.0 } else { -1.0 }).collect();
@@ -62,18 +71,21 @@ impl Classes {
     }
 }
 
-fn refused(names: &[&str], place: &str) -> String {
+fn refused(names: impl Iterator<Item = String>) -> LinearError {
+    LinearError::NotTwoClasses(names.take(QUOTED + 1).collect())
+}
+
+/// Why these classes are not two, in words.
+pub(super) fn not_two(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().take(QUOTED).map(|name| format!("'{name}'")).collect();
     match names.len() {
-        1 => format!("{place}: all targets are {}; expected two classes", quoted[0]),
-        n if n <= QUOTED => {
-            format!(
-                "{place}: there are {n} classes, {}; expected two, or --loss square or huber for numbers",
-                quoted.join(", ")
-            )
-        }
+        1 => format!("all targets are {}; expected two classes", quoted[0]),
+        n if n <= QUOTED => format!(
+            "there are {n} classes, {}; expected two, or `loss=square` or huber for numbers",
+            quoted.join(", ")
+        ),
         _ => format!(
-            "{place}: there are more than {QUOTED} classes, {} and others; expected two, or --loss square or huber for numbers",
+            "there are more than {QUOTED} classes, {} and others; expected two, or `loss=square` or huber for numbers",
             quoted.join(", ")
         ),
     }
@@ -97,8 +109,7 @@ mod tests {
 
     #[test]
     fn two_values_of_any_kind_are_classes() {
-        let of =
-            |texts: &[&str]| Classes::of_texts(&keys(texts), "f, column y").expect("two classes");
+        let of = |texts: &[&str]| Classes::of_texts(&keys(texts)).expect("two classes");
         let (classes, labels) = of(&["yes", "no", "yes"]);
         assert_eq!((classes.negative.as_str(), classes.positive.as_str()), ("no", "yes"));
         assert_eq!(labels, [1.0, -1.0, 1.0]);
@@ -107,18 +118,16 @@ mod tests {
         assert_eq!(of(&["10", "9"]).0, Classes { negative: "9".into(), positive: "10".into() });
         assert_eq!(of(&["1", "-1"]).1, [1.0, -1.0]);
         assert_eq!(of(&["1", "x"]).0.positive, "x");
-        assert_eq!(Classes::of_numbers(&[0.0, -0.0, 3.0], "f").expect("two").1, [-1.0, -1.0, 1.0]);
+        assert_eq!(Classes::of_numbers(&[0.0, -0.0, 3.0]).expect("two").1, [-1.0, -1.0, 1.0]);
     }
 
     #[test]
     fn one_class_or_many_are_refused_by_name() {
-        let said = |texts: &[&str]| {
-            Classes::of_texts(&keys(texts), "f, column y").expect_err("not two").to_string()
-        };
-        assert_eq!(said(&["a", "a"]), "f, column y: all targets are 'a'; expected two classes");
+        let said =
+            |texts: &[&str]| Classes::of_texts(&keys(texts)).expect_err("not two").to_string();
+        assert_eq!(said(&["a", "a"]), "all targets are 'a'; expected two classes");
         assert!(
-            said(&["b", "a", "c"])
-                .starts_with("f, column y: there are 3 classes, 'a', 'b', 'c'; expected two")
+            said(&["b", "a", "c"]).starts_with("there are 3 classes, 'a', 'b', 'c'; expected two")
         );
         let many: Vec<String> = (0..100).map(|k| k.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();

@@ -3,42 +3,48 @@
 use innermean::elementary::Elementary;
 use serde::Serialize;
 
-use super::{LinkChoice, Loss};
+use super::{BagLink, BagLoss};
 
 /// How near the average predictions of the groups come to their labels.
-#[derive(Debug, Serialize)]
-pub(super) struct GroupFit {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupFit {
     /// Of averages from labels; of counts, of expected counts from counts.
-    pub(super) mean_absolute_error: f64,
+    pub mean_absolute_error: f64,
     /// Of averages against proportions.
-    pub(super) log_loss: Option<f64>,
+    pub log_loss: Option<f64>,
     /// What the log loss is at least, whatever the model: the mean entropy of the labels.
-    pub(super) log_loss_floor: Option<f64>,
+    pub log_loss_floor: Option<f64>,
     /// Of square losses, the share of the variance of the labels that is explained.
-    pub(super) r_squared: Option<f64>,
+    pub r_squared: Option<f64>,
 }
 
 /// A group that is fitted badly.
-#[derive(Debug, Serialize)]
-pub(super) struct WorstGroup<'a> {
-    pub(super) group: &'a str,
-    pub(super) rows: usize,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorstGroup {
+    /// Its name.
+    pub group: String,
+    /// How many rows it has.
+    pub rows: usize,
     /// The label, of several classes the one that is missed most.
-    pub(super) label: f64,
-    pub(super) fitted: f64,
-    pub(super) class: Option<&'a str>,
+    pub label: f64,
+    /// What the model says.
+    pub fitted: f64,
+    /// The class that is missed most, of several.
+    pub class: Option<String>,
 }
 
 /// How well single rows are predicted.
-#[derive(Debug, Serialize)]
-pub(super) struct RowScores {
-    pub(super) rows: usize,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowScores {
+    /// Rows with a label of their own.
+    pub rows: usize,
     /// Of the class that is most probable.
-    pub(super) accuracy: Option<f64>,
+    pub accuracy: Option<f64>,
     /// The probability that a positive row is predicted higher than a negative one; none if there
     /// are no rows of both kinds.
-    pub(super) auc: Option<f64>,
-    pub(super) mean_absolute_error: Option<f64>,
+    pub auc: Option<f64>,
+    /// Of labels that are numbers.
+    pub mean_absolute_error: Option<f64>,
 }
 
 /// `-q log u` with 0 log 0 = 0.
@@ -48,8 +54,8 @@ fn cross(q: f64, u: f64) -> f64 {
 
 /// Labels and fitted averages of all groups; `sizes` are the groups' rows.
 pub(super) fn of_groups(
-    link: LinkChoice,
-    loss: Loss,
+    link: BagLink,
+    loss: BagLoss,
     labels: &[f64],
     fitted: &[f64],
     sizes: &[f64],
@@ -57,7 +63,7 @@ pub(super) fn of_groups(
     let groups = sizes.len() as f64;
     let ell = labels.len() / sizes.len();
     let error = |k: usize| {
-        let size = if link == LinkChoice::Exp { sizes[k / ell] } else { 1.0 };
+        let size = if link == BagLink::Exp { sizes[k / ell] } else { 1.0 };
         (size * fitted[k] - labels[k]).abs()
     };
     let entropy = |u: &dyn Fn(usize) -> f64| {
@@ -67,7 +73,7 @@ pub(super) fn of_groups(
         };
         (0..labels.len()).map(term).sum::<f64>() / groups
     };
-    let probabilities = matches!(link, LinkChoice::Logistic | LinkChoice::Softmax);
+    let probabilities = matches!(link, BagLink::Logistic | BagLink::Softmax);
     let mean = labels.iter().sum::<f64>() / labels.len() as f64;
     let total: f64 = labels.iter().map(|label| (label - mean).powi(2)).sum();
     let left: f64 = labels.iter().zip(fitted).map(|(label, fitted)| (label - fitted).powi(2)).sum();
@@ -75,21 +81,21 @@ pub(super) fn of_groups(
         mean_absolute_error: (0..labels.len()).map(error).sum::<f64>() / labels.len() as f64,
         log_loss: probabilities.then(|| entropy(&|k| fitted[k])),
         log_loss_floor: probabilities.then(|| entropy(&|k| labels[k])),
-        r_squared: (loss == Loss::Square && total > 0.0).then(|| 1.0 - left / total),
+        r_squared: (loss == BagLoss::Square && total > 0.0).then(|| 1.0 - left / total),
     }
 }
 
 /// Whether every row is certain to lie strictly on its group's side: all labels are 0 or 1, and the
 /// average of each class that should be 1 so near to it that no row of the group can be at 1/2 or
 /// below. Then larger coefficients lower a loss of probabilities, for ever.
-pub(super) fn parted(link: LinkChoice, labels: &[f64], fitted: &[f64], sizes: &[f64]) -> bool {
+pub(super) fn separated(link: BagLink, labels: &[f64], fitted: &[f64], sizes: &[f64]) -> bool {
     let ell = labels.len() / sizes.len();
     let sided = |k: usize| {
         // Of m rows, one that misses by 1/2 makes their average miss by 1/(2m).
         let near = 0.5 / sizes[k / ell];
         (labels[k] == 1.0 && 1.0 - fitted[k] < near) || (labels[k] == 0.0 && fitted[k] < near)
     };
-    matches!(link, LinkChoice::Logistic | LinkChoice::Softmax) && (0..labels.len()).all(sided)
+    matches!(link, BagLink::Logistic | BagLink::Softmax) && (0..labels.len()).all(sided)
 }
 
 /// The places of the groups that are missed most, the worst first, with the class where it is
@@ -115,7 +121,7 @@ pub(super) fn worst(
 }
 
 /// Scores of predictions against the true labels of the rows.
-pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> RowScores {
+pub(super) fn of_rows(link: BagLink, labels: &[f64], predictions: &[f64]) -> RowScores {
     let ell = predictions.len() / labels.len();
     let scored = labels.iter().zip(predictions.chunks_exact(ell)).filter(|(y, _)| !y.is_nan());
     let (labels, predictions): (Vec<f64>, Vec<&[f64]>) = scored.unzip();
@@ -127,7 +133,7 @@ pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> 
     let share = |right: usize| right as f64 / rows as f64;
     let (mut accuracy, mut auc, mut error) = (None, None, None);
     match link {
-        LinkChoice::Logistic => {
+        BagLink::Logistic => {
             let right = labels
                 .iter()
                 .zip(predictions)
@@ -136,14 +142,14 @@ pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> 
             accuracy = Some(share(right));
             auc = area_under_curve(labels, predictions);
         }
-        LinkChoice::Softmax => {
+        BagLink::Softmax => {
             let right = labels
                 .iter()
                 .zip(predictions.chunks_exact(ell))
                 .filter(|(y, p)| most_probable(p) == **y as usize);
             accuracy = Some(share(right.count()));
         }
-        LinkChoice::Identity | LinkChoice::Exp => {
+        BagLink::Identity | BagLink::Exp => {
             let sum: f64 = labels.iter().zip(predictions).map(|(y, p)| (y - p).abs()).sum();
             error = Some(sum / rows as f64);
         }
@@ -152,7 +158,7 @@ pub(super) fn of_rows(link: LinkChoice, labels: &[f64], predictions: &[f64]) -> 
 }
 
 /// The class of the largest probability.
-pub(super) fn most_probable(p: &[f64]) -> usize {
+pub fn most_probable(p: &[f64]) -> usize {
     (0..p.len()).max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(0)
 }
 
@@ -192,25 +198,25 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_parted_if_no_row_can_lie_on_the_other_side() {
+    fn groups_are_separated_if_no_row_can_lie_on_the_other_side() {
         let of = |labels: &[f64], fitted: &[f64]| {
-            parted(LinkChoice::Logistic, labels, fitted, &vec![2.0; labels.len()])
+            separated(BagLink::Logistic, labels, fitted, &vec![2.0; labels.len()])
         };
         assert!(of(&[1.0, 0.0], &[0.76, 0.24]));
         // Rows of 1 and 0.5 have the average 0.75.
         assert!(!of(&[1.0, 0.0], &[0.75, 0.24]));
         assert!(!of(&[0.9, 0.0], &[0.99, 0.01]));
         let (labels, fitted) = ([0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.1, 0.8, 0.1, 0.0, 0.1, 0.9]);
-        assert!(parted(LinkChoice::Softmax, &labels, &fitted, &[2.0, 1.0]));
-        assert!(!parted(LinkChoice::Softmax, &labels, &fitted, &[3.0, 1.0]));
-        assert!(!parted(LinkChoice::Exp, &[1.0, 0.0], &[1.0, 0.0], &[1.0, 1.0]));
+        assert!(separated(BagLink::Softmax, &labels, &fitted, &[2.0, 1.0]));
+        assert!(!separated(BagLink::Softmax, &labels, &fitted, &[3.0, 1.0]));
+        assert!(!separated(BagLink::Exp, &[1.0, 0.0], &[1.0, 0.0], &[1.0, 1.0]));
     }
 
     #[test]
     fn fits_by_hand() {
         let fit = of_groups(
-            LinkChoice::Logistic,
-            Loss::CrossEntropy,
+            BagLink::Logistic,
+            BagLoss::CrossEntropy,
             &[0.0, 0.5],
             &[0.5, 0.5],
             &[3.0, 1.0],
@@ -218,7 +224,7 @@ mod tests {
         assert!((fit.mean_absolute_error - 0.25).abs() < 1e-15);
         assert!((fit.log_loss.expect("one") - 2f64.ln()).abs() < 1e-15);
         assert!((fit.log_loss_floor.expect("one") - 0.5 * 2f64.ln()).abs() < 1e-15);
-        let fit = of_groups(LinkChoice::Exp, Loss::Poisson, &[6.0, 2.0], &[1.0, 1.0], &[3.0, 1.0]);
+        let fit = of_groups(BagLink::Exp, BagLoss::Poisson, &[6.0, 2.0], &[1.0, 1.0], &[3.0, 1.0]);
         assert!((fit.mean_absolute_error - 2.0).abs() < 1e-15);
         assert_eq!(worst(&[6.0, 2.0], &[1.0, 1.0], &[3.0, 1.0], true, 1), [(0, 0)]);
         assert_eq!(most_probable(&[0.2, 0.5, 0.3]), 1);

@@ -1,39 +1,56 @@
-//! What is known of a process made into a problem: states that end are set apart, features are
-//! found, f is built.
+//! A process and its features made into a problem: states that end an episode are set apart, f is
+//! built.
 
-use anyhow::{Result, anyhow, bail};
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Passes, Problem, QuadraticForm, Ridged,
-    Square, StateFeatures, Transitions,
+    AnyRegularizer, Bellman, Inner, InvalidSetting, Merit, Moves, Mspbe, Objective, Passes,
+    Problem, QuadraticForm, Ridged, Solution, Square, StateFeatures, Transitions,
 };
+use serde::Serialize;
 
-use super::features::{self, Described};
-use super::flags::{Objective, PolicyFlags};
-use super::known::{Known, KnownMoves, some_of};
-use crate::output::human::grouped;
-
-/// The problem, seen through pointers.
-pub(crate) type PolicyProblem<'a> = innermean::Objective<'a>;
+use super::closed_form::ClosedForm;
+use super::features::Described;
+use super::{PolicyError, PolicyFeatures, PolicyObjective, PolicySettings, Process, ProcessMoves};
+use crate::error::Error;
+use crate::run::Task;
+use crate::wording::Note;
+use crate::wording::numbers::grouped;
 
 /// A policy to be evaluated.
-pub(crate) struct Task {
-    pub(crate) source: String,
-    pub(crate) notes: Vec<String>,
+pub struct PolicyTask {
+    settings: PolicySettings,
+    notes: Vec<Note>,
     /// The names of all states.
-    pub(crate) states: Vec<String>,
+    states: Vec<String>,
     /// Where each state stands among those that have features; none if its value is zero.
     places: Vec<Option<u32>>,
     /// The names of theta's coordinates.
-    pub(crate) coordinates: Vec<String>,
-    pub(crate) one_hot: bool,
-    pub(crate) discount: f64,
-    /// Whether transitions were seen, rather than known by their probabilities.
-    pub(crate) seen: bool,
-    /// For each state, the transitions that leave it.
-    pub(crate) visits: Vec<u64>,
+    coordinates: Vec<String>,
+    one_hot: bool,
+    discount: f64,
+    seen: bool,
+    visits: Vec<u64>,
     model: Model,
     regularizer: Ridged<AnyRegularizer>,
+}
+
+/// What theta says about the states.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PolicyAnswer {
+    /// The names of all states.
+    pub states: Vec<String>,
+    /// Their values, zero where an episode ends.
+    pub values: Vec<f64>,
+    /// `V(s) - E[r + discount V(next)]`; none for a state that no transition leaves.
+    pub residuals: Vec<Option<f64>>,
+    /// For each state, the transitions that leave it, where they were seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visits: Option<Vec<u64>>,
+    /// Over the states that are left.
+    pub mean_squared_residual: f64,
+    /// The answer that linear algebra gives, to hold this one against.
+    pub closed_form: ClosedForm,
 }
 
 /// f and phi.
@@ -49,31 +66,37 @@ enum Model {
 /// Of a dense matrix: d x d, and two rows of d for each transition.
 const MOST_PROJECTED: usize = 500_000_000;
 
-impl Task {
-    /// Reads, checks and builds.
-    pub(crate) fn new(flags: &PolicyFlags) -> Result<Self> {
-        flags.check()?;
-        let mut known = Known::new(flags)?;
-        let mut notes = std::mem::take(&mut known.notes);
-        let discount = flags.discount.or(known.discount).unwrap_or(DISCOUNT);
-        if flags.discount.is_none() {
-            notes.push(format!("The discount is {discount}, as none was given (--discount)."));
+impl PolicyTask {
+    /// The problem of a process: what states are worth under the policy that made its transitions.
+    ///
+    /// # Errors
+    /// If it cannot be told where episodes end, a state is not described, values need not be
+    /// finite, or settings are out of their range.
+    pub fn new(
+        mut process: Process,
+        features: PolicyFeatures,
+        settings: &PolicySettings,
+    ) -> Result<Self, Error> {
+        settings.check()?;
+        process.settle(settings, features == PolicyFeatures::OneHot)?;
+        let mut notes = process.notes().to_vec();
+        let discount = settings.discount.or(process.discount).unwrap_or(DISCOUNT);
+        if settings.discount.is_none() {
+            notes.push(Note::Discount(discount));
         }
-        let described = features::describe(flags, &mut known)?;
-        notes.extend(described.notes.iter().cloned());
-        let Known { source, moves, seen, .. } = known;
-        let Described { names: states, places, coordinates, features, .. } = described;
+        let described = features.describe(&mut process, settings)?;
+        let Process { moves, seen, .. } = process;
+        let Described { names: states, places, coordinates, features } = described;
         let visits = visits(&moves, states.len());
         let one_hot = matches!(features, StateFeatures::OneHot { .. });
-        let d = features.d();
-        let regularizer = flags.regularizer.regularizer(d)?;
+        let regularizer = settings.bounds().regularizer(features.d())?;
         let build = Build { states: &states, places: &places, discount };
-        let model = match flags.objective {
-            Objective::Bellman => build.bellman(features, moves)?,
-            Objective::Projected => build.projected(features, moves)?,
+        let model = match settings.objective {
+            PolicyObjective::Bellman => build.bellman(features, moves)?,
+            PolicyObjective::Projected => build.projected(features, moves)?,
         };
-        Ok(Task {
-            source,
+        Ok(PolicyTask {
+            settings: settings.clone(),
             notes,
             states,
             places,
@@ -87,8 +110,38 @@ impl Task {
         })
     }
 
+    /// The settings that it was made with.
+    pub fn settings(&self) -> &PolicySettings {
+        &self.settings
+    }
+
+    /// The names of all states.
+    pub fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    /// Whether every state has a value of its own.
+    pub fn is_one_hot(&self) -> bool {
+        self.one_hot
+    }
+
+    /// The discount, given or found.
+    pub fn discount(&self) -> f64 {
+        self.discount
+    }
+
+    /// Whether transitions were seen, rather than known by their probabilities.
+    pub fn is_seen(&self) -> bool {
+        self.seen
+    }
+
+    /// For each state, the transitions that leave it.
+    pub fn visits(&self) -> &[u64] {
+        &self.visits
+    }
+
     /// How large it is: so many states, features and transitions, and the discount.
-    pub(crate) fn size(&self) -> String {
+    pub fn size(&self) -> String {
         let features = match self.coordinates.len() {
             _ if self.one_hot => "one-hot features".to_owned(),
             1 => "1 feature".to_owned(),
@@ -107,36 +160,18 @@ impl Task {
         )
     }
 
-    /// The objective in words.
-    pub(crate) fn formula(&self, flags: &PolicyFlags) -> String {
-        let half = if self.projected().is_some() { " / 2" } else { "" };
-        let mut terms = vec![flags.objective.title().to_owned() + half];
-        terms.extend(flags.regularizer.penalty.terms("theta"));
-        terms.join(" + ")
-    }
-
-    /// f, phi and g.
-    pub(crate) fn problem(&self) -> PolicyProblem<'_> {
-        let (inner, merit): (&dyn Inner, &dyn Merit) = match &self.model {
-            Model::Dense(f, merit) => (&**f, merit),
-            Model::Sparse(f, merit) => (&**f, merit),
-            Model::Projected { f, form, .. } => (&**f, &**form),
-        };
-        innermean::Objective { inner, merit, regularizer: &self.regularizer }
-    }
-
     /// The f of the mean squared Bellman error with all pairs, for which the paper has settings.
-    pub(crate) fn bellman(&self) -> Option<&Bellman> {
+    pub fn bellman(&self) -> Option<&Bellman> {
         if let Model::Dense(f, _) = &self.model { Some(f) } else { None }
     }
 
     /// The f and phi of the projected error.
-    pub(crate) fn projected(&self) -> Option<(&Mspbe, &QuadraticForm)> {
+    pub fn projected(&self) -> Option<(&Mspbe, &QuadraticForm)> {
         if let Model::Projected { f, form, .. } = &self.model { Some((f, form)) } else { None }
     }
 
     /// The value of every state, zero where an episode ends.
-    pub(crate) fn values(&self, theta: &[f64]) -> Vec<f64> {
+    pub fn values(&self, theta: &[f64]) -> Vec<f64> {
         let described = match &self.model {
             Model::Dense(f, _) => f.values(theta),
             Model::Sparse(f, _) => f.values(theta),
@@ -149,7 +184,7 @@ impl Task {
     }
 
     /// `V(s) - E[r + discount V(next)]` of every state that is left, NaN for others.
-    pub(crate) fn residuals(&self, theta: &[f64]) -> Vec<f64> {
+    pub fn residuals(&self, theta: &[f64]) -> Vec<f64> {
         let mut described = vec![f64::NAN; self.places.iter().flatten().count()];
         match &self.model {
             Model::Dense(f, _) => f.means(theta, &mut described),
@@ -180,18 +215,55 @@ impl Task {
     }
 }
 
+impl Task for PolicyTask {
+    type Answer = PolicyAnswer;
+
+    fn problem(&self) -> Objective<'_> {
+        let (inner, merit): (&dyn Inner, &dyn Merit) = match &self.model {
+            Model::Dense(f, merit) => (&**f, merit),
+            Model::Sparse(f, merit) => (&**f, merit),
+            Model::Projected { f, form, .. } => (&**f, &**form),
+        };
+        Objective { inner, merit, regularizer: &self.regularizer }
+    }
+
+    fn coordinates(&self) -> &[String] {
+        &self.coordinates
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = self.notes.clone();
+        notes.extend(self.settings.bounds().note());
+        notes
+    }
+
+    fn answer(&self, solution: &Solution) -> Result<PolicyAnswer, Error> {
+        let residuals = self.residuals(&solution.theta);
+        let left = residuals.iter().filter(|residual| !residual.is_nan());
+        let (sum, count) = left.fold((0.0, 0.0), |(sum, count), r| (sum + r * r, count + 1.0));
+        Ok(PolicyAnswer {
+            states: self.states.clone(),
+            values: self.values(&solution.theta),
+            residuals: residuals.iter().map(|r| (!r.is_nan()).then_some(*r)).collect(),
+            visits: self.seen.then(|| self.visits.clone()),
+            mean_squared_residual: sum / count,
+            closed_form: ClosedForm::new(self, &solution.theta),
+        })
+    }
+}
+
 /// Where nothing is said.
 const DISCOUNT: f64 = 0.9;
 
 /// The transitions that leave each state.
-fn visits(moves: &KnownMoves, states: usize) -> Vec<u64> {
+fn visits(moves: &ProcessMoves, states: usize) -> Vec<u64> {
     match moves {
-        KnownMoves::List(moves) => {
+        ProcessMoves::List(moves) => {
             let mut visits = vec![0; states];
             moves.from.iter().for_each(|&s| visits[s as usize] += 1);
             visits
         }
-        KnownMoves::Matrix { probabilities, .. } => {
+        ProcessMoves::Matrix { probabilities, .. } => {
             let rows = probabilities.chunks_exact(states);
             rows.map(|row| row.iter().filter(|p| **p > 0.0).count() as u64).collect()
         }
@@ -206,12 +278,12 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    fn bellman(&self, features: StateFeatures, moves: KnownMoves) -> Result<Model> {
+    fn bellman(&self, features: StateFeatures, moves: ProcessMoves) -> Result<Model, Error> {
         let square = Square::new(1.0)?;
         match (features, moves) {
-            (StateFeatures::Rows { d, rows }, KnownMoves::Matrix { probabilities, rewards }) => {
+            (StateFeatures::Rows { d, rows }, ProcessMoves::Matrix { probabilities, rewards }) => {
                 if self.discount >= 1.0 {
-                    bail!("{}", self.endless(None));
+                    return Err(self.endless(self.states[0].clone()).into());
                 }
                 let f = Bellman::new(d, rows, probabilities, rewards, self.discount)?;
                 Ok(Model::Dense(Box::new(f), square))
@@ -219,33 +291,28 @@ impl Build<'_> {
             (features, moves) => {
                 let moves = self.described(moves.into_list(self.states.len()));
                 let f = Transitions::new(features, moves, self.discount)
-                    .map_err(|error| self.refused(&error))?;
+                    .map_err(|error| self.refused(error))?;
                 Ok(Model::Sparse(Box::new(f), square))
             }
         }
     }
 
-    fn projected(&self, features: StateFeatures, moves: KnownMoves) -> Result<Model> {
+    fn projected(&self, features: StateFeatures, moves: ProcessMoves) -> Result<Model, Error> {
         let moves = self.described(moves.into_list(self.states.len()));
-        let (d, t) = (features.d(), moves.from.len());
-        if d * d > MOST_PROJECTED || t.saturating_mul(2 * d) > MOST_PROJECTED {
-            bail!(
-                "--objective projected keeps {d} x {d} numbers and two rows of {d} for each of {t} transitions; expected fewer features or transitions, or --objective bellman"
-            );
+        let (d, transitions) = (features.d(), moves.from.len());
+        if d * d > MOST_PROJECTED || transitions.saturating_mul(2 * d) > MOST_PROJECTED {
+            return Err(PolicyError::TooLarge { d, transitions }.into());
         }
         if self.discount >= 1.0 && matches!(features, StateFeatures::OneHot { .. }) {
             // Where no end can be reached the equations of LSTD are singular, as those of the
             // Bellman error are.
             Transitions::new(features.clone(), moves.clone(), self.discount)
-                .map_err(|error| self.refused(&error))?;
+                .map_err(|error| self.refused(error))?;
         }
         let f = Mspbe::of_moves(&features, &moves, self.discount)
-            .map_err(|error| self.refused(&error))?;
-        let Problem { inner, merit, .. } = f.problem(0.0).map_err(|_| {
-            anyhow!(
-                "--objective projected: the {d} features of the states in {t} transitions are linearly dependent; expected fewer features, or transitions through more states"
-            )
-        })?;
+            .map_err(|error| self.refused(error))?;
+        let Problem { inner, merit, .. } =
+            f.problem(0.0).map_err(|_| PolicyError::DependentFeatures { d, transitions })?;
         Ok(Model::Projected { f: Box::new(inner), form: Box::new(merit), features, moves })
     }
 
@@ -262,32 +329,22 @@ impl Build<'_> {
         }
     }
 
-    /// The library's reason with the names of states, and the flags that help.
-    fn refused(&self, error: &innermean::InvalidSetting) -> anyhow::Error {
+    /// The library's reason with the names of states.
+    fn refused(&self, error: InvalidSetting) -> Error {
         let state = |text: &str| {
             let place: u32 = text.rsplit("state ").next()?.parse().ok()?;
             let s = self.places.iter().position(|found| *found == Some(place))?;
             Some(self.states[s].clone())
         };
         match (error.name(), state(error.value())) {
-            ("discount", Some(name)) => anyhow!("{}", self.endless(Some(&name))),
-            ("weights", Some(name)) => {
-                anyhow!(
-                    "the weights of the transitions from state '{name}' are all zero; expected one above 0"
-                )
-            }
-            ("from", Some(name)) => anyhow!(
-                "no transition leaves state '{name}', so that nothing says what its value is; expected --terminal {name}, or features that describe it"
-            ),
-            _ => anyhow!("{error}"),
+            ("discount", Some(name)) => self.endless(name).into(),
+            ("weights", Some(name)) => PolicyError::NoWeight(name).into(),
+            ("from", Some(name)) => PolicyError::Unknown(name).into(),
+            _ => error.into(),
         }
     }
 
-    fn endless(&self, from: Option<&str>) -> String {
-        let from = from.map_or_else(|| some_of(&self.states[..1]), str::to_owned);
-        format!(
-            "--discount {}: from state '{from}' no end can be reached, so that its value need not be finite; expected a discount below 1, or --terminal NAME for the states that end an episode",
-            self.discount
-        )
+    fn endless(&self, state: String) -> PolicyError {
+        PolicyError::Endless { discount: self.discount, state }
     }
 }

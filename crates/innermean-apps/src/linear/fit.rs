@@ -3,36 +3,35 @@
 use innermean::elementary::Elementary;
 use serde::Serialize;
 
-use super::data::Target;
-use super::loss::Loss;
+use super::{Loss, Target};
 
 /// In numbers, of which a kind of target has its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Fit {
+pub enum LinearFit {
+    /// Of targets that are numbers.
     Numbers {
-        /// None if the target is constant.
+        /// The share of the variance that is explained. None if the target is constant.
         r_squared: Option<f64>,
+        /// The root of the mean squared error.
         root_mean_square_error: f64,
+        /// The mean of absolute errors.
         mean_absolute_error: f64,
     },
+    /// Of two classes.
     Classes {
+        /// The share of rows whose score has the right sign.
         accuracy: f64,
         /// The share of the larger class.
         baseline: f64,
-        /// Where scores are log odds.
+        /// The mean logistic loss, where scores are log odds.
         log_loss: Option<f64>,
     },
 }
 
-impl Fit {
+impl LinearFit {
     /// Of these scores; weights have mean 1.
-    pub(super) fn new(
-        target: &Target,
-        scores: &[f64],
-        weights: Option<&[f64]>,
-        loss: Loss,
-    ) -> Self {
+    pub fn new(target: &Target, scores: &[f64], weights: Option<&[f64]>, loss: Loss) -> Self {
         let n = scores.len() as f64;
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         let mean = |term: &dyn Fn(usize) -> f64| {
@@ -44,7 +43,7 @@ impl Fit {
                 let spread = mean(&|i| (targets[i] - center).powi(2));
                 let square = mean(&|i| (scores[i] - targets[i]).powi(2));
                 let constant = targets.iter().all(|t| *t == targets[0]);
-                Fit::Numbers {
+                LinearFit::Numbers {
                     r_squared: (!constant && spread > 0.0).then(|| 1.0 - square / spread),
                     root_mean_square_error: square.sqrt(),
                     mean_absolute_error: mean(&|i| (scores[i] - targets[i]).abs()),
@@ -52,7 +51,7 @@ impl Fit {
             }
             Target::Classes(_, labels) => {
                 let positive = mean(&|i| f64::from(u8::from(labels[i] > 0.0)));
-                Fit::Classes {
+                LinearFit::Classes {
                     accuracy: mean(&|i| {
                         f64::from(u8::from((scores[i] > 0.0) == (labels[i] > 0.0)))
                     }),
@@ -70,7 +69,7 @@ impl Fit {
 }
 
 /// The probability of the positive class.
-pub(super) fn probability(score: f64) -> f64 {
+pub fn probability(score: f64) -> f64 {
     let e = (-score.abs()).exponential();
     (if score < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }

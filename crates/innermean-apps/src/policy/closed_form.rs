@@ -3,19 +3,20 @@
 use innermean::optimum::direct;
 use serde::Serialize;
 
-use super::flags::PolicyFlags;
-use super::task::Task;
-use crate::flags::regularizer::Constraint;
+use super::PolicyTask;
+use crate::penalty::Constraint;
+use crate::run::Task;
 
 /// How far the answer lies from the closed form.
-#[derive(Debug, Serialize)]
-pub(super) struct ClosedForm {
-    /// Which one, or why there is none.
-    pub(super) source: String,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClosedForm {
+    /// Which one, or why there is none, with parameters in backquotes; see
+    /// [`spell`](crate::wording::spell).
+    pub source: String,
     /// `|theta - theta*| / |theta*|`
-    pub(super) theta_distance: Option<f64>,
+    pub theta_distance: Option<f64>,
     /// `|V - V*| / |V*|`, over all states
-    pub(super) values_distance: Option<f64>,
+    pub values_distance: Option<f64>,
 }
 
 /// Beyond this many features a closed form takes longer than the run.
@@ -23,12 +24,12 @@ const MOST_COORDINATES: usize = 1000;
 
 impl ClosedForm {
     /// Solves, if that is possible and not too long.
-    pub(super) fn new(task: &Task, flags: &PolicyFlags, theta: &[f64]) -> Self {
+    pub(super) fn new(task: &PolicyTask, theta: &[f64]) -> Self {
         let none =
             |why: String| ClosedForm { source: why, theta_distance: None, values_distance: None };
-        let penalty = flags.regularizer.penalty;
-        if penalty.l1 > 0.0 || flags.regularizer.constraint != Constraint::None {
-            return none("none with --l1 or --constraint".to_owned());
+        let penalty = task.settings().penalty;
+        if penalty.l1 > 0.0 || task.settings().constraint != Constraint::None {
+            return none("none with `l1` or `constraint`".to_owned());
         }
         let problem = task.problem();
         let d = problem.inner.d();
@@ -43,7 +44,7 @@ impl ClosedForm {
         };
         let Some(exact) = exact else {
             return none(format!(
-                "none: the equations ({name}) are singular, and other theta are as good; expected fewer features, or --l2"
+                "none: the equations ({name}) are singular, and other theta are as good; expected fewer features, or `l2`"
             ));
         };
         ClosedForm {

@@ -1,17 +1,16 @@
 //! A search over a small logarithmic grid of steps, for comparisons that are fair: judged by the
 //! calls to a gap.
 
-use anyhow::Result;
 use innermean::{Choice, Knob, MethodInfo, StepRule};
 
-use crate::output::human::significant;
-use crate::run::settings::Settings;
+use super::MethodSettings;
+use crate::wording::numbers::significant;
 
 /// Steps are tried at these multiples of a method's own, about half a decade apart.
 const ALONE: [f64; 7] = [1.0, 3.0, 0.3, 10.0, 0.1, 30.0, 0.03];
 const TOGETHER: [f64; 5] = [1.0, 3.0, 0.3, 10.0, 0.1];
 /// The gap that a setting is judged by: who needs the fewest calls to it.
-pub(crate) const JUDGED_AT: f64 = 1e-6;
+pub const JUDGED_AT: f64 = 1e-6;
 /// Where the best lies at the edge of the grid, it is widened up to so many times, by this factor.
 const WIDENED: usize = 6;
 const WIDER: f64 = 3.0;
@@ -20,24 +19,25 @@ const PATIENCE: f64 = 1.2;
 
 /// How good a trial was; smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(crate) struct Score {
+pub struct Score {
     /// Whether the judged gap was not reached.
-    pub(crate) missed: bool,
+    pub missed: bool,
     /// Calls to it or, if it was missed, the last gap.
-    pub(crate) cost: f64,
+    pub cost: f64,
 }
 
 /// The steps around which a method is tuned.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct OwnSteps {
+pub struct OwnSteps {
     alpha_theta: f64,
     alpha_w: Option<f64>,
 }
 
 /// The best of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) choice: Choice,
+pub struct Found {
+    /// What was said about the method, with the best steps.
+    pub choice: Choice,
     score: Score,
     /// Of the method's own steps.
     factors: (f64, f64),
@@ -49,14 +49,14 @@ pub(crate) struct Found {
 
 /// The choice that a search begins with: automatic steps leave nothing to tune, so that scaled ones
 /// stand in for them.
-pub(crate) fn tunable(info: &MethodInfo, choice: Choice) -> Choice {
+pub fn tunable(info: &MethodInfo, choice: Choice) -> Choice {
     let rule = info.settings.contains(&Knob::Rule).then(|| choice.rule.unwrap_or(StepRule::Scaled));
     Choice { rule, ..choice }
 }
 
 impl OwnSteps {
     /// Those of a method with these settings; none if it has no step on theta.
-    pub(crate) fn of(info: &MethodInfo, settings: &Settings) -> Option<Self> {
+    pub fn of(info: &MethodInfo, settings: &MethodSettings) -> Option<Self> {
         let has =
             |knob, name| info.settings.contains(&knob).then(|| settings.number(name)).flatten();
         Some(OwnSteps {
@@ -74,12 +74,15 @@ impl OwnSteps {
 
     /// Tries all, and more where the best lies at the edge; `trial(choice, most_calls)` says how
     /// good one is, or nothing if the search is to end. None if it ended so.
-    pub(crate) fn search(
+    ///
+    /// # Errors
+    /// Those of a trial.
+    pub fn search<E>(
         self,
         base: Choice,
         most_calls: u64,
-        mut trial: impl FnMut(&Choice, u64) -> Result<Option<Score>>,
-    ) -> Result<Option<Found>> {
+        mut trial: impl FnMut(&Choice, u64) -> Result<Option<Score>, E>,
+    ) -> Result<Option<Found>, E> {
         let mut most_calls = most_calls;
         let mut best: Option<Found> = None;
         let mut waiting = self.grid();
@@ -136,7 +139,7 @@ fn beyond((a, b): (f64, f64), tried: &[(f64, f64)], two: bool) -> Vec<(f64, f64)
 
 impl Found {
     /// What was chosen, as multiples of `base` steps, such as "the paper's".
-    pub(crate) fn sentence(&self, base: &str) -> String {
+    pub fn sentence(&self, base: &str) -> String {
         let (a, b) = self.factors;
         let times = |factor: f64| format!("{} times", significant(factor, 2));
         let steps = if self.own.alpha_w.is_some() {
@@ -170,7 +173,9 @@ mod tests {
                     * (away(choice.alpha_theta, 0.5 * least.0)
                         + away(choice.alpha_w, 2.0 * least.1))
         };
-        let trial = |choice: &Choice, _| Ok(Some(Score { missed: false, cost: cost(choice) }));
+        let trial = |choice: &Choice, _| {
+            Ok::<_, std::convert::Infallible>(Some(Score { missed: false, cost: cost(choice) }))
+        };
         own.search(Choice::default(), 1_000_000, trial)
             .expect("no error")
             .expect("it was not stopped")

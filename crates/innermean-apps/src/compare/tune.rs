@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
 use innermean::Solution;
 
-use super::Origin;
-use super::contest::{Contest, Entrant, Limits};
-use super::progress::Line;
-use crate::run::settings::Settings;
+use super::SettingsFrom;
+use super::contest::{Contest, Entrant, Limits, Spectator};
+use crate::error::Error;
+use crate::run::MethodSettings;
 use crate::run::tuning::{self, JUDGED_AT, OwnSteps, Score};
 
 /// A trial has this part of a run's seconds.
@@ -20,28 +19,28 @@ pub(super) fn best(
     contest: &Contest<'_>,
     entrant: Entrant,
     interrupt: &AtomicBool,
-    line: &mut Line,
-) -> Result<(Entrant, Option<String>)> {
+    spectator: &mut dyn Spectator,
+) -> Result<(Entrant, Option<String>), Error> {
     let entrant = Entrant { choice: tuning::tunable(entrant.info, entrant.choice), ..entrant };
-    let own = Settings::of(&contest.method(&entrant, &entrant.choice)?, entrant.choice.rule)?;
+    let own = MethodSettings::of(&contest.method(&entrant, &entrant.choice)?, entrant.choice.rule);
     let Some(own) = OwnSteps::of(entrant.info, &own) else {
         return Ok((entrant, Some("it has no steps to tune".to_owned())));
     };
-    let found = own.search(entrant.choice, contest.flags.max_calls, |choice, max_calls| {
+    let found = own.search(entrant.choice, contest.settings.max_calls, |choice, max_calls| {
         let limits = Limits {
-            until: contest.flags.until.max(JUDGED_AT),
+            until: contest.settings.until.max(JUDGED_AT),
             max_calls,
-            max_seconds: SHARE * contest.flags.max_seconds,
+            max_seconds: SHARE * contest.settings.max_seconds,
         };
-        let run = contest.once(&contest.method(&entrant, choice)?, limits, interrupt, line);
-        Ok((!interrupt.load(Ordering::Relaxed)).then(|| score(contest, &run)))
+        let run = contest.once(&contest.method(&entrant, choice)?, limits, interrupt, spectator);
+        Ok::<_, Error>((!interrupt.load(Ordering::Relaxed)).then(|| score(contest, &run)))
     })?;
     let Some(found) = found else {
         return Ok((entrant, Some("the search was interrupted".to_owned())));
     };
-    let base = if entrant.origin == Origin::Paper { "the paper's" } else { "its own" };
+    let base = if entrant.origin == SettingsFrom::Paper { "the paper's" } else { "its own" };
     let text = found.sentence(base);
-    Ok((Entrant { choice: found.choice, origin: Origin::Tuned, ..entrant }, Some(text)))
+    Ok((Entrant { choice: found.choice, origin: SettingsFrom::Tuned, ..entrant }, Some(text)))
 }
 
 fn score(contest: &Contest<'_>, run: &Solution) -> Score {

@@ -1,0 +1,261 @@
+//! From groups and settings to a model of rows.
+
+use innermean::problems::scaling::Scaling;
+use innermean::{Groups, Merit, Objective, Regularizer, Solution};
+use serde::{Deserialize, Serialize};
+
+use super::fit::{self, GroupFit, RowScores, WorstGroup};
+use super::model::Model;
+use super::{BagData, BagLink, BagLoss, BagsError};
+use crate::error::{Error, same_length};
+use crate::penalty::Penalty;
+use crate::run::Task;
+use crate::wording::Note;
+
+/// What is minimised: the mean loss of groups, and norms of the coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BagSettings {
+    /// What a row's score becomes, and so what a group's label is.
+    pub link: BagLink,
+    /// The loss of a group's average; by default square for identity, poisson for exp,
+    /// cross-entropy for the others.
+    pub loss: Option<BagLoss>,
+    /// Whether there is an intercept. It is never penalised.
+    pub intercept: bool,
+    /// Whether columns of very different size are brought to one scale for the run, which changes
+    /// its speed alone.
+    pub scaling: bool,
+    /// Norms of the coefficients.
+    #[serde(flatten)]
+    pub penalty: Penalty,
+}
+
+impl Default for BagSettings {
+    fn default() -> Self {
+        BagSettings {
+            link: BagLink::default(),
+            loss: None,
+            intercept: true,
+            scaling: true,
+            penalty: Penalty::default(),
+        }
+    }
+}
+
+impl BagSettings {
+    /// The loss that was asked for, or that goes with the link.
+    ///
+    /// # Errors
+    /// If the loss does not go with the link.
+    pub fn loss(&self) -> Result<BagLoss, Error> {
+        let usual = self.link.usual_loss();
+        match self.loss {
+            None => Ok(usual),
+            Some(loss) if loss == usual => Ok(loss),
+            Some(BagLoss::Square) if self.link == BagLink::Logistic => Ok(BagLoss::Square),
+            Some(loss) => Err(BagsError::OtherLoss {
+                loss,
+                link: self.link,
+                expected: if self.link == BagLink::Logistic {
+                    "cross-entropy or square".to_owned()
+                } else {
+                    usual.to_string()
+                },
+            }
+            .into()),
+        }
+    }
+}
+
+/// What theta means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct BagAnswer {
+    /// Groups with a label.
+    pub groups: usize,
+    /// Their rows.
+    pub rows: usize,
+    /// How near the averages of groups come to their labels.
+    pub group_fit: GroupFit,
+    /// The groups that are missed most.
+    pub worst_groups: Vec<WorstGroup>,
+    /// How well single rows are predicted, where their labels are known.
+    pub row_scores: Option<RowScores>,
+    /// Whether coefficients may grow without end.
+    #[serde(skip)]
+    pub warning: Option<Note>,
+    /// Of all rows, one number or one for each class; empty where features were not kept.
+    #[serde(skip)]
+    pub predictions: Vec<f64>,
+    /// Of all labelled groups, one number or one for each class.
+    #[serde(skip)]
+    pub fitted: Vec<f64>,
+}
+
+/// The problem as the library has it, seen through pointers.
+pub type BagProblem<'a> = Objective<'a>;
+
+/// Groups and settings made into a problem.
+pub struct BagTask {
+    settings: BagSettings,
+    loss: BagLoss,
+    data: BagData,
+    /// Of all rows, in units of the run, if they are needed again.
+    features: Vec<f64>,
+    model: Model,
+    merit: Box<dyn Merit>,
+    regularizer: Box<dyn Regularizer>,
+    scaling: Scaling,
+    /// Of the coordinates.
+    names: Vec<String>,
+}
+
+/// Groups that are named because they are fitted badly.
+const WORST: usize = 3;
+
+impl BagTask {
+    /// The problem of these groups; `features` holds a row of numbers for each row of the data.
+    ///
+    /// # Errors
+    /// If settings contradict each other or are out of their range, or numbers are not finite.
+    pub fn new(
+        data: BagData,
+        mut features: Vec<f64>,
+        settings: &BagSettings,
+    ) -> Result<Self, Error> {
+        let loss = settings.loss()?;
+        let BagSettings { link, intercept, penalty, .. } = *settings;
+        let width = data.feature_names.len();
+        same_length("numbers in the rows", features.len(), width * data.groups.len())?;
+        let scaling = if settings.scaling && !features.is_empty() {
+            let classes = if link == BagLink::Softmax { data.label_names.len() } else { 1 };
+            Scaling::of_rows(&mut features, width, intercept).of_classes(classes)
+        } else {
+            Scaling::default()
+        };
+        let model = Model::new(&data, &features, link, loss, intercept)?;
+        let g = penalty.regularizer_of_head(intercept.then(|| model.penalised()))?;
+        let merit = model.merit(&data, loss)?;
+        let regularizer = scaling.regularizer(g)?;
+        let names = model.coordinates(&data);
+        let settings = *settings;
+        Ok(BagTask { settings, loss, data, features, model, merit, regularizer, scaling, names })
+    }
+
+    /// Gives the features back to memory: rows are then not predicted, nor scored.
+    #[must_use]
+    pub fn without_rows(mut self) -> Self {
+        self.features = Vec::new();
+        self
+    }
+
+    /// The settings that it was made with.
+    pub fn settings(&self) -> &BagSettings {
+        &self.settings
+    }
+
+    /// The loss, given or that of the link.
+    pub fn loss(&self) -> BagLoss {
+        self.loss
+    }
+
+    /// Groups and labels.
+    pub fn data(&self) -> &BagData {
+        &self.data
+    }
+
+    /// The labelled groups as the library has them.
+    pub fn groups(&self) -> &Groups {
+        self.model.groups()
+    }
+
+    /// The objective in words.
+    pub fn formula(&self) -> String {
+        let mut terms = vec![
+            match self.loss {
+                BagLoss::CrossEntropy => "mean cross-entropy of groups",
+                BagLoss::Square => "mean square of (average - label)",
+                BagLoss::Poisson => "half the deviance of counts for each row",
+            }
+            .to_owned(),
+        ];
+        terms.extend(self.settings.penalty.terms("coefficients"));
+        terms.join(" + ")
+    }
+}
+
+impl Task for BagTask {
+    type Answer = BagAnswer;
+
+    fn problem(&self) -> BagProblem<'_> {
+        Objective {
+            inner: self.model.inner(),
+            merit: &*self.merit,
+            regularizer: &*self.regularizer,
+        }
+    }
+
+    fn coordinates(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Those of the data first.
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = self.data.notes().to_vec();
+        notes.extend(self.scaling.is_on().then_some(Note::Scaled));
+        let (labels, coefficients) = (self.data.labels.len(), self.names.len());
+        if self.settings.penalty.l2 == 0.0 && labels < coefficients {
+            notes.push(Note::FewerLabels { coefficients });
+        }
+        notes
+    }
+
+    fn start(&self) -> Option<Vec<f64>> {
+        Some(self.model.start(&self.data))
+    }
+
+    fn scaled(&self, theta: Vec<f64>) -> Vec<f64> {
+        self.scaling.scaled(&theta)
+    }
+
+    fn restate(&self, tolerance: f64, solution: &mut Solution) {
+        self.scaling.restate(self.problem(), tolerance, solution);
+    }
+
+    fn answer(&self, solution: &Solution) -> Result<BagAnswer, Error> {
+        let BagSettings { link, penalty, .. } = self.settings;
+        // In units of the run, as the features are.
+        let (data, z) = (&self.data, self.scaling.scaled(&solution.theta));
+        let fitted = self.model.fitted(data, self.loss, &z);
+        let sizes = self.model.sizes();
+        let counts = link == BagLink::Exp;
+        let ell = data.label_names.len();
+        let worst = fit::worst(&data.labels, &fitted, &sizes, counts, WORST);
+        let worst_groups = worst.into_iter().map(|(i, c)| WorstGroup {
+            group: data.group_names[i].clone(),
+            rows: sizes[i] as usize,
+            label: data.labels[i * ell + c],
+            fitted: fitted[i * ell + c] * if counts { sizes[i] } else { 1.0 },
+            class: (ell > 1).then(|| data.label_names[c].clone()),
+        });
+        let separated = fit::separated(link, &data.labels, &fitted, &sizes);
+        let predictions = if self.features.is_empty() {
+            Vec::new()
+        } else {
+            self.model.predictions(&self.features, &z)?
+        };
+        let row_labels = data.row_labels.as_ref().filter(|_| !predictions.is_empty());
+        Ok(BagAnswer {
+            groups: sizes.len(),
+            rows: self.model.groups().rows(),
+            group_fit: fit::of_groups(link, self.loss, &data.labels, &fitted, &sizes),
+            worst_groups: worst_groups.collect(),
+            row_scores: row_labels.map(|labels| fit::of_rows(link, labels, &predictions)),
+            warning: penalty.warning_if_separated(separated),
+            predictions,
+            fitted,
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! What an application decides or finds without being asked.
+
+use std::fmt;
+
+use super::numbers::{grouped, significant, some_of};
+
+/// Something worth telling whoever asked for a fit. Its sentence names parameters in backquotes;
+/// [`spell`](super::spell) writes them as a face does.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Columns were brought to one scale for the run.
+    Scaled,
+    /// These columns are not told apart by the data, nor by a ridge.
+    Undetermined(Vec<String>),
+    /// The given start violates the constraint; the run begins at its projection.
+    StartMoved,
+    /// An l1 norm was given beside a constraint that makes it constant.
+    IdleL1,
+    /// The width of the Huber function of a portfolio's risk.
+    RiskWidth(f64),
+    /// Without a bound on the weights, a Huber risk may not have a minimum.
+    RiskMayFall,
+    /// Some portfolio has a return and no risk.
+    NoRisk {
+        /// Rows of returns.
+        periods: usize,
+        /// Columns of returns.
+        assets: usize,
+    },
+    /// Nothing makes the weights sum to 1.
+    FreeSum,
+    /// Which class a positive score stands for.
+    Classes {
+        /// The class of scores above 0.
+        positive: String,
+        /// The class of scores below 0.
+        negative: String,
+    },
+    /// The width of the Huber loss, found from the targets.
+    LossWidth(f64),
+    /// Fewer rows than coefficients, and no penalty.
+    FewerRows {
+        /// How many coefficients there are.
+        coefficients: usize,
+    },
+    /// So many rows have weight 0.
+    NoWeight(usize),
+    /// Columns without an entry are left out.
+    UnusedColumns {
+        /// How many.
+        left_out: usize,
+        /// Of so many.
+        all: usize,
+    },
+    /// Features that are zero in every row.
+    ZeroFeatures {
+        /// How many.
+        zero: usize,
+        /// Of so many.
+        all: usize,
+    },
+    /// Every row is on the right side, and no penalty bounds the coefficients.
+    Separated,
+    /// Fewer labels than coefficients, and no ridge.
+    FewerLabels {
+        /// How many coefficients there are.
+        coefficients: usize,
+    },
+    /// Groups without a label.
+    Unlabelled {
+        /// How many.
+        groups: usize,
+        /// One of them.
+        example: String,
+        /// Their rows.
+        rows: usize,
+    },
+    /// Labels of groups that have no rows.
+    WithoutRows {
+        /// How many.
+        groups: usize,
+        /// One of them.
+        example: String,
+    },
+    /// The discount, where none was given.
+    Discount(f64),
+    /// States that are entered and never left, taken as terminal.
+    NeverLeftTerminal(Vec<String>),
+    /// States that are entered and never left, valued by their features.
+    NeverLeftBootstrap(Vec<String>),
+    /// States of a generated process that its log does not visit.
+    Unvisited(usize),
+    /// Gaps that break sequences.
+    Gaps(usize),
+    /// Parts of sequences that are shorter than an n-gram.
+    Short {
+        /// The length of an n-gram.
+        order: usize,
+        /// How many parts are shorter.
+        parts: usize,
+    },
+    /// Labels that are not classes of the language.
+    UnknownLabels {
+        /// Which.
+        labels: Vec<String>,
+        /// In how many rows.
+        rows: usize,
+    },
+    /// Features with one value for all steps.
+    ConstantFeatures(Vec<String>),
+    /// The search for a start was interrupted.
+    SearchCutShort,
+}
+
+/// Names that are listed before the rest is counted.
+const MOST_NAMES: usize = 5;
+
+impl fmt::Display for Note {
+    #[expect(clippy::too_many_lines, reason = "a sentence each")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::Scaled => f.write_str(
+                "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
+                 they are (`scaling`).",
+            ),
+            Note::Undetermined(names) => {
+                let listed = names.iter().take(MOST_NAMES).map(String::as_str);
+                let mut listed: Vec<&str> = listed.collect();
+                let more = format!("{} others", names.len().saturating_sub(MOST_NAMES));
+                if names.len() > MOST_NAMES {
+                    listed.push(&more);
+                }
+                let are = if listed.len() == 1 { "is" } else { "are" };
+                write!(
+                    f,
+                    "The data do not tell all coefficients apart: {} {are} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give `l2`, or leave them out.",
+                    listed.join(", ")
+                )
+            }
+            Note::StartMoved => f.write_str(
+                "The start given is not allowed by the constraint; the run begins at the allowed point next to it.",
+            ),
+            Note::IdleL1 => f.write_str(
+                "`l1` changes nothing with `constraint=long-only`: the l1 norm of such weights is always 1. It is left out.",
+            ),
+            Note::RiskWidth(width) => {
+                write!(f, "The Huber function bends at {} (`huber_width`).", significant(*width, 4))
+            }
+            Note::RiskMayFall => f.write_str(
+                "With `risk=huber`, risk grows no faster than return for large weights, so that without a bound on the \
+                 weights the objective may fall for ever. Add `constraint=long-only`, `constraint=box=LO,HI` or `l2=WEIGHT`.",
+            ),
+            Note::NoRisk { periods, assets } => write!(
+                f,
+                "With {periods} periods for {assets} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a `constraint`, or `l2`."
+            ),
+            Note::FreeSum => f.write_str(
+                "Without a constraint the weights need not sum to 1; see `constraint`.",
+            ),
+            Note::Classes { positive, negative } => write!(
+                f,
+                "A score above 0 speaks for '{positive}', one below for '{negative}'."
+            ),
+            Note::LossWidth(width) => write!(
+                f,
+                "The Huber loss is a square up to {} (`huber_width`).",
+                significant(*width, 4)
+            ),
+            Note::FewerRows { coefficients } => write!(
+                f,
+                "There are fewer rows than coefficients ({}), so that many fits are equally good: give `l2` or `l1`.",
+                grouped(*coefficients as u64)
+            ),
+            Note::NoWeight(rows) => write!(
+                f,
+                "Rows left out because their weight is 0: {}.",
+                grouped(*rows as u64)
+            ),
+            Note::UnusedColumns { left_out, all } => write!(
+                f,
+                "Columns that no row mentions are left out: {} of {}; their coefficients are zero.",
+                grouped(*left_out as u64),
+                grouped(*all as u64)
+            ),
+            Note::ZeroFeatures { zero, all } => write!(
+                f,
+                "Features that are zero in every row: {} of {}; their coefficients say nothing.",
+                grouped(*zero as u64),
+                grouped(*all as u64)
+            ),
+            Note::Separated => f.write_str(
+                "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
+                 the loss is still smaller. Give `l2`.",
+            ),
+            Note::FewerLabels { coefficients } => write!(
+                f,
+                "There are fewer labels than coefficients ({coefficients}), so that many fits are equally good: give `l2`, or fewer `columns`."
+            ),
+            Note::Unlabelled { groups, example, rows } => write!(
+                f,
+                "Groups without a label: {}, such as '{example}'. Their {} rows take no part in the fit; `predictions` has them too.",
+                grouped(*groups as u64),
+                grouped(*rows as u64)
+            ),
+            Note::WithoutRows { groups, example } => write!(
+                f,
+                "Labels of groups without rows left out: {}, such as '{example}'.",
+                grouped(*groups as u64)
+            ),
+            Note::Discount(discount) => {
+                write!(f, "The discount is {discount}, as none was given (`discount`).")
+            }
+            Note::NeverLeftTerminal(states) => {
+                write!(f, "Entered and never left, and so of value 0: {}.", some_of(states))
+            }
+            Note::NeverLeftBootstrap(states) => write!(
+                f,
+                "Entered and never left, and valued by their features alone: {}.",
+                some_of(states)
+            ),
+            Note::Unvisited(states) => {
+                write!(f, "States that the walk never came to, and that are left out: {states}.")
+            }
+            Note::Gaps(gaps) => write!(
+                f,
+                "Gaps between steps: {}; no n-gram lies across one (`gaps=ignore`).",
+                grouped(*gaps as u64)
+            ),
+            Note::Short { order, parts } => write!(
+                f,
+                "Sequences or parts of fewer than {order} steps: {}; they hold no n-gram and are classified, but not learnt from.",
+                grouped(*parts as u64)
+            ),
+            Note::UnknownLabels { labels, rows } => {
+                let shown: Vec<String> =
+                    labels.iter().take(MOST_NAMES).map(|label| format!("'{label}'")).collect();
+                let more = if labels.len() > MOST_NAMES { ", ..." } else { "" };
+                write!(
+                    f,
+                    "Labels that are no class of the language: {}{more} in {} rows, which are not scored.",
+                    shown.join(", "),
+                    grouped(*rows as u64)
+                )
+            }
+            Note::ConstantFeatures(names) => {
+                write!(f, "Features that are always the same and say nothing: {}.", names.join(", "))
+            }
+            Note::SearchCutShort => {
+                f.write_str("The search was cut short: the start may be far from the best.")
+            }
+        }
+    }
+}
