@@ -1,24 +1,36 @@
 //! Linear instrumental variables by the generalised method of moments (Hansen, 1982).
 //!
 //! Row j has regressors `x_j` in `R^d`, some of them correlated with the error, instruments `z_j` in
-//! `R^ell`, `ell >= d`, that are not, and an outcome `y_j`. At the truth the moments
-//! `z_j (y_j - <x_j, theta>)` have mean zero, so that
+//! `R^ell`, `ell >= d`, that are not, and an outcome `y_j`. Regressors that are exogenous, the
+//! constant among them, are instruments too. At the true theta the moments `z_j (y_j - <x_j, theta>)`
+//! have mean zero:
 //!
 //! ```text
 //! min over theta of  u' C^-1 u / 2  with  u = (1/n) sum_j z_j (y_j - <x_j, theta>)
 //! f_theta(y_j) = z_j (y_j - <x_j, theta>),  n_X = 1,  n_Y = n
 //! ```
 //!
-//! With `C = (1/n) sum_j z_j z_j'` this is two-stage least squares, which is efficient where errors
-//! have one variance. With the covariance of the moments at its answer for C it is efficient in any
-//! case, the second step; twice the objective times n is then Hansen's J, chi-squared with `ell - d`
-//! degrees of freedom if all instruments are valid.
+//! With `C = (1/n) sum_j z_j z_j'` this is two-stage least squares, efficient where errors have one
+//! variance. With the covariance of the moments at a first estimate for C it is efficient in any
+//! case, the second step; `n u' C^-1 u` is then Hansen's J, chi-squared with `ell - d` degrees of
+//! freedom if all instruments are valid. [`Moments::fit`] does it in closed form; as an f with the
+//! [`QuadraticForm`] of [`MomentsFit::form`] for phi, it takes penalties, constraints and methods
+//! like any other.
+//!
+//! A weight `v_j` of a row multiplies its regressors, instruments and outcome by `sqrt(v_j)`.
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch};
 use crate::model::inner::{Bounds, Inner, Passes, Sample, Structure};
+#[cfg(doc)]
 use crate::model::merit::QuadraticForm;
 use crate::model::setting::{InvalidSetting, all_finite};
+
+mod fit;
+mod splines;
+
+pub use fit::{JTest, MomentErrors, MomentsFit, Weighting};
+pub use splines::BSpline;
 
 /// The f of linear moments. A value and a product cost `O(d + ell)`; averages come from
 /// `A = (1/n) sum_j z_j x_j'` and `b = (1/n) sum_j z_j y_j`, which are kept.
@@ -41,8 +53,8 @@ impl Moments {
     /// for every outcome.
     ///
     /// # Errors
-    /// Unless rows are whole and as many as outcomes, numbers finite, and instruments at least as
-    /// many as regressors.
+    /// Unless there is a whole row for each outcome, all numbers are finite, and there are at least
+    /// as many instruments as regressors.
     pub fn new(
         d: usize,
         regressors: Vec<f64>,
@@ -92,40 +104,6 @@ impl Moments {
         let reach =
             rows.map(|(z, x)| (norm_squared(z) * norm_squared(x)).sqrt()).fold(0.0, f64::max);
         Ok(Moments { d, ell, regressors, instruments, outcomes, a, b, reach })
-    }
-
-    /// `C = (1/n) sum_j z_j z_j'`: two-stage least squares.
-    ///
-    /// # Errors
-    /// If the instruments do not span `R^ell`.
-    pub fn first_step(&self) -> Result<QuadraticForm, InvalidSetting> {
-        QuadraticForm::from_rows(self.ell, self.instruments.clone())
-    }
-
-    /// The covariance of the moments at theta, of clusters of rows where these depend on each other:
-    /// `(1/n) sum_c s_c s_c'` with the sum `s_c` of the moments of a cluster.
-    ///
-    /// # Errors
-    /// If they do not span `R^ell`.
-    ///
-    /// # Panics
-    /// Unless there is a cluster for each row.
-    pub fn second_step(
-        &self,
-        theta: &[f64],
-        clusters: &crate::inference::Clusters,
-    ) -> Result<QuadraticForm, InvalidSetting> {
-        let (ell, n) = (self.ell, self.outcomes.len());
-        assert_eq!(clusters.of().len(), n, "a cluster for each of {n} rows");
-        let mut sums = vec![0.0; clusters.count() * ell];
-        for (j, &c) in clusters.of().iter().enumerate() {
-            let own = &mut sums[c as usize * ell..(c as usize + 1) * ell];
-            axpy(self.residual(theta, j), self.instrument(j), own);
-        }
-        // The mean over clusters is `n / count` times that over rows.
-        let share = (clusters.count() as f64 / n as f64).sqrt();
-        sums.iter_mut().for_each(|x| *x *= share);
-        QuadraticForm::from_rows(ell, sums)
     }
 
     /// `y_j - <x_j, theta>`
