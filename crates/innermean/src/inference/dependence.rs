@@ -69,7 +69,8 @@ pub enum Dependence {
 /// Whether residuals, which are smaller than errors, are corrected for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Correction {
-    /// No: HC0, and CR0 with clusters.
+    /// No: HC0, and CR0 with clusters. Outside of linear regression, what statsmodels calls HC1 is
+    /// this, too.
     None,
     /// By `n/(n - d)`, HC1; with c clusters by `c/(c - 1) (n - 1)/(n - d)`, CR1.
     SmallSample,

@@ -62,10 +62,13 @@ fn student_t_tail(nu: f64, x: f64) -> f64 {
 /// Unless nu is above 0 and p lies strictly between 0 and 1.
 pub fn student_t_quantile(nu: f64, p: f64) -> f64 {
     assert!(p > 0.0 && p < 1.0, "a probability of {p}, expected one between 0 and 1");
-    if p < 0.5 {
-        return -student_t_quantile(nu, 1.0 - p);
-    }
-    let z = normal_quantile(p);
+    // The smaller of both tails has all its digits.
+    if p < 0.5 { -upper_quantile(nu, p) } else { upper_quantile(nu, 1.0 - p) }
+}
+
+/// The x above which Student's t lies with probability `tail <= 1/2`.
+fn upper_quantile(nu: f64, tail: f64) -> f64 {
+    let z = -normal_quantile(tail);
     if nu >= MANY_DEGREES {
         let cube = z * z * z;
         let first = (cube + z) / (4.0 * nu);
@@ -73,7 +76,7 @@ pub fn student_t_quantile(nu: f64, p: f64) -> f64 {
     }
     // Heavier tails: the quantile lies above z.
     let (mut low, mut high) = (z, 2.0 * z + 1.0);
-    while student_t_tail(nu, high) > 1.0 - p {
+    while student_t_tail(nu, high) > tail {
         (low, high) = (high, 2.0 * high);
     }
     loop {
@@ -81,7 +84,7 @@ pub fn student_t_quantile(nu: f64, p: f64) -> f64 {
         if middle <= low || middle >= high {
             return middle;
         }
-        if student_t_tail(nu, middle) > 1.0 - p {
+        if student_t_tail(nu, middle) > tail {
             low = middle;
         } else {
             high = middle;

@@ -5,7 +5,7 @@ use innermean::inference::{Resampling, bootstrap};
 use innermean::problems::moments::{BSpline, MomentErrors, Weighting};
 use innermean::{CheckOptions, Moments, Problem, Unregularized, check_problem};
 
-use super::{Peers, assert_close, normal, on_one_thread, solved};
+use super::{EXACT, Peers, assert_close, normal, on_one_thread, solved};
 
 /// Instruments z, x, 1 for the regressors x, 1, price.
 fn market(peers: &Peers) -> Moments {
@@ -39,7 +39,7 @@ fn estimates_are_those_of_linearmodels() {
         ] {
             let fit = moments.fit(&weighting).expect("identified");
             let found = moments.covariance(&fit, &errors, correction).expect("identified");
-            peers.compare(&name, &fit.theta, &found);
+            peers.compare(&name, &fit.theta, &found, EXACT);
             let j = fit.j.expect("more instruments than regressors");
             assert_eq!(j.degrees_of_freedom, 2);
             assert_close(&[j.statistic, j.p_value], &peers.numbers(&[&name, "j"]), 1e-8);
@@ -47,11 +47,12 @@ fn estimates_are_those_of_linearmodels() {
     }
     let fit = moments.fit(&Weighting::TwoStep(errors(&peers, "robust"))).expect("identified");
     let found = moments.covariance(&fit, &MomentErrors::Unadjusted, Correction::None);
-    peers.compare("two_steps_robust_then_unadjusted", &fit.theta, &found.expect("identified"));
+    let found = found.expect("identified");
+    peers.compare("two_steps_robust_then_unadjusted", &fit.theta, &found, EXACT);
     let serial = errors(&peers, "serial");
     let fit = moments.fit(&Weighting::TwoStep(serial.clone())).expect("identified");
     let found = moments.covariance(&fit, &serial, Correction::SmallSample).expect("identified");
-    peers.compare("two_steps_serial", &fit.theta, &found);
+    peers.compare("two_steps_serial", &fit.theta, &found, EXACT);
     let j = fit.j.expect("more instruments than regressors");
     assert_close(&[j.statistic, j.p_value], &peers.numbers(&["two_steps_serial", "j"]), 1e-8);
 }

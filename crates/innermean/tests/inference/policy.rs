@@ -8,7 +8,7 @@ use innermean::inference::{
 use innermean::problems::transitions::{END, Moves, StateFeatures, Transitions};
 use innermean::{Mspbe, Problem, Ridge, Square, Stop, Unregularized};
 
-use super::{Peers, assert_close, on_one_thread, solved};
+use super::{EXACT, Peers, assert_close, on_one_thread, solved};
 
 /// Features are instruments for the differences of features.
 #[test]
@@ -21,7 +21,7 @@ fn lstd_is_that_of_linearmodels() {
     let theta = problem.inner.lstd().expect("a solution");
     for suffix in ["robust", "clustered"] {
         let found = peers.sandwich(suffix).of_samples(&problem, &theta).expect("identified");
-        peers.compare(&format!("lstd_{suffix}"), &theta, &found);
+        peers.compare(&format!("lstd_{suffix}"), &theta, &found, EXACT);
     }
 }
 
