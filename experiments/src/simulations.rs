@@ -50,6 +50,7 @@ pub const SIMULATIONS: &[Simulation] = &[
     bags::CLASSES,
     bags::BOOTSTRAP,
     policy::TRAJECTORY,
+    policy::MISSPECIFIED,
     policy::EPISODES,
     policy::BELLMAN,
     policy::START_VALUE,

@@ -17,7 +17,7 @@
 //! | projected Bellman error, LSTD | transitions, episodes, or one trajectory | [`Sandwich::of_samples`] |
 //! | mean squared Bellman error from a log | transitions or episodes | [`policy::bellman`] |
 //! | instrumental variables | rows or clusters | [`Moments::covariance`](crate::Moments::covariance) |
-//! | any of them | units drawn with replacement | [`bootstrap`] |
+//! | any of them | units drawn with replacement | [`bootstrap()`] |
 //!
 //! # Conventions
 //!

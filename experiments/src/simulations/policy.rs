@@ -17,9 +17,22 @@ pub(super) const TRAJECTORY: Simulation = Simulation {
     estimator: "projected error, one trajectory of 1000 steps",
     interval: "robust",
     run: |draws| {
-        let (features, moves) = trajectory(draws, 1000);
+        let (features, moves) = trajectory(draws, 1000, |s| 1.0 + s);
         let (theta, found) = projected(&features, &moves, Dependence::Independent)?;
         Some(by_errors(&trajectory_truth(), &theta, &found))
+    },
+};
+
+/// The reward `s^2 + noise`, which no line explains: errors are correlated along the trajectory. The
+/// line is level, at the variance of s over `1 - discount`.
+pub(super) const MISSPECIFIED: Simulation = Simulation {
+    command: "policy",
+    estimator: "projected error, one trajectory of 3000 steps, features that do not fit",
+    interval: "Newey-West, 50 lags",
+    run: |draws| {
+        let (features, moves) = trajectory(draws, 3000, |s| s * s);
+        let (theta, found) = projected(&features, &moves, Dependence::Serial { lags: 50 })?;
+        Some(by_errors(&[1.0 / 0.36 / (1.0 - DISCOUNT), 0.0], &theta, &found))
     },
 };
 
@@ -28,7 +41,7 @@ pub(super) const BLOCKS: Simulation = Simulation {
     estimator: "projected error, one trajectory of 1000 steps",
     interval: "bootstrap of blocks of 20, normal",
     run: |draws| {
-        let (features, moves) = trajectory(draws, 1000);
+        let (features, moves) = trajectory(draws, 1000, |s| 1.0 + s);
         let theta = Mspbe::of_moves(&features, &moves, DISCOUNT).ok()?.lstd()?;
         let seed = draws.index(1 << 40) as u64;
         let blocks = Resampling::CircularBlocks { n: 1000, length: 20 };
@@ -87,11 +100,11 @@ fn trajectory_truth() -> [f64; 2] {
 }
 
 /// States `1, s` of a trajectory in its stationary distribution.
-fn trajectory(draws: &mut Stream, steps: usize) -> (StateFeatures, Moves) {
+fn trajectory(draws: &mut Stream, steps: usize, reward: fn(f64) -> f64) -> (StateFeatures, Moves) {
     let mut s = normal(draws) / 0.6;
     let (mut rows, mut rewards) = (vec![1.0, s], Vec::new());
     for _ in 0..steps {
-        rewards.push(1.0 + s + normal(draws));
+        rewards.push(reward(s) + normal(draws));
         s = 0.8 * s + normal(draws);
         rows.extend([1.0, s]);
     }

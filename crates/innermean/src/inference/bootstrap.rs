@@ -96,7 +96,9 @@ impl Replicates {
                 }
             }
         }
-        matrix.iter_mut().for_each(|entry| *entry /= (count - 1) as f64);
+        for entry in &mut matrix {
+            *entry /= (count - 1) as f64;
+        }
         Some(Covariance::new(d, matrix, f64::INFINITY))
     }
 

@@ -12,8 +12,9 @@ use crate::model::regularizer::Parts;
 const DIFFERENCE: f64 = 1e-3;
 /// A pivot of H, scaled to a unit diagonal, up to which coefficients count as unidentified.
 const SINGULAR: f64 = 1e-12;
-/// The share of its standard error by which a coefficient may miss the minimum.
-const MISS: f64 = 0.01;
+/// The share of its standard error by which a coefficient may miss the minimum: 95 % intervals that
+/// are off by so much cover in 94.9 %.
+const MISS: f64 = 0.1;
 /// Slopes below this share of the scores that cancel in them are rounding.
 const ROUNDING: f64 = 1e-10;
 /// A Newton step to a minimum leaves less than this share of the slope along it.
@@ -110,7 +111,9 @@ pub(crate) fn add_shifts(shifts: &[Vec<usize>], hessian: &mut [f64], d: usize) -
         }
         free += 1;
         for &r in shift {
-            shift.iter().for_each(|&c| hessian[r * d + c] += share * diagonal);
+            for &c in shift {
+                hessian[r * d + c] += share * diagonal;
+            }
         }
     }
     free
@@ -188,7 +191,9 @@ impl Bread {
         let d = theta.len();
         let mut step = slope.to_vec();
         self.solve(&mut step);
-        step.iter_mut().for_each(|x| *x = -*x);
+        for x in &mut step {
+            *x = -*x;
+        }
         let here = dot(slope, &step);
         if here.abs() > ROUNDING * cancelled(&step) {
             let mut there = theta.to_vec();

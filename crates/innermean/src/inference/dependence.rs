@@ -29,7 +29,9 @@ impl Clusters {
     pub fn new(of: Vec<u32>) -> Result<Self, InvalidSetting> {
         let count = of.iter().max().map_or(0, |largest| *largest as usize + 1);
         let mut seen = vec![false; count];
-        of.iter().for_each(|&c| seen[c as usize] = true);
+        for &c in &of {
+            seen[c as usize] = true;
+        }
         match seen.iter().position(|seen| !seen) {
             Some(c) => Err(InvalidSetting::new(
                 "clusters",
@@ -180,6 +182,9 @@ mod tests {
     use super::*;
     use crate::draws::Stream;
 
+    /// The weight of a pair.
+    type Kappa<'k> = &'k dyn Fn(usize, usize) -> f64;
+
     /// Against the double sum of the definition.
     #[test]
     fn products_are_weighted_as_defined() {
@@ -188,7 +193,7 @@ mod tests {
         let scores: Vec<f64> = (0..n * d).map(|_| draws.unit() - 0.5).collect();
         let of: Vec<u32> = (0..n as u32).map(|k| k % 5).collect();
         let clusters = Clusters::new(of.clone()).expect("consecutive numbers");
-        let kinds: [(Dependence, &dyn Fn(usize, usize) -> f64); 4] = [
+        let kinds: [(Dependence, Kappa<'_>); 4] = [
             (Dependence::Independent, &|k, m| f64::from(u8::from(k == m))),
             (Dependence::Clustered(clusters), &|k, m| f64::from(u8::from(of[k] == of[m]))),
             (Dependence::Serial { lags: 0 }, &|k, m| f64::from(u8::from(k == m))),

@@ -124,7 +124,9 @@ pub fn start_value(
     let count = starts.len() as f64;
     assert!(starts.len() > usize::from(sampled), "{count} start states");
     let mut mean = vec![0.0; features.d()];
-    starts.iter().for_each(|&s| features.add(s as usize, 1.0 / count, &mut mean));
+    for &s in starts {
+        features.add(s as usize, 1.0 / count, &mut mean);
+    }
     let value = dot(&mean, theta);
     let mut variance = covariance.of_combinations(&mean).matrix()[0];
     if sampled {

@@ -30,11 +30,12 @@ fn log(seed: u64, episodes: u32) -> (Moves, Vec<u32>) {
     let mut draws = Stream::new(seed, 0);
     let (mut moves, mut of) = (Moves::default(), Vec::new());
     for episode in 0..episodes {
-        let mut state = draws.index(5) as i32;
-        while (0..5).contains(&state) {
-            let next = state + if draws.unit() < 0.55 { 1 } else { -1 };
-            moves.from.push(state as u32);
-            moves.next.push(if (0..5).contains(&next) { next as u32 } else { END });
+        let mut state = draws.index(5) as u32;
+        while state < 5 {
+            // Below 0 is beyond 5, too.
+            let next = state.wrapping_add(if draws.unit() < 0.55 { 1 } else { u32::MAX });
+            moves.from.push(state);
+            moves.next.push(if next < 5 { next } else { END });
             moves.rewards.push(if next == 5 { 1.0 } else { draws.unit() - 0.5 });
             of.push(episode);
             state = next;

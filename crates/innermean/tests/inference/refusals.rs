@@ -4,8 +4,8 @@ use innermean::draws::Stream;
 use innermean::inference::{Clusters, Dependence, InferenceError, Sandwich};
 use innermean::problems::linear::predictors;
 use innermean::{
-    Absolute, BoxConstraint, Collapsed, L1, Logistic, Objective, Problem, Ridge, Simplex, Square,
-    Unregularized,
+    Absolute, Bags, Bernoulli, BoxConstraint, Collapsed, Groups, L1, Link, Logistic, Objective,
+    Problem, Ridge, Simplex, Square, Unregularized,
 };
 
 use super::{normal, solved};
@@ -125,6 +125,24 @@ fn separable_classes() {
         }
         refused(of(free.erased(), &solved(&free)));
     }
+}
+
+/// Groups that are all positive on one side and all negative on the other.
+#[test]
+fn separable_groups() {
+    let mut draws = Stream::new(6, 0);
+    let labels: Vec<f64> = (0..30).map(|k| f64::from(k % 2)).collect();
+    let rows = labels
+        .iter()
+        .flat_map(|y| [0; 4].map(|_| (2.0 * y - 1.0) * (0.1 + draws.unit())))
+        .collect();
+    let groups = Groups::new(1, rows, (0..=30).map(|i| 4 * i).collect(), true).expect("groups");
+    let problem = Problem {
+        inner: Bags::new(groups, Link::Logistic),
+        merit: Bernoulli::new(labels).expect("proportions"),
+        regularizer: Unregularized,
+    };
+    refused(of(problem.erased(), &solved(&problem)));
 }
 
 #[test]

@@ -223,7 +223,9 @@ impl Moments {
             MomentErrors::Unadjusted => {
                 let variance = self.residual_variance(theta, centred);
                 let mut matrix = self.instrument_products();
-                matrix.iter_mut().for_each(|entry| *entry *= variance);
+                for entry in &mut matrix {
+                    *entry *= variance;
+                }
                 return matrix;
             }
             MomentErrors::Robust(dependence) => {
@@ -233,7 +235,9 @@ impl Moments {
                 })
             }
         };
-        matrix.iter_mut().for_each(|entry| *entry /= n as f64);
+        for entry in &mut matrix {
+            *entry /= n as f64;
+        }
         matrix
     }
 }

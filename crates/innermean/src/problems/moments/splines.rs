@@ -117,10 +117,10 @@ impl BSpline {
         values[0] = 1.0;
         for q in 1..=p {
             let mut saved = 0.0;
-            for r in 0..q {
+            for (r, value) in values[..q].iter_mut().enumerate() {
                 let (right, left) = (self.knots[k + r + 1], self.knots[k + 1 + r - q]);
-                let share = values[r] / (right - left);
-                values[r] = saved + (right - x) * share;
+                let share = *value / (right - left);
+                *value = saved + (right - x) * share;
                 saved = (x - left) * share;
             }
             values[q] = saved;
