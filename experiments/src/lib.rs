@@ -7,5 +7,6 @@ pub mod bench;
 pub mod cases;
 pub mod families;
 pub mod groups;
+pub mod simulations;
 pub mod timing;
 pub mod torture;

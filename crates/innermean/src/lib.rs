@@ -31,6 +31,7 @@
 
 pub mod certificate;
 pub mod draws;
+pub mod inference;
 pub mod linalg;
 pub mod methods;
 pub mod model;
@@ -72,6 +73,7 @@ pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
+pub use problems::moments::Moments;
 pub use problems::mspbe::Mspbe;
 pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};

@@ -5,6 +5,7 @@ pub mod bags;
 pub mod bellman;
 pub mod dependence;
 pub mod linear;
+pub mod moments;
 pub mod mspbe;
 pub mod portfolio;
 pub mod scaling;

@@ -50,6 +50,18 @@ impl SoftmaxBags {
         self.classes * self.groups.width
     }
 
+    /// The coordinates of theta that hold one feature, or the intercept, for all classes: a constant
+    /// added to them changes no probability.
+    pub fn shifts(&self) -> Vec<Vec<usize>> {
+        let (width, classes) = (self.groups.width, self.classes);
+        let mut shifts: Vec<Vec<usize>> =
+            (0..width).map(|l| (0..classes).map(|c| c * width + l).collect()).collect();
+        if self.groups.intercept {
+            shifts.push((self.penalised()..self.penalised() + classes).collect());
+        }
+        shifts
+    }
+
     /// The probabilities of all classes for all rows, group after group, C for each row.
     pub fn predictions(&self, theta: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.groups.rows() * self.classes);
