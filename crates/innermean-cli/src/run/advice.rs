@@ -10,7 +10,11 @@ pub(crate) fn advice(status: Status, plan: &Plan) -> String {
     let resume = match (&plan.keeping.checkpoint, status) {
         (
             Some(checkpoint),
-            Status::MaxOuter | Status::MaxCalls | Status::MaxSeconds | Status::Interrupted,
+            Status::MaxOuter
+            | Status::MaxCalls
+            | Status::MaxSeconds
+            | Status::Interrupted
+            | Status::Stopped,
         ) => format!("--resume {}, ", checkpoint.file.given().display()),
         _ => String::new(),
     };
@@ -48,6 +52,8 @@ fn flags(status: Status, plan: &Plan) -> String {
         Status::Unbounded => plan.holds.to_owned(),
         Status::Stalled => "--tolerance, --method".to_owned(),
         Status::StartNotFinite => "--start".to_owned(),
-        Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
+        Status::Interrupted | Status::Stopped => {
+            "--start FILE, a file that holds what --json prints".to_owned()
+        }
     }
 }
