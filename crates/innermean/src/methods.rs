@@ -15,7 +15,6 @@ use crate::run::{Begin, Driver, Observer, Prepared, Run, Solution, begun};
 
 use crate::tuning::choice::{Choice, ChoiceError};
 
-pub mod accelerated;
 mod backtracking;
 pub mod baselines;
 pub mod direct;
@@ -24,6 +23,7 @@ pub mod gradient_descent;
 pub mod info;
 mod lagged;
 pub mod lbfgs;
+mod momentum;
 pub mod multipliers;
 pub mod newton;
 pub mod precise;
@@ -41,14 +41,15 @@ pub use baselines::{
     tracking, vrsc_pg,
 };
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
-pub use safeguard::{Noise, Tempo};
+pub(crate) use safeguard::Tempo;
+pub use safeguard::{Guarded, Noise};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
 /// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the
 /// state, and the state is plain data: clone it or serialise it (in a binary format: some hold
 /// infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
-pub trait Method: Debug {
+pub trait Method: Clone + Debug {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
@@ -88,14 +89,9 @@ pub trait Method: Debug {
         let _ = (oracle, state);
     }
 
-    /// The method with `tempo.steps` times its steps and `tempo.epoch` times its M, if its rule has
-    /// found them and nobody else: then the safeguard (`safeguard.rs`) watches over them. None
-    /// where they are given, and where a method adapts them by itself.
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        let _ = tempo;
+    /// The settings that the safeguard (`safeguard.rs`) watches over and may change: those that the
+    /// method's rule has found. None where they are given, and where a method adapts them by itself.
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
         None
     }
 
@@ -193,7 +189,7 @@ pub trait Listed: Sized {
 macro_rules! methods {
     ($($module:ident::$Name:ident)*) => {
         /// Every method there is.
-        pub const METHODS: &[MethodInfo] = &[$($module::INFO,)*];
+        pub const METHODS: &[MethodInfo] = &[$(<$module::$Name as Listed>::INFO,)*];
 
         /// A method chosen at run time; serialises as its settings.
         #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -210,7 +206,7 @@ macro_rules! methods {
                 problem: Objective<'_>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
-                $(if name == $module::INFO.name {
+                $(if name == <$module::$Name as Listed>::INFO.name {
                     return Ok(AnyMethod::$Name($module::$Name::choose(choice, problem, theta)?));
                 })*
                 Err(info::unknown(name).into())
@@ -219,7 +215,7 @@ macro_rules! methods {
             /// Its row in [`METHODS`].
             pub fn info(&self) -> &'static MethodInfo {
                 match self {
-                    $(AnyMethod::$Name(_) => &$module::INFO,)*
+                    $(AnyMethod::$Name(_) => &<$module::$Name as Listed>::INFO,)*
                 }
             }
 
@@ -235,7 +231,7 @@ macro_rules! methods {
 methods! {
     svrpda1::Svrpda1
     svrpda2::Svrpda2
-    accelerated::Accelerated
+    gradient_descent::Accelerated
     alexr::Alexr
     ascvrg::Ascvrg
     comp_svrg1::CompSvrg1

@@ -116,8 +116,10 @@ impl<M: Method> AtWork for Working<'_, M> {
     }
 
     fn set_tempo(&mut self, tempo: Tempo) -> bool {
-        self.paced = self.given.at_tempo(tempo);
-        self.paced.is_some()
+        let mut paced = self.given.clone();
+        let is_guarded = paced.guarded().map(|guarded| guarded.set(tempo)).is_some();
+        self.paced = is_guarded.then_some(paced);
+        is_guarded
     }
 
     fn noise(&self) -> Noise {

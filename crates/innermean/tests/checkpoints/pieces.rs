@@ -52,7 +52,7 @@ fn pieces_of_any_size_give_the_bits_of_the_whole() {
             }
         }
     }
-    assert!(resumed > 500, "{resumed}");
+    assert!(resumed > 100, "{resumed}");
 }
 
 #[test]
