@@ -323,7 +323,7 @@ impl AnyMethod {
             checkpoint.check_start(problem.inner.d())?;
         }
         let prepared = self.prepare(problem, begin.start());
-        Ok(self.start(&prepared, begin, driver, observer)?.to_end(observer))
+        Ok(self.start(&prepared, begin, driver, observer)?.finish(observer))
     }
 }
 

@@ -227,7 +227,7 @@ impl Driver<'_> {
         observer: &mut dyn Observer,
     ) -> Solution {
         let run = Run::start(problem.into(), method, Begin::At(theta), self, observer);
-        begun(run).to_end(observer)
+        begun(run).finish(observer)
     }
 
     /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and
@@ -244,6 +244,6 @@ impl Driver<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
         let begin = Begin::Resume(checkpoint);
-        Ok(Run::start(problem.into(), method, begin, self, observer)?.to_end(observer))
+        Ok(Run::start(problem.into(), method, begin, self, observer)?.finish(observer))
     }
 }

@@ -374,7 +374,7 @@ impl<'r> Run<'r> {
     }
 
     /// All of it.
-    pub(crate) fn to_end(mut self, observer: &mut dyn Observer) -> Solution {
+    pub(crate) fn finish(mut self, observer: &mut dyn Observer) -> Solution {
         self.advance(&Limits::default(), observer);
         self.solution(observer)
     }

@@ -78,8 +78,8 @@ fn each_after(
         ("comp-svrg1", after(problem, &one, start, steps)),
         ("comp-svrg2", after(problem, &two, start, steps)),
         ("vrsc-pg", after(problem, &vrsc, start, steps)),
-        ("c-saga", after(&shared, &c_saga(None), start, steps)),
-        ("c-saga with drawn terms", after(&shared, &c_saga(Some(2)), start, steps)),
+        ("c-saga", after(shared, &c_saga(None), start, steps)),
+        ("c-saga with drawn terms", after(shared, &c_saga(Some(2)), start, steps)),
     ]
 }
 
