@@ -4,11 +4,13 @@
 //!
 //! They are made here and not kept in files: a checkpoint belongs to its release.
 
+use std::ops::ControlFlow;
+
 use innermean::collapse::SparseRows;
 use innermean::{
     Absolute, AnyMethod, Begin, BoxedProblem, Checkpoint, CheckpointError, Choice, Collapsed,
-    Driver, ElasticNet, Inner, METHODS, Mspbe, Observer, Portfolio, Problem, Simplex, Square, Stop,
-    Unregularized, auto,
+    Driver, ElasticNet, Inner, METHODS, Mspbe, Observer, Portfolio, Problem, Record, Simplex,
+    Square, Stop, Unregularized, auto,
 };
 use innermean_data::generate_factor_model;
 
@@ -68,8 +70,8 @@ struct Keeper {
 }
 
 impl Observer for Keeper {
-    fn is_content(&self) -> bool {
-        self.edges == 0
+    fn tick(&mut self, _: &Record) -> ControlFlow<()> {
+        if self.edges == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {

@@ -196,7 +196,7 @@ fn products(table: &mut Vec<Row>) {
                 best_times(
                     rounds(n * d * d / 20),
                     [&mut || {
-                        black_box(gram::of_rows(d, &rows, |_| 0.5));
+                        black_box(gram::of_rows(d, &rows, &|_| 0.5));
                     }],
                 )
             });
@@ -211,7 +211,7 @@ fn products(table: &mut Vec<Row>) {
             ));
         }
         for d in [300, 1000] {
-            let mut matrix = gram::of_rows(d, &returns(2 * d, d), |_| 1.0);
+            let mut matrix = gram::of_rows(d, &returns(2 * d, d), &|_| 1.0);
             gram::add_ridge(1.0, 1.0, d, &mut matrix);
             let [seconds] = own.install(|| {
                 best_times(

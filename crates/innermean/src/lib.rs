@@ -79,7 +79,7 @@ pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use run::status::Status;
-pub use run::{Begin, Driver, Observer, Record, Solution, Stop};
+pub use run::{Begin, Driver, Limits, Observer, Prepared, Record, Run, Solution, Stop};
 pub use tuning::steps::StepRule;
 
 /// Minimises `problem` from `start` by the method that suits it, with the default limits;

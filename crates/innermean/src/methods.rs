@@ -5,23 +5,25 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::erased::ErasedMethod;
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::evaluate::Gradient;
-use crate::run::{Begin, Driver, Observer, Solution, begun};
+use crate::run::{Begin, Driver, Observer, Prepared, Run, Solution, begun};
+
 use crate::tuning::choice::{Choice, ChoiceError};
 
-pub mod accelerated;
 mod backtracking;
 pub mod baselines;
 pub mod direct;
-mod form;
+pub(crate) mod erased;
 pub mod gradient_descent;
 pub mod info;
 mod lagged;
 pub mod lbfgs;
+mod momentum;
 pub mod multipliers;
 pub mod newton;
 pub mod precise;
@@ -39,14 +41,15 @@ pub use baselines::{
     tracking, vrsc_pg,
 };
 pub use info::{Ask, Family, Form, MethodInfo, Rate};
-pub use safeguard::{Noise, Tempo};
+pub(crate) use safeguard::Tempo;
+pub use safeguard::{Guarded, Noise};
 
 /// An iterative method with an outer loop (a pass over the data) and an inner loop (cheap steps).
 ///
 /// Settings live in the method, and `Debug` shows all of them; everything that changes lives in the
 /// state, and the state is plain data: clone it or serialise it (in a binary format: some hold
 /// infinities, which JSON lacks) between two calls, and the run goes on bit for bit.
-pub trait Method: Debug {
+pub trait Method: Clone + Debug {
     /// All that the next step needs.
     type State: Clone + Serialize + DeserializeOwned;
 
@@ -86,14 +89,9 @@ pub trait Method: Debug {
         let _ = (oracle, state);
     }
 
-    /// The method with `tempo.steps` times its steps and `tempo.epoch` times its M, if its rule has
-    /// found them and nobody else: then the safeguard (`safeguard.rs`) watches over them. None
-    /// where they are given, and where a method adapts them by itself.
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self>
-    where
-        Self: Sized,
-    {
-        let _ = tempo;
+    /// The settings that the safeguard (`safeguard.rs`) watches over and may change: those that the
+    /// method's rule has found. None where they are given, and where a method adapts them by itself.
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
         None
     }
 
@@ -186,58 +184,30 @@ pub trait Listed: Sized {
     ) -> Result<Self, ChoiceError>;
 }
 
-/// Writes the table and the enum from the list of methods, each under the form of the problem on
-/// which it works: a new method is one more word here, and its file.
+/// Writes the table and the enum from the list of methods: a new method is one more word here, and
+/// its file.
 macro_rules! methods {
-    (
-        given { $($given:ident::$Given:ident)* }
-        shared { $($shared:ident::$Shared:ident)* }
-        collapsed { $($collapsed:ident::$Collapsed:ident)* }
-    ) => {
+    ($($module:ident::$Name:ident)*) => {
         /// Every method there is.
-        pub const METHODS: &[MethodInfo] = &[
-            $($given::INFO,)* $($shared::INFO,)* $($collapsed::INFO,)*
-        ];
+        pub const METHODS: &[MethodInfo] = &[$(<$module::$Name as Listed>::INFO,)*];
 
         /// A method chosen at run time; serialises as its settings.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         #[expect(missing_docs, reason = "each names the type that it holds")]
         pub enum AnyMethod {
-            $($Given($given::$Given),)*
-            $($Shared($shared::$Shared),)*
-            $($Collapsed($collapsed::$Collapsed),)*
+            $($Name($module::$Name),)*
         }
 
         impl AnyMethod {
-            /// The method of that name in [`METHODS`], for `problem`; see [`Listed::choose`].
-            ///
-            /// # Errors
-            /// If there is none (the error lists the names there are), or it cannot be had as
-            /// chosen.
-            pub fn named<'p>(
-                name: &str,
-                choice: &Choice,
-                problem: impl Into<Objective<'p>>,
-                theta: &[f64],
-            ) -> Result<Self, ChoiceError> {
-                Self::named_for(name, choice, problem.into(), theta)
-            }
-
             fn named_for(
                 name: &str,
                 choice: &Choice,
                 problem: Objective<'_>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
-                $(if name == $given::INFO.name {
-                    return Ok(AnyMethod::$Given($given::$Given::choose(choice, problem, theta)?));
-                })*
-                $(if name == $shared::INFO.name {
-                    return Ok(AnyMethod::$Shared($shared::$Shared::choose(choice, problem, theta)?));
-                })*
-                $(if name == $collapsed::INFO.name {
-                    return Ok(AnyMethod::$Collapsed($collapsed::$Collapsed::choose(choice, problem, theta)?));
+                $(if name == <$module::$Name as Listed>::INFO.name {
+                    return Ok(AnyMethod::$Name($module::$Name::choose(choice, problem, theta)?));
                 })*
                 Err(info::unknown(name).into())
             }
@@ -245,56 +215,13 @@ macro_rules! methods {
             /// Its row in [`METHODS`].
             pub fn info(&self) -> &'static MethodInfo {
                 match self {
-                    $(AnyMethod::$Given(_) => &$given::INFO,)*
-                    $(AnyMethod::$Shared(_) => &$shared::INFO,)*
-                    $(AnyMethod::$Collapsed(_) => &$collapsed::INFO,)*
+                    $(AnyMethod::$Name(_) => &<$module::$Name as Listed>::INFO,)*
                 }
             }
 
-            /// [`Driver::run`] with this method, on the form of the problem that it asks for.
-            /// Making that form is part of the run.
-            pub fn run<'p>(
-                &self,
-                driver: &Driver<'_>,
-                problem: impl Into<Objective<'p>>,
-                theta: &[f64],
-                observer: &mut dyn Observer,
-            ) -> Solution {
-                begun(self.run_from(driver, problem, Begin::At(theta), observer))
-            }
-
-            /// [`Self::run`], or [`Driver::resume`].
-            ///
-            /// # Errors
-            /// If a checkpoint is not one of such a run.
-            pub fn run_from<'p>(
-                &self,
-                driver: &Driver<'_>,
-                problem: impl Into<Objective<'p>>,
-                begin: Begin<'_>,
-                observer: &mut dyn Observer,
-            ) -> Result<Solution, CheckpointError> {
-                self.run_on_form(driver, problem.into(), begin, observer)
-            }
-
-            fn run_on_form(
-                &self,
-                driver: &Driver<'_>,
-                problem: Objective<'_>,
-                begin: Begin<'_>,
-                observer: &mut dyn Observer,
-            ) -> Result<Solution, CheckpointError> {
-                if let Begin::Resume(checkpoint) = begin {
-                    checkpoint.check_start(problem.inner.d())?;
-                }
+            fn erased(&self) -> &dyn ErasedMethod {
                 match self {
-                    $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*
-                    $(AnyMethod::$Shared(method) => {
-                        form::run_shared(driver, problem, method, begin, observer)
-                    })*
-                    $(AnyMethod::$Collapsed(method) => {
-                        form::run_collapsed(driver, problem, method, begin, observer)
-                    })*
+                    $(AnyMethod::$Name(method) => method,)*
                 }
             }
         }
@@ -302,39 +229,101 @@ macro_rules! methods {
 }
 
 methods! {
-    given {
-        svrpda1::Svrpda1
-        svrpda2::Svrpda2
-        accelerated::Accelerated
-        alexr::Alexr
-        ascvrg::Ascvrg
-        comp_svrg1::CompSvrg1
-        comp_svrg2::CompSvrg2
-        direct::Direct
-        gradient_descent::GradientDescent
-        gtd2::Gtd2
-        lbfgs::Lbfgs
-        mspbe_saga::MspbeSaga
-        mspbe_svrg::MspbeSvrg
-        msvr::Msvr
-        pdbg::Pdbg
-        precise::Precise
-        prox_linear::ProxLinear
-        sox::Sox
-        spdg::Spdg
-        vrsc_pg::VrscPg
+    svrpda1::Svrpda1
+    svrpda2::Svrpda2
+    gradient_descent::Accelerated
+    alexr::Alexr
+    ascvrg::Ascvrg
+    comp_svrg1::CompSvrg1
+    comp_svrg2::CompSvrg2
+    direct::Direct
+    gradient_descent::GradientDescent
+    gtd2::Gtd2
+    lbfgs::Lbfgs
+    mspbe_saga::MspbeSaga
+    mspbe_svrg::MspbeSvrg
+    msvr::Msvr
+    pdbg::Pdbg
+    precise::Precise
+    prox_linear::ProxLinear
+    sox::Sox
+    spdg::Spdg
+    vrsc_pg::VrscPg
+    asc_pg::AscPg
+    c_saga::CSaga
+    scgd::Scgd
+    multipliers::Multipliers
+    newton::Newton
+    saga::Saga
+    spdc::Spdc
+    svrg::Svrg
+}
+
+impl AnyMethod {
+    /// The method of that name in [`METHODS`], for `problem`; see [`Listed::choose`].
+    ///
+    /// # Errors
+    /// If there is none (the error lists the names there are), or it cannot be had as chosen.
+    pub fn named<'p>(
+        name: &str,
+        choice: &Choice,
+        problem: impl Into<Objective<'p>>,
+        theta: &[f64],
+    ) -> Result<Self, ChoiceError> {
+        Self::named_for(name, choice, problem.into(), theta)
     }
-    shared {
-        asc_pg::AscPg
-        c_saga::CSaga
-        scgd::Scgd
+
+    /// The problem in the form that this method works on; `theta` is the start. Making it is part
+    /// of the run.
+    pub fn prepare<'p>(&self, problem: impl Into<Objective<'p>>, theta: &[f64]) -> Prepared<'p> {
+        Prepared::new(problem.into(), self.info().form, theta)
     }
-    collapsed {
-        multipliers::Multipliers
-        newton::Newton
-        saga::Saga
-        spdc::Spdc
-        svrg::Svrg
+
+    /// A run of this method on what [`Self::prepare`] has made of the problem, up to the evaluation
+    /// of the start.
+    ///
+    /// # Errors
+    /// If a checkpoint is not one of such a run.
+    pub fn start<'r>(
+        &'r self,
+        prepared: &'r Prepared<'_>,
+        begin: Begin<'_>,
+        driver: &Driver<'r>,
+        observer: &mut dyn Observer,
+    ) -> Result<Run<'r>, CheckpointError> {
+        let (problem, form, spent) = (prepared.problem(), prepared.form(), prepared.spent());
+        Run::start_on(problem, form, spent, self.erased(), begin, driver, observer)
+    }
+
+    /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that
+    /// form is part of the run.
+    pub fn run<'p>(
+        &self,
+        driver: &Driver<'_>,
+        problem: impl Into<Objective<'p>>,
+        theta: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Solution {
+        begun(self.run_from(driver, problem, Begin::At(theta), observer))
+    }
+
+    /// [`Self::run`], or [`Driver::resume`].
+    ///
+    /// # Errors
+    /// If a checkpoint is not one of such a run.
+    pub fn run_from<'p>(
+        &self,
+        driver: &Driver<'_>,
+        problem: impl Into<Objective<'p>>,
+        begin: Begin<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, CheckpointError> {
+        let problem = problem.into();
+        if let Begin::Resume(checkpoint) = begin {
+            checkpoint.check_start(problem.inner.d())?;
+        }
+        let prepared = self.prepare(problem, begin.start());
+        Ok(self.start(&prepared, begin, driver, observer)?.finish(observer))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The driver: runs a method on a problem until a rule says stop.
+//! Runs a method on a problem until a rule says stop: [`Run`] piece by piece, [`Driver`] at once.
 //!
 //! Inner steps run in chunks of a few milliseconds. Between chunks the driver looks at the limits
 //! and at the user's interrupt, and there a checkpoint may be made; between outer iterations it
@@ -6,12 +6,11 @@
 //! own: that clock stands still while the driver does so. The limit on time is one on all of it.
 
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use self::course::Course;
 use crate::certificate::{Certificate, Measure};
 use crate::methods::Method;
 use crate::model::problem::Objective;
@@ -24,9 +23,13 @@ mod course;
 mod engine;
 pub mod evaluate;
 mod judge;
+mod prepared;
 mod scale;
 pub mod status;
 mod trace;
+
+pub use self::course::{Limits, Run};
+pub use self::prepared::Prepared;
 
 /// When to stop; whatever comes first. `None` never stops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,14 +61,6 @@ impl Default for Stop {
     }
 }
 
-/// What a run has used up before it begins, on the form of the problem that its method asks for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spent {
-    pub(crate) calls: Calls,
-    pub(crate) rows: u64,
-    pub(crate) time: Duration,
-}
-
 /// One line of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -89,27 +84,23 @@ pub struct Record {
     pub measure: Measure,
 }
 
-/// Is told how a run goes.
+/// Is told how a run goes, and may end it: where it breaks, the run ends with [`Status::Stopped`].
 pub trait Observer {
     /// After each evaluation, with the point that was evaluated.
-    fn record(&mut self, record: &Record, theta: &[f64]) {
+    fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
         let _ = (record, theta);
+        ControlFlow::Continue(())
     }
 
-    /// Between chunks of inner steps, several times a second; `record` holds the last evaluation
-    /// and current counts.
-    fn tick(&mut self, record: &Record) {
+    /// Between pieces of work, such as chunks of inner steps, several times a second; `record` holds
+    /// the last evaluation and current counts.
+    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
         let _ = record;
+        ControlFlow::Continue(())
     }
 
-    /// Asked after each evaluation and between chunks: whether enough has been seen. The run then
-    /// ends as if it had been interrupted.
-    fn is_content(&self) -> bool {
-        false
-    }
-
-    /// Asked between chunks of inner steps, several times a second, and where the run ends, unless
-    /// it has diverged: whether to make a checkpoint here.
+    /// Asked after each [`Self::tick`], and where the run ends, unless it has diverged: whether to
+    /// make a checkpoint here.
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
         let _ = ending;
         false
@@ -133,6 +124,8 @@ pub struct Solution {
     pub objective: f64,
     /// How far theta is from optimal.
     pub certificate: Certificate,
+    /// The dual variables `w_i`, flat, of a method that keeps some, as it had them at the end.
+    pub duals: Option<Vec<f64>>,
     /// The direction in which the objective falls without end, where there is no minimum.
     pub endless: Option<Vec<f64>>,
     /// Why the run ended.
@@ -233,7 +226,8 @@ impl Driver<'_> {
         theta: &[f64],
         observer: &mut dyn Observer,
     ) -> Solution {
-        begun(self.run_from(problem.into(), method, Begin::At(theta), observer))
+        let run = Run::start(problem.into(), method, Begin::At(theta), self, observer);
+        begun(run).finish(observer)
     }
 
     /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and
@@ -249,31 +243,7 @@ impl Driver<'_> {
         checkpoint: &Checkpoint,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
-        self.run_from(problem.into(), method, Begin::Resume(checkpoint), observer)
-    }
-
-    /// [`Self::run`] or [`Self::resume`].
-    pub(crate) fn run_from<M: Method>(
-        &self,
-        problem: Objective<'_>,
-        method: &M,
-        begin: Begin<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError> {
-        self.run_on(problem, problem, Spent::default(), method, begin, observer)
-    }
-
-    /// [`Self::run_from`] with a method that works on another form of the problem, while the
-    /// problem itself is evaluated.
-    pub(crate) fn run_on<M: Method>(
-        &self,
-        problem: Objective<'_>,
-        form: Objective<'_>,
-        spent: Spent,
-        method: &M,
-        begin: Begin<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution, CheckpointError> {
-        Ok(Course::begin(self, problem, form, spent, method, begin, observer)?.run())
+        let begin = Begin::Resume(checkpoint);
+        Ok(Run::start(problem.into(), method, begin, self, observer)?.finish(observer))
     }
 }

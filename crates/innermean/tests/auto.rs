@@ -1,6 +1,7 @@
 //! The normal equations against closed forms, whatever structure leads to them; what is chosen for
 //! whom; and how a choice that fails is made good.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use crate::support::chain::Chain;
@@ -220,8 +221,9 @@ fn the_structure_decides() {
 struct Told(Vec<Record>);
 
 impl Observer for Told {
-    fn record(&mut self, record: &Record, _: &[f64]) {
+    fn record(&mut self, record: &Record, _: &[f64]) -> ControlFlow<()> {
         self.0.push(*record);
+        ControlFlow::Continue(())
     }
 }
 

@@ -2,6 +2,7 @@
 //! Clarabel, an interior-point solver that gets the raw formula as a quadratic program.
 
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 
 use crate::support::dense::{distance_squared, dot};
 use crate::support::geometric_mean;
@@ -196,7 +197,7 @@ struct Checked<'a> {
 }
 
 impl Observer for Checked<'_> {
-    fn record(&mut self, record: &Record, theta: &[f64]) {
+    fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
         let objective = self.market.objective(self.task, theta);
         assert!((objective - record.objective).abs() < 1e-9 * (1.0 + objective.abs()));
         self.best = self.best.min(objective);
@@ -204,6 +205,7 @@ impl Observer for Checked<'_> {
             assert!(gap >= self.best - self.optimum - 1e-9, "gap {gap}, optimum {}", self.optimum);
         }
         self.count += 1;
+        ControlFlow::Continue(())
     }
 }
 

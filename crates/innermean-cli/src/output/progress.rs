@@ -1,6 +1,7 @@
 //! A progress bar on standard error, for people who wait.
 
 use std::io::{IsTerminal, stderr};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -77,14 +78,16 @@ impl<'a> Progress<'a> {
 }
 
 impl Observer for Progress<'_> {
-    fn record(&mut self, record: &Record, _: &[f64]) {
+    fn record(&mut self, record: &Record, _: &[f64]) -> ControlFlow<()> {
         self.first = self.first.or(record.optimality.filter(|o| o.is_finite() && *o > 0.0));
+        ControlFlow::Continue(())
     }
 
-    fn tick(&mut self, record: &Record) {
+    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
         if self.visible && self.begun.elapsed() > PATIENCE && self.shown.elapsed() > REFRESH {
             self.show(record);
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -88,13 +88,19 @@ impl Plan {
     pub(crate) fn advice(&self, status: Status) -> String {
         let Advice { sentence, parameters } = self.run.advice(status, self.bounds);
         let flags = match status {
-            Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
+            Status::Interrupted | Status::Stopped => {
+                "--start FILE, a file that holds what --json prints".to_owned()
+            }
             _ => spelled(parameters),
         };
         let resume = match (&self.keeping.checkpoint, status) {
             (
                 Some(checkpoint),
-                Status::MaxOuter | Status::MaxCalls | Status::MaxSeconds | Status::Interrupted,
+                Status::MaxOuter
+                | Status::MaxCalls
+                | Status::MaxSeconds
+                | Status::Interrupted
+                | Status::Stopped,
             ) => format!("--resume {}, ", checkpoint.file.given().display()),
             _ => String::new(),
         };

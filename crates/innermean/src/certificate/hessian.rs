@@ -28,12 +28,12 @@ pub(crate) fn dense(
     if terms >= n_x {
         let seconds = seconds(problem, f_bar);
         let weight = |r: usize| seconds[r] / n_x as f64;
-        return f.gram(&weight).unwrap_or_else(|| of_jacobians(f, theta, weight));
+        return f.gram(&weight).unwrap_or_else(|| of_jacobians(f, theta, &weight));
     }
     let picked = spread(n_x, terms, seed);
     let part = PartOf::new(f, &picked, usize::MAX);
     let seconds = seconds_of(problem, f_bar, &picked);
-    of_jacobians(&part, theta, |r| seconds[r] / terms as f64)
+    of_jacobians(&part, theta, &|r| seconds[r] / terms as f64)
 }
 
 /// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond,
@@ -62,11 +62,11 @@ pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     };
     let seconds = seconds_of(problem, f_bar, &picked);
     let part = PartOf::new(problem.inner, &picked, each);
-    of_jacobians(&part, theta, |r| seconds[r] / picked.len() as f64)
+    of_jacobians(&part, theta, &|r| seconds[r] / picked.len() as f64)
 }
 
 /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
-fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: &gram::Weight<'_>) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if f.structure().affine || n_x > 0 && f.support(0).is_some() {
         return gram::weighted(&Collapsed::new(f, theta), weight);
@@ -76,7 +76,7 @@ fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: impl Fn(usize) -> f64 + Sy
     let mut rows = vec![0.0; if shared { ell * d } else { n_x * ell * d }];
     f.mean_jacobians(theta, &mut rows);
     if shared {
-        return gram::of_rows(d, &rows, |c| (0..n_x).map(|i| weight(i * ell + c)).sum());
+        return gram::of_rows(d, &rows, &|c| (0..n_x).map(|i| weight(i * ell + c)).sum());
     }
     gram::of_rows(d, &rows, weight)
 }
@@ -91,8 +91,8 @@ pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     let seconds = seconds(problem, f_bar);
     let weight = |r: usize| seconds[r] / f.n_x() as f64;
     match f.averages() {
-        Some(averages) => gram::weighted_diagonal(averages, weight),
-        None => gram::weighted_diagonal(&Collapsed::new(f, theta), weight),
+        Some(averages) => gram::weighted_diagonal(averages, &weight),
+        None => gram::weighted_diagonal(&Collapsed::new(f, theta), &weight),
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn diagonal_and_sizes(
     let (f, ell) = (problem.inner, problem.inner.ell());
     let of = |rows: &Collapsed, seconds: &[f64], w: &[f64]| {
         let share = 1.0 / rows.n_x() as f64;
-        (gram::weighted_diagonal(rows, |r| share * seconds[r]), gram::sizes_of_sum(rows, w))
+        (gram::weighted_diagonal(rows, &|r| share * seconds[r]), gram::sizes_of_sum(rows, w))
     };
     if problem.merit.quadratic_form().is_some() {
         return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);

@@ -70,10 +70,10 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
         let ell = form.ell() as f64;
         let least = Definite::new(form.matrix().to_vec(), form.ell(), UNIT * ell)?.lambda();
         error = (UNIT * ell * ell + ground.sizes().of_entry * ell) / least;
-        let made = || gram::weighted(&whitened(&averages(), form), |_| 1.0);
+        let made = || gram::weighted(&whitened(&averages(), form), &|_| 1.0);
         known.map_or_else(made, <[f64]>::to_vec)
     } else {
-        let made = || f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), weight));
+        let made = || f.gram(&weight).unwrap_or_else(|| gram::weighted(&averages(), &weight));
         known.map_or_else(made, <[f64]>::to_vec)
     };
     let all: Vec<usize> = (0..d).collect();

@@ -77,7 +77,8 @@ pub(crate) fn gram(ground: &Ground<'_>, weights: &[f64]) -> Vec<f64> {
     let f = ground.problem.inner;
     let share = 1.0 / f.n_x() as f64;
     let weight = |r: usize| share * weights[r];
-    f.gram(&weight).unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; f.d()]), weight))
+    f.gram(&weight)
+        .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; f.d()]), &weight))
 }
 
 impl Repair {

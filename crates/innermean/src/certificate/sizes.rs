@@ -244,7 +244,7 @@ fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
 
 fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {
     let share = 1.0 / averages.n_x() as f64;
-    let diagonal = gram::weighted_diagonal(averages, |_| share);
+    let diagonal = gram::weighted_diagonal(averages, &|_| share);
     let columns = diagonal.iter().map(|square| square.sqrt()).collect();
     (columns, (norm_squared(averages.offsets()) * share).sqrt())
 }

@@ -144,7 +144,7 @@ impl Dependence {
             Dependence::Independent => {
                 for first in (0..n).step_by(CHUNK) {
                     let rows = scores(first, CHUNK.min(n - first));
-                    axpy(1.0, &gram::of_rows(d, &rows, |_| 1.0), &mut sum);
+                    axpy(1.0, &gram::of_rows(d, &rows, &|_| 1.0), &mut sum);
                 }
             }
             Dependence::Clustered(clusters) => {
@@ -152,7 +152,7 @@ impl Dependence {
                 for (k, &c) in clusters.of.iter().enumerate() {
                     add_score(k, &mut rows[c as usize * d..(c as usize + 1) * d]);
                 }
-                sum = gram::of_rows(d, &rows, |_| 1.0);
+                sum = gram::of_rows(d, &rows, &|_| 1.0);
             }
             Dependence::Serial { lags } => {
                 // The sum of the scores in a window of `lags + 1`, squared and summed over all
@@ -170,7 +170,7 @@ impl Dependence {
                     }
                     windows.extend_from_slice(&window);
                 }
-                sum = gram::of_rows(d, &windows, |_| 1.0 / width as f64);
+                sum = gram::of_rows(d, &windows, &|_| 1.0 / width as f64);
             }
         }
         sum

@@ -17,9 +17,13 @@ mod sparse;
 /// a scattered product takes about so much longer.
 const SPARSE: usize = 8;
 
+/// The weight of row r. Through a pointer, so that a Gram matrix is compiled once and not for every
+/// kind of weights.
+pub type Weight<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
+
 /// `sum_r weight(r) a_r a_r'` over all rows of `f`, where row `r = i ell + c` is coordinate c of
 /// term i; d rows of length d.
-pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+pub fn weighted(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let (n, d) = (f.n_x() * f.ell(), f.d());
     if let Some(rows) = f.dense() {
         return of_rows(d, rows, weight);
@@ -30,7 +34,7 @@ pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64>
             n,
             d,
             #[inline(always)]
-            |rows, strip, out| dense::add(d, &data, rows, strip, &weight, out),
+            |rows, strip, out| dense::add(d, &data, rows, strip, weight, out),
         );
     }
     cuts::fill(
@@ -38,7 +42,7 @@ pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64>
         d,
         #[inline(always)]
         |rows, strip, out| {
-            sparse::add(d, rows, strip, &weight, |r| data.columns_and_values(r), out);
+            sparse::add(d, rows, strip, weight, |r| data.columns_and_values(r), out);
         },
     )
 }
@@ -47,7 +51,7 @@ pub fn weighted(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64>
 ///
 /// # Panics
 /// Unless all rows are whole.
-pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+pub fn of_rows(d: usize, rows: &[f64], weight: &Weight<'_>) -> Vec<f64> {
     let n = rows.len() / d.max(1);
     assert_eq!(n * d, rows.len(), "rows of length {d}");
     let data = dense::Contiguous { d, rows };
@@ -55,7 +59,7 @@ pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> 
         n,
         d,
         #[inline(always)]
-        |rows, strip, out| dense::add(d, &data, rows, strip, &weight, out),
+        |rows, strip, out| dense::add(d, &data, rows, strip, weight, out),
     )
 }
 
@@ -64,12 +68,7 @@ pub fn of_rows(d: usize, rows: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> 
 ///
 /// # Panics
 /// Unless all rows are whole.
-pub fn of_centred_rows(
-    d: usize,
-    rows: &[f64],
-    center: &[f64],
-    weight: impl Fn(usize) -> f64 + Sync,
-) -> Vec<f64> {
+pub fn of_centred_rows(d: usize, rows: &[f64], center: &[f64], weight: &Weight<'_>) -> Vec<f64> {
     let n = rows.len() / d.max(1);
     assert!(n * d == rows.len() && center.len() == d, "rows of length {d}");
     let data = dense::Centred { rows: dense::Contiguous { d, rows }, center };
@@ -77,12 +76,12 @@ pub fn of_centred_rows(
         n,
         d,
         #[inline(always)]
-        |rows, strip, out| dense::add(d, &data, rows, strip, &weight, out),
+        |rows, strip, out| dense::add(d, &data, rows, strip, weight, out),
     )
 }
 
 /// The diagonal of [`weighted`] without the rest.
-pub fn weighted_diagonal(f: &Collapsed, weight: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let mut diagonal = vec![0.0; f.d()];
     f.blocks(true).add(
         1.0,
@@ -189,13 +188,13 @@ mod tests {
             }
         }
         let dense = Collapsed::from_rows(3, rows.concat(), vec![0.0; 2]);
-        assert_eq!(weighted(&dense, weight), expected);
+        assert_eq!(weighted(&dense, &weight), expected);
         let sparse = SparseRows::new(3, vec![0, 2, 4], vec![0, 1, 1, 2], vec![1.0, 2.0, -1.0, 3.0]);
         let sparse = Collapsed::from_sparse_rows(sparse.expect("rising columns"), vec![0.0; 2]);
         for f in [&dense, &sparse] {
-            assert_eq!(weighted_diagonal(f, weight), [expected[0], expected[4], expected[8]]);
+            assert_eq!(weighted_diagonal(f, &weight), [expected[0], expected[4], expected[8]]);
         }
-        let mut matrix = weighted(&sparse, weight);
+        let mut matrix = weighted(&sparse, &weight);
         assert_eq!(matrix, expected);
         add_ridge(0.25, 1.0, 3, &mut matrix);
         assert_eq!(matrix[4], 1.25 * expected[4]);
@@ -231,7 +230,7 @@ mod tests {
                     .num_threads(threads)
                     .build()
                     .expect("a thread pool");
-                pool.install(|| weighted(&f, weight))
+                pool.install(|| weighted(&f, &weight))
             };
             let (matrix, mut plain, mut size) = (on(1), vec![0.0; d * d], vec![0.0; d * d]);
             for (r, row) in rows.chunks_exact(d).enumerate() {

@@ -44,11 +44,6 @@ impl Backtracking {
         }
     }
 
-    /// x, if there is one.
-    pub(super) fn point(&self) -> Option<&[f64]> {
-        self.in_use().then_some(&self.point)
-    }
-
     /// Whether steps are tested.
     pub(super) fn in_use(&self) -> bool {
         self.loss < f64::INFINITY

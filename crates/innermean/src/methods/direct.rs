@@ -29,20 +29,6 @@ use crate::tuning::choice::{Choice, ChoiceError};
 
 pub(crate) mod quadratic;
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "direct",
-    title: "Normal equations",
-    family: Family::Batch,
-    summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with kinks or bounds, a quadratic program",
-    reference: "Legendre 1805; Gauss 1809; Benoit 1924",
-    storage: "min(d, n_X ell)^2",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::Quadratic],
-    settings: &[],
-};
-
 /// Of the largest gradient; what stays of it and is smaller may be rounding.
 const ENDLESS: f64 = 1e-8;
 
@@ -114,7 +100,18 @@ fn parts(oracle: &Oracle<'_>) -> Parts {
 }
 
 impl Listed for Direct {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "direct",
+        title: "Normal equations",
+        family: Family::Batch,
+        summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with kinks or bounds, a quadratic program",
+        reference: "Legendre 1805; Gauss 1809; Benoit 1924",
+        storage: "min(d, n_X ell)^2",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::Quadratic],
+        settings: &[],
+    };
 
     fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Direct)

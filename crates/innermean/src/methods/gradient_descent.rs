@@ -1,21 +1,48 @@
-//! Proximal gradient descent: `theta <- prox_{alpha g}(theta - alpha F'(theta))`.
+//! Proximal gradient descent, `theta <- prox_{alpha g}(theta - alpha F'(theta))`, plain and
+//! accelerated by momentum with restarts (`momentum.rs`).
 //!
-//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex, `(1 -
-//! mu/L)` for each step with `alpha = 1/L`. Per step: one whole gradient. Storage: `2 n_X ell` for
-//! averages and duals.
+//! Asks of the problem: a smooth phi and a prox of g. Linear rate where P is strongly convex: with
+//! `alpha = 1/L` a step leaves `1 - mu/L` of the gap, with momentum about `1 - sqrt(mu/L)`, without
+//! knowing mu. Per step: one whole gradient. Storage: `2 n_X ell` for averages and duals.
+//!
+//! Differs: where f is not affine, a step is judged by the loss at the next point where the
+//! gradient is taken, which is at hand, and not by that at the iterate, which FISTA would ask for.
 
 use serde::{Deserialize, Serialize};
 
 use super::backtracking::Backtracking;
+use super::momentum::Momentum;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::positive;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::curvature;
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
+/// Proximal gradient steps, with or without momentum.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProximalGradient<const MOMENTUM: bool> {
+    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it
+    /// proves too long.
+    pub alpha_theta: f64,
+}
+
+/// Without momentum.
+pub type GradientDescent = ProximalGradient<false>;
+/// With momentum and restarts.
+pub type Accelerated = ProximalGradient<true>;
+
+/// Theta with its momentum, and the batch quantities at y, which is theta without momentum.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    momentum: Momentum,
+    f_bar: Vec<f64>,
+    w: Vec<f64>,
+    gradient: Vec<f64>,
+    loss: f64,
+    step: Backtracking,
+}
+
+const PLAIN: MethodInfo = MethodInfo {
     name: "gd",
     title: "Gradient descent",
     family: Family::Batch,
@@ -28,27 +55,16 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[Knob::AlphaTheta],
 };
 
-/// Gradient descent with its step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GradientDescent {
-    /// The step; where f is not affine the first one, which grows slowly and is halved whenever it
-    /// proves too long.
-    pub alpha_theta: f64,
-}
+const ACCELERATED: MethodInfo = MethodInfo {
+    name: "apg",
+    title: "Accelerated gradient",
+    summary: "proximal steps along the whole gradient with momentum and restarts",
+    reference: "Beck and Teboulle 2009 (FISTA); O'Donoghue and Candes 2015",
+    ..PLAIN
+};
 
-/// Theta and the batch quantities at it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
-    theta: Vec<f64>,
-    f_bar: Vec<f64>,
-    w: Vec<f64>,
-    gradient: Vec<f64>,
-    loss: f64,
-    step: Backtracking,
-}
-
-impl Listed for GradientDescent {
-    const INFO: MethodInfo = INFO;
+impl<const MOMENTUM: bool> Listed for ProximalGradient<MOMENTUM> {
+    const INFO: MethodInfo = if MOMENTUM { ACCELERATED } else { PLAIN };
 
     /// `alpha = 1/L`.
     fn settings(
@@ -56,18 +72,18 @@ impl Listed for GradientDescent {
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
-        Ok(GradientDescent { alpha_theta: positive("alpha_theta", alpha_theta)? })
+        let alpha_theta = choice.alpha_theta(|| curvature::step(problem, theta))?;
+        Ok(ProximalGradient { alpha_theta })
     }
 }
 
-impl Method for GradientDescent {
+impl<const MOMENTUM: bool> Method for ProximalGradient<MOMENTUM> {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let size = oracle.n_x() * oracle.ell();
         State {
-            theta: theta.to_vec(),
+            momentum: Momentum::new(theta),
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; oracle.d()],
@@ -77,7 +93,7 @@ impl Method for GradientDescent {
     }
 
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.loss = oracle.gradient(&s.theta, &mut s.f_bar, &mut s.w, &mut s.gradient);
+        s.loss = oracle.gradient(&s.momentum.y, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
 
     fn inner_iterations(&self, _: &State) -> usize {
@@ -85,16 +101,17 @@ impl Method for GradientDescent {
     }
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if !oracle.affine() {
-            // What the curvature of f adds to L is not known: if the last step was too long, back
-            // to where it began.
-            s.step.accepts(&mut s.theta, &mut s.gradient, &mut s.loss);
+        // What the curvature of f adds to L is not known: if the last step was too long, back to
+        // where it began.
+        if !oracle.affine() && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss) {
+            s.momentum.step_back();
         }
-        oracle.primal_step(s.step.alpha, &s.gradient, &mut s.theta);
+        let State { momentum, gradient, step, .. } = s;
+        momentum.step(MOMENTUM, |y| oracle.primal_step(step.alpha, gradient, y));
     }
 
-    /// Where f is not affine, the last point to which the step has proved short enough.
+    /// Where f is not affine, the last point whose step has proved short enough.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        s.step.point().unwrap_or(&s.theta)
+        if s.step.in_use() { &s.momentum.last } else { &s.momentum.theta }
     }
 }

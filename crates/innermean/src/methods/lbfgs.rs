@@ -19,7 +19,7 @@ use self::pairs::Pairs;
 use self::point::Point;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
+use crate::model::setting::at_least_one;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::curvature;
@@ -29,20 +29,6 @@ mod point;
 mod state;
 
 pub use state::State;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "lbfgs",
-    title: "L-BFGS",
-    family: Family::Batch,
-    summary: "quasi-Newton steps from the last few gradients, for any g with a prox",
-    reference: "Stella, Themelis, Sopasakis and Patrinos 2017 (PANOC); without g, Nocedal 1980",
-    storage: "n_X ell + memory d",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::Memory],
-};
 
 /// Pairs of differences kept. To a gap of 1e-6 on the paper's 18 portfolios 5, 10, 20 and 40 take
 /// 48, 26, 18 and 18 gradients; with a constraint there is little to choose.
@@ -64,17 +50,26 @@ pub struct Lbfgs {
 }
 
 impl Listed for Lbfgs {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "lbfgs",
+        title: "L-BFGS",
+        family: Family::Batch,
+        summary: "quasi-Newton steps from the last few gradients, for any g with a prox",
+        reference: "Stella, Themelis, Sopasakis and Patrinos 2017 (PANOC); without g, Nocedal 1980",
+        storage: "n_X ell + memory d",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::Memory],
+    };
 
     fn settings(
         choice: &Choice,
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or_else(|| GAMMA * curvature::step(problem, theta));
         Ok(Lbfgs {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            alpha_theta: choice.alpha_theta(|| GAMMA * curvature::step(problem, theta))?,
             memory: at_least_one("memory", choice.memory.unwrap_or(MEMORY))?,
         })
     }

@@ -40,20 +40,6 @@ use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
 use crate::tuning::choice::{Choice, ChoiceError};
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "multipliers",
-    title: "Method of multipliers",
-    family: Family::PrimalDual,
-    summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks and any g with parts",
-    reference: "Rockafellar 1976; with Newton steps, Li, Sun and Toh 2018",
-    storage: "n_X ell + d^2",
-    rate: Rate::Linear,
-    form: Form::Collapsed,
-    asks: &[Ask::Kinks, Ask::AffineInner, Ask::Parts, Ask::FewColumns],
-    settings: &[],
-};
-
 /// The growth of sigma after each outer iteration; see `experiments/src/bin/multipliers.rs`.
 const GROWTH: f64 = 3.0;
 /// The largest sigma, for the size of phi' over that of the averages as 1: what rounds an average
@@ -109,7 +95,18 @@ pub struct State {
 }
 
 impl Listed for Multipliers {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "multipliers",
+        title: "Method of multipliers",
+        family: Family::PrimalDual,
+        summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks and any g with parts",
+        reference: "Rockafellar 1976; with Newton steps, Li, Sun and Toh 2018",
+        storage: "n_X ell + d^2",
+        rate: Rate::Linear,
+        form: Form::Collapsed,
+        asks: &[Ask::Kinks, Ask::AffineInner, Ask::Parts, Ask::FewColumns],
+        settings: &[],
+    };
 
     fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Multipliers { growth: GROWTH })
@@ -282,7 +279,7 @@ impl State {
         let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
         let weight = |r: usize| share * self.slopes[r];
         let mut matrix = match &self.model {
-            Some(model) => gram::weighted(model, weight),
+            Some(model) => gram::weighted(model, &weight),
             None => oracle.gram(&weight).expect("averages are at hand"),
         };
         gram::add_ridge(ridge, self.sigma, d, &mut matrix);

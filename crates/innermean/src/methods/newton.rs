@@ -53,20 +53,6 @@ mod state;
 
 pub use state::State;
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "newton",
-    title: "Newton",
-    family: Family::Batch,
-    summary: "steps by the Hessian of a part of the data, corrected by later gradients, for any g with parts",
-    reference: "Byrd, Chin, Neveitt and Nocedal 2011; with a prox, Lee, Sun and Saunders 2014",
-    storage: "n_X ell + d^2, or memory d where d is large",
-    rate: Rate::Linear,
-    form: Form::Collapsed,
-    asks: &[Ask::SmoothMerit, Ask::SecondDerivatives, Ask::Parts],
-    settings: &[Knob::Memory],
-};
-
 /// Pairs of differences kept where B is known by its inverse.
 const MEMORY: usize = 20;
 /// Rows for each coordinate from which the first Hessian is made, at least and at most; see
@@ -112,7 +98,18 @@ pub struct Newton {
 }
 
 impl Listed for Newton {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "newton",
+        title: "Newton",
+        family: Family::Batch,
+        summary: "steps by the Hessian of a part of the data, corrected by later gradients, for any g with parts",
+        reference: "Byrd, Chin, Neveitt and Nocedal 2011; with a prox, Lee, Sun and Saunders 2014",
+        storage: "n_X ell + d^2, or memory d where d is large",
+        rate: Rate::Linear,
+        form: Form::Collapsed,
+        asks: &[Ask::SmoothMerit, Ask::SecondDerivatives, Ask::Parts],
+        settings: &[Knob::Memory],
+    };
 
     fn settings(choice: &Choice, problem: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         let memory = at_least_one("memory", choice.memory.unwrap_or(MEMORY))?;

@@ -39,20 +39,6 @@ use crate::tuning::choice::{Choice, ChoiceError};
 
 mod kinks;
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "precise",
-    title: "Newton in twice the precision",
-    family: Family::Batch,
-    summary: "Newton steps with 32 digits, around duals where there are kinks, for small problems with columns that are nearly the same",
-    reference: "Dekker 1971 for the arithmetic",
-    storage: "n_X ell d",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SecondDerivatives, Ask::Small, Ask::Parts],
-    settings: &[],
-};
-
 /// The first damping, by all rows with the most that phi bends, after a matrix without full rank;
 /// by which it grows after short steps, and shrinks after long ones.
 const FIRST_DAMPING: f64 = 1e-8;
@@ -96,7 +82,18 @@ pub struct State {
 }
 
 impl Listed for Precise {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "precise",
+        title: "Newton in twice the precision",
+        family: Family::Batch,
+        summary: "Newton steps with 32 digits, around duals where there are kinks, for small problems with columns that are nearly the same",
+        reference: "Dekker 1971 for the arithmetic",
+        storage: "n_X ell d",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SecondDerivatives, Ask::Small, Ask::Parts],
+        settings: &[],
+    };
 
     fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
         Ok(Precise)

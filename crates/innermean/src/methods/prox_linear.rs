@@ -11,13 +11,12 @@
 
 use serde::Serialize;
 
-use super::accelerated::Momentum;
 use super::backtracking::Backtracking;
+use super::momentum::Momentum;
 use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::linalg::vector::update_with_both;
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::curvature;
@@ -25,20 +24,6 @@ use crate::tuning::curvature;
 mod state;
 
 pub use state::State;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "prox-linear",
-    title: "Prox-linear (Gauss-Newton)",
-    family: Family::Batch,
-    summary: "linearises the averages and solves the convex problem that remains",
-    reference: "Drusvyatskiy and Paquette 2019, Algorithm 5",
-    storage: "n_X d ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations],
-};
 
 /// The first eta over the first inner step.
 const FIRST_ETA: f64 = 10.0;
@@ -55,7 +40,18 @@ pub struct ProxLinear {
 }
 
 impl Listed for ProxLinear {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "prox-linear",
+        title: "Prox-linear (Gauss-Newton)",
+        family: Family::Batch,
+        summary: "linearises the averages and solves the convex problem that remains",
+        reference: "Drusvyatskiy and Paquette 2019, Algorithm 5",
+        storage: "n_X d ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+    };
 
     /// So many inner steps that they cost about what the linearisation does.
     fn settings(
@@ -65,12 +61,9 @@ impl Listed for ProxLinear {
     ) -> Result<Self, ChoiceError> {
         let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
-        let inner_iterations =
-            choice.inner_iterations.unwrap_or((2 * samples).clamp(INNER.0, INNER.1));
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| curvature::step(problem, theta));
         Ok(ProxLinear {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
+            alpha_theta: choice.alpha_theta(|| curvature::step(problem, theta))?,
+            inner_iterations: choice.inner_iterations((2 * samples).clamp(INNER.0, INNER.1))?,
         })
     }
 }
@@ -129,7 +122,7 @@ impl Method for ProxLinear {
         update_with_both(direction, &inner.y, theta, |slope, y, center| {
             slope + (y - center) / *eta
         });
-        inner.step(|y| oracle.primal_step(tau, direction, y));
+        inner.step(true, |y| oracle.primal_step(tau, direction, y));
         s.look(oracle);
     }
 

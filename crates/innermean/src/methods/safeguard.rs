@@ -3,8 +3,8 @@
 //!
 //! It watches the objective: at each snapshot, where it comes with the averages, and in methods
 //! without snapshots now and then, for what a look costs. A method takes part by
-//! [`Method::at_tempo`](super::Method::at_tempo), a line that says which of its numbers are steps;
-//! [`Engine`](crate::run) asks and obeys.
+//! [`Method::guarded`](super::Method::guarded), which says which of its numbers are steps; the engine
+//! of a run asks and obeys.
 //!
 //! - A blow-up, or a lasting increase: back to the best point so far, with smaller steps.
 //! - Otherwise larger and smaller steps, and longer and shorter loops, are tried one at a time and
@@ -35,13 +35,40 @@ impl Tempo {
     pub const RULE: Tempo = Tempo { steps: 1.0, epoch: 1.0, returns: 0 };
 
     /// M at this tempo.
-    pub fn inner_iterations(&self, rule: usize) -> usize {
+    pub(super) fn inner_iterations(&self, rule: usize) -> usize {
         ((self.epoch * rule as f64).round() as usize).max(1)
     }
 
     /// A seed of its own for each return: what led away from the best point would do so again.
-    pub fn seed(&self, seed: u64) -> u64 {
+    fn seed(&self, seed: u64) -> u64 {
         seed.wrapping_add(self.returns.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+/// The settings of a method that the safeguard may change: those that its rule has found.
+#[derive(Debug)]
+pub struct Guarded<'m> {
+    /// The step on theta.
+    pub alpha_theta: &'m mut f64,
+    /// The step on the duals, where it goes along with that on theta.
+    pub alpha_w: Option<&'m mut f64>,
+    /// M, where that is more than how often the driver looks.
+    pub inner_iterations: Option<&'m mut usize>,
+    /// The seed of all random draws.
+    pub seed: &'m mut u64,
+}
+
+impl Guarded<'_> {
+    /// From the rule's settings to those at this tempo.
+    pub(crate) fn set(self, tempo: Tempo) {
+        *self.alpha_theta *= tempo.steps;
+        if let Some(alpha_w) = self.alpha_w {
+            *alpha_w *= tempo.steps;
+        }
+        if let Some(rule) = self.inner_iterations {
+            *rule = tempo.inner_iterations(*rule);
+        }
+        *self.seed = tempo.seed(*self.seed);
     }
 }
 

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 pub(super) use self::settings::drifting_epoch;
 pub use self::settings::{Pace, Settings};
 pub use self::state::{Draws, PrimalDual};
-use super::{Method, Noise, Tempo};
+use super::{Guarded, Method, Noise};
 use crate::linalg::vector::{axpy, dispatch, prefetch, sparse_axpy};
 use crate::oracle::Oracle;
 use crate::tuning::choice::Knob;
@@ -42,7 +42,7 @@ pub(super) const SETTINGS: &[Knob] = &[
 ];
 
 /// SVRPDA-I or SVRPDA-II.
-pub trait Variant: Debug {
+pub trait Variant: Clone + Debug {
     /// Whether the state holds the mean Jacobians, as that of SVRPDA-I does: `n_X d ell` numbers
     /// or, of an f that tells its supports, as many as these have.
     const STORES_JACOBIANS: bool;
@@ -50,8 +50,8 @@ pub trait Variant: Debug {
     /// The settings.
     fn settings(&self) -> &Settings;
 
-    /// The method with others.
-    fn with(settings: Settings) -> Self;
+    /// The settings, to be changed by the safeguard.
+    fn settings_mut(&mut self) -> &mut Settings;
 }
 
 impl PrimalDual {
@@ -258,16 +258,10 @@ impl<V: Variant> Method for V {
         s.lagged.show(oracle, s.pace.alpha_theta, &s.u, &s.theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        let settings = self.settings();
-        settings.guarded.then(|| {
-            V::with(Settings {
-                alpha_theta: tempo.steps * settings.alpha_theta,
-                inner_iterations: tempo.inner_iterations(settings.inner_iterations),
-                seed: tempo.seed(settings.seed),
-                ..*settings
-            })
-        })
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        let Settings { alpha_theta, inner_iterations, guarded, seed, .. } = self.settings_mut();
+        let inner_iterations = Some(inner_iterations);
+        guarded.then_some(Guarded { alpha_theta, alpha_w: None, inner_iterations, seed })
     }
 
     fn noise(&self) -> Noise {

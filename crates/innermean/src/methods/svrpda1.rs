@@ -17,26 +17,23 @@ use super::{Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::tuning::choice::{Choice, ChoiceError};
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "svrpda1",
-    title: "SVRPDA-I",
-    family: Family::PrimalDual,
-    summary: "variance-reduced primal-dual steps with stored mean Jacobians",
-    reference: "Devraj and Chen 2019, Algorithm 1",
-    storage: "n_X d ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[],
-    settings: SETTINGS,
-};
-
 /// SVRPDA-I with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda1(pub Settings);
 
 impl Listed for Svrpda1 {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "svrpda1",
+        title: "SVRPDA-I",
+        family: Family::PrimalDual,
+        summary: "variance-reduced primal-dual steps with stored mean Jacobians",
+        reference: "Devraj and Chen 2019, Algorithm 1",
+        storage: "n_X d ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -54,7 +51,7 @@ impl Variant for Svrpda1 {
         &self.0
     }
 
-    fn with(settings: Settings) -> Self {
-        Svrpda1(settings)
+    fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.0
     }
 }

@@ -18,26 +18,23 @@ use crate::model::problem::Objective;
 use crate::tuning::choice::{Choice, ChoiceError};
 use crate::tuning::steps::StepRule;
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "svrpda2",
-    title: "SVRPDA-II",
-    family: Family::PrimalDual,
-    summary: "variance-reduced primal-dual steps in little memory",
-    reference: "Devraj and Chen 2019, Algorithm 2",
-    storage: "d + n_X ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[],
-    settings: SETTINGS,
-};
-
 /// SVRPDA-II with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Svrpda2(pub Settings);
 
 impl Listed for Svrpda2 {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "svrpda2",
+        title: "SVRPDA-II",
+        family: Family::PrimalDual,
+        summary: "variance-reduced primal-dual steps in little memory",
+        reference: "Devraj and Chen 2019, Algorithm 2",
+        storage: "d + n_X ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -62,7 +59,7 @@ impl Variant for Svrpda2 {
         &self.0
     }
 
-    fn with(settings: Settings) -> Self {
-        Svrpda2(settings)
+    fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.0
     }
 }

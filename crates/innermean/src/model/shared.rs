@@ -154,7 +154,7 @@ impl SharedForm for Stacked<'_> {
 ///
 /// The prox follows from `argmin over w of phi_i*(w) + |B_i' w - v|^2 / (2 alpha)`.
 pub struct Picked<'f> {
-    form: &'f dyn SharedForm,
+    form: Box<dyn SharedForm + 'f>,
     merit: &'f dyn Merit,
     ell: usize,
     /// `max_i s_i`
@@ -166,13 +166,18 @@ impl<'f> Picked<'f> {
     ///
     /// # Panics
     /// If `ell` is above [`MOST_PICKED`].
-    pub fn new(form: &'f dyn SharedForm, merit: &'f dyn Merit, ell: usize) -> Self {
+    pub fn new(form: Box<dyn SharedForm + 'f>, merit: &'f dyn Merit, ell: usize) -> Self {
         assert!(
             ell <= MOST_PICKED,
             "a shared form has at most {MOST_PICKED} numbers for each term"
         );
         let scale = (0..form.n_x()).map(|i| form.pick_scale(i)).fold(0.0, f64::max);
         Picked { form, merit, ell, scale }
+    }
+
+    /// The f whose averages this is a merit of.
+    pub fn form(&self) -> &(dyn SharedForm + 'f) {
+        &*self.form
     }
 
     /// `B_i u`, in the first ell numbers.

@@ -26,7 +26,7 @@ pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     let weight = |_: usize| share;
     let matrix = f
         .gram(&weight)
-        .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; d]), weight));
+        .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; d]), &weight));
     Some(small_pivots(matrix, d))
 }
 

@@ -26,7 +26,7 @@ pub(crate) mod shape;
 
 const MAGIC: &[u8] = b"innermean checkpoint\n";
 /// To be raised with every change of what states and memories hold.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Of a release: other ones may keep other things in a state.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
@@ -196,22 +196,16 @@ impl Checkpoint {
         }
     }
 
-    /// What was given to [`Self::new`].
-    pub(crate) fn memory<T: DeserializeOwned>(&self) -> Result<T, CheckpointError> {
-        let (memory, rest) = self.memory_and_rest()?;
-        if rest.is_empty() { Ok(memory) } else { Err(UNREADABLE) }
-    }
-
-    /// The same, and what stands behind it.
+    /// What was given to [`Self::new`], and the bytes behind it.
     pub(crate) fn memory_and_rest<T: DeserializeOwned>(
         &self,
     ) -> Result<(T, &[u8]), CheckpointError> {
         postcard::take_from_bytes(&self.body).map_err(|_| UNREADABLE)
     }
 
-    /// One with a body that was taken out of another.
-    pub(crate) fn of_parts(header: Header, body: &[u8]) -> Self {
-        Checkpoint { header, body: body.to_vec(), note: Vec::new() }
+    /// One with this body.
+    pub(crate) fn of_parts(header: Header, body: Vec<u8>) -> Self {
+        Checkpoint { header, body, note: Vec::new() }
     }
 
     /// Looks whether the run began at a point with d coordinates.
@@ -244,7 +238,8 @@ const HASHED: usize = MAGIC.len() + 4 + HASH;
 /// Bytes before the content.
 const BEFORE: usize = HASHED + 8;
 const SHORT: CheckpointError = CheckpointError::Damaged("it ends too soon");
-const UNREADABLE: CheckpointError = CheckpointError::Damaged("what it holds cannot be read");
+pub(crate) const UNREADABLE: CheckpointError =
+    CheckpointError::Damaged("what it holds cannot be read");
 pub(crate) const FOREIGN: CheckpointError =
     CheckpointError::Damaged("its sizes are not those of the problem");
 
@@ -277,9 +272,9 @@ mod tests {
     fn what_was_written_comes_back() {
         let read = Checkpoint::from_bytes(&some().to_bytes()).expect("it is whole");
         assert_eq!(read, some());
-        assert_eq!(read.memory::<Vec<f64>>(), Ok(vec![1.0, 2.0, 3.0]));
+        assert_eq!(read.memory_and_rest::<Vec<f64>>(), Ok((vec![1.0, 2.0, 3.0], &[][..])));
         assert_eq!((read.method(), read.note()), ("gd", &b"beside"[..]));
-        assert!(read.memory::<Vec<String>>().is_err());
+        assert!(read.memory_and_rest::<Vec<String>>().is_err());
     }
 
     #[test]
@@ -309,7 +304,7 @@ mod tests {
                 let hash = Hash::of_bytes(&other[HASHED..]).to_le_bytes();
                 other[HASHED - HASH..HASHED].copy_from_slice(&hash);
                 if let Ok(read) = Checkpoint::from_bytes(&other) {
-                    let _ = read.memory::<Vec<f64>>();
+                    let _ = read.memory_and_rest::<Vec<f64>>();
                 }
             }
         }
@@ -338,6 +333,6 @@ mod tests {
         let mut newer = some().to_bytes();
         newer[MAGIC.len()] += 1;
         let error = Checkpoint::from_bytes(&newer).expect_err("another format").to_string();
-        assert!(error.contains("with the format 2, and this is with the format 1"), "{error}");
+        assert!(error.contains("with the format 3, and this is with the format 2"), "{error}");
     }
 }

@@ -1,7 +1,6 @@
 //! One run: the method at work, the judge, and the edges between pieces of work, at which a run may
 //! end, and go on in another program.
 
-use std::any::type_name;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,19 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{self, Engine, Phase};
 use super::judge::{self, Judge};
-use super::{Begin, Driver, Observer, Solution, Spent};
+use super::prepared::Spent;
+use super::{Begin, Driver, Observer, Record, Solution};
 use crate::methods::Method;
+use crate::methods::erased::{AtWork, ErasedMethod};
 use crate::model::problem::Objective;
 use crate::oracle::Patience;
 use crate::run::checkpoint::shape::Shape;
-use crate::run::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header};
+use crate::run::checkpoint::{
+    Checkpoint, CheckpointError, FOREIGN, Hash, Header, UNREADABLE, to_bytes,
+};
 use crate::run::status::Status;
 
-/// What goes into a checkpoint.
+/// What goes into a checkpoint behind the state of the method.
 #[derive(Serialize, Deserialize)]
-struct Memory<S> {
-    engine: engine::Memory<S>,
+struct Memory {
+    engine: engine::Memory,
     judge: judge::Memory,
+}
+
+impl Memory {
+    /// Of this and of a method's state together.
+    fn shape(&self, work: &dyn AtWork) -> Option<Shape> {
+        Some(Shape::Parts(vec![work.shape()?, Shape::of(self)?]))
+    }
 }
 
 /// The time that a run takes, all of it.
@@ -37,93 +47,121 @@ impl Wall {
         self.before.saturating_add(self.begun.elapsed())
     }
 
-    /// When so many seconds are over; never, if that is too far away to be said.
+    /// When this many seconds are over; never, if that is too far away to be said.
     fn after(self, seconds: f64) -> Option<Instant> {
         let all = Duration::try_from_secs_f64(seconds).ok()?;
         self.begun.checked_add(all.saturating_sub(self.before))
     }
 }
 
-/// A run between two pieces of its work.
-pub(super) struct Course<'r, M: Method> {
-    driver: &'r Driver<'r>,
+/// How far [`Run::advance`] goes at most before it returns; by default to the end of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Outer iterations to finish.
+    pub outer: Option<u64>,
+    /// Inner steps to make.
+    pub inner: Option<u64>,
+    /// Wall time to spend; looked at between chunks of steps.
+    pub time: Option<Duration>,
+}
+
+/// A run in the making: advance it in pieces of any size, look at it between them, put it aside as
+/// a [`Checkpoint`]. The pieces do not change a bit of what comes out.
+///
+/// ```
+/// use innermean::run::{Begin, Driver, Limits, Run};
+/// use innermean::{Choice, Listed, Portfolio, Square, Svrpda1, Unregularized};
+///
+/// let portfolio = Portfolio::new(2, vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1])?;
+/// let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
+/// let start = [0.0, 0.0];
+/// let method = Svrpda1::choose(&Choice::default(), &problem, &start)?;
+/// let mut run = Run::start(&problem, &method, Begin::At(&start), &Driver::default(), &mut ())?;
+/// let one_outer_iteration = Limits { outer: Some(1), ..Limits::default() };
+/// while run.advance(&one_outer_iteration, &mut ()).is_none() {
+///     println!("{}", run.record().objective);
+/// }
+/// assert!(run.solution(&mut ()).status.is_solved());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Run<'r> {
+    driver: Driver<'r>,
     problem: Objective<'r>,
-    method: &'r M,
+    method: &'r dyn ErasedMethod,
     start: Vec<f64>,
-    engine: Engine<'r, M>,
-    judge: Judge<'r, 'r>,
+    engine: Engine<'r>,
+    judge: Judge<'r>,
     wall: Wall,
     deadline: Option<Instant>,
     /// What was said of the last point.
     verdict: Option<Status>,
-    /// [`Problem::fingerprint`], once it is asked for.
+    /// Why the run has ended, if it has.
+    ended: Option<Ended>,
+    /// [`Problem::fingerprint`](crate::Problem::fingerprint), once it is asked for.
     fingerprint: Option<u128>,
 }
 
-impl<'r, M: Method> Course<'r, M> {
-    /// Up to the first edge.
-    pub(super) fn begin(
-        driver: &'r Driver<'r>,
+/// The end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ended {
+    status: Status,
+    /// Whether it came after a step, at a point that has not been looked at.
+    is_unseen: bool,
+}
+
+impl<'r> Run<'r> {
+    /// A run of `method` on the problem as it is given, up to the evaluation of the start. A method
+    /// from the table, which may work on another form, starts by
+    /// [`AnyMethod::start`](crate::AnyMethod::start).
+    ///
+    /// # Errors
+    /// If a checkpoint is not of such a run.
+    pub fn start<M: Method>(
+        problem: impl Into<Objective<'r>>,
+        method: &'r M,
+        begin: Begin<'_>,
+        driver: &Driver<'r>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, CheckpointError> {
+        let problem = problem.into();
+        Self::start_on(problem, problem, Spent::default(), method, begin, driver, observer)
+    }
+
+    /// [`Self::start`] for a method of any type, on another form of the problem.
+    pub(crate) fn start_on(
         problem: Objective<'r>,
         form: Objective<'r>,
         spent: Spent,
-        method: &'r M,
+        method: &'r dyn ErasedMethod,
         begin: Begin<'_>,
-        observer: &'r mut dyn Observer,
+        driver: &Driver<'r>,
+        observer: &mut dyn Observer,
     ) -> Result<Self, CheckpointError> {
         let now = Instant::now();
         let mut wall =
             Wall { begun: now.checked_sub(spent.time).unwrap_or(now), before: Duration::ZERO };
         let start = begin.start().to_vec();
-        let (memory, fingerprint) = match begin {
-            Begin::At(_) => (None, None),
-            Begin::Resume(checkpoint) => {
-                let here = header(driver, method, problem.fingerprint(), &start);
-                checkpoint.check(&here)?;
-                checkpoint.check_start(problem.inner.d())?;
-                wall.before =
-                    Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
-                (Some(checkpoint.memory::<Memory<M::State>>()?), Some(here.problem))
-            }
-        };
+        let mut fingerprint = None;
+        if let Begin::Resume(checkpoint) = begin {
+            let here = header(driver, method, problem.fingerprint(), &start);
+            checkpoint.check(&here)?;
+            checkpoint.check_start(problem.inner.d())?;
+            wall.before =
+                Duration::try_from_secs_f64(checkpoint.header.wall).map_err(|_| FOREIGN)?;
+            fingerprint = Some(here.problem);
+        }
         let deadline = driver.stop.max_seconds.and_then(|most| wall.after(most));
         let patience = Patience::new(deadline, driver.interrupt);
-        let (stop, most) = (&driver.stop, driver.most_records);
-        let (engine, judge, verdict) = match memory {
-            None => {
-                let engine = Engine::start(form, spent, patience, method, &problem.allowed(&start));
-                let mut judge = Judge::new(problem, stop, most, engine.recovers(), observer);
-                let verdict = judge.evaluate(engine.counts(), engine.theta(), engine.known());
-                (engine, judge, verdict)
-            }
-            Some(memory) => {
-                // How a run begins tells what can be made of one.
-                let first = Engine::start(
-                    form,
-                    spent,
-                    Patience::default(),
-                    method,
-                    &problem.allowed(&start),
-                );
-                let mut judge = Judge::new(problem, stop, most, first.recovers(), observer);
-                let begins = Shape::of(&Memory { engine: first.memory(), judge: judge.memory() });
-                let fits = begins
-                    .zip(Shape::of(&memory))
-                    .is_some_and(|(begins, here)| begins.admits(&here, start.len()));
-                if !fits {
-                    return Err(FOREIGN);
-                }
-                drop(first);
-                let engine =
-                    Engine::resume(form, patience, method, memory.engine).ok_or(FOREIGN)?;
-                if !judge.remember(memory.judge) {
-                    return Err(FOREIGN);
-                }
-                let verdict = judge.again();
-                (engine, judge, verdict)
-            }
+        let allowed = problem.allowed(&start);
+        // How a run begins tells also what can be made of a checkpoint of one.
+        let first = match begin {
+            Begin::At(_) => patience.clone(),
+            Begin::Resume(_) => Patience::default(),
         };
-        Ok(Course {
+        let engine = Engine::start(form, spent, first, method, &allowed);
+        let judge = Judge::new(problem, &driver.stop, driver.most_records, engine.recovers());
+        let driver = driver.clone();
+        let mut run = Run {
             driver,
             problem,
             method,
@@ -132,81 +170,147 @@ impl<'r, M: Method> Course<'r, M> {
             judge,
             wall,
             deadline,
-            verdict,
+            verdict: None,
+            ended: None,
             fingerprint,
-        })
+        };
+        match begin {
+            Begin::At(_) => run.look(observer),
+            Begin::Resume(checkpoint) => run.remember(form, patience, checkpoint)?,
+        }
+        Ok(run)
     }
 
-    /// To the end.
-    pub(super) fn run(mut self) -> Solution {
+    /// Goes on from a checkpoint of such a run.
+    fn remember(
+        &mut self,
+        form: Objective<'r>,
+        patience: Patience<'r>,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), CheckpointError> {
+        let (work, rest) = self.method.resume(&checkpoint.body).ok_or(UNREADABLE)?;
+        let memory: Memory = match postcard::take_from_bytes(rest) {
+            Ok((memory, [])) => memory,
+            _ => return Err(UNREADABLE),
+        };
+        let begins = self.memory().shape(self.engine.work());
+        let fits = begins
+            .zip(memory.shape(&*work))
+            .is_some_and(|(begins, here)| begins.admits(&here, self.start.len()));
+        if !fits {
+            return Err(FOREIGN);
+        }
+        self.engine = Engine::resume(form, patience, work, memory.engine).ok_or(FOREIGN)?;
+        if !self.judge.remember(memory.judge) {
+            return Err(FOREIGN);
+        }
+        self.verdict = self.judge.again();
         if self.verdict.is_none() && self.engine.had_used_up(self.driver.stop.max_calls) {
-            return self.leave(Status::MaxCalls);
+            self.ended = Some(Ended { status: Status::MaxCalls, is_unseen: true });
         }
-        loop {
-            if let Some(status) = self.verdict {
-                return self.end(status);
+        Ok(())
+    }
+
+    /// Goes on until the run ends, and says why; or until a limit of this call, and returns None.
+    /// Of a run that has ended it says again why.
+    pub fn advance(&mut self, limits: &Limits, observer: &mut dyn Observer) -> Option<Status> {
+        let begun = Instant::now();
+        let first = self.engine.counts();
+        while self.ended.is_none() {
+            let now = self.engine.counts();
+            let steps = limits.inner.map(|most| most.saturating_sub(now.inner - first.inner));
+            let is_over = steps == Some(0)
+                || limits.outer.is_some_and(|most| now.outer - first.outer >= most)
+                || limits.time.is_some_and(|most| begun.elapsed() >= most);
+            if is_over && self.verdict.is_none() && self.is_evaluated() {
+                return None;
             }
-            if let Some(status) = self.time_is_up() {
-                return self.leave(status);
+            self.ended = self.end_here(observer);
+            if self.ended.is_some() {
+                break;
             }
-            if self.judge.observer().asks_for_checkpoint(false) {
-                self.make_checkpoint();
+            if observer.asks_for_checkpoint(false) {
+                observer.checkpoint(self.make_checkpoint());
             }
-            if let Some(status) = self.advance() {
-                return self.leave(status);
-            }
+            self.ended = self.piece(steps.unwrap_or(u64::MAX), observer);
+        }
+        self.ended.map(|ended| ended.status)
+    }
+
+    /// Whether nothing is left to be said of the steps that have been made.
+    fn is_evaluated(&self) -> bool {
+        match self.engine.phase() {
+            Phase::Between => true,
+            Phase::Within => self.engine.left() > 0,
+            Phase::ToEvaluate => false,
         }
     }
 
-    /// One piece of work; what ends the run in the midst of an outer iteration, if something does.
-    fn advance(&mut self) -> Option<Status> {
+    /// Whether the run ends before the next piece of work.
+    fn end_here(&mut self, observer: &mut dyn Observer) -> Option<Ended> {
+        if let Some(status) = self.verdict {
+            return Some(Ended { status, is_unseen: false });
+        }
+        let status = self.time_is_up().or_else(|| {
+            let flow = observer.tick(&self.record());
+            flow.is_break().then_some(Status::Stopped)
+        })?;
+        Some(Ended { status, is_unseen: true })
+    }
+
+    /// One piece of work, with at most so many steps; what ends the run in the midst of an outer
+    /// iteration, if something does.
+    fn piece(&mut self, most: u64, observer: &mut dyn Observer) -> Option<Ended> {
         match self.engine.phase() {
             Phase::Between => self.engine.begin_outer(),
             Phase::ToEvaluate => {
                 self.engine.set_to_evaluate(false);
-                self.evaluate();
+                self.evaluate(observer);
             }
             Phase::Within if self.engine.left() == 0 => {
                 self.engine.end_outer();
-                self.evaluate();
+                self.evaluate(observer);
             }
-            Phase::Within => return self.steps(),
+            Phase::Within => {
+                return self.steps(most).map(|status| Ended { status, is_unseen: true });
+            }
         }
         None
     }
 
     /// A chunk of inner steps.
-    fn steps(&mut self) -> Option<Status> {
-        let Driver { stop, evaluate_every, .. } = self.driver;
+    fn steps(&mut self, most: u64) -> Option<Status> {
+        let Driver { stop, evaluate_every, .. } = &self.driver;
         let engine = &mut self.engine;
         let inner = engine.counts().inner;
-        engine.chunk(
-            evaluate_every.map_or(u64::MAX, |every| every.get() - inner % every),
-            stop.max_calls,
-        );
+        let due = evaluate_every.map_or(u64::MAX, |every| every.get() - inner % every);
+        engine.chunk(due.min(most), stop.max_calls);
         if engine.is_cut() {
             return None;
         }
         let now = engine.counts();
         let due = evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
         engine.set_to_evaluate(due && engine.left() > 0);
-        self.judge.tick(&now);
-        if !engine.recovers() && !engine.theta().iter().all(|t| t.is_finite()) {
+        if !engine.recovers() && !engine.work().theta().iter().all(|t| t.is_finite()) {
             return Some(Status::Diverged);
         }
         engine.has_used_up(stop.max_calls).then_some(Status::MaxCalls)
     }
 
-    fn evaluate(&mut self) {
+    fn evaluate(&mut self, observer: &mut dyn Observer) {
         self.engine.show();
-        let Course { engine, judge, .. } = self;
-        self.verdict = judge.evaluate(engine.counts(), engine.theta(), engine.known());
+        self.look(observer);
     }
 
-    /// The time, the user, or whoever looks on.
-    fn time_is_up(&mut self) -> Option<Status> {
-        let interrupted = self.driver.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if interrupted || self.judge.observer().is_content() {
+    fn look(&mut self, observer: &mut dyn Observer) {
+        let Run { engine, judge, .. } = self;
+        let work = engine.work();
+        self.verdict = judge.evaluate(engine.counts(), work.theta(), work.known(), observer);
+    }
+
+    /// The time, or the user.
+    fn time_is_up(&self) -> Option<Status> {
+        if self.driver.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Status::Interrupted);
         }
         let over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -215,53 +319,82 @@ impl<'r, M: Method> Course<'r, M> {
         over.then_some(Status::MaxSeconds).or(cut)
     }
 
-    /// Ends the run in the midst of an outer iteration, after a look at the point where that is.
-    fn leave(mut self, status: Status) -> Solution {
-        if self.engine.is_cut() || status == Status::Diverged {
-            // There is no point to look at.
-            return self.end(status);
-        }
-        if self.judge.observer().asks_for_checkpoint(true) {
-            self.make_checkpoint();
-        }
-        self.engine.end_outer();
-        self.evaluate();
-        // A point that is good enough is good enough, even if a limit was reached on the way to it.
-        let status = self.verdict.filter(|verdict| verdict.is_solved()).unwrap_or(status);
-        self.judge.solution(status, &self.engine.counts())
+    /// Counts as of now, with what the last evaluation has found.
+    pub fn record(&self) -> Record {
+        self.judge.record(&self.engine.counts())
     }
 
-    /// Ends the run after an evaluation.
-    fn end(mut self, status: Status) -> Solution {
-        // One who asks for more digits may go on from here.
-        let whole = status == Status::MaxOuter || status.is_solved();
-        if whole && self.judge.observer().asks_for_checkpoint(true) {
-            self.make_checkpoint();
+    /// The point that the last evaluation has looked at.
+    pub fn theta(&self) -> &[f64] {
+        self.judge.last_theta()
+    }
+
+    /// All that it takes to go on from here in another program, by [`Begin::Resume`]. None where
+    /// there is nothing to go on from: the run has diverged, or was cut short within a step.
+    pub fn checkpoint(&mut self) -> Option<Checkpoint> {
+        (!self.is_lost() && self.verdict != Some(Status::StartNotFinite))
+            .then(|| self.make_checkpoint())
+    }
+
+    /// Whether the state is good for nothing.
+    fn is_lost(&self) -> bool {
+        let diverged = Some(Status::Diverged);
+        let has_diverged =
+            self.verdict == diverged || self.ended.map(|ended| ended.status) == diverged;
+        has_diverged || self.engine.is_cut()
+    }
+
+    /// The answer; of a run that has not ended, with [`Status::Stopped`]. The observer is told of
+    /// the last point, and asked whether to make a checkpoint before.
+    pub fn solution(mut self, observer: &mut dyn Observer) -> Solution {
+        let Ended { mut status, is_unseen } =
+            self.ended.unwrap_or(Ended { status: Status::Stopped, is_unseen: true });
+        let lost = self.is_lost();
+        if !lost && status != Status::StartNotFinite && observer.asks_for_checkpoint(true) {
+            observer.checkpoint(self.make_checkpoint());
+        }
+        if is_unseen && !lost {
+            self.engine.end_outer();
+            self.evaluate(observer);
+            // A point that is good enough is good enough, even if a limit was reached on the way.
+            status = self.verdict.filter(|verdict| verdict.is_solved()).unwrap_or(status);
         }
         // Of a blow-up, when it is seen depends on the time, and so do the calls since the last
         // point.
-        let lost = status == Status::Diverged || self.engine.is_cut();
         let now = if lost { self.judge.last_counts() } else { self.engine.counts() };
-        match self.engine.endless().filter(|_| status == Status::Diverged) {
-            Some(direction) => {
-                let endless = Some(direction.to_vec());
-                Solution { endless, ..self.judge.solution(Status::Unbounded, &now) }
-            }
-            None => self.judge.solution(status, &now),
+        let work = self.engine.work();
+        let endless = work.endless().filter(|_| status == Status::Diverged);
+        let status = if endless.is_some() { Status::Unbounded } else { status };
+        let duals = work.known().duals.filter(|_| !lost);
+        Solution {
+            endless: endless.map(<[f64]>::to_vec),
+            duals: duals.map(<[f64]>::to_vec),
+            ..self.judge.solution(status, &now)
         }
     }
 
-    fn make_checkpoint(&mut self) {
+    /// All of it.
+    pub(crate) fn finish(mut self, observer: &mut dyn Observer) -> Solution {
+        self.advance(&Limits::default(), observer);
+        self.solution(observer)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { engine: self.engine.memory(), judge: self.judge.memory() }
+    }
+
+    fn make_checkpoint(&mut self) -> Checkpoint {
         let problem = *self.fingerprint.get_or_insert_with(|| self.problem.fingerprint());
-        let memory = Memory { engine: self.engine.memory(), judge: self.judge.memory() };
+        let mut body = self.engine.work().state();
+        body.extend(to_bytes(&self.memory()));
         let wall = self.wall.elapsed().as_secs_f64();
-        let header = Header { wall, ..header(self.driver, self.method, problem, &self.start) };
-        self.judge.observer().checkpoint(Checkpoint::new(header, &memory));
+        let header = Header { wall, ..header(&self.driver, self.method, problem, &self.start) };
+        Checkpoint::of_parts(header, body)
     }
 }
 
 /// Of the checkpoints of such a run.
-fn header<M: Method>(driver: &Driver<'_>, method: &M, problem: u128, start: &[f64]) -> Header {
+fn header(driver: &Driver<'_>, method: &dyn ErasedMethod, problem: u128, start: &[f64]) -> Header {
     let mut settings = Hash::default();
     // Numbers are shown with all their digits.
     settings.bytes(format!("{method:?}").as_bytes());
@@ -269,6 +402,6 @@ fn header<M: Method>(driver: &Driver<'_>, method: &M, problem: u128, start: &[f6
     settings.word(driver.evaluate_every.map_or(0, std::num::NonZero::get));
     settings.word(u64::from(driver.stop.tolerance.is_some()));
     settings.word(driver.most_records as u64);
-    let method = type_name::<M>().rsplit("::").next().unwrap_or_default().to_owned();
+    let method = method.name().to_owned();
     Header { method, settings: settings.finish(), problem, start: start.to_vec(), wall: 0.0 }
 }

@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::Spent;
-use crate::linalg::vector::dispatch;
+use super::prepared::Spent;
+use crate::methods::Tempo;
+use crate::methods::erased::{AtWork, ErasedMethod};
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
-use crate::methods::{Method, Tempo};
 use crate::model::problem::Objective;
 use crate::oracle::{self, Calls, Oracle, Patience};
-use crate::run::evaluate::Known;
 
 /// Chunks are sized to take about this long: short enough for an interrupt, long enough to cost
 /// nothing.
@@ -40,10 +39,9 @@ pub(super) enum Phase {
     ToEvaluate,
 }
 
-/// What goes into a checkpoint.
+/// What goes into a checkpoint, beside the state of the method.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Memory<S> {
-    state: S,
+pub(super) struct Memory {
     guard: Option<Safeguard>,
     oracle: oracle::Memory,
     seconds: f64,
@@ -69,12 +67,11 @@ struct Horizon {
 }
 
 /// A method, its state, and what it has used up.
-pub(super) struct Engine<'p, M: Method> {
-    method: &'p M,
-    /// The same at the tempo of its safeguard, if it has one.
-    guarded: Option<(M, Safeguard)>,
+pub(super) struct Engine<'p> {
+    work: Box<dyn AtWork + 'p>,
+    /// Sets the tempo, where the method has steps that nobody has given.
+    guard: Option<Safeguard>,
     oracle: Oracle<'p>,
-    state: M::State,
     /// Runs only while the method does.
     clock: Duration,
     outer: u64,
@@ -89,27 +86,25 @@ pub(super) struct Engine<'p, M: Method> {
     probed: bool,
 }
 
-impl<'p, M: Method> Engine<'p, M> {
+impl<'p> Engine<'p> {
     pub(super) fn start(
         problem: Objective<'p>,
         spent: Spent,
         patience: Patience<'p>,
-        method: &'p M,
+        method: &'p dyn ErasedMethod,
         theta: &[f64],
     ) -> Self {
         let start = Instant::now();
         let mut oracle = Oracle::new(problem);
         oracle.patience = patience;
         (oracle.calls, oracle.rows) = (spent.calls, spent.rows);
-        let state = method.init(&mut oracle, theta);
+        let mut work = method.start(&mut oracle, theta);
         let clock = spent.time + start.elapsed();
+        let guarded = work.set_tempo(Tempo::RULE);
         Engine {
-            method,
-            guarded: method
-                .at_tempo(Tempo::RULE)
-                .map(|paced| (paced, Safeguard::new(method.noise()))),
+            guard: guarded.then(|| Safeguard::new(work.noise())),
+            work,
             oracle,
-            state,
             clock,
             outer: 0,
             inner: 0,
@@ -125,31 +120,28 @@ impl<'p, M: Method> Engine<'p, M> {
     pub(super) fn resume(
         problem: Objective<'p>,
         patience: Patience<'p>,
-        method: &'p M,
-        memory: Memory<M::State>,
+        mut work: Box<dyn AtWork + 'p>,
+        memory: Memory,
     ) -> Option<Self> {
-        let Memory { state, guard, oracle: counters, seconds, outer, inner, left, phase, horizon } =
+        let Memory { guard, oracle: counters, seconds, outer, inner, left, phase, horizon } =
             memory;
         let mut oracle = Oracle::new(problem);
         oracle.patience = patience;
         oracle.remember(counters);
-        let guarded = match guard {
-            Some(guard) if guard.is_of(oracle.d(), oracle.calls.total()) => {
-                Some((method.at_tempo(guard.tempo())?, guard))
+        if let Some(guard) = &guard {
+            let fits = guard.is_of(oracle.d(), oracle.calls.total());
+            if !fits || !work.set_tempo(guard.tempo()) {
+                return None;
             }
-            Some(_) => return None,
-            None => None,
-        };
-        let paced = guarded.as_ref().map_or(method, |(paced, _)| paced);
+        }
         let begun = horizon.begun.0 <= inner && horizon.begun.1 <= oracle.calls.total();
-        if !begun || left > paced.inner_iterations(&state) as u64 || !paced.fits(&oracle, &state) {
+        if !begun || left > work.inner_iterations() || !work.fits(&oracle) {
             return None;
         }
         Some(Engine {
-            method,
-            guarded,
+            work,
+            guard,
             oracle,
-            state,
             clock: Duration::try_from_secs_f64(seconds).ok()?,
             outer,
             inner,
@@ -161,11 +153,10 @@ impl<'p, M: Method> Engine<'p, M> {
         })
     }
 
-    /// All that the run depends on from here on.
-    pub(super) fn memory(&self) -> Memory<&M::State> {
+    /// All that the run depends on from here on, beside the state of the method.
+    pub(super) fn memory(&self) -> Memory {
         Memory {
-            state: &self.state,
-            guard: self.guarded.as_ref().map(|(_, guard)| guard.clone()),
+            guard: self.guard.clone(),
             oracle: self.oracle.memory(),
             seconds: self.clock.as_secs_f64(),
             outer: self.outer,
@@ -176,13 +167,14 @@ impl<'p, M: Method> Engine<'p, M> {
         }
     }
 
-    /// Whether a run finds its way back after iterates have blown up.
-    pub(super) fn recovers(&self) -> bool {
-        self.guarded.is_some() || self.method.recovers()
+    /// The method with its state.
+    pub(super) fn work(&self) -> &dyn AtWork {
+        &*self.work
     }
 
-    fn method(&self) -> &M {
-        self.guarded.as_ref().map_or(self.method, |(paced, _)| paced)
+    /// Whether a run finds its way back after iterates have blown up.
+    pub(super) fn recovers(&self) -> bool {
+        self.guard.is_some() || self.work.recovers()
     }
 
     /// Whether work was left in its midst, so that the state is good for nothing.
@@ -192,12 +184,15 @@ impl<'p, M: Method> Engine<'p, M> {
 
     pub(super) fn begin_outer(&mut self) {
         let start = Instant::now();
-        match self.guarded.take() {
-            Some((paced, guard)) => self.guarded = Some(self.guarded_outer(paced, guard)),
-            None => self.method.outer(&mut self.oracle, &mut self.state),
+        match self.guard.take() {
+            Some(mut guard) => {
+                self.guarded_outer(&mut guard);
+                self.guard = Some(guard);
+            }
+            None => self.work.outer(&mut self.oracle),
         }
         self.clock += start.elapsed();
-        self.left = self.method().inner_iterations(&self.state) as u64;
+        self.left = self.work.inner_iterations();
         self.phase = Phase::Within;
         self.probed = false;
         self.horizon.begun = (self.inner, self.oracle.calls.total());
@@ -206,36 +201,35 @@ impl<'p, M: Method> Engine<'p, M> {
 
     /// Starts an outer iteration, looks at the objective there if that is free or due, and does
     /// what the safeguard says.
-    fn guarded_outer(&mut self, mut paced: M, mut guard: Safeguard) -> (M, Safeguard) {
-        let Engine { method, oracle, state, .. } = self;
+    fn guarded_outer(&mut self, guard: &mut Safeguard) {
+        let Engine { work, oracle, .. } = self;
         let mut seen = Seen::NOTHING;
-        if paced.theta(state).iter().all(|t| t.is_finite()) {
-            paced.outer(oracle, state);
-            if let Some((theta, f_bar)) = paced.reference(state) {
+        if work.theta().iter().all(|t| t.is_finite()) {
+            work.outer(oracle);
+            if let Some((theta, f_bar)) = work.reference() {
                 if !guard.is_welcome(oracle.calls.total(), oracle.gradient_cost()) {
-                    return (paced, guard);
+                    return;
                 }
                 let (objective, magnitude) = oracle.objective_at(theta, f_bar);
                 seen = Seen { objective, magnitude };
             } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
-                paced.show(oracle, state);
-                let (objective, magnitude) = oracle.look(paced.theta(state));
+                work.show(oracle);
+                let (objective, magnitude) = oracle.look(work.theta());
                 seen = Seen { objective, magnitude };
             } else {
-                return (paced, guard);
+                return;
             }
         }
         let before = guard.tempo();
-        let here = paced.reference(state).map_or_else(|| paced.theta(state), |(theta, _)| theta);
+        let here = work.reference().map_or_else(|| work.theta(), |(theta, _)| theta);
         let verdict = guard.judge(seen, here, oracle.calls.total());
         if guard.tempo() != before {
-            paced = method.at_tempo(guard.tempo()).expect("it has a safeguard");
+            work.set_tempo(guard.tempo());
         }
         if verdict == Verdict::GoBack {
-            paced.restart(oracle, state, guard.best());
-            paced.outer(oracle, state);
+            work.restart(oracle, guard.best());
+            work.outer(oracle);
         }
-        (paced, guard)
     }
 
     /// Whether the calls have reached the limit. They are looked at where about as many steps have
@@ -270,13 +264,8 @@ impl<'p, M: Method> Engine<'p, M> {
         if max_calls.is_some() && self.horizon.max_calls == max_calls {
             steps = steps.min(self.horizon.at.saturating_sub(self.inner).max(1));
         }
-        let Engine { method, guarded, oracle, state, .. } = self;
-        let method = guarded.as_ref().map_or(*method, |(paced, _)| paced);
         let start = Instant::now();
-        dispatch(
-            #[inline(always)]
-            || method.inner_steps(oracle, state, steps as usize),
-        );
+        self.work.inner_steps(&mut self.oracle, steps as usize);
         let took = start.elapsed();
         self.clock += took;
         self.probed = true;
@@ -321,26 +310,8 @@ impl<'p, M: Method> Engine<'p, M> {
         }
     }
 
-    /// Has the method bring up to date what [`Self::theta`] shows.
+    /// Has the method bring up to date what its theta shows.
     pub(super) fn show(&mut self) {
-        let Engine { method, guarded, oracle, state, .. } = self;
-        guarded.as_ref().map_or(*method, |(paced, _)| paced).show(oracle, state);
-    }
-
-    pub(super) fn theta(&self) -> &[f64] {
-        self.method().theta(&self.state)
-    }
-
-    pub(super) fn endless(&self) -> Option<&[f64]> {
-        self.method().endless(&self.state)
-    }
-
-    pub(super) fn known(&self) -> Known<'_> {
-        let (method, state) = (self.method(), &self.state);
-        Known {
-            duals: method.duals(state),
-            gram: method.gram(state),
-            gradient: method.gradient(state),
-        }
+        self.work.show(&self.oracle);
     }
 }

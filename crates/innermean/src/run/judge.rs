@@ -12,10 +12,9 @@ use crate::run::evaluate::{self, Evaluation, Evaluator, Known};
 use crate::run::status::{Divergence, Status};
 
 /// The judge of one run, with what it has seen.
-pub(super) struct Judge<'p, 'o> {
+pub(super) struct Judge<'p> {
     evaluator: Evaluator<'p>,
-    stop: &'o Stop,
-    observer: &'o mut dyn Observer,
+    stop: Stop,
     divergence: Divergence,
     /// Whether the method recovers by itself from a blow-up.
     recovers: bool,
@@ -66,22 +65,15 @@ impl Judged {
     }
 }
 
-impl<'p, 'o> Judge<'p, 'o> {
-    pub(super) fn new(
-        problem: Objective<'p>,
-        stop: &'o Stop,
-        most: usize,
-        recovers: bool,
-        observer: &'o mut dyn Observer,
-    ) -> Self {
+impl<'p> Judge<'p> {
+    pub(super) fn new(problem: Objective<'p>, stop: &Stop, most: usize, recovers: bool) -> Self {
         let d = problem.inner.d();
         Judge {
             evaluator: match stop.tolerance {
                 Some(tolerance) => Evaluator::new(problem).aiming_at(tolerance),
                 None => Evaluator::without_measure(problem),
             },
-            stop,
-            observer,
+            stop: stop.clone(),
             divergence: Divergence::default(),
             recovers,
             trace: Thinned::default(),
@@ -97,6 +89,7 @@ impl<'p, 'o> Judge<'p, 'o> {
         now: Counts,
         theta: &[f64],
         known: Known<'_>,
+        observer: &mut dyn Observer,
     ) -> Option<Status> {
         if self.trace.last().is_some_and(|last| last.inner == now.inner) {
             return None;
@@ -124,17 +117,20 @@ impl<'p, 'o> Judge<'p, 'o> {
         if is_best {
             self.best.take(theta, record, certificate);
         }
-        self.observer.record(&record, theta);
-        self.reached().or_else(|| {
-            let diverged =
-                ended && self.divergence.seen(objective, magnitude) && (!self.recovers || falling);
-            diverged.then_some(Status::Diverged).or_else(|| self.at_last_outer())
-        })
+        let stopped = observer.record(&record, theta).is_break();
+        self.reached()
+            .or_else(|| {
+                let diverged = ended
+                    && self.divergence.seen(objective, magnitude)
+                    && (!self.recovers || falling);
+                diverged.then_some(Status::Diverged).or_else(|| self.at_last_outer())
+            })
+            .or(stopped.then_some(Status::Stopped))
     }
 
     /// Whether the last point is good enough.
     fn reached(&self) -> Option<Status> {
-        let Stop { target_objective, tolerance, .. } = *self.stop;
+        let Stop { target_objective, tolerance, .. } = self.stop;
         let Judged {
             record: Record { objective, optimality, measure, inner, .. },
             certificate,
@@ -162,15 +158,15 @@ impl<'p, 'o> Judge<'p, 'o> {
         self.reached().or_else(|| self.at_last_outer())
     }
 
-    /// Tells the observer where the run stands.
-    pub(super) fn tick(&mut self, now: &Counts) {
+    /// The last evaluation, with these counts.
+    pub(super) fn record(&self, now: &Counts) -> Record {
         let Counts { outer, inner, calls, rows, seconds } = *now;
-        self.observer.tick(&Record { outer, inner, calls, rows, seconds, ..self.last.record });
+        Record { outer, inner, calls, rows, seconds, ..self.last.record }
     }
 
-    /// The one who is told.
-    pub(super) fn observer(&mut self) -> &mut dyn Observer {
-        self.observer
+    /// The point of the last evaluation.
+    pub(super) fn last_theta(&self) -> &[f64] {
+        &self.last.theta
     }
 
     /// Counts at the last evaluation.
@@ -216,6 +212,7 @@ impl<'p, 'o> Judge<'p, 'o> {
             theta: judged.theta,
             objective,
             certificate: settled,
+            duals: None,
             endless: None,
             status,
             calls: now.calls,

@@ -28,6 +28,8 @@ pub enum Status {
     StartNotFinite,
     /// The user said stop.
     Interrupted,
+    /// An observer said stop, or whoever advances the run.
+    Stopped,
 }
 
 impl Status {
@@ -49,6 +51,7 @@ impl Status {
             Status::Stalled => "stopped where no more progress was made",
             Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
+            Status::Stopped => "stopped",
         }
     }
 
@@ -78,7 +81,9 @@ impl Status {
             Status::StartNotFinite => {
                 "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."
             }
-            Status::Interrupted => "This is the best point so far: run again to continue from it.",
+            Status::Interrupted | Status::Stopped => {
+                "This is the best point so far: run again to continue from it."
+            }
         }
     }
 }

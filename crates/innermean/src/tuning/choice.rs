@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::MethodInfo;
 use crate::methods::reference::Reference;
-use crate::model::setting::InvalidSetting;
+use crate::model::setting::{InvalidSetting, at_least_one, non_negative, positive};
 use crate::tuning::steps::{StepRule, Unmet};
 
 /// Writes the settings as a struct of options, as an enum of their names, and the way from the one
@@ -107,6 +107,51 @@ impl Choice {
     /// finds.
     pub(crate) fn leaves_steps(&self) -> bool {
         self.alpha_theta.is_none() && self.alpha_w.is_none() && self.inner_iterations.is_none()
+    }
+
+    /// The step on theta, as said or by the method's rule.
+    pub(crate) fn alpha_theta(&self, rule: impl FnOnce() -> f64) -> Result<f64, InvalidSetting> {
+        positive("alpha_theta", self.alpha_theta.unwrap_or_else(rule))
+    }
+
+    /// The step on the duals, likewise.
+    pub(crate) fn alpha_w(&self, rule: f64) -> Result<f64, InvalidSetting> {
+        positive("alpha_w", self.alpha_w.unwrap_or(rule))
+    }
+
+    /// M, likewise.
+    pub(crate) fn inner_iterations(&self, rule: usize) -> Result<usize, InvalidSetting> {
+        at_least_one("inner_iterations", self.inner_iterations.unwrap_or(rule))
+    }
+
+    /// Inner samples of a step, as said or by default.
+    pub(crate) fn batch(&self, default: usize) -> Result<usize, InvalidSetting> {
+        at_least_one("batch", self.batch.unwrap_or(default))
+    }
+
+    /// Inner samples for a mean Jacobian, likewise.
+    pub(crate) fn jacobian_batch(&self, default: usize) -> Result<usize, InvalidSetting> {
+        at_least_one("jacobian_batch", self.jacobian_batch.unwrap_or(default))
+    }
+
+    /// Outer terms of a step, likewise.
+    pub(crate) fn outer_batch(&self, default: usize) -> Result<usize, InvalidSetting> {
+        at_least_one("outer_batch", self.outer_batch.unwrap_or(default))
+    }
+
+    /// The weight of what is new in a running average, likewise.
+    pub(crate) fn averaging(&self, default: f64) -> Result<f64, InvalidSetting> {
+        let weight = self.averaging.unwrap_or(default);
+        if weight > 0.0 && weight <= 1.0 {
+            return Ok(weight);
+        }
+        let expected = "a number above 0, at most 1";
+        Err(InvalidSetting::new("averaging", format!("{weight:?}"), expected))
+    }
+
+    /// How far a step looks ahead, likewise.
+    pub(crate) fn extrapolation(&self, default: f64) -> Result<f64, InvalidSetting> {
+        non_negative("extrapolation", self.extrapolation.unwrap_or(default))
     }
 
     /// # Errors

@@ -73,7 +73,7 @@ impl Settings {
             rule => rule,
         };
         let constants = problem.constants();
-        let outer_batch = at_least_one("outer_batch", choice.outer_batch.unwrap_or(1))?;
+        let outer_batch = choice.outer_batch(1)?;
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and

@@ -71,11 +71,11 @@ fn a_snapshot_counts_every_pair_twice() {
 /// `h_i(u) = phi_i(B_i u)` is a merit: Fenchel's equality at its gradients, infinity where no
 /// gradient lies, and for `p = prox_{alpha h*}(v)` that p is the gradient of h at `(v - p) /
 /// alpha`.
-fn check_picked(name: &str, form: &dyn SharedForm, ell: usize) {
-    let (phi, n) = (Square::new(0.7).expect("a weight"), form.ell());
+fn check_picked(name: &str, form: Box<dyn SharedForm + '_>, ell: usize) {
+    let (phi, n, n_x) = (Square::new(0.7).expect("a weight"), form.ell(), form.n_x());
     let h = Picked::new(form, &phi, ell);
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    for i in 0..form.n_x() {
+    for i in 0..n_x {
         let u: Vec<f64> = (0..n).map(|l| (0.9 * l as f64 + i as f64).cos()).collect();
         let mut slope = vec![0.0; n];
         h.gradient(i, &u, &mut slope);
@@ -135,10 +135,10 @@ fn check_shared_form(name: &str, f: &dyn Inner) {
             assert!(close(&by_form, &by_f), "{name}: {by_form:?} {by_f:?}");
         }
     }
-    check_picked(name, &*form, f.ell());
     let mut got = vec![9.0; form.ell()];
     (&*form as &dyn Inner).mean(&theta, 0, &mut vec![0.0; form.ell()], &mut got);
     assert!(close(&got, &mean), "{name}: {got:?} {mean:?}");
+    check_picked(name, form, f.ell());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! status that is true.
 
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innermean::{
@@ -187,8 +188,9 @@ fn the_trace_is_as_long_as_agreed_and_observers_hear_all() {
     #[derive(Default)]
     struct Count(u64);
     impl Observer for Count {
-        fn record(&mut self, _: &Record, _: &[f64]) {
+        fn record(&mut self, _: &Record, _: &[f64]) -> ControlFlow<()> {
             self.0 += 1;
+            ControlFlow::Continue(())
         }
     }
     let problem = market();

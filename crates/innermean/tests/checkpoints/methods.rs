@@ -37,7 +37,7 @@ fn sparse() -> BoxedProblem {
 }
 
 /// Problems that have, together, every kind of certificate and every method.
-fn problems() -> Vec<(&'static str, BoxedProblem)> {
+pub(super) fn problems() -> Vec<(&'static str, BoxedProblem)> {
     let market =
         |n, d| Portfolio::new(d, generate_factor_model(n, d, 1).values).expect("generated returns");
     let square = Square::new(1.0).expect("a weight");
@@ -75,7 +75,7 @@ fn problems() -> Vec<(&'static str, BoxedProblem)> {
 }
 
 /// Limits that end a run at some place or other.
-fn drivers() -> [Driver<'static>; 3] {
+pub(super) fn drivers() -> [Driver<'static>; 3] {
     let stop = Stop { max_outer: Some(4), tolerance: Some(1e-300), ..Stop::default() };
     [
         Driver { stop: stop.clone(), ..Driver::default() },

@@ -3,5 +3,6 @@
 
 mod driver;
 mod methods;
+mod pieces;
 mod refused;
 mod witness;

@@ -1,5 +1,7 @@
 //! Observers that stop a run at an edge of their choice, and what is compared afterwards.
 
+use std::ops::ControlFlow;
+
 use innermean::draws::Stream;
 use innermean::{Begin, Checkpoint, Observer, Record, Solution};
 
@@ -31,6 +33,10 @@ impl Witness {
         Witness { way, edges, further, seen: 0, kept: None, records: Vec::new(), is_content: false }
     }
 
+    fn flow(&self) -> ControlFlow<()> {
+        if self.is_content { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
     /// One that stops nothing.
     pub(crate) fn patient() -> Self {
         Witness::stopping(Way::Ended, u64::MAX, 0)
@@ -38,12 +44,13 @@ impl Witness {
 }
 
 impl Observer for Witness {
-    fn record(&mut self, record: &Record, _: &[f64]) {
+    fn record(&mut self, record: &Record, _: &[f64]) -> ControlFlow<()> {
         self.records.push(*record);
+        self.flow()
     }
 
-    fn is_content(&self) -> bool {
-        self.is_content
+    fn tick(&mut self, _: &Record) -> ControlFlow<()> {
+        self.flow()
     }
 
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {

@@ -4,7 +4,7 @@
 use crate::allocations::allocations;
 
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
-use innermean::methods::accelerated::Accelerated;
+use innermean::methods::gradient_descent::Accelerated;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::methods::prox_linear::ProxLinear;

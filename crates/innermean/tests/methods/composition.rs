@@ -70,18 +70,16 @@ fn each_after(
         seed,
     };
     let form = shared_form(&problem.inner).expect("equally many samples");
-    let shared = Problem {
-        inner: &*form,
-        merit: Picked::new(&*form, &problem.merit, problem.inner.ell()),
-        regularizer: &problem.regularizer,
-    };
+    let merit = Picked::new(form, &problem.merit, problem.inner.ell());
+    let shared =
+        Objective { inner: merit.form(), merit: &merit, regularizer: &problem.regularizer };
     let c_saga = |outer_batch| CSaga { alpha_theta, batch, outer_batch, guarded: false, seed };
     vec![
         ("comp-svrg1", after(problem, &one, start, steps)),
         ("comp-svrg2", after(problem, &two, start, steps)),
         ("vrsc-pg", after(problem, &vrsc, start, steps)),
-        ("c-saga", after(&shared, &c_saga(None), start, steps)),
-        ("c-saga with drawn terms", after(&shared, &c_saga(Some(2)), start, steps)),
+        ("c-saga", after(shared, &c_saga(None), start, steps)),
+        ("c-saga with drawn terms", after(shared, &c_saga(Some(2)), start, steps)),
     ]
 }
 

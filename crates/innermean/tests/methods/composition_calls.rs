@@ -185,22 +185,20 @@ fn methods_of_the_shared_form_on_samples_of_each_terms_own() {
     let (n_x, n_y) = (4, 6);
     let problem = with_square(SoftplusUnits::random(3, n_x, |_| n_y, 1));
     let form = shared_form(&problem.inner).expect("equally many samples");
-    let shared = Problem {
-        inner: &*form,
-        merit: Picked::new(&*form, &problem.merit, 1),
-        regularizer: &problem.regularizer,
-    };
+    let merit = Picked::new(form, &problem.merit, 1);
+    let shared =
+        Objective { inner: merit.form(), merit: &merit, regularizer: &problem.regularizer };
     let scgd = Scgd { alpha_theta: 1e-3, averaging: 0.5, guarded: false, seed: 1 };
-    for (head, inner, steps) in calls(&shared, &scgd) {
+    for (head, inner, steps) in calls(shared, &scgd) {
         assert_eq!((head, inner, steps), (counted(0, 0, 0), counted(n_x * 6, n_x * 6, 6), 6));
     }
     let asc_pg = AscPg { alpha_theta: 1e-3, averaging: 0.5, guarded: false, seed: 1 };
-    for (k, (head, inner, _)) in calls(&shared, &asc_pg).into_iter().enumerate() {
+    for (k, (head, inner, _)) in calls(shared, &asc_pg).into_iter().enumerate() {
         let first = if k == 0 { n_x } else { 0 };
         assert_eq!((head, inner), (counted(first, 0, 0), counted(n_x * 6, n_x * 6, 6)));
     }
     let c_saga = CSaga { alpha_theta: 1e-3, batch: 2, outer_batch: None, guarded: false, seed: 1 };
-    for (k, (head, inner, steps)) in calls(&shared, &c_saga).into_iter().enumerate() {
+    for (k, (head, inner, steps)) in calls(shared, &c_saga).into_iter().enumerate() {
         let fill = if k == 0 { n_x * n_y } else { 0 };
         assert_eq!(
             (head, inner, steps),

@@ -86,8 +86,8 @@ fn check_all<'p>(name: &str, problem: impl Into<Objective<'p>>) {
     };
     check(name, problem, &vrsc);
     let form = shared_form(problem.inner).expect("equally many samples");
-    let merit = Picked::new(&*form, problem.merit, problem.inner.ell());
-    let shared = Objective { inner: &form, merit: &merit, ..problem };
+    let merit = Picked::new(form, problem.merit, problem.inner.ell());
+    let shared = Objective { inner: merit.form(), merit: &merit, ..problem };
     check(name, shared, &Scgd { alpha_theta, averaging: 0.5, guarded: false, seed });
     check(name, shared, &AscPg { alpha_theta, averaging: 0.5, guarded: false, seed });
     for outer_batch in [None, Some(3)] {

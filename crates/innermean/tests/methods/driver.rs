@@ -2,6 +2,7 @@
 //! reproducible, on any number of threads and across a resume.
 
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use innermean::methods::svrpda::PrimalDual;
@@ -116,8 +117,9 @@ fn divergence_is_caught_while_numbers_are_finite_and_the_best_point_is_returned(
 fn an_interrupt_returns_the_best_point_so_far() {
     struct After<'f>(u64, &'f AtomicBool);
     impl Observer for After<'_> {
-        fn record(&mut self, record: &Record, _: &[f64]) {
+        fn record(&mut self, record: &Record, _: &[f64]) -> ControlFlow<()> {
             self.1.store(record.outer >= self.0, Ordering::Relaxed);
+            ControlFlow::Continue(())
         }
     }
     let problem = market(400, 8);
@@ -140,13 +142,15 @@ fn observers_see_what_the_trace_holds() {
         ticks: usize,
     }
     impl Observer for Keep {
-        fn record(&mut self, record: &Record, theta: &[f64]) {
+        fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
             self.records.push(*record);
             self.thetas.push(theta.to_vec());
+            ControlFlow::Continue(())
         }
 
-        fn tick(&mut self, _: &Record) {
+        fn tick(&mut self, _: &Record) -> ControlFlow<()> {
             self.ticks += 1;
+            ControlFlow::Continue(())
         }
     }
     let problem = market(400, 8);

@@ -1,6 +1,7 @@
 //! A line for the method that is running, on standard error.
 
 use std::io::{IsTerminal, stderr};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -67,11 +68,12 @@ impl Spectator for Line {
 }
 
 impl Observer for Line {
-    fn tick(&mut self, record: &Record) {
+    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
         if self.bar.is_some() && self.shown.elapsed() > REFRESH {
             let gap = (record.objective - self.optimum).max(0.0);
             let calls = human::rounded_count(record.calls.total());
             self.show(&format!(": gap {gap:.1e}, {calls} calls, {:.1} s", record.seconds));
         }
+        ControlFlow::Continue(())
     }
 }

@@ -1,6 +1,7 @@
 //! The clerk of a run: shows how far it has come, writes its trace as it goes, and puts checkpoints
 //! into their file.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
@@ -84,18 +85,19 @@ impl Clerk<'_> {
 }
 
 impl Observer for Clerk<'_> {
-    fn record(&mut self, record: &Record, theta: &[f64]) {
-        self.progress.record(record, theta);
+    fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
+        self.progress.record(record, theta)?;
         if let Some(trace) = &mut self.trace
             && let Err(error) = trace.push(record)
         {
             self.trace = None;
             self.failed.get_or_insert(error);
         }
+        ControlFlow::Continue(())
     }
 
-    fn tick(&mut self, record: &Record) {
-        self.progress.tick(record);
+    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
+        self.progress.tick(record)
     }
 
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Weight;
 use crate::linalg::vector::{
     Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with,
 };
@@ -67,7 +68,7 @@ pub(super) fn add(
     data: &impl DataRows,
     rows: Range<usize>,
     strip: Range<usize>,
-    weight: impl Fn(usize) -> f64,
+    weight: &Weight<'_>,
     out: &mut [f64],
 ) {
     let depth = DEPTH.min(rows.len());

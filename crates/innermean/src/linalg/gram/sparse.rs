@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Weight;
 use crate::linalg::vector::sparse_axpy;
 
 /// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal, for
@@ -11,7 +12,7 @@ pub(super) fn add<'r>(
     d: usize,
     rows: Range<usize>,
     strip: Range<usize>,
-    weight: impl Fn(usize) -> f64,
+    weight: &Weight<'_>,
     row: impl Fn(usize) -> (&'r [u32], &'r [f64]),
     out: &mut [f64],
 ) {

@@ -12,32 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
 use super::estimates::{Batches, Estimates};
-use crate::methods::{Family, Form, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Guarded, Method, Noise};
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Knob, Mirror};
+use crate::tuning::choice::Mirror;
 
 mod settings;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "alexr",
-    title: "ALEXR",
-    family: Family::PrimalDual,
-    summary: "primal-dual steps over mini-batches of terms, looking ahead",
-    reference: "Wang and Yang 2025, Algorithm 1",
-    storage: "n_X ell",
-    rate: Rate::Sublinear,
-    form: Form::Given,
-    asks: &[],
-    settings: &[
-        Knob::AlphaTheta,
-        Knob::AlphaW,
-        Knob::Extrapolation,
-        Knob::Batch,
-        Knob::OuterBatch,
-        Knob::Mirror,
-    ],
-};
 
 /// ALEXR with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -140,11 +119,12 @@ impl Method for Alexr {
         s.at.descend(oracle, decay * self.alpha_theta, 1.0);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Alexr {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

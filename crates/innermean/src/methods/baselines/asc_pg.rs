@@ -11,26 +11,12 @@ use crate::linalg::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::smoothness;
-use super::tracking::{Tracking, step_and_weight};
+use super::tracking::Tracking;
 use crate::linalg::vector::update_with;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "asc-pg",
-    title: "ASC-PG",
-    family: Family::Composition,
-    summary: "stochastic gradients through a running average that looks ahead",
-    reference: "Wang, Liu and Fang 2016, Algorithm 1",
-    storage: "ell",
-    rate: Rate::Sublinear,
-    form: Form::Shared,
-    asks: &[Ask::SmoothMerit, Ask::SharedSample],
-    settings: &[Knob::AlphaTheta, Knob::Averaging],
-};
 
 /// ASC-PG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,16 +39,30 @@ const STEP: f64 = 1.0;
 const WEIGHT: f64 = 0.3;
 
 impl Listed for AscPg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "asc-pg",
+        title: "ASC-PG",
+        family: Family::Composition,
+        summary: "stochastic gradients through a running average that looks ahead",
+        reference: "Wang, Liu and Fang 2016, Algorithm 1",
+        storage: "ell",
+        rate: Rate::Sublinear,
+        form: Form::Shared,
+        asks: &[Ask::SmoothMerit, Ask::SharedSample],
+        settings: &[Knob::AlphaTheta, Knob::Averaging],
+    };
 
     fn settings(
         choice: &Choice,
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let default = || STEP / smoothness(problem, theta, 1, 1);
-        let (alpha_theta, averaging) = step_and_weight(choice, default, WEIGHT)?;
-        Ok(AscPg { alpha_theta, averaging, guarded: choice.leaves_steps(), seed: choice.seed })
+        Ok(AscPg {
+            alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, 1))?,
+            averaging: choice.averaging(WEIGHT)?,
+            guarded: choice.leaves_steps(),
+            seed: choice.seed,
+        })
     }
 }
 
@@ -103,11 +103,12 @@ impl Method for AscPg {
         s.follow(oracle, j, b);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| AscPg {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

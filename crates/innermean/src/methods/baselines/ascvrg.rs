@@ -21,25 +21,10 @@ use crate::linalg::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "ascvrg",
-    title: "ASCVRG",
-    family: Family::Composition,
-    summary: "variance-reduced averages and mean Jacobians, growing loops",
-    reference: "Lin, Fan, Wang and Jordan 2018",
-    storage: "n_X d ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
-};
 
 /// ASCVRG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,26 +44,31 @@ pub struct Ascvrg {
 }
 
 impl Listed for Ascvrg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "ascvrg",
+        title: "ASCVRG",
+        family: Family::Composition,
+        summary: "variance-reduced averages and mean Jacobians, growing loops",
+        reference: "Lin, Fan, Wang and Jordan 2018",
+        storage: "n_X d ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
+    };
 
     fn settings(
         choice: &Choice,
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
-        let longest =
-            choice.inner_iterations.unwrap_or(LONGEST * problem.inner.n_x().max(SHORTEST));
+        let batch = choice.batch(SAMPLES)?;
+        let longest = LONGEST * problem.inner.n_x().max(SHORTEST);
         Ok(Ascvrg {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            inner_iterations: at_least_one("inner_iterations", longest)?,
+            alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, batch))?,
+            inner_iterations: choice.inner_iterations(longest)?,
             batch,
-            jacobian_batch: at_least_one(
-                "jacobian_batch",
-                choice.jacobian_batch.unwrap_or(SAMPLES),
-            )?,
+            jacobian_batch: choice.jacobian_batch(SAMPLES)?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -131,12 +121,12 @@ impl Method for Ascvrg {
         s.step(oracle, alpha);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Ascvrg {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: Some(&mut self.inner_iterations),
+            seed: &mut self.seed,
         })
     }
 

@@ -5,10 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::decay::Decay;
-use super::estimates::{Batches, Estimates, averaging, sampled_curvature};
-use crate::methods::Tempo;
+use super::estimates::{Batches, Estimates, sampled_curvature};
+use crate::methods::Guarded;
 use crate::model::problem::Objective;
-use crate::model::setting::positive;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 
@@ -68,12 +67,10 @@ impl Averaged {
         let batches = Batches::choose(choice)?;
         let pass = batches.pass(problem.inner);
         let first = || primal(batches) / sampled_curvature(problem, &problem.allowed(theta));
-        let alpha = positive("alpha_theta", choice.alpha_theta.unwrap_or_else(first))?;
-        let weight = averaging(choice.averaging.unwrap_or(AVERAGING))?;
         let period = PASSES * pass as f64;
         Ok(Averaged {
-            alpha_theta: alpha,
-            averaging: weight,
+            alpha_theta: choice.alpha_theta(first)?,
+            averaging: choice.averaging(AVERAGING)?,
             decay: Decay { period, power: POWER },
             momentum: MOMENTUM,
             batches,
@@ -84,11 +81,12 @@ impl Averaged {
     }
 
     /// With other steps, unless they were given.
-    pub(in crate::methods) fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Averaged {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    pub(in crate::methods) fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

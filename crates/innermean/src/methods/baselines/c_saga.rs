@@ -13,25 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::saga_table::Table;
 use crate::draws::Stream;
 use crate::linalg::vector::add_weighted_rows;
-use crate::methods::{Ask, Family, Form, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Guarded, Method};
 use crate::oracle::Oracle;
-use crate::tuning::choice::Knob;
 
 mod settings;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "c-saga",
-    title: "C-SAGA",
-    family: Family::Composition,
-    summary: "a table of the inner function's values and Jacobians",
-    reference: "Zhang and Xiao 2019, Algorithm 1",
-    storage: "n_Y d ell",
-    rate: Rate::Linear,
-    form: Form::Shared,
-    asks: &[Ask::SmoothMerit, Ask::SharedSample],
-    settings: &[Knob::AlphaTheta, Knob::Batch, Knob::OuterBatch],
-};
 
 /// C-SAGA with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -163,11 +148,12 @@ impl Method for CSaga {
         }
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| CSaga {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

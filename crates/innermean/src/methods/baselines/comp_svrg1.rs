@@ -10,25 +10,10 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "comp-svrg1",
-    title: "Comp-SVRG-1",
-    family: Family::Composition,
-    summary: "variance-reduced averages, the Jacobian from a single sample",
-    reference: "Lian, Wang and Liu 2017, Algorithm 2",
-    storage: "n_X ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch],
-};
 
 /// Comp-SVRG-1 with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,7 +31,18 @@ pub struct CompSvrg1 {
 }
 
 impl Listed for CompSvrg1 {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "comp-svrg1",
+        title: "Comp-SVRG-1",
+        family: Family::Composition,
+        summary: "variance-reduced averages, the Jacobian from a single sample",
+        reference: "Lian, Wang and Liu 2017, Algorithm 2",
+        storage: "n_X ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch],
+    };
 
     /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the
     /// smoothness, for an f' from a single sample.
@@ -55,14 +51,10 @@ impl Listed for CompSvrg1 {
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let batch = at_least_one("batch", choice.batch.unwrap_or(6))?;
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, 1));
-        let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
         Ok(CompSvrg1 {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
-            batch,
+            alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, 1))?,
+            inner_iterations: choice.inner_iterations(problem.inner.n_x().max(SHORTEST))?,
+            batch: choice.batch(6)?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -98,12 +90,12 @@ impl Method for CompSvrg1 {
         s.step(oracle, self.alpha_theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| CompSvrg1 {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: Some(&mut self.inner_iterations),
+            seed: &mut self.seed,
         })
     }
 

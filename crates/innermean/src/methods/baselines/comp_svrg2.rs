@@ -11,25 +11,10 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "comp-svrg2",
-    title: "Comp-SVRG-2",
-    family: Family::Composition,
-    summary: "variance-reduced averages and mean Jacobians",
-    reference: "Lian, Wang and Liu 2017, Algorithm 3",
-    storage: "n_X d ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
-};
 
 /// Comp-SVRG-2 with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,7 +34,18 @@ pub struct CompSvrg2 {
 }
 
 impl Listed for CompSvrg2 {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "comp-svrg2",
+        title: "Comp-SVRG-2",
+        family: Family::Composition,
+        summary: "variance-reduced averages and mean Jacobians",
+        reference: "Lian, Wang and Liu 2017, Algorithm 3",
+        storage: "n_X d ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
+    };
 
     /// `K = n_X` (50 at least) and `A = B = 3`, as in the paper's experiments; the step from the
     /// smoothness.
@@ -58,15 +54,12 @@ impl Listed for CompSvrg2 {
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let batch = at_least_one("batch", choice.batch.unwrap_or(3))?;
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or_else(|| STEP / smoothness(problem, theta, 1, batch));
-        let inner_iterations = choice.inner_iterations.unwrap_or(problem.inner.n_x().max(SHORTEST));
+        let batch = choice.batch(3)?;
         Ok(CompSvrg2 {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
+            alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, batch))?,
+            inner_iterations: choice.inner_iterations(problem.inner.n_x().max(SHORTEST))?,
             batch,
-            jacobian_batch: at_least_one("jacobian_batch", choice.jacobian_batch.unwrap_or(3))?,
+            jacobian_batch: choice.jacobian_batch(3)?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -102,12 +95,12 @@ impl Method for CompSvrg2 {
         s.step(oracle, self.alpha_theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| CompSvrg2 {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: Some(&mut self.inner_iterations),
+            seed: &mut self.seed,
         })
     }
 

@@ -9,7 +9,6 @@ use crate::model::inner::{
     Inner, jacobian_spread, mean_jacobian_norm, pieces, typical_mean_jacobian,
 };
 use crate::model::problem::Objective;
-use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
 
@@ -25,29 +24,13 @@ pub struct Batches {
 impl Batches {
     /// One and one, unless said otherwise.
     pub(in crate::methods) fn choose(choice: &Choice) -> Result<Self, ChoiceError> {
-        let whole = |name, value: Option<usize>| match value {
-            Some(0) => Err(InvalidSetting::new(name, "0", "a whole number above 0")),
-            value => Ok(value.unwrap_or(1)),
-        };
-        Ok(Batches {
-            outer_batch: whole("outer_batch", choice.outer_batch)?,
-            batch: whole("batch", choice.batch)?,
-        })
+        Ok(Batches { outer_batch: choice.outer_batch(1)?, batch: choice.batch(1)? })
     }
 
     /// Steps in which as many terms are drawn as there are and as many samples as a pass over the
     /// data has.
     pub(in crate::methods) fn pass(&self, f: &dyn Inner) -> usize {
         f.n_x().max(pieces(f).div_ceil(self.batch)).div_ceil(self.outer_batch)
-    }
-}
-
-/// `weight` if it is one: above 0 and at most 1.
-pub(in crate::methods) fn averaging(weight: f64) -> Result<f64, InvalidSetting> {
-    if weight > 0.0 && weight <= 1.0 {
-        Ok(weight)
-    } else {
-        Err(InvalidSetting::new("averaging", format!("{weight:?}"), "a number above 0, at most 1"))
     }
 }
 

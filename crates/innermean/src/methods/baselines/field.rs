@@ -9,10 +9,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::vector::{Aligned, axpy};
-use crate::methods::Tempo;
+use crate::methods::Guarded;
 use crate::model::inner::jacobian_spread;
 use crate::model::problem::Objective;
-use crate::model::setting::positive;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::curvature;
@@ -63,22 +62,20 @@ impl FieldSteps {
                 (DUAL / form.largest_sample(), COUPLING, single)
             }
         };
-        let alpha_w = positive("alpha_w", choice.alpha_w.unwrap_or(dual))?;
+        let alpha_w = choice.alpha_w(dual)?;
         let alpha_theta =
-            choice.alpha_theta.unwrap_or(coupling / (alpha_w * a_squared.max(f64::MIN_POSITIVE)));
-        let guarded = choice.leaves_steps();
-        Ok(FieldSteps { alpha_theta: positive("alpha_theta", alpha_theta)?, alpha_w, guarded })
+            choice.alpha_theta(|| coupling / (alpha_w * a_squared.max(f64::MIN_POSITIVE)))?;
+        Ok(FieldSteps { alpha_theta, alpha_w, guarded: choice.leaves_steps() })
     }
 
-    /// Other steps, unless they were given.
-    pub(in crate::methods) fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        let FieldSteps { alpha_theta, alpha_w, guarded } = *self;
-        let steps = tempo.steps;
-        guarded.then_some(FieldSteps {
-            alpha_theta: steps * alpha_theta,
-            alpha_w: steps * alpha_w,
-            guarded,
-        })
+    /// What the safeguard may change, unless it was given.
+    pub(in crate::methods) fn guarded<'m>(
+        &'m mut self,
+        inner_iterations: Option<&'m mut usize>,
+        seed: &'m mut u64,
+    ) -> Option<Guarded<'m>> {
+        let FieldSteps { alpha_theta, alpha_w, guarded } = self;
+        guarded.then_some(Guarded { alpha_theta, alpha_w: Some(alpha_w), inner_iterations, seed })
     }
 }
 

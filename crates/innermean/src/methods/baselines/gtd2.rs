@@ -12,24 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::decay::Decay;
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use crate::draws::Stream;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "gtd2",
-    title: "GTD2",
-    family: Family::PolicyEvaluation,
-    summary: "plain steps along the field of single samples",
-    reference: "Sutton et al. 2009",
-    storage: "d",
-    rate: Rate::Sublinear,
-    form: Form::Given,
-    asks: &[Ask::QuadraticForm],
-    settings: SETTINGS,
-};
 
 /// GTD2 with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,7 +50,18 @@ const PASSES: f64 = 4.0;
 const POWER: f64 = 0.75;
 
 impl Listed for Gtd2 {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "gtd2",
+        title: "GTD2",
+        family: Family::PolicyEvaluation,
+        summary: "plain steps along the field of single samples",
+        reference: "Sutton et al. 2009",
+        storage: "d",
+        rate: Rate::Sublinear,
+        form: Form::Given,
+        asks: &[Ask::QuadraticForm],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -110,12 +107,12 @@ impl Method for Gtd2 {
         s.k += 1;
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Gtd2 {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            alpha_w: tempo.steps * self.alpha_w,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: Some(&mut self.alpha_w),
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

@@ -11,24 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, axpy_of_difference, update_with_both};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "mspbe-saga",
-    title: "SAGA for MSPBE",
-    family: Family::PolicyEvaluation,
-    summary: "the field of single samples, corrected by a table of past ones",
-    reference: "Du et al. 2017, Algorithm 3",
-    storage: "n_Y d",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::QuadraticForm],
-    settings: SETTINGS,
-};
 
 /// SAGA with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -81,7 +67,18 @@ impl Table {
 }
 
 impl Listed for MspbeSaga {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "mspbe-saga",
+        title: "SAGA for MSPBE",
+        family: Family::PolicyEvaluation,
+        summary: "the field of single samples, corrected by a table of past ones",
+        reference: "Du et al. 2017, Algorithm 3",
+        storage: "n_Y d",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::QuadraticForm],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -131,9 +128,8 @@ impl Method for MspbeSaga {
         s.at.descend(oracle, self.steps.alpha_theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        let seed = tempo.seed(self.seed);
-        self.steps.at_tempo(tempo).map(|steps| MspbeSaga { steps, seed })
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.steps.guarded(None, &mut self.seed)
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -11,25 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::field::{FieldSteps, Follows, Saddle};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, update_with_both};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "mspbe-svrg",
-    title: "SVRG for MSPBE",
-    family: Family::PolicyEvaluation,
-    summary: "the field of single samples, corrected at a reference point",
-    reference: "Du et al. 2017, Algorithm 2",
-    storage: "d",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::QuadraticForm],
-    settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::InnerIterations],
-};
 
 /// SVRG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,19 +43,25 @@ pub struct State {
 const EPOCH: usize = 2;
 
 impl Listed for MspbeSvrg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "mspbe-svrg",
+        title: "SVRG for MSPBE",
+        family: Family::PolicyEvaluation,
+        summary: "the field of single samples, corrected at a reference point",
+        reference: "Du et al. 2017, Algorithm 2",
+        storage: "d",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::QuadraticForm],
+        settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::InnerIterations],
+    };
 
     fn settings(
         choice: &Choice,
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_y(0));
-        if inner_iterations == 0 {
-            return Err(
-                InvalidSetting::new("inner_iterations", "0", "a whole number above 0").into()
-            );
-        }
+        let inner_iterations = choice.inner_iterations(EPOCH * problem.inner.n_y(0))?;
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSvrg { steps, inner_iterations, seed: choice.seed })
     }
@@ -118,12 +109,8 @@ impl Method for MspbeSvrg {
         s.at.descend(oracle, self.steps.alpha_theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.steps.at_tempo(tempo).map(|steps| MspbeSvrg {
-            steps,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-        })
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.steps.guarded(Some(&mut self.inner_iterations), &mut self.seed)
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

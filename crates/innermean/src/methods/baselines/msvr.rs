@@ -11,25 +11,11 @@ use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
 use super::estimates::Batches;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "msvr",
-    title: "MSVR",
-    family: Family::Composition,
-    summary: "running averages of values that follow theta's last move",
-    reference: "Jiang et al. 2022, v1",
-    storage: "n_X ell",
-    rate: Rate::Sublinear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: SETTINGS,
-};
 
 /// MSVR with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,7 +28,18 @@ pub struct Msvr(pub Averaged);
 const PRIMAL: f64 = 2.0;
 
 impl Listed for Msvr {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "msvr",
+        title: "MSVR",
+        family: Family::Composition,
+        summary: "running averages of values that follow theta's last move",
+        reference: "Jiang et al. 2022, v1",
+        storage: "n_X ell",
+        rate: Rate::Sublinear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -93,8 +90,8 @@ impl Method for Msvr {
         );
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.0.at_tempo(tempo).map(Msvr)
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.0.guarded()
     }
 
     fn noise(&self) -> Noise {

@@ -15,20 +15,6 @@ use crate::model::problem::Objective;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
 
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "pdbg",
-    title: "PDBG",
-    family: Family::PolicyEvaluation,
-    summary: "primal-dual steps along the whole field",
-    reference: "Du et al. 2017, Algorithm 1",
-    storage: "d",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::QuadraticForm],
-    settings: SETTINGS,
-};
-
 /// PDBG with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pdbg(pub FieldSteps);
@@ -41,7 +27,18 @@ pub struct State {
 }
 
 impl Listed for Pdbg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "pdbg",
+        title: "PDBG",
+        family: Family::PolicyEvaluation,
+        summary: "primal-dual steps along the whole field",
+        reference: "Du et al. 2017, Algorithm 1",
+        storage: "d",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::QuadraticForm],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,

@@ -15,25 +15,10 @@ use super::component::{AHEAD, Component, step};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, prefetch, update_with};
 use crate::methods::lagged::Lagged;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "saga",
-    title: "SAGA",
-    family: Family::Composition,
-    summary: "steps along one component, with the last gradient of every component remembered",
-    reference: "Defazio, Bach and Lacoste-Julien 2014",
-    storage: "n_X ell; n_X d if f is not affine",
-    rate: Rate::Linear,
-    form: Form::Collapsed,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations],
-};
 
 /// From this outer iteration on, the mean is taken anew whenever their number is a power of two.
 const REFRESH: u64 = 16;
@@ -69,7 +54,18 @@ pub struct State {
 }
 
 impl Listed for Saga {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "saga",
+        title: "SAGA",
+        family: Family::Composition,
+        summary: "steps along one component, with the last gradient of every component remembered",
+        reference: "Defazio, Bach and Lacoste-Julien 2014",
+        storage: "n_X ell; n_X d if f is not affine",
+        rate: Rate::Linear,
+        form: Form::Collapsed,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+    };
 
     fn settings(
         choice: &Choice,
@@ -77,14 +73,8 @@ impl Listed for Saga {
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
         Ok(Saga {
-            alpha_theta: positive(
-                "alpha_theta",
-                choice.alpha_theta.unwrap_or_else(|| step(problem, theta)),
-            )?,
-            inner_iterations: at_least_one(
-                "inner_iterations",
-                choice.inner_iterations.unwrap_or(problem.inner.n_x()),
-            )?,
+            alpha_theta: choice.alpha_theta(|| step(problem, theta))?,
+            inner_iterations: choice.inner_iterations(problem.inner.n_x())?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -190,11 +180,12 @@ impl Method for Saga {
         s.lagged.show(oracle, self.alpha_theta, &s.mean, &s.theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Saga {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

@@ -10,24 +10,10 @@
 use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "sox",
-    title: "SOX",
-    family: Family::Composition,
-    summary: "running averages of values and of gradients, over mini-batches of terms",
-    reference: "Wang and Yang 2022, Algorithm 1",
-    storage: "n_X ell",
-    rate: Rate::Sublinear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: SETTINGS,
-};
 
 /// SOX with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,7 +25,18 @@ pub struct Sox(pub Averaged);
 const PRIMAL: f64 = 0.125;
 
 impl Listed for Sox {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "sox",
+        title: "SOX",
+        family: Family::Composition,
+        summary: "running averages of values and of gradients, over mini-batches of terms",
+        reference: "Wang and Yang 2022, Algorithm 1",
+        storage: "n_X ell",
+        rate: Rate::Sublinear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: SETTINGS,
+    };
 
     fn settings(
         choice: &Choice,
@@ -75,8 +72,8 @@ impl Method for Sox {
         );
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.0.at_tempo(tempo).map(Sox)
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.0.guarded()
     }
 
     fn noise(&self) -> Noise {

@@ -16,9 +16,9 @@ use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, update_with_both};
 use crate::methods::lagged::Lagged;
 use crate::methods::reference::{NextReference, Reference};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{InvalidSetting, non_negative, positive};
+use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::steps::{Steps, accelerated, scaled_for_averages};
@@ -26,20 +26,6 @@ use crate::tuning::steps::{Steps, accelerated, scaled_for_averages};
 mod state;
 
 pub use state::State;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "spdc",
-    title: "SPDC",
-    family: Family::PrimalDual,
-    summary: "accelerated dual coordinate steps on the averaged rows of an affine f",
-    reference: "Zhang and Xiao 2017, Algorithms 1 and 2",
-    storage: "n_X d ell for the rows, n_X ell",
-    rate: Rate::Linear,
-    form: Form::Collapsed,
-    asks: &[Ask::AffineInner],
-    settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::Extrapolation, Knob::Batch],
-};
 
 /// SPDC with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,7 +49,18 @@ pub struct Spdc {
 }
 
 impl Listed for Spdc {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "spdc",
+        title: "SPDC",
+        family: Family::PrimalDual,
+        summary: "accelerated dual coordinate steps on the averaged rows of an affine f",
+        reference: "Zhang and Xiao 2017, Algorithms 1 and 2",
+        storage: "n_X d ell for the rows, n_X ell",
+        rate: Rate::Linear,
+        form: Form::Collapsed,
+        asks: &[Ask::AffineInner],
+        settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::Extrapolation, Knob::Batch],
+    };
 
     /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its
     /// averages.
@@ -86,12 +83,9 @@ impl Listed for Spdc {
             accelerated(problem, theta, batch)
         };
         Ok(Spdc {
-            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or(steps.alpha_theta))?,
-            alpha_w: positive("alpha_w", choice.alpha_w.unwrap_or(steps.alpha_w))?,
-            extrapolation: non_negative(
-                "extrapolation",
-                choice.extrapolation.unwrap_or(extrapolation),
-            )?,
+            alpha_theta: choice.alpha_theta(|| steps.alpha_theta)?,
+            alpha_w: choice.alpha_w(steps.alpha_w)?,
+            extrapolation: choice.extrapolation(extrapolation)?,
             batch,
             reference: if kink { Reference::Average } else { Reference::Last },
             inner_iterations: steps.inner_iterations.max(1),
@@ -174,12 +168,12 @@ impl Method for Spdc {
         s.lagged.show(oracle, self.alpha_theta, &s.u, &s.theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Spdc {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            alpha_w: tempo.steps * self.alpha_w,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: Some(&mut self.alpha_w),
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

@@ -10,27 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::decay::Decay;
 use crate::draws::Stream;
 use crate::linalg::vector::Aligned;
-use crate::methods::{Family, Form, Listed, Method, MethodInfo, Noise, Rate, Tempo};
+use crate::methods::{Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::inner::{jacobian_spread, mean_jacobian_norm, pieces};
 use crate::model::problem::Objective;
-use crate::model::setting::positive;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::steps::scaled;
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "spdg",
-    title: "SPDG",
-    family: Family::PrimalDual,
-    summary: "plain primal-dual steps along single samples",
-    reference: "Liu, Chen and Deng 2017",
-    storage: "n_X ell",
-    rate: Rate::Sublinear,
-    form: Form::Given,
-    asks: &[],
-    settings: &[Knob::AlphaTheta, Knob::AlphaW],
-};
 
 /// SPDG with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,7 +48,18 @@ pub struct State {
 }
 
 impl Listed for Spdg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "spdg",
+        title: "SPDG",
+        family: Family::PrimalDual,
+        summary: "plain primal-dual steps along single samples",
+        reference: "Liu, Chen and Deng 2017",
+        storage: "n_X ell",
+        rate: Rate::Sublinear,
+        form: Form::Given,
+        asks: &[],
+        settings: &[Knob::AlphaTheta, Knob::AlphaW],
+    };
 
     /// The first `alpha_w` is `DUAL` times that of the scaled rule for SVRPDA, and `alpha_theta
     /// alpha_w (R^2 + SPREAD times the spread of f')` is `COUPLING`, with R the largest
@@ -75,15 +71,13 @@ impl Listed for Spdg {
     ) -> Result<Self, ChoiceError> {
         let pass = pieces(problem.inner);
         let steps = scaled(problem, theta);
-        let alpha_w = choice.alpha_w.unwrap_or(DUAL * steps.alpha_w);
         let here = problem.allowed(theta);
         let size_squared = mean_jacobian_norm(problem.inner, &here).powi(2)
             + SPREAD * jacobian_spread(problem.inner, &here);
-        let alpha_theta =
-            choice.alpha_theta.unwrap_or(COUPLING / (DUAL * steps.alpha_w * size_squared));
+        let alpha_w = DUAL * steps.alpha_w;
         Ok(Spdg {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            alpha_w: positive("alpha_w", alpha_w)?,
+            alpha_theta: choice.alpha_theta(|| COUPLING / (alpha_w * size_squared))?,
+            alpha_w: choice.alpha_w(alpha_w)?,
             decay: Decay { period: PASSES * pass as f64, power: POWER },
             inner_iterations: pass,
             guarded: choice.leaves_steps(),
@@ -149,11 +143,12 @@ impl Method for Spdg {
         s.k += 1;
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Spdg {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: None,
+            seed: &mut self.seed,
         })
     }
 

@@ -14,25 +14,10 @@ use super::component::{AHEAD, Component, step};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, prefetch};
 use crate::methods::lagged::Lagged;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "svrg",
-    title: "SVRG",
-    family: Family::Composition,
-    summary: "steps along one component, corrected by the whole gradient at a reference point",
-    reference: "Xiao and Zhang 2014 (Prox-SVRG)",
-    storage: "n_X ell",
-    rate: Rate::Linear,
-    form: Form::Collapsed,
-    asks: &[Ask::SmoothMerit],
-    settings: &[Knob::AlphaTheta, Knob::InnerIterations],
-};
 
 /// `M / n_X`. On the paper's 18 portfolios 2 takes fewer calls than 1, 3 and 5 to gaps of 1e-6 and
 /// 1e-9.
@@ -68,20 +53,27 @@ pub struct State {
 }
 
 impl Listed for Svrg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "svrg",
+        title: "SVRG",
+        family: Family::Composition,
+        summary: "steps along one component, corrected by the whole gradient at a reference point",
+        reference: "Xiao and Zhang 2014 (Prox-SVRG)",
+        storage: "n_X ell",
+        rate: Rate::Linear,
+        form: Form::Collapsed,
+        asks: &[Ask::SmoothMerit],
+        settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+    };
 
     fn settings(
         choice: &Choice,
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let inner_iterations = choice.inner_iterations.unwrap_or(EPOCH * problem.inner.n_x());
         Ok(Svrg {
-            alpha_theta: positive(
-                "alpha_theta",
-                choice.alpha_theta.unwrap_or_else(|| step(problem, theta)),
-            )?,
-            inner_iterations: at_least_one("inner_iterations", inner_iterations)?,
+            alpha_theta: choice.alpha_theta(|| step(problem, theta))?,
+            inner_iterations: choice.inner_iterations(EPOCH * problem.inner.n_x())?,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -158,12 +150,12 @@ impl Method for Svrg {
         s.lagged.show(oracle, self.alpha_theta, &s.gradient, &s.theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| Svrg {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: Some(&mut self.inner_iterations),
+            seed: &mut self.seed,
         })
     }
 

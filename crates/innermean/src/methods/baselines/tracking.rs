@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, update_with};
-use crate::model::setting::{InvalidSetting, positive};
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
 
 /// The state of SCGD and ASC-PG.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -104,22 +102,4 @@ impl Tracking {
         oracle.primal_step(a, &self.direction, &mut self.theta);
         self.k += 1;
     }
-}
-
-/// Step and weight at the beginning, as chosen or by default.
-pub(in crate::methods) fn step_and_weight(
-    choice: &Choice,
-    alpha_theta: impl FnOnce() -> f64,
-    averaging: f64,
-) -> Result<(f64, f64), ChoiceError> {
-    let averaging = positive("averaging", choice.averaging.unwrap_or(averaging))?;
-    if averaging > 1.0 {
-        return Err(InvalidSetting::new(
-            "averaging",
-            format!("{averaging:?}"),
-            "a number above 0, at most 1",
-        )
-        .into());
-    }
-    Ok((positive("alpha_theta", choice.alpha_theta.unwrap_or_else(alpha_theta))?, averaging))
 }

@@ -20,31 +20,10 @@ use crate::linalg::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, Tempo};
+use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{at_least_one, positive};
 use crate::oracle::{Oracle, gradient_calls};
 use crate::tuning::choice::{Choice, ChoiceError, Knob};
-
-/// The table's row.
-pub const INFO: MethodInfo = MethodInfo {
-    name: "vrsc-pg",
-    title: "VRSC-PG",
-    family: Family::Composition,
-    summary: "variance-reduced averages and mean Jacobians in batches, short loops",
-    reference: "Huo, Gu, Liu and Huang 2018",
-    storage: "n_X d ell",
-    rate: Rate::Linear,
-    form: Form::Given,
-    asks: &[Ask::SmoothMerit],
-    settings: &[
-        Knob::AlphaTheta,
-        Knob::InnerIterations,
-        Knob::Batch,
-        Knob::JacobianBatch,
-        Knob::OuterBatch,
-    ],
-};
 
 /// VRSC-PG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,7 +45,24 @@ pub struct VrscPg {
 }
 
 impl Listed for VrscPg {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "vrsc-pg",
+        title: "VRSC-PG",
+        family: Family::Composition,
+        summary: "variance-reduced averages and mean Jacobians in batches, short loops",
+        reference: "Huo, Gu, Liu and Huang 2018",
+        storage: "n_X d ell",
+        rate: Rate::Linear,
+        form: Form::Given,
+        asks: &[Ask::SmoothMerit],
+        settings: &[
+            Knob::AlphaTheta,
+            Knob::InnerIterations,
+            Knob::Batch,
+            Knob::JacobianBatch,
+            Knob::OuterBatch,
+        ],
+    };
 
     /// `m = n^(1/3)` and `A b = n^(2/3)`, n being the number of outer terms or of pieces of f,
     /// whichever is larger.
@@ -77,24 +73,14 @@ impl Listed for VrscPg {
     ) -> Result<Self, ChoiceError> {
         let pieces = gradient_calls(problem.inner).f;
         let n = problem.inner.n_x().max(pieces as usize) as f64;
-        let batch = at_least_one("batch", choice.batch.unwrap_or(SAMPLES))?;
-        let terms = choice
-            .outer_batch
-            .unwrap_or_else(|| (n.to_power(2.0 / 3.0) / batch as f64).ceil() as usize);
-        let outer_batch = at_least_one("outer_batch", terms)?;
-        let alpha_theta = choice
-            .alpha_theta
-            .unwrap_or_else(|| STEP / smoothness(problem, theta, outer_batch, batch));
-        let steps = choice.inner_iterations.unwrap_or_else(|| n.cube_root().ceil() as usize);
+        let batch = choice.batch(SAMPLES)?;
+        let terms = choice.outer_batch((n.to_power(2.0 / 3.0) / batch as f64).ceil() as usize)?;
         Ok(VrscPg {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
-            inner_iterations: at_least_one("inner_iterations", steps)?,
+            alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, terms, batch))?,
+            inner_iterations: choice.inner_iterations(n.cube_root().ceil() as usize)?,
             batch,
-            jacobian_batch: at_least_one(
-                "jacobian_batch",
-                choice.jacobian_batch.unwrap_or(SAMPLES),
-            )?,
-            outer_batch,
+            jacobian_batch: choice.jacobian_batch(SAMPLES)?,
+            outer_batch: terms,
             guarded: choice.leaves_steps(),
             seed: choice.seed,
         })
@@ -139,12 +125,12 @@ impl Method for VrscPg {
         s.step(oracle, self.alpha_theta);
     }
 
-    fn at_tempo(&self, tempo: Tempo) -> Option<Self> {
-        self.guarded.then(|| VrscPg {
-            alpha_theta: tempo.steps * self.alpha_theta,
-            inner_iterations: tempo.inner_iterations(self.inner_iterations),
-            seed: tempo.seed(self.seed),
-            ..*self
+    fn guarded(&mut self) -> Option<Guarded<'_>> {
+        self.guarded.then_some(Guarded {
+            alpha_theta: &mut self.alpha_theta,
+            alpha_w: None,
+            inner_iterations: Some(&mut self.inner_iterations),
+            seed: &mut self.seed,
         })
     }
 

@@ -109,7 +109,7 @@ impl Factor {
         if let Some(form) = oracle.quadratic_form() {
             let model = oracle.collapsed(theta);
             let whitened = whitened(&model, form);
-            let (factor, gram) = of_matrix(gram::weighted(&whitened, |_| 1.0));
+            let (factor, gram) = of_matrix(gram::weighted(&whitened, &|_| 1.0));
             return (factor, gram, Some(model));
         }
         let share = 2.0 * oracle.one_over_n_x();
@@ -131,7 +131,7 @@ impl Factor {
             return (factor, gram, None);
         }
         let model = oracle.collapsed(theta);
-        let (factor, gram) = of_matrix(gram::weighted(&model, weight));
+        let (factor, gram) = of_matrix(gram::weighted(&model, &weight));
         (factor, gram, Some(model))
     }
 
@@ -188,7 +188,7 @@ impl Factor {
         let ridge = SMALL_RIDGE * (diagonal / l2.len() as f64).max(f64::MIN_POSITIVE);
         let inverse: Vec<f64> =
             l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
-        let mut matrix = gram::weighted(&turned, |l| inverse[l]);
+        let mut matrix = gram::weighted(&turned, &|l| inverse[l]);
         matrix
             .iter_mut()
             .step_by(n + 1)

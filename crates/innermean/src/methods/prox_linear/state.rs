@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::vector::distance_squared;
-use crate::methods::accelerated::Momentum;
 use crate::methods::backtracking::{Backtracking, SLACK};
+use crate::methods::momentum::Momentum;
 use crate::model::collapse::Collapsed;
 use crate::oracle::Oracle;
 

@@ -89,7 +89,7 @@ impl Attempting {
             return Err(CheckpointError::Method { found, here: AUTO.to_owned() });
         }
         let ((attempting, header), body) = checkpoint.memory_and_rest::<(Attempting, Header)>()?;
-        let run = Checkpoint::of_parts(header, body);
+        let run = Checkpoint::of_parts(header, body.to_vec());
         Ok((attempting, run))
     }
 

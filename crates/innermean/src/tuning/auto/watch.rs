@@ -1,6 +1,8 @@
 //! One attempt among several: its counts go on from those before it, and it is ended where it makes
 //! no more progress.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use super::GaveUp;
@@ -107,7 +109,7 @@ impl<'a> Watch<'a> {
     pub(super) fn gave_up(&self, status: Status) -> Option<GaveUp> {
         match status {
             Status::Diverged => Some(GaveUp::Diverged),
-            Status::Interrupted if self.stalled => Some(GaveUp::Stalled),
+            Status::Stopped if self.stalled => Some(GaveUp::Stalled),
             _ => None,
         }
     }
@@ -117,6 +119,10 @@ impl<'a> Watch<'a> {
         self.progress.first.is_some_and(|first| self.progress.mark.0 <= ROUNDING * first)
     }
 
+    fn flow(&self) -> ControlFlow<()> {
+        if self.stalled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
     /// The record of the whole run.
     fn whole(&self, record: &Record) -> Record {
         self.attempting.so_far.as_ref().map_or(*record, |before| after(before, record))
@@ -124,10 +130,10 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn record(&mut self, record: &Record, theta: &[f64]) {
+    fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
         // Where an attempt begins has been told by the one before it.
         if self.attempting.so_far.is_none() || record.inner > 0 {
-            self.observer.record(&self.whole(record), theta);
+            self.observer.record(&self.whole(record), theta)?;
         }
         self.stalled |= record.outer >= self.most;
         if let Some(now) = record.optimality {
@@ -135,7 +141,7 @@ impl Observer for Watch<'_> {
             if !now.is_finite() {
                 // Nothing is proven yet, which says nothing about progress.
                 mark.1 = record.outer;
-                return;
+                return self.flow();
             }
             first.get_or_insert(now);
             let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
@@ -153,14 +159,11 @@ impl Observer for Watch<'_> {
                 self.stalled = true;
             }
         }
+        self.flow()
     }
 
-    fn tick(&mut self, record: &Record) {
-        self.observer.tick(&self.whole(record));
-    }
-
-    fn is_content(&self) -> bool {
-        self.stalled || self.observer.is_content()
+    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
+        self.observer.tick(&self.whole(record))
     }
 
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {

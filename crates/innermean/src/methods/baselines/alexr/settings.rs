@@ -1,12 +1,12 @@
 //! How ALEXR finds its steps.
 
-use super::{Alexr, INFO};
+use super::Alexr;
 use crate::methods::decay::Decay;
 use crate::methods::estimates::{Batches, sampled_curvature};
-use crate::methods::{Listed, MethodInfo};
+use crate::methods::{Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::model::setting::{InvalidSetting, non_negative, positive};
-use crate::tuning::choice::{Choice, ChoiceError, Mirror};
+use crate::model::setting::InvalidSetting;
+use crate::tuning::choice::{Choice, ChoiceError, Knob, Mirror};
 use crate::tuning::steps::scaled;
 
 /// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2
@@ -20,7 +20,25 @@ const PASSES: f64 = 4.0;
 const POWER: f64 = 0.75;
 
 impl Listed for Alexr {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "alexr",
+        title: "ALEXR",
+        family: Family::PrimalDual,
+        summary: "primal-dual steps over mini-batches of terms, looking ahead",
+        reference: "Wang and Yang 2025, Algorithm 1",
+        storage: "n_X ell",
+        rate: Rate::Sublinear,
+        form: Form::Given,
+        asks: &[],
+        settings: &[
+            Knob::AlphaTheta,
+            Knob::AlphaW,
+            Knob::Extrapolation,
+            Knob::Batch,
+            Knob::OuterBatch,
+            Knob::Mirror,
+        ],
+    };
 
     fn settings(
         choice: &Choice,
@@ -44,10 +62,10 @@ impl Listed for Alexr {
         };
         let period = PASSES * pass as f64;
         Ok(Alexr {
-            alpha_theta: positive("alpha_theta", choice.alpha_theta.unwrap_or(alpha_theta))?,
-            alpha_w: positive("alpha_w", choice.alpha_w.unwrap_or(alpha_w))?,
+            alpha_theta: choice.alpha_theta(|| alpha_theta)?,
+            alpha_w: choice.alpha_w(alpha_w)?,
             decay: Decay { period, power: POWER },
-            extrapolation: non_negative("extrapolation", choice.extrapolation.unwrap_or(1.0))?,
+            extrapolation: choice.extrapolation(1.0)?,
             mirror,
             batches,
             inner_iterations: pass,

@@ -1,12 +1,12 @@
 //! How C-SAGA finds its step, and how many outer terms it draws.
 
-use super::{CSaga, INFO};
-use crate::methods::{Listed, MethodInfo};
+use super::CSaga;
+use crate::methods::{Ask, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::inner::{Inner, Sample, jacobian_spread};
 use crate::model::problem::Objective;
-use crate::model::setting::{InvalidSetting, at_least_one, positive};
+use crate::model::setting::{InvalidSetting, at_least_one};
 use crate::model::shared::shared_form;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::{Choice, ChoiceError, Knob};
 use crate::tuning::curvature;
 
 /// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best
@@ -34,7 +34,18 @@ fn terms_to_draw(problem: Objective<'_>, batch: usize) -> Option<usize> {
 const MOST_DRAWN: usize = 1 << 20;
 
 impl Listed for CSaga {
-    const INFO: MethodInfo = INFO;
+    const INFO: MethodInfo = MethodInfo {
+        name: "c-saga",
+        title: "C-SAGA",
+        family: Family::Composition,
+        summary: "a table of the inner function's values and Jacobians",
+        reference: "Zhang and Xiao 2019, Algorithm 1",
+        storage: "n_Y d ell",
+        rate: Rate::Linear,
+        form: Form::Shared,
+        asks: &[Ask::SmoothMerit, Ask::SharedSample],
+        settings: &[Knob::AlphaTheta, Knob::Batch, Knob::OuterBatch],
+    };
 
     /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they
     /// are drawn, the curvature of the terms.
@@ -43,7 +54,7 @@ impl Listed for CSaga {
         problem: Objective<'_>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        let batch = at_least_one("batch", choice.batch.unwrap_or(1))?;
+        let batch = choice.batch(1)?;
         let outer_batch = match choice.outer_batch {
             Some(terms) => Some(at_least_one("outer_batch", terms)?),
             None => terms_to_draw(problem, batch),
@@ -55,15 +66,15 @@ impl Listed for CSaga {
                 return Err(InvalidSetting::new(name, drawn.to_string(), expected).into());
             }
         }
-        let alpha_theta = choice.alpha_theta.unwrap_or_else(|| {
+        let alpha_theta = choice.alpha_theta(|| {
             let start = problem.allowed(theta);
             let spread = jacobian_spread(problem.inner, &start) / problem.gamma_at(&start);
             let terms =
                 outer_batch.map_or(0.0, |b| curvature::of_terms(problem, &start) / b as f64);
             STEP / (curvature::of_mean(problem, &start) + SPREAD * spread / batch as f64 + terms)
-        });
+        })?;
         Ok(CSaga {
-            alpha_theta: positive("alpha_theta", alpha_theta)?,
+            alpha_theta,
             batch,
             outer_batch,
             guarded: choice.leaves_steps(),
