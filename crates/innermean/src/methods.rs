@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::model::inner::recorded;
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
@@ -221,7 +222,12 @@ macro_rules! methods {
                 problem: impl Into<Objective<'p>>,
                 theta: &[f64],
             ) -> Result<Self, ChoiceError> {
-                Self::named_for(name, choice, problem.into(), theta)
+                let problem = problem.into();
+                problem.check_start(theta)?;
+                recorded(problem, |problem| {
+                    let found = Self::named_for(name, choice, problem, theta);
+                    problem.inner.lost().map_or(found, |lost| Err(lost.into()))
+                })
             }
 
             fn named_for(
@@ -274,7 +280,9 @@ macro_rules! methods {
                 begin: Begin<'_>,
                 observer: &mut dyn Observer,
             ) -> Result<Solution, CheckpointError> {
-                self.run_on_form(driver, problem.into(), begin, observer)
+                recorded(problem.into(), |problem| {
+                    self.run_on_form(driver, problem, begin, observer)
+                })
             }
 
             fn run_on_form(
@@ -286,6 +294,9 @@ macro_rules! methods {
             ) -> Result<Solution, CheckpointError> {
                 if let Begin::Resume(checkpoint) = begin {
                     checkpoint.check_start(problem.inner.d())?;
+                }
+                if let Err(wrong) = problem.check_start(begin.start()) {
+                    return Ok(Solution::failed(begin.start(), wrong.to_string()));
                 }
                 match self {
                     $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::hessian;
 use crate::model::collapse::{Collapsed, SparseRows};
-use crate::model::inner::{Inner, PairRows, Passes, Rows, Sample, mean_support};
+use crate::model::inner::{Inner, PairRows, Rows, Sample, mean_support};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::sample::{PartOf, TermsOf};
@@ -30,7 +30,7 @@ pub use patience::Patience;
 /// See [`Oracle::lags`].
 fn lags(problem: Objective<'_>) -> bool {
     let f = problem.inner;
-    if !f.structure().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
+    if !f.facts().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
         return false;
     }
     mean_support(f).is_some_and(|mean| mean * LAG <= f.d() as f64)
@@ -43,6 +43,9 @@ const LAG: f64 = 100.0;
 #[derive(Debug)]
 pub struct Oracle<'p> {
     problem: Objective<'p>,
+    /// f for queries of single pairs, which do not fail; passes go through the problem's, whose
+    /// failures are recorded.
+    f: &'p dyn Inner,
     /// Calls made so far.
     pub calls: Calls,
     /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product
@@ -81,25 +84,26 @@ impl<'p> Oracle<'p> {
     /// A fresh counter in front of `problem`.
     pub fn new(problem: impl Into<Objective<'p>>) -> Self {
         let problem = problem.into();
-        let f = problem.inner;
+        let f = problem.inner.queried();
         Oracle {
             problem,
+            f,
             calls: Calls::default(),
             rows: 0,
             patience: Patience::default(),
             last: (usize::MAX, usize::MAX),
             snapshot: snapshot_calls(f),
             gradient: gradient_calls(f),
-            weight: f.calls_per_query(),
+            weight: f.facts().calls_per_query,
             rows_of: f.rows(),
-            affine: f.structure().affine,
+            affine: f.facts().affine,
             lags: lags(problem),
-            pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.structure().affine),
+            pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.facts().affine),
             quadratic_g: problem
                 .regularizer
                 .quadratic(f.d())
                 .map(|(lambda, tilt)| (lambda, tilt.into())),
-            sample: f.structure().sample,
+            sample: f.facts().sample,
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
@@ -149,7 +153,7 @@ impl<'p> Oracle<'p> {
     /// The number of inner samples of term i.
     #[inline(always)]
     pub fn n_y(&self, i: usize) -> usize {
-        self.problem.inner.n_y(i)
+        self.f.n_y(i)
     }
 
     /// Whether f' does not depend on theta.
@@ -161,7 +165,7 @@ impl<'p> Oracle<'p> {
     /// The coordinates that term i looks at, where f tells them.
     #[inline(always)]
     pub fn support(&self, i: usize) -> Option<&'p [u32]> {
-        self.problem.inner.support(i)
+        self.f.support(i)
     }
 
     /// Whether it pays to leave the coordinates that a step does not look at for later: f is affine
@@ -223,7 +227,7 @@ impl<'p> Oracle<'p> {
     pub fn value(&mut self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.calls.f += self.weight;
         self.read(i, j);
-        self.problem.inner.value(theta, i, j, out);
+        self.f.value(theta, i, j, out);
     }
 
     /// `out = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`: two calls.
@@ -239,7 +243,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.f += 2 * self.weight;
         self.read(i, j);
-        self.problem.inner.difference(theta, theta_ref, i, j, work, out);
+        self.f.difference(theta, theta_ref, i, j, work, out);
     }
 
     /// `out += c f'_theta(x_i, y_ij) w`: one call.
@@ -255,7 +259,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
-        self.problem.inner.add_jac_t(theta, i, j, w, c, out);
+        self.f.add_jac_t(theta, i, j, w, c, out);
     }
 
     /// `out += (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`: two calls. For affine f it is
@@ -272,7 +276,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += 2 * self.weight;
         self.read_again(i, j);
-        self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
+        self.f.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
     /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, with scratch of length ell: one call.
@@ -287,13 +291,13 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
-        self.problem.inner.jacobian(theta, i, j, work, out);
+        self.f.jacobian(theta, i, j, work, out);
     }
 
     /// A hint that pair (i, j) will be asked for soon: free.
     #[inline(always)]
     pub fn prefetch(&self, i: usize, j: usize) {
-        self.problem.inner.prefetch(i, j);
+        self.f.prefetch(i, j);
     }
 
     /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's
@@ -395,7 +399,7 @@ impl<'p> Oracle<'p> {
         let first = snapshot_calls(&part);
         let inner: Box<dyn Inner + '_> = if self.affine {
             self.calls = self.calls + first;
-            self.rows += part.rows().all;
+            self.rows += (&part as &dyn Inner).rows().all;
             Box::new(Collapsed::new(&part, &vec![0.0; self.d]))
         } else {
             Box::new(part)
@@ -446,7 +450,7 @@ impl<'p> Oracle<'p> {
         self.calls.f += n_y * self.weight;
         self.rows += n_y * self.rows_of.pair;
         self.last = (i, usize::MAX);
-        self.problem.inner.mean(theta, i, work, out);
+        self.f.mean(theta, i, work, out);
     }
 
     /// `out += c fbar_i'(theta) w`: `n_Yi` calls.
@@ -456,7 +460,7 @@ impl<'p> Oracle<'p> {
         self.calls.jacobian += n_y * self.weight;
         self.rows += n_y * self.rows_of.pair * u64::from(self.last != (i, usize::MAX));
         self.last = (i, usize::MAX);
-        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
+        self.f.add_mean_jac_t(theta, i, w, c, out);
     }
 
     /// `out += c fbar_i' w` of an affine f with supports, where the mean Jacobian is at hand in f
@@ -470,7 +474,7 @@ impl<'p> Oracle<'p> {
         c: f64,
         out: &mut [f64],
     ) {
-        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
+        self.f.add_mean_jac_t(theta, i, w, c, out);
     }
 
     /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::course::Course;
 use crate::certificate::{Certificate, Measure};
 use crate::methods::Method;
+use crate::model::inner::recorded;
 use crate::model::problem::Objective;
 use crate::oracle::Calls;
 use crate::run::checkpoint::{Checkpoint, CheckpointError};
@@ -137,6 +138,8 @@ pub struct Solution {
     pub endless: Option<Vec<f64>>,
     /// Why the run ended.
     pub status: Status,
+    /// What failed, in a sentence, where the status is [`Status::Failed`].
+    pub failure: Option<String>,
     /// Oracle calls made.
     pub calls: Calls,
     /// Rows of data read.
@@ -155,6 +158,24 @@ pub struct Solution {
 const PRINTED: f64 = 1e-12;
 
 impl Solution {
+    /// A run that did not begin.
+    pub(crate) fn failed(start: &[f64], why: String) -> Self {
+        Solution {
+            theta: start.to_vec(),
+            objective: f64::NAN,
+            certificate: Certificate::NONE,
+            endless: None,
+            status: Status::Failed,
+            failure: Some(why),
+            calls: Calls::default(),
+            rows: 0,
+            outer: 0,
+            inner: 0,
+            seconds: 0.0,
+            trace: Vec::new(),
+        }
+    }
+
     /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is
     /// no longer within the tolerance is not solved.
     pub(crate) fn move_objective(&mut self, objective: f64, tolerance: f64) {
@@ -225,7 +246,8 @@ pub(crate) fn begun<T>(found: Result<T, CheckpointError>) -> T {
 }
 
 impl Driver<'_> {
-    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows).
+    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows). A start
+    /// of the wrong length ends it at once, with [`Status::Failed`].
     pub fn run<'p, M: Method>(
         &self,
         problem: impl Into<Objective<'p>>,
@@ -260,7 +282,9 @@ impl Driver<'_> {
         begin: Begin<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
-        self.run_on(problem, problem, Spent::default(), method, begin, observer)
+        recorded(problem, |problem| {
+            self.run_on(problem, problem, Spent::default(), method, begin, observer)
+        })
     }
 
     /// [`Self::run_from`] with a method that works on another form of the problem, while the
@@ -274,6 +298,9 @@ impl Driver<'_> {
         begin: Begin<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
+        if let Err(wrong) = problem.check_start(begin.start()) {
+            return Ok(Solution::failed(begin.start(), wrong.to_string()));
+        }
         Ok(Course::begin(self, problem, form, spent, method, begin, observer)?.run())
     }
 }

@@ -47,7 +47,7 @@ fn flags(status: Status, plan: &Plan) -> String {
         }
         Status::Unbounded => plan.holds.to_owned(),
         Status::Stalled => "--tolerance, --method".to_owned(),
-        Status::StartNotFinite => "--start".to_owned(),
+        Status::StartNotFinite | Status::Failed => "--start".to_owned(),
         Status::Interrupted => "--start FILE, a file that holds what --json prints".to_owned(),
     }
 }

@@ -208,5 +208,6 @@ fn refused(error: &ChoiceError, choice: &Choice) -> anyhow::Error {
             has.split(", ").map(|name| format!("--{}", flag(name))).collect::<Vec<_>>().join(", "),
         ),
         ChoiceError::Unsuited { .. } => anyhow!("--method {error}"),
+        _ => anyhow!("{error}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Method;
-use crate::model::inner::Sample;
+use crate::model::inner::{Recording, Sample};
 use crate::model::problem::Objective;
 use crate::model::shared::{Picked, shared_form};
 use crate::oracle::Oracle;
@@ -20,12 +20,13 @@ pub(super) fn run_shared<M: Method>(
     observer: &mut dyn Observer,
 ) -> Result<Solution, CheckpointError> {
     let f = problem.inner;
-    if f.structure().sample == Sample::Shared {
+    if f.facts().sample == Sample::Shared {
         return driver.run_from(problem, method, begin, observer);
     }
     let form = shared_form(f).expect("the method has been chosen for this problem");
     let merit = Picked::new(&*form, problem.merit, f.ell());
-    let shared = Objective { inner: &form, merit: &merit, ..problem };
+    let recording = Recording::beside(problem, &form);
+    let shared = Objective { inner: &recording, merit: &merit, ..problem };
     driver.run_on(problem, shared, Spent::default(), method, begin, observer)
 }
 
@@ -39,7 +40,7 @@ pub(super) fn run_collapsed<M: Method>(
     observer: &mut dyn Observer,
 ) -> Result<Solution, CheckpointError> {
     let f = problem.inner;
-    if !f.structure().affine || (0..f.n_x()).all(|i| f.n_y(i) == 1) {
+    if !f.facts().affine || (0..f.n_x()).all(|i| f.n_y(i) == 1) {
         return driver.run_from(problem, method, begin, observer);
     }
     let begun = Instant::now();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, update};
-use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Structure};
+use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
 
 mod matrix;
 mod sparse;
@@ -185,8 +185,8 @@ impl Inner for Collapsed {
         1
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
@@ -206,14 +206,9 @@ impl Inner for Collapsed {
     }
 }
 
-impl Passes for Collapsed {
+impl Fused for Collapsed {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn bounds(&self) -> Bounds {
-        let reach = self.reach();
-        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
     fn averages(&self) -> Option<&Collapsed> {
@@ -242,8 +237,15 @@ impl Passes for Collapsed {
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.add_jac_t(theta, i, 0, w, c, out);
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Collapsed {
+    fn bounds(&self) -> Bounds {
+        let reach = self.reach();
+        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks(false).fill(
             self.shape.ell,
             out,
@@ -254,9 +256,10 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
+        Ok(())
     }
 
-    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) {
+    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         match &self.rows {
             Matrix::Dense(rows) => out.copy_from_slice(rows),
             Matrix::Sparse(_) => {
@@ -266,9 +269,10 @@ impl Passes for Collapsed {
                 }
             }
         }
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks(true).add(
             1.0 / self.n_x() as f64,
             out,
@@ -278,10 +282,17 @@ impl Passes for Collapsed {
                 self.rows.add_weighted(self.shape, terms, &w[own], partial);
             },
         );
+        Ok(())
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
         u.fill(0.0);
         self.blocks(true).fill_and_add(
             self.shape.ell,
@@ -302,6 +313,7 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
+        Ok(())
     }
 
     /// Tile by tile: the rows of a tile are near when its duals are there.
@@ -312,7 +324,7 @@ impl Passes for Collapsed {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         let (d, ell) = (self.shape.d, self.shape.ell);
         let tile = self.rows.tile(self.shape);
         // The loss stands behind the sum.
@@ -336,14 +348,14 @@ impl Passes for Collapsed {
             },
         );
         out.copy_from_slice(&sum[..d]);
-        sum[d]
+        Ok(sum[d])
     }
 }
 
-/// Writes the calls of `impl Passes` about averages, for an affine f that keeps them as a
-/// [`Collapsed`] in its field `averages`.
+/// Writes the calls of `impl Fused` or `impl Passes` about averages, for an affine f that keeps them
+/// as a [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
-    () => {
+    (fused) => {
         fn averages(&self) -> Option<&Collapsed> {
             Some(&self.averages)
         }
@@ -355,21 +367,33 @@ macro_rules! by_averages {
         fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
             self.averages.add_mean_jac_t(theta, i, w, c, out);
         }
-
-        fn means(&self, theta: &[f64], out: &mut [f64]) {
-            self.averages.means(theta, out);
+    };
+    (passes) => {
+        fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+            self.averages.means(theta, out)
         }
 
-        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
-            self.averages.mean_jacobians(theta, out);
+        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+            self.averages.mean_jacobians(theta, out)
         }
 
-        fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
-            self.averages.add_weighted_jac_t(theta, w, out);
+        fn add_weighted_jac_t(
+            &self,
+            theta: &[f64],
+            w: &[f64],
+            out: &mut [f64],
+        ) -> Result<(), Lost> {
+            self.averages.add_weighted_jac_t(theta, w, out)
         }
 
-        fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-            self.averages.snapshot(theta, w, f_bar, u);
+        fn snapshot(
+            &self,
+            theta: &[f64],
+            w: &[f64],
+            f_bar: &mut [f64],
+            u: &mut [f64],
+        ) -> Result<(), Lost> {
+            self.averages.snapshot(theta, w, f_bar, u)
         }
 
         fn gradient(
@@ -379,7 +403,7 @@ macro_rules! by_averages {
             f_bar: &mut [f64],
             w: &mut [f64],
             out: &mut [f64],
-        ) -> f64 {
+        ) -> Result<f64, Lost> {
             self.averages.gradient(theta, duals, f_bar, w, out)
         }
     };

@@ -48,7 +48,7 @@ pub use weighted::Weighted;
 ///
 /// The merits shipped here apply one scalar function to each coordinate and add up, so that they
 /// serve any `ell`; see [`ScalarMerit`], the shorter way to a merit of your own.
-pub trait Merit: Sync {
+pub trait Merit: Send + Sync {
     /// `phi_i(u)`.
     fn value(&self, i: usize, u: &[f64]) -> f64;
 

@@ -11,6 +11,7 @@ use crate::linalg::vector::norm_squared;
 use crate::model::inner::Inner;
 use crate::model::merit::Merit;
 use crate::model::regularizer::Regularizer;
+use crate::model::setting::InvalidSetting;
 
 /// `P(theta) = F(theta) + g(theta)` with `F(theta) = (1/n_X) sum_i phi_i( fbar_i(theta) )` and
 /// `fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`.
@@ -55,8 +56,7 @@ pub type BoxedProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regulari
 
 impl fmt::Debug for Objective<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let f = self.inner;
-        write!(formatter, "{} terms, d = {}, ell = {}", f.n_x(), f.d(), f.ell())
+        self.inner.fmt(formatter)
     }
 }
 
@@ -189,6 +189,17 @@ impl Objective<'_> {
     /// `|prox-gradient mapping|`
     pub fn stationarity(&self, theta: &[f64], alpha: f64) -> f64 {
         norm_squared(&self.prox_gradient_mapping(theta, alpha)).sqrt()
+    }
+
+    /// # Errors
+    /// Unless the start has as many numbers as theta.
+    pub(crate) fn check_start(&self, theta: &[f64]) -> Result<(), InvalidSetting> {
+        let d = self.inner.d();
+        if theta.len() == d {
+            return Ok(());
+        }
+        let given = format!("{} numbers", theta.len());
+        Err(InvalidSetting::new("start", given, format!("{d}, as many as theta has")))
     }
 
     /// theta, or the point next to it that g allows.

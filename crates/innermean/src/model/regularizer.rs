@@ -32,7 +32,7 @@ pub use tilted::Tilted;
 pub use unregularized::Unregularized;
 
 /// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
-pub trait Regularizer: Sync {
+pub trait Regularizer: Send + Sync {
     /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is
     /// constrained).
     fn value(&self, theta: &[f64]) -> f64;

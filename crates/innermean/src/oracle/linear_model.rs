@@ -4,7 +4,7 @@ use super::Oracle;
 use crate::linalg::precise::{Form, Rows};
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::Passes;
+use crate::model::inner::Fused;
 use crate::model::shared::MOST_PICKED;
 
 impl Oracle<'_> {
@@ -86,10 +86,10 @@ impl Oracle<'_> {
     ) {
         self.calls.merit += self.n_x as u64;
         self.rows += 2 * self.n_x as u64;
-        model.means(theta, f_bar);
+        model.f().means(theta, f_bar);
         self.problem.duals(f_bar, w);
         out.fill(0.0);
-        model.add_weighted_jac_t(theta, w, out);
+        model.f().add_weighted_jac_t(theta, w, out);
     }
 
     /// The loss of a linear model at theta: `n_X` calls of phi.
@@ -97,7 +97,7 @@ impl Oracle<'_> {
         self.calls.merit += self.n_x as u64;
         self.rows += self.n_x as u64;
         let mut f_bar = vec![0.0; self.n_x * self.ell];
-        model.means(theta, &mut f_bar);
+        model.f().means(theta, &mut f_bar);
         self.problem.loss(&f_bar)
     }
 }

@@ -187,6 +187,9 @@ impl<'r, M: Method> Course<'r, M> {
         if engine.is_cut() {
             return None;
         }
+        if self.problem.inner.lost().is_some() {
+            return Some(Status::Failed);
+        }
         let now = engine.counts();
         let due = evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
         engine.set_to_evaluate(due && engine.left() > 0);
@@ -205,6 +208,9 @@ impl<'r, M: Method> Course<'r, M> {
 
     /// The time, the user, or whoever looks on.
     fn time_is_up(&mut self) -> Option<Status> {
+        if self.problem.inner.lost().is_some() {
+            return Some(Status::Failed);
+        }
         let interrupted = self.driver.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
         if interrupted || self.judge.observer().is_content() {
             return Some(Status::Interrupted);
@@ -217,7 +223,7 @@ impl<'r, M: Method> Course<'r, M> {
 
     /// Ends the run in the midst of an outer iteration, after a look at the point where that is.
     fn leave(mut self, status: Status) -> Solution {
-        if self.engine.is_cut() || status == Status::Diverged {
+        if self.engine.is_cut() || matches!(status, Status::Diverged | Status::Failed) {
             // There is no point to look at.
             return self.end(status);
         }
@@ -227,7 +233,8 @@ impl<'r, M: Method> Course<'r, M> {
         self.engine.end_outer();
         self.evaluate();
         // A point that is good enough is good enough, even if a limit was reached on the way to it.
-        let status = self.verdict.filter(|verdict| verdict.is_solved()).unwrap_or(status);
+        let over = |verdict: &Status| verdict.is_solved() || *verdict == Status::Failed;
+        let status = self.verdict.filter(over).unwrap_or(status);
         self.judge.solution(status, &self.engine.counts())
     }
 
@@ -240,7 +247,7 @@ impl<'r, M: Method> Course<'r, M> {
         }
         // Of a blow-up, when it is seen depends on the time, and so do the calls since the last
         // point.
-        let lost = status == Status::Diverged || self.engine.is_cut();
+        let lost = matches!(status, Status::Diverged | Status::Failed) || self.engine.is_cut();
         let now = if lost { self.judge.last_counts() } else { self.engine.counts() };
         match self.engine.endless().filter(|_| status == Status::Diverged) {
             Some(direction) => {

@@ -28,6 +28,9 @@ pub enum Status {
     StartNotFinite,
     /// The user said stop.
     Interrupted,
+    /// A pass over the data failed, or the start does not fit the problem;
+    /// [`Solution::failure`](crate::Solution::failure) says why.
+    Failed,
 }
 
 impl Status {
@@ -49,6 +52,7 @@ impl Status {
             Status::Stalled => "stopped where no more progress was made",
             Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
+            Status::Failed => "failed",
         }
     }
 
@@ -79,6 +83,9 @@ impl Status {
                 "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."
             }
             Status::Interrupted => "This is the best point so far: run again to continue from it.",
+            Status::Failed => {
+                "This is the best point before that: mend what failed, and run again to continue from it."
+            }
         }
     }
 }

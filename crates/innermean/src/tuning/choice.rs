@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::MethodInfo;
 use crate::methods::reference::Reference;
+use crate::model::inner::Lost;
 use crate::model::setting::InvalidSetting;
 use crate::tuning::steps::{StepRule, Unmet};
 
@@ -132,7 +133,11 @@ fn names(settings: &[Knob]) -> String {
 
 /// Why a method cannot be had as chosen.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChoiceError {
+    /// A pass over the data failed where steps were looked for.
+    #[error(transparent)]
+    Lost(#[from] Lost),
     /// The problem does not meet a theorem's assumptions.
     #[error(transparent)]
     Unmet(#[from] Unmet),

@@ -1,7 +1,7 @@
 //! What is said about a linear predictor, to people and to programs.
 
 use anyhow::Result;
-use innermean::{Passes, Solution};
+use innermean::{Fused, Solution};
 use serde::Serialize;
 
 use super::classes::Classes;

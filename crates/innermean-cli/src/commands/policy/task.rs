@@ -4,7 +4,7 @@
 use anyhow::{Result, anyhow, bail};
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, Merit, Moves, Mspbe, Passes, Problem, QuadraticForm, Ridged,
+    AnyRegularizer, Bellman, Fused, Inner, Merit, Moves, Mspbe, Problem, QuadraticForm, Ridged,
     Square, StateFeatures, Transitions,
 };
 
@@ -152,10 +152,10 @@ impl Task {
     pub(crate) fn residuals(&self, theta: &[f64]) -> Vec<f64> {
         let mut described = vec![f64::NAN; self.places.iter().flatten().count()];
         match &self.model {
-            Model::Dense(f, _) => f.means(theta, &mut described),
+            Model::Dense(f, _) => f.f().means(theta, &mut described),
             Model::Sparse(f, _) => {
                 let mut means = vec![0.0; f.n_x()];
-                f.means(theta, &mut means);
+                f.f().means(theta, &mut means);
                 f.states().iter().zip(means).for_each(|(&s, mean)| described[s as usize] = mean);
             }
             Model::Projected { features, moves, .. } => {

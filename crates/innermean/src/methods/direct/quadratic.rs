@@ -7,7 +7,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
-use crate::model::inner::{Inner, Passes};
+use crate::model::inner::{Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -24,7 +24,7 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
     let f = problem.inner;
     let form =
         problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
-    if !f.structure().affine {
+    if !f.facts().affine {
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
@@ -217,11 +217,11 @@ impl Factor {
             (Factor::OfRows { cholesky, inverse, .. }, Some(rows)) => {
                 x.iter_mut().zip(inverse).for_each(|(x, inverse)| *x *= inverse);
                 let mut along = vec![0.0; cholesky.d()];
-                rows.means(x, &mut along);
+                rows.f().means(x, &mut along);
                 axpy(-1.0, rows.offsets(), &mut along);
                 cholesky.solve(&mut along);
                 let mut sum = vec![0.0; x.len()];
-                rows.add_weighted_jac_t(x, &along, &mut sum);
+                rows.f().add_weighted_jac_t(x, &along, &mut sum);
                 let n_x = rows.n_x() as f64;
                 for ((x, sum), inverse) in x.iter_mut().zip(&sum).zip(inverse) {
                     *x -= n_x * inverse * sum;
@@ -253,7 +253,7 @@ fn norm_squared(row: Row<'_>) -> f64 {
 pub(crate) fn whitened(model: &Collapsed, form: &QuadraticForm) -> Collapsed {
     let (d, ell) = (model.d(), model.ell());
     let mut rows = vec![0.0; ell * d];
-    model.mean_jacobians(&[], &mut rows);
+    model.f().mean_jacobians(&[], &mut rows);
     for (r, l) in form.factor().factor().chunks_exact(ell).enumerate() {
         let (above, rest) = rows.split_at_mut(r * d);
         let row = &mut rest[..d];

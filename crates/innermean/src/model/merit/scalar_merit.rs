@@ -37,7 +37,7 @@ const DIFFERENCE: f64 = 6e-6;
 /// assert_eq!(merit.value(1, &[2.0, 0.0]), 1.0);
 /// assert_eq!(merit.gamma(), 1.0);
 /// ```
-pub trait ScalarMerit: Sync {
+pub trait ScalarMerit: Send + Sync {
     /// `phi_i(u)`.
     fn phi(&self, i: usize, u: f64) -> f64;
 

@@ -15,7 +15,7 @@ const LITTLE_MEMORY: f64 = 64e6;
 
 impl Facts<'_> {
     pub(super) fn affine(&self) -> bool {
-        self.0.inner.structure().affine
+        self.0.inner.facts().affine
     }
 
     /// phi has no kink.
