@@ -77,6 +77,16 @@ impl<'p> From<&Objective<'p>> for Objective<'p> {
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
+    /// The problem of these parts.
+    ///
+    /// # Errors
+    /// Unless phi has as many terms as f, and g goes with vectors of the length of theta.
+    pub fn new(inner: F, merit: P, regularizer: G) -> Result<Self, InvalidSetting> {
+        let problem = Problem { inner, merit, regularizer };
+        problem.erased().check_lengths()?;
+        Ok(problem)
+    }
+
     /// This problem with its types erased.
     pub fn erased(&self) -> Objective<'_> {
         self.into()
@@ -192,8 +202,27 @@ impl Objective<'_> {
     }
 
     /// # Errors
-    /// Unless the start has as many numbers as theta.
+    /// Unless phi has as many terms as f, and g goes with vectors of the length of theta.
+    fn check_lengths(&self) -> Result<(), InvalidSetting> {
+        let (d, n_x) = (self.inner.d(), self.inner.n_x());
+        if let Some(terms) = self.merit.terms()
+            && terms != n_x
+        {
+            let expected = format!("{n_x}, as many as f has");
+            return Err(InvalidSetting::new("phi", format!("{terms} terms"), expected));
+        }
+        if !self.regularizer.fits(d) {
+            let own = self.regularizer.d().map_or("another length".to_owned(), |d| d.to_string());
+            let given = format!("a function of vectors of {own}");
+            return Err(InvalidSetting::new("g", given, format!("one of {d}, as theta has")));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Unless phi and g fit f, and the start has as many numbers as theta.
     pub(crate) fn check_start(&self, theta: &[f64]) -> Result<(), InvalidSetting> {
+        self.check_lengths()?;
         let d = self.inner.d();
         if theta.len() == d {
             return Ok(());

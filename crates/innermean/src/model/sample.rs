@@ -194,6 +194,10 @@ pub(crate) struct TermsOf<'p> {
 }
 
 impl Merit for TermsOf<'_> {
+    fn terms(&self) -> Option<usize> {
+        Some(self.terms.len())
+    }
+
     fn value(&self, k: usize, u: &[f64]) -> f64 {
         self.whole.value(self.terms[k], u)
     }

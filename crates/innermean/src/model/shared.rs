@@ -195,6 +195,10 @@ impl<'f> Picked<'f> {
 const ROUNDING: f64 = 1e-24;
 
 impl Merit for Picked<'_> {
+    fn terms(&self) -> Option<usize> {
+        self.merit.terms()
+    }
+
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         self.merit.value(i, &self.picked(i, u)[..self.ell])
     }

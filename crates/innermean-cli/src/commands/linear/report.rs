@@ -86,7 +86,7 @@ impl LinearApplication<'_> {
     /// `<x_i, theta> + intercept` for all rows.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.data.len()];
-        self.problem.inner.means(&self.scaling.scaled(theta), &mut scores);
+        self.problem.inner.f().means(&self.scaling.scaled(theta), &mut scores);
         for (score, offset) in scores.iter_mut().zip(self.problem.inner.offsets()) {
             *score -= offset;
         }

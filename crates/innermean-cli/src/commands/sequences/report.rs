@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use innermean::problems::sequences::search::{Found, Origin, Tried};
-use innermean::{AnyMethod, Choice, Driver, Inner, Passes, Ridge, Solution, Status, Stop};
+use innermean::{AnyMethod, Choice, Driver, Fused, Inner, Ridge, Solution, Status, Stop};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
@@ -316,7 +316,7 @@ impl Application for SequencesApplication<'_> {
     fn answer<'a>(&'a self, solution: &'a Solution) -> Result<Answer<'a>> {
         let f = &self.problem.inner;
         let mut averages = vec![0.0; f.n_x()];
-        f.means(&solution.theta, &mut averages);
+        f.f().means(&solution.theta, &mut averages);
         let merit = &self.problem.merit;
         let below = (0..f.n_x()).filter(|&i| !merit.is_exact_for(i, averages[i])).count();
         let divergence = self.problem.erased().loss(&averages);
