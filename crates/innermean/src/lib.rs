@@ -63,6 +63,7 @@ pub use model::merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
     QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
+pub use model::numbers::Numbers;
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
 pub use model::regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,

@@ -38,7 +38,11 @@ fn labels(f: &Collapsed, spread: f64) -> Vec<f64> {
 
 fn dense(n: usize, d: usize) -> Collapsed {
     let mut draws = Stream::new(1, 0);
-    Collapsed::from_rows(d, (0..n * d).map(|_| normal(&mut draws)).collect(), vec![0.0; n])
+    Collapsed::from_rows(
+        d,
+        (0..n * d).map(|_| normal(&mut draws)).collect::<Vec<f64>>(),
+        vec![0.0; n],
+    )
 }
 
 fn sparse(n: usize, d: usize, nonzeros: usize) -> Collapsed {

@@ -9,6 +9,7 @@ use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, update};
 use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
+use crate::model::numbers::Numbers;
 
 mod matrix;
 mod sparse;
@@ -50,11 +51,13 @@ impl Collapsed {
         collapsed
     }
 
-    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1.
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector, or
+    /// memory that is shared.
     ///
     /// # Panics
     /// Unless there is one offset for each row.
-    pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
+    pub fn from_rows(d: usize, rows: impl Into<Numbers>, offsets: Vec<f64>) -> Self {
+        let rows = rows.into();
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
         Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
     }
@@ -74,7 +77,7 @@ impl Collapsed {
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
-        let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
+        let rows = Matrix::Dense(vec![0.0; n_x * ell * d].into());
         Collapsed {
             shape: Shape { d, ell },
             rows,
@@ -86,7 +89,7 @@ impl Collapsed {
     /// Takes the linear model at another point, in place.
     pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
         match &mut self.rows {
-            Matrix::Dense(rows) => f.mean_jacobians(theta, rows),
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
             Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
         f.means(theta, &mut self.offsets);

@@ -275,7 +275,8 @@ mod tests {
         let (d, sizes) = (3, [1, 40, 16, 300, 1000, 7]);
         let starts: Vec<usize> = (0..=sizes.len()).map(|i| sizes[..i].iter().sum()).collect();
         let mut draws = Stream::new(5, 0);
-        let rows = (0..d * starts[sizes.len()]).map(|_| 2.0 * draws.unit() - 1.0).collect();
+        let rows: Vec<f64> =
+            (0..d * starts[sizes.len()]).map(|_| 2.0 * draws.unit() - 1.0).collect();
         let bags = Bags::new(Groups::new(d, rows, starts, false).expect("groups"), Link::Logistic);
         let (theta, terms) = ([0.3, -1.0, 0.7], [1, 3, 4]);
         for most in [16, 50, usize::MAX] {

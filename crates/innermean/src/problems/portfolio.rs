@@ -26,6 +26,7 @@ use crate::linalg::vector::{
 use crate::model::inner::{
     Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows, Sample,
 };
+use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Tilted;
 use crate::model::setting::InvalidSetting;
@@ -41,7 +42,7 @@ pub struct Portfolio {
     d: usize,
     n: usize,
     /// n rows of d
-    returns: Vec<f64>,
+    returns: Numbers,
     /// m
     mean: Vec<f64>,
     /// `max_i |x_i - m|`, once somebody asks
@@ -49,11 +50,15 @@ pub struct Portfolio {
 }
 
 impl Portfolio {
-    /// Takes `returns` as rows of length `d`.
+    /// Takes `returns` as rows of length `d`: a vector, or memory that is shared.
     ///
     /// # Errors
     /// Unless there is at least one whole row, of finite numbers.
-    pub fn new(d: usize, returns: Vec<f64>) -> Result<Self, InvalidSetting> {
+    pub fn new(d: usize, returns: impl Into<Numbers>) -> Result<Self, InvalidSetting> {
+        Self::of(d, returns.into())
+    }
+
+    fn of(d: usize, returns: Numbers) -> Result<Self, InvalidSetting> {
         if d == 0 || returns.is_empty() || !returns.len().is_multiple_of(d) {
             return Err(InvalidSetting::new(
                 "returns",

@@ -23,7 +23,7 @@ impl Collapsed {
                         .for_each(|(out, value)| *out = *value);
                 }
             }
-            Matrix::Dense(columns)
+            Matrix::Dense(columns.into())
         };
         Collapsed::of_parts(Shape { d: rows, ell: 1 }, matrix, vec![0.0; d])
     }

@@ -18,6 +18,11 @@ impl Facts<'_> {
         self.0.inner.facts().affine
     }
 
+    /// Many small calls of f take long.
+    pub(super) fn calls_are_dear(&self) -> bool {
+        self.0.inner.facts().calls_are_dear
+    }
+
     /// phi has no kink.
     pub(super) fn smooth(&self) -> bool {
         !self.0.merit.has_kinks()
