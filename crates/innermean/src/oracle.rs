@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::hessian;
-use crate::model::collapse::{Collapsed, SparseRows};
-use crate::model::inner::{Inner, PairRows, Rows, Sample, mean_support};
+use crate::model::collapse::Collapsed;
+use crate::model::inner::{Facts, Inner, PairRows, Rows, mean_support};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::sample::{PartOf, TermsOf};
@@ -55,17 +55,16 @@ pub struct Oracle<'p> {
     pub patience: Patience<'p>,
     /// The pair whose rows have been read last.
     last: (usize, usize),
-    snapshot: Calls,
-    gradient: Calls,
+    pub(crate) snapshot: Calls,
+    pub(crate) gradient: Calls,
     /// Calls that a query counts as.
     weight: u64,
     rows_of: Rows,
-    affine: bool,
+    facts: Facts,
     lags: bool,
     pair_rows: Option<PairRows<'p>>,
     /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`.
     quadratic_g: Option<(f64, Arc<[f64]>)>,
-    sample: Sample,
     d: usize,
     ell: usize,
     n_x: usize,
@@ -85,6 +84,7 @@ impl<'p> Oracle<'p> {
     pub fn new(problem: impl Into<Objective<'p>>) -> Self {
         let problem = problem.into();
         let f = problem.inner.queried();
+        let facts = f.facts();
         Oracle {
             problem,
             f,
@@ -94,16 +94,15 @@ impl<'p> Oracle<'p> {
             last: (usize::MAX, usize::MAX),
             snapshot: snapshot_calls(f),
             gradient: gradient_calls(f),
-            weight: f.facts().calls_per_query,
+            weight: facts.calls_per_query,
             rows_of: f.rows(),
-            affine: f.facts().affine,
+            facts,
             lags: lags(problem),
             pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.facts().affine),
             quadratic_g: problem
                 .regularizer
                 .quadratic(f.d())
                 .map(|(lambda, tilt)| (lambda, tilt.into())),
-            sample: f.facts().sample,
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
@@ -124,6 +123,19 @@ impl<'p> Oracle<'p> {
         let Memory { calls, rows, last } = memory;
         let [i, j] = [last.0, last.1].map(|at| (at as usize).wrapping_sub(1));
         (self.calls, self.rows, self.last) = (calls, rows, (i, j));
+    }
+
+    /// The problem behind the counter, for what is free: g, `phi*`, and what is made of averages or
+    /// Jacobians that have been counted.
+    #[inline(always)]
+    pub(crate) fn problem(&self) -> Objective<'p> {
+        self.problem
+    }
+
+    /// What is known of f.
+    #[inline(always)]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The length of theta.
@@ -156,12 +168,6 @@ impl<'p> Oracle<'p> {
         self.f.n_y(i)
     }
 
-    /// Whether f' does not depend on theta.
-    #[inline(always)]
-    pub fn affine(&self) -> bool {
-        self.affine
-    }
-
     /// The coordinates that term i looks at, where f tells them.
     #[inline(always)]
     pub fn support(&self, i: usize) -> Option<&'p [u32]> {
@@ -174,17 +180,6 @@ impl<'p> Oracle<'p> {
     #[inline(always)]
     pub fn lags(&self) -> bool {
         self.lags
-    }
-
-    /// How the inner samples of different i are related.
-    #[inline(always)]
-    pub fn sample(&self) -> Sample {
-        self.sample
-    }
-
-    /// Calls of a snapshot that renews the duals.
-    pub(crate) fn snapshot_cost(&self) -> u64 {
-        self.snapshot.total() + self.n_x as u64
     }
 
     /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory. Whoever
@@ -353,12 +348,17 @@ impl<'p> Oracle<'p> {
         self.problem.loss_and_gradient(theta, f_bar, w, out)
     }
 
-    /// `F(theta)`, and `f_bar_i = fbar_i(theta)`: a gradient's calls of f and phi.
-    pub fn loss(&mut self, theta: &[f64], f_bar: &mut [f64]) -> f64 {
-        self.calls = self.calls + Calls { jacobian: 0, ..self.gradient };
-        self.rows += self.rows_of.all;
-        self.problem.inner.means(theta, f_bar);
-        self.problem.loss(f_bar)
+    /// `P(theta)`, and the size of its two parts: [`Self::look_cost`] calls.
+    pub(crate) fn look(&mut self, theta: &[f64]) -> (f64, f64) {
+        self.calls.merit += self.gradient.merit;
+        let mut f_bar = vec![0.0; self.n_x * self.ell];
+        self.means(theta, &mut f_bar);
+        self.problem.objective_at(theta, &f_bar)
+    }
+
+    /// A gradient's calls of f and phi.
+    pub(crate) fn look_cost(&self) -> u64 {
+        self.gradient.f + self.gradient.merit
     }
 
     /// `f_bar_i = fbar_i(theta)` for all i: a gradient's calls of f.
@@ -397,7 +397,7 @@ impl<'p> Oracle<'p> {
         let Objective { inner, merit, regularizer } = self.problem;
         let part = PartOf::new(inner, terms, most);
         let first = snapshot_calls(&part);
-        let inner: Box<dyn Inner + '_> = if self.affine {
+        let inner: Box<dyn Inner + '_> = if self.facts.affine {
             self.calls = self.calls + first;
             self.rows += (&part as &dyn Inner).rows().all;
             Box::new(Collapsed::new(&part, &vec![0.0; self.d]))
@@ -408,7 +408,7 @@ impl<'p> Oracle<'p> {
         let mut oracle = Oracle::new(Objective { inner: &*inner, merit: &merit, regularizer });
         let result = work(&mut oracle);
         let Calls { f, jacobian, merit } = oracle.calls;
-        let asked = if self.affine {
+        let asked = if self.facts.affine {
             Calls { merit, ..Calls::default() }
         } else {
             Calls { f, jacobian, merit }
@@ -424,13 +424,6 @@ impl<'p> Oracle<'p> {
         self.calls = self.calls + Calls { f: 0, ..self.gradient };
         self.rows += self.rows_of.all;
         hessian::diagonal(self.problem, theta, f_bar)
-    }
-
-    /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
-    pub(crate) fn quadratic(&self) -> bool {
-        let merit = self.problem.merit;
-        let square = self.n_x > 0 && merit.square_weight_of(0).is_some();
-        self.affine && (square || merit.quadratic_form().is_some())
     }
 
     /// Samples that a pass over the data looks at, but at least one for each term.
@@ -477,29 +470,18 @@ impl<'p> Oracle<'p> {
         self.f.add_mean_jac_t(theta, i, w, c, out);
     }
 
-    /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at
-    /// theta: free. None if f does not tell them.
-    pub fn sparse_mean_jacobians(&self, theta: &[f64]) -> Option<SparseRows> {
-        SparseRows::mean_jacobians(self.problem.inner, theta)
-    }
-
     /// The linear model of all `fbar_i` at theta: a snapshot's calls.
     pub fn collapsed(&mut self, theta: &[f64]) -> Collapsed {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
         // Away from the origin, rounding would leave offsets where there are none.
         let origin = vec![0.0; theta.len()];
-        Collapsed::new(self.problem.inner, if self.affine { &origin } else { theta })
+        Collapsed::new(self.problem.inner, if self.facts.affine { &origin } else { theta })
     }
 
     /// Coordinates that a term looks at, on average; none where f does not tell.
     pub(crate) fn mean_support(&self) -> Option<f64> {
         mean_support(self.problem.inner)
-    }
-
-    /// All averages of an affine f, where it has them at hand: free, as what is stored.
-    pub fn averages(&self) -> Option<&'p Collapsed> {
-        self.problem.inner.averages()
     }
 
     /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a

@@ -85,12 +85,12 @@ impl Method for GradientDescent {
     }
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if !oracle.affine() {
+        if !oracle.facts().affine {
             // What the curvature of f adds to L is not known: if the last step was too long, back
             // to where it began.
             s.step.accepts(&mut s.theta, &mut s.gradient, &mut s.loss);
         }
-        oracle.primal_step(s.step.alpha, &s.gradient, &mut s.theta);
+        oracle.g().step(s.step.alpha, &s.gradient, &mut s.theta);
     }
 
     /// Where f is not affine, the last point to which the step has proved short enough.

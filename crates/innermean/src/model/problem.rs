@@ -276,6 +276,13 @@ impl Objective<'_> {
         !merit.has_kinks() && inner.n_x() > 0 && merit.curvature(0, &somewhere).is_some()
     }
 
+    /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
+    pub(crate) fn quadratic(&self) -> bool {
+        let Objective { inner, merit, .. } = self;
+        let square = inner.n_x() > 0 && merit.square_weight_of(0).is_some();
+        inner.facts().affine && (square || merit.quadratic_form().is_some())
+    }
+
     /// The constants of the paper's assumptions, as far as f, phi and g know them.
     pub fn constants(&self) -> Constants {
         let bounds = self.inner.bounds();

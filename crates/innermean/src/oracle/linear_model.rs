@@ -21,7 +21,7 @@ impl Oracle<'_> {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
         let rows = Rows::new(self.problem.inner);
-        match self.quadratic_form() {
+        match self.phi().quadratic_form() {
             None => rows,
             Some(form) => rows.whitened(&Form::new(self.problem.inner, form)),
         }
@@ -31,7 +31,7 @@ impl Oracle<'_> {
     /// `phi_i''`: `n_X` calls of phi.
     pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
         self.calls.merit += self.n_x as u64;
-        if self.quadratic_form().is_some() {
+        if self.phi().quadratic_form().is_some() {
             // Squares, as precise_rows() made them.
             w.copy_from_slice(f_bar);
             seconds.fill(1.0);

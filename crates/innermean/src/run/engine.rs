@@ -212,10 +212,10 @@ impl<'p, M: Method> Engine<'p, M> {
         if paced.theta(state).iter().all(|t| t.is_finite()) {
             paced.outer(oracle, state);
             if let Some((theta, f_bar)) = paced.reference(state) {
-                if !guard.is_welcome(oracle.calls.total(), oracle.gradient_cost()) {
+                if !guard.is_welcome(oracle.calls.total(), oracle.gradient.total()) {
                     return (paced, guard);
                 }
-                let (objective, magnitude) = oracle.objective_at(theta, f_bar);
+                let (objective, magnitude) = oracle.problem().objective_at(theta, f_bar);
                 seen = Seen { objective, magnitude };
             } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
                 paced.show(oracle, state);

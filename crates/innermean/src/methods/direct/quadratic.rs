@@ -106,7 +106,7 @@ impl Factor {
                 if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
             (factor, Some(gram))
         };
-        if let Some(form) = oracle.quadratic_form() {
+        if let Some(form) = oracle.phi().quadratic_form() {
             let model = oracle.collapsed(theta);
             let whitened = whitened(&model, form);
             let (factor, gram) = of_matrix(gram::weighted(&whitened, |_| 1.0));
@@ -114,16 +114,17 @@ impl Factor {
         }
         let share = 2.0 * oracle.one_over_n_x();
         // One for all, or one for each term.
-        let weights: Vec<f64> = match oracle.square_weight() {
+        let weights: Vec<f64> = match oracle.phi().square_weight() {
             Some(weight) => vec![share * weight],
             None => (0..n_x)
-                .map(|i| share * oracle.square_weight_of(i).expect("all phi are squares"))
+                .map(|i| share * oracle.phi().square_weight_of(i).expect("all phi are squares"))
                 .collect(),
         };
         let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
         if smooth && by_rows(n_x * ell, d) {
-            let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
-            let rows = oracle.averages().or(model.as_ref()).expect("one of them");
+            let model =
+                oracle.problem().inner.averages().is_none().then(|| oracle.collapsed(theta));
+            let rows = oracle.problem().inner.averages().or(model.as_ref()).expect("one of them");
             return (Self::of_rows(rows, &l2, weight), None, model);
         }
         if let Some(gram) = oracle.gram(&weight) {
