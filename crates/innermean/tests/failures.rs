@@ -5,23 +5,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
-use innermean::inner::Duals;
+use innermean::inner::{self, Duals};
 use innermean::{
     AnyMethod, Bounds, Choice, ChoiceError, Collapsed, Driver, Facts, FreeTail, Fused, Inner,
     Logistic, Lost, Merit, Objective, Passes, Portfolio, Problem, Regularizer, Ridge, Solution,
     Square, Status, Stop, Tilted, auto,
 };
 
-/// An f in memory whose pass number `fails_at`, counted from 0, and all later ones fail.
+/// An f in memory whose pass number `fails_at`, counted from 0, and all later ones fail. It counts
+/// its passes, and queries of single pairs.
 struct Failing<'f> {
     f: &'f dyn Inner,
     fails_at: u64,
     passes: AtomicU64,
+    queries: AtomicU64,
+    calls_are_dear: bool,
 }
 
 impl<'f> Failing<'f> {
     fn new(f: &'f dyn Inner, fails_at: u64) -> Self {
-        Failing { f, fails_at, passes: AtomicU64::new(0) }
+        Failing {
+            f,
+            fails_at,
+            passes: AtomicU64::new(0),
+            queries: AtomicU64::new(0),
+            calls_are_dear: false,
+        }
     }
 
     /// Counts a pass.
@@ -57,14 +66,18 @@ impl Inner for Failing<'_> {
     }
 
     fn facts(&self) -> Facts {
-        self.f.facts()
+        let mut facts = self.f.facts();
+        facts.calls_are_dear = self.calls_are_dear;
+        facts
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
+        self.queries.fetch_add(1, Ordering::Relaxed);
         self.f.value(theta, i, j, out);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
+        self.queries.fetch_add(1, Ordering::Relaxed);
         self.f.add_jac_t(theta, i, j, w, c, out);
     }
 
@@ -208,7 +221,7 @@ fn by_auto(problem: Objective<'_>) -> Result<Solution, ChoiceError> {
 
 #[test]
 fn a_lost_pass_over_an_affine_f_ends_the_run_with_its_reason() {
-    let f = Affine::random(3, 1, 7, |i| 1 + i % 3, 4);
+    let f = Affine::random(3, 1, 7, |_| 2, 4);
     let (square, ridge) = (Square::new(0.7).unwrap(), Ridge::from_weight(0.1).unwrap());
     for name in ["gd", "apg", "lbfgs", "newton", "direct", "svrpda1", "svrpda2", "scgd", "svrg"] {
         fails_well(name, &f, &square, &ridge, &by_name(name));
@@ -239,6 +252,28 @@ fn outside_of_a_run_what_is_lost_is_not_a_number() {
     let mut gradient = [0.0; 2];
     problem.gradient(&[0.1, 0.2], &mut gradient);
     assert!(gradient.iter().all(|slope| slope.is_nan()));
+}
+
+#[test]
+fn an_f_whose_calls_are_dear_is_asked_for_many_terms_at_once() {
+    let units = SoftplusUnits::random(3, 40, |i| 2 + i % 2, 4);
+    let (Problem { inner: f, merit, regularizer }, _) = softplus_of_softplus(units, 0.1);
+    let cheap = Failing::new(&f, u64::MAX);
+    let dear = Failing { calls_are_dear: true, ..Failing::new(&f, u64::MAX) };
+    let theta = [0.1, -0.2, 0.3];
+    for measure in [inner::mean_jacobian_norm, inner::typical_mean_jacobian] {
+        let (here, there) = (measure(&dear, &theta), measure(&f, &theta));
+        assert!((here - there).abs() <= 1e-14 * there);
+    }
+    assert_eq!(dear.queries.load(Ordering::Relaxed), 0);
+    let methods = |inner: &dyn Inner| -> Vec<&'static str> {
+        let problem = Objective { inner, merit: &merit, regularizer: &regularizer };
+        auto::choose(&problem).into_iter().map(|candidate| candidate.method).collect()
+    };
+    let (usual, spared) = (methods(&cheap), methods(&dear));
+    assert!(usual[0] == "newton" && usual.contains(&"svrpda1"), "{usual:?}");
+    assert!(spared[0] == "lbfgs" && spared.contains(&"newton"), "{spared:?}");
+    assert!(!spared.contains(&"svrpda1") && !spared.contains(&"svrpda2"), "{spared:?}");
 }
 
 #[test]
