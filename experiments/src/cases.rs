@@ -113,7 +113,8 @@ pub fn portfolios(folder: &Path) -> Result<Vec<Case>> {
         .map(|(k, path)| {
             let returns = read_returns(path, &ReadOptions::default())?;
             let d = returns.assets();
-            let rows = (0..returns.rows()).flat_map(|i| returns.row(i).to_vec()).collect();
+            let rows: Vec<f64> =
+                (0..returns.rows()).flat_map(|i| returns.row(i).to_vec()).collect();
             let mut uniform = Stream::new(k as u64, 1000);
             let start = (0..d).map(|_| uniform.unit()).collect();
             let problem = Portfolio::new(d, rows)?.problem(Square::new(1.0)?, Unregularized)?;

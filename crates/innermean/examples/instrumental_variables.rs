@@ -3,7 +3,7 @@
 //! instrument, the shock averages out. See docs/adding-a-problem.md.
 
 use innermean::{CheckOptions, Inner, Problem, Square, Unregularized};
-use innermean::{Structure, check_problem, draws::Stream};
+use innermean::{Facts, check_problem, draws::Stream};
 
 /// `demand - theta_0 - theta_1 price` on day j of those with value i of the instrument.
 struct Days(Vec<Vec<[f64; 2]>>);
@@ -18,8 +18,8 @@ impl Inner for Days {
     fn n_y(&self, i: usize) -> usize {
         self.0[i].len()
     }
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let [price, demand] = self.0[i][j];

@@ -57,11 +57,14 @@ pub use methods::svrpda::Settings;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
-pub use model::inner::{Bounds, Inner, PairRows, Passes, ProjectedRows, Rows, Sample, Structure};
+pub use model::inner::{
+    Bounds, Facts, Fused, Inner, Lost, PairRows, Passes, ProjectedRows, Rows, Sample,
+};
 pub use model::merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
     QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
+pub use model::numbers::Numbers;
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
 pub use model::regularizer::{
     AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
@@ -79,7 +82,7 @@ pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};
 pub use run::status::Status;
-pub use run::{Begin, Driver, Limits, Observer, Prepared, Record, Run, Solution, Stop};
+pub use run::{Begin, Driver, Limits, Observer, Prepared, Record, Run, RunError, Solution, Stop};
 pub use tuning::steps::StepRule;
 
 /// Minimises `problem` from `start` by the method that suits it, with the default limits;

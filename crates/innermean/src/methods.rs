@@ -6,12 +6,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::erased::ErasedMethod;
+use crate::model::inner::recorded;
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::evaluate::Gradient;
-use crate::run::{Begin, Driver, Observer, Prepared, Run, Solution, begun};
+use crate::run::{Begin, Driver, Observer, Prepared, Run, RunError, Solution, begun, finished};
 
 use crate::tuning::choice::{Choice, ChoiceError};
 
@@ -270,29 +271,43 @@ impl AnyMethod {
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Self, ChoiceError> {
-        Self::named_for(name, choice, problem.into(), theta)
+        let problem = problem.into();
+        problem.check_start(theta)?;
+        recorded(problem, |problem| {
+            let found = Self::named_for(name, choice, problem, theta);
+            problem.inner.lost().map_or(found, |lost| Err(lost.into()))
+        })
     }
 
     /// The problem in the form that this method works on; `theta` is the start. Making it is part
     /// of the run.
-    pub fn prepare<'p>(&self, problem: impl Into<Objective<'p>>, theta: &[f64]) -> Prepared<'p> {
-        Prepared::new(problem.into(), self.info().form, theta)
+    ///
+    /// # Errors
+    /// If the start has not as many coordinates as the problem.
+    pub fn prepare<'p>(
+        &self,
+        problem: impl Into<Objective<'p>>,
+        theta: &[f64],
+    ) -> Result<Prepared<'p>, InvalidSetting> {
+        let problem = problem.into();
+        problem.check_start(theta)?;
+        Ok(Prepared::in_form(problem, self.info().form, theta))
     }
 
     /// A run of this method on what [`Self::prepare`] has made of the problem, up to the evaluation
     /// of the start.
     ///
     /// # Errors
-    /// If a checkpoint is not one of such a run.
+    /// If the start has not as many coordinates as the problem, or a checkpoint is not one of such
+    /// a run.
     pub fn start<'r>(
         &'r self,
         prepared: &'r Prepared<'_>,
         begin: Begin<'_>,
         driver: &Driver<'r>,
         observer: &mut dyn Observer,
-    ) -> Result<Run<'r>, CheckpointError> {
-        let (problem, form, spent) = (prepared.problem(), prepared.form(), prepared.spent());
-        Run::start_on(problem, form, spent, self.erased(), begin, driver, observer)
+    ) -> Result<Run<'r>, RunError> {
+        Run::start_erased(prepared, self.erased(), begin, driver, observer)
     }
 
     /// [`Driver::run`] with this method, on the form of the problem that it asks for. Making that
@@ -322,8 +337,11 @@ impl AnyMethod {
         if let Begin::Resume(checkpoint) = begin {
             checkpoint.check_start(problem.inner.d())?;
         }
-        let prepared = self.prepare(problem, begin.start());
-        Ok(self.start(&prepared, begin, driver, observer)?.finish(observer))
+        let prepared = match self.prepare(problem, begin.start()) {
+            Ok(prepared) => prepared,
+            Err(wrong) => return Ok(Solution::failed(begin.start(), wrong.to_string())),
+        };
+        finished(self.start(&prepared, begin, driver, observer), begin, observer)
     }
 }
 

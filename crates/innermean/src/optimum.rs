@@ -83,7 +83,7 @@ pub fn optimum<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Option<O
 }
 
 fn optimum_of(problem: Objective<'_>, theta: &[f64]) -> Option<Optimum> {
-    let (theta, source) = if problem.inner.structure().affine {
+    let (theta, source) = if problem.inner.facts().affine {
         let inner = Collapsed::new(problem.inner, theta);
         of_predictors(Objective { inner: &inner, ..problem }, theta)
     } else if !problem.merit.has_kinks() {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::hessian;
-use crate::model::collapse::{Collapsed, SparseRows};
-use crate::model::inner::{Inner, PairRows, Passes, Rows, Sample, mean_support};
+use crate::model::collapse::Collapsed;
+use crate::model::inner::{Facts, Inner, PairRows, Rows, mean_support};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::sample::{PartOf, TermsOf};
@@ -30,7 +30,7 @@ pub use patience::Patience;
 /// See [`Oracle::lags`].
 fn lags(problem: Objective<'_>) -> bool {
     let f = problem.inner;
-    if !f.structure().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
+    if !f.facts().affine || f.n_x() == 0 || problem.regularizer.coordinate(0).is_none() {
         return false;
     }
     mean_support(f).is_some_and(|mean| mean * LAG <= f.d() as f64)
@@ -43,6 +43,9 @@ const LAG: f64 = 100.0;
 #[derive(Debug)]
 pub struct Oracle<'p> {
     problem: Objective<'p>,
+    /// f for queries of single pairs, which do not fail; passes go through the problem's, whose
+    /// failures are recorded.
+    f: &'p dyn Inner,
     /// Calls made so far.
     pub calls: Calls,
     /// Rows of data read so far: by a query at a pair those of the pair, but not again by a product
@@ -52,17 +55,16 @@ pub struct Oracle<'p> {
     pub patience: Patience<'p>,
     /// The pair whose rows have been read last.
     last: (usize, usize),
-    snapshot: Calls,
-    gradient: Calls,
+    pub(crate) snapshot: Calls,
+    pub(crate) gradient: Calls,
     /// Calls that a query counts as.
     weight: u64,
     rows_of: Rows,
-    affine: bool,
+    facts: Facts,
     lags: bool,
     pair_rows: Option<PairRows<'p>>,
     /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`.
     quadratic_g: Option<(f64, Arc<[f64]>)>,
-    sample: Sample,
     d: usize,
     ell: usize,
     n_x: usize,
@@ -81,25 +83,26 @@ impl<'p> Oracle<'p> {
     /// A fresh counter in front of `problem`.
     pub fn new(problem: impl Into<Objective<'p>>) -> Self {
         let problem = problem.into();
-        let f = problem.inner;
+        let f = problem.inner.queried();
+        let facts = f.facts();
         Oracle {
             problem,
+            f,
             calls: Calls::default(),
             rows: 0,
             patience: Patience::default(),
             last: (usize::MAX, usize::MAX),
             snapshot: snapshot_calls(f),
             gradient: gradient_calls(f),
-            weight: f.calls_per_query(),
+            weight: facts.calls_per_query,
             rows_of: f.rows(),
-            affine: f.structure().affine,
+            facts,
             lags: lags(problem),
-            pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.structure().affine),
+            pair_rows: f.pair_rows().filter(|_| f.ell() == 1 && f.facts().affine),
             quadratic_g: problem
                 .regularizer
                 .quadratic(f.d())
                 .map(|(lambda, tilt)| (lambda, tilt.into())),
-            sample: f.structure().sample,
             d: f.d(),
             ell: f.ell(),
             n_x: f.n_x(),
@@ -120,6 +123,19 @@ impl<'p> Oracle<'p> {
         let Memory { calls, rows, last } = memory;
         let [i, j] = [last.0, last.1].map(|at| (at as usize).wrapping_sub(1));
         (self.calls, self.rows, self.last) = (calls, rows, (i, j));
+    }
+
+    /// The problem behind the counter, for what is free: g, `phi*`, and what is made of averages or
+    /// Jacobians that have been counted.
+    #[inline(always)]
+    pub(crate) fn problem(&self) -> Objective<'p> {
+        self.problem
+    }
+
+    /// What is known of f.
+    #[inline(always)]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The length of theta.
@@ -149,19 +165,13 @@ impl<'p> Oracle<'p> {
     /// The number of inner samples of term i.
     #[inline(always)]
     pub fn n_y(&self, i: usize) -> usize {
-        self.problem.inner.n_y(i)
-    }
-
-    /// Whether f' does not depend on theta.
-    #[inline(always)]
-    pub fn affine(&self) -> bool {
-        self.affine
+        self.f.n_y(i)
     }
 
     /// The coordinates that term i looks at, where f tells them.
     #[inline(always)]
     pub fn support(&self, i: usize) -> Option<&'p [u32]> {
-        self.problem.inner.support(i)
+        self.f.support(i)
     }
 
     /// Whether it pays to leave the coordinates that a step does not look at for later: f is affine
@@ -170,17 +180,6 @@ impl<'p> Oracle<'p> {
     #[inline(always)]
     pub fn lags(&self) -> bool {
         self.lags
-    }
-
-    /// How the inner samples of different i are related.
-    #[inline(always)]
-    pub fn sample(&self) -> Sample {
-        self.sample
-    }
-
-    /// Calls of a snapshot that renews the duals.
-    pub(crate) fn snapshot_cost(&self) -> u64 {
-        self.snapshot.total() + self.n_x as u64
     }
 
     /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory. Whoever
@@ -223,7 +222,7 @@ impl<'p> Oracle<'p> {
     pub fn value(&mut self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.calls.f += self.weight;
         self.read(i, j);
-        self.problem.inner.value(theta, i, j, out);
+        self.f.value(theta, i, j, out);
     }
 
     /// `out = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)`: two calls.
@@ -239,7 +238,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.f += 2 * self.weight;
         self.read(i, j);
-        self.problem.inner.difference(theta, theta_ref, i, j, work, out);
+        self.f.difference(theta, theta_ref, i, j, work, out);
     }
 
     /// `out += c f'_theta(x_i, y_ij) w`: one call.
@@ -255,7 +254,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
-        self.problem.inner.add_jac_t(theta, i, j, w, c, out);
+        self.f.add_jac_t(theta, i, j, w, c, out);
     }
 
     /// `out += (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w`: two calls. For affine f it is
@@ -272,7 +271,7 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += 2 * self.weight;
         self.read_again(i, j);
-        self.problem.inner.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
+        self.f.add_jac_t_difference(theta, theta_ref, i, j, w, 1.0, out);
     }
 
     /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, with scratch of length ell: one call.
@@ -287,13 +286,13 @@ impl<'p> Oracle<'p> {
     ) {
         self.calls.jacobian += self.weight;
         self.read_again(i, j);
-        self.problem.inner.jacobian(theta, i, j, work, out);
+        self.f.jacobian(theta, i, j, work, out);
     }
 
     /// A hint that pair (i, j) will be asked for soon: free.
     #[inline(always)]
     pub fn prefetch(&self, i: usize, j: usize) {
-        self.problem.inner.prefetch(i, j);
+        self.f.prefetch(i, j);
     }
 
     /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's
@@ -349,12 +348,17 @@ impl<'p> Oracle<'p> {
         self.problem.loss_and_gradient(theta, f_bar, w, out)
     }
 
-    /// `F(theta)`, and `f_bar_i = fbar_i(theta)`: a gradient's calls of f and phi.
-    pub fn loss(&mut self, theta: &[f64], f_bar: &mut [f64]) -> f64 {
-        self.calls = self.calls + Calls { jacobian: 0, ..self.gradient };
-        self.rows += self.rows_of.all;
-        self.problem.inner.means(theta, f_bar);
-        self.problem.loss(f_bar)
+    /// `P(theta)`, and the size of its two parts: [`Self::look_cost`] calls.
+    pub(crate) fn look(&mut self, theta: &[f64]) -> (f64, f64) {
+        self.calls.merit += self.gradient.merit;
+        let mut f_bar = vec![0.0; self.n_x * self.ell];
+        self.means(theta, &mut f_bar);
+        self.problem.objective_at(theta, &f_bar)
+    }
+
+    /// A gradient's calls of f and phi.
+    pub(crate) fn look_cost(&self) -> u64 {
+        self.gradient.f + self.gradient.merit
     }
 
     /// `f_bar_i = fbar_i(theta)` for all i: a gradient's calls of f.
@@ -393,9 +397,9 @@ impl<'p> Oracle<'p> {
         let Objective { inner, merit, regularizer } = self.problem;
         let part = PartOf::new(inner, terms, most);
         let first = snapshot_calls(&part);
-        let inner: Box<dyn Inner + '_> = if self.affine {
+        let inner: Box<dyn Inner + '_> = if self.facts.affine {
             self.calls = self.calls + first;
-            self.rows += part.rows().all;
+            self.rows += (&part as &dyn Inner).rows().all;
             Box::new(Collapsed::new(&part, &vec![0.0; self.d]))
         } else {
             Box::new(part)
@@ -404,7 +408,7 @@ impl<'p> Oracle<'p> {
         let mut oracle = Oracle::new(Objective { inner: &*inner, merit: &merit, regularizer });
         let result = work(&mut oracle);
         let Calls { f, jacobian, merit } = oracle.calls;
-        let asked = if self.affine {
+        let asked = if self.facts.affine {
             Calls { merit, ..Calls::default() }
         } else {
             Calls { f, jacobian, merit }
@@ -420,13 +424,6 @@ impl<'p> Oracle<'p> {
         self.calls = self.calls + Calls { f: 0, ..self.gradient };
         self.rows += self.rows_of.all;
         hessian::diagonal(self.problem, theta, f_bar)
-    }
-
-    /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
-    pub(crate) fn quadratic(&self) -> bool {
-        let merit = self.problem.merit;
-        let square = self.n_x > 0 && merit.square_weight_of(0).is_some();
-        self.affine && (square || merit.quadratic_form().is_some())
     }
 
     /// Samples that a pass over the data looks at, but at least one for each term.
@@ -446,7 +443,7 @@ impl<'p> Oracle<'p> {
         self.calls.f += n_y * self.weight;
         self.rows += n_y * self.rows_of.pair;
         self.last = (i, usize::MAX);
-        self.problem.inner.mean(theta, i, work, out);
+        self.f.mean(theta, i, work, out);
     }
 
     /// `out += c fbar_i'(theta) w`: `n_Yi` calls.
@@ -456,7 +453,7 @@ impl<'p> Oracle<'p> {
         self.calls.jacobian += n_y * self.weight;
         self.rows += n_y * self.rows_of.pair * u64::from(self.last != (i, usize::MAX));
         self.last = (i, usize::MAX);
-        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
+        self.f.add_mean_jac_t(theta, i, w, c, out);
     }
 
     /// `out += c fbar_i' w` of an affine f with supports, where the mean Jacobian is at hand in f
@@ -470,13 +467,7 @@ impl<'p> Oracle<'p> {
         c: f64,
         out: &mut [f64],
     ) {
-        self.problem.inner.add_mean_jac_t(theta, i, w, c, out);
-    }
-
-    /// `fbar_i'(theta)` for all i at the supports of f, from the same queries as the snapshot at
-    /// theta: free. None if f does not tell them.
-    pub fn sparse_mean_jacobians(&self, theta: &[f64]) -> Option<SparseRows> {
-        SparseRows::mean_jacobians(self.problem.inner, theta)
+        self.f.add_mean_jac_t(theta, i, w, c, out);
     }
 
     /// The linear model of all `fbar_i` at theta: a snapshot's calls.
@@ -485,17 +476,12 @@ impl<'p> Oracle<'p> {
         self.rows += 2 * self.rows_of.all;
         // Away from the origin, rounding would leave offsets where there are none.
         let origin = vec![0.0; theta.len()];
-        Collapsed::new(self.problem.inner, if self.affine { &origin } else { theta })
+        Collapsed::new(self.problem.inner, if self.facts.affine { &origin } else { theta })
     }
 
     /// Coordinates that a term looks at, on average; none where f does not tell.
     pub(crate) fn mean_support(&self) -> Option<f64> {
         mean_support(self.problem.inner)
-    }
-
-    /// All averages of an affine f, where it has them at hand: free, as what is stored.
-    pub fn averages(&self) -> Option<&'p Collapsed> {
-        self.problem.inner.averages()
     }
 
     /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::{Certificate, Measure};
 use crate::methods::Method;
+use crate::methods::erased::ErasedMethod;
 use crate::model::problem::Objective;
+use crate::model::setting::InvalidSetting;
 use crate::oracle::Calls;
 use crate::run::checkpoint::{Checkpoint, CheckpointError};
 use crate::run::status::Status;
@@ -130,6 +132,8 @@ pub struct Solution {
     pub endless: Option<Vec<f64>>,
     /// Why the run ended.
     pub status: Status,
+    /// What failed, in a sentence, where the status is [`Status::Failed`].
+    pub failure: Option<String>,
     /// Oracle calls made.
     pub calls: Calls,
     /// Rows of data read.
@@ -148,6 +152,25 @@ pub struct Solution {
 const PRINTED: f64 = 1e-12;
 
 impl Solution {
+    /// A run that did not begin.
+    pub(crate) fn failed(start: &[f64], why: String) -> Self {
+        Solution {
+            theta: start.to_vec(),
+            objective: f64::NAN,
+            certificate: Certificate::NONE,
+            duals: None,
+            endless: None,
+            status: Status::Failed,
+            failure: Some(why),
+            calls: Calls::default(),
+            rows: 0,
+            outer: 0,
+            inner: 0,
+            seconds: 0.0,
+            trace: Vec::new(),
+        }
+    }
+
     /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is
     /// no longer within the tolerance is not solved.
     pub(crate) fn move_objective(&mut self, objective: f64, tolerance: f64) {
@@ -212,13 +235,42 @@ impl<'a> Begin<'a> {
     }
 }
 
+/// Why a run could not begin.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Lengths do not fit: of the start, of phi or of g.
+    #[error(transparent)]
+    Problem(#[from] InvalidSetting),
+    /// A checkpoint is not of such a run.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+/// The answer of a run to its end; that of one which could not begin has [`Status::Failed`].
+///
+/// # Errors
+/// If a checkpoint is not of such a run.
+pub(crate) fn finished(
+    run: Result<Run<'_>, RunError>,
+    begin: Begin<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Solution, CheckpointError> {
+    match run {
+        Ok(run) => Ok(run.finish(observer)),
+        Err(RunError::Problem(wrong)) => Ok(Solution::failed(begin.start(), wrong.to_string())),
+        Err(RunError::Checkpoint(error)) => Err(error),
+    }
+}
+
 /// What came of a run that began at a point.
 pub(crate) fn begun<T>(found: Result<T, CheckpointError>) -> T {
     found.unwrap_or_else(|_| unreachable!("only checkpoints are refused"))
 }
 
 impl Driver<'_> {
-    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows).
+    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows). A start
+    /// of the wrong length ends it at once, with [`Status::Failed`].
     pub fn run<'p, M: Method>(
         &self,
         problem: impl Into<Objective<'p>>,
@@ -226,8 +278,7 @@ impl Driver<'_> {
         theta: &[f64],
         observer: &mut dyn Observer,
     ) -> Solution {
-        let run = Run::start(problem.into(), method, Begin::At(theta), self, observer);
-        begun(run).finish(observer)
+        begun(self.run_from(problem.into(), method, Begin::At(theta), observer))
     }
 
     /// Goes on from a checkpoint of [`Self::run`] with the same problem, method and
@@ -243,7 +294,17 @@ impl Driver<'_> {
         checkpoint: &Checkpoint,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
-        let begin = Begin::Resume(checkpoint);
-        Ok(Run::start(problem.into(), method, begin, self, observer)?.finish(observer))
+        self.run_from(problem.into(), method, Begin::Resume(checkpoint), observer)
+    }
+
+    fn run_from(
+        &self,
+        problem: Objective<'_>,
+        method: &dyn ErasedMethod,
+        begin: Begin<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, CheckpointError> {
+        let prepared = Prepared::new(problem);
+        finished(Run::start_erased(&prepared, method, begin, self, observer), begin, observer)
     }
 }

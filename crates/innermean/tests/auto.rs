@@ -16,9 +16,9 @@ use innermean::methods::direct::Direct;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::problems::linear::{logistic_regression, ridge_regression};
 use innermean::{
-    Absolute, AnyMethod, Choice, Collapsed, Driver, FreeTail, Inner, Listed, Logistic, Objective,
-    Observer, Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution, Square, Status,
-    Stop, Structure, Unregularized, Weighted,
+    Absolute, AnyMethod, Choice, Collapsed, Driver, Facts, FreeTail, Inner, Listed, Logistic,
+    Objective, Observer, Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution,
+    Square, Status, Stop, Unregularized, Weighted,
 };
 
 /// f with its averages out of sight.
@@ -41,8 +41,8 @@ impl<F: Inner> Inner for Hidden<F> {
         self.0.n_y(i)
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {

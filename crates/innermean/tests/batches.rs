@@ -7,8 +7,8 @@ use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{Duals, block_of};
 use innermean::{
     Bags, Bernoulli, Calls, Choice, Driver, FreeTail, Groups, Inner, Link, Listed, Method,
-    NegativeLog, Objective, Oracle, Passes, Problem, Reference, Ridge, SoftmaxBags, Square, Stop,
-    Svrpda1, Svrpda2,
+    NegativeLog, Objective, Oracle, Problem, Reference, Ridge, SoftmaxBags, Square, Stop, Svrpda1,
+    Svrpda2,
 };
 use innermean_data::{GroupOptions, RowLabels, generate_groups};
 
@@ -369,18 +369,18 @@ fn large_groups_are_shuffled_and_taken_in_blocks() {
         );
     }
     let f = Bags::new(groups, Link::Logistic);
-    assert!(f.block() > 1);
+    assert!(f.facts().block > 1);
     let problem = Problem {
         inner: f,
         merit: Bernoulli::new(vec![0.2, 0.6]).unwrap(),
         regularizer: FreeTail::new(Ridge::from_weight(1e-3).unwrap(), 2),
     };
     let settings = |choice: Choice| Svrpda1::choose(&choice, &problem, &[0.0; 3]).unwrap().0;
-    assert_eq!(settings(Choice::default()).batch, problem.inner.block());
+    assert_eq!(settings(Choice::default()).batch, problem.inner.facts().block);
     assert_eq!(settings(Choice { batch: Some(5), ..Choice::default() }).batch, 5);
     let small = Bags::new(self::groups(false, true), Link::Logistic);
-    assert_eq!(small.block(), 1);
+    assert_eq!(small.facts().block, 1);
     // Given in an order that is no good for blocks, rows are left where they are.
     let sorted = Groups::new(2, rows, vec![0, 4000, 5000], true).unwrap();
-    assert_eq!(Bags::new(sorted, Link::Logistic).block(), 1);
+    assert_eq!(Bags::new(sorted, Link::Logistic).facts().block, 1);
 }

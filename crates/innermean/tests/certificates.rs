@@ -169,12 +169,12 @@ fn a_gap_is_never_below_the_true_one_and_vanishes_at_the_solution() {
 fn with_intercept(f: &Affine) -> Collapsed {
     let (d, n) = (f.d(), f.n_x());
     let mut rows = vec![0.0; n * d];
-    f.mean_jacobians(&vec![0.0; d], &mut rows);
+    f.mean_jacobians(&vec![0.0; d], &mut rows).unwrap();
     for row in rows.chunks_exact_mut(d) {
         row[d - 1] = 1.0;
     }
     let mut offsets = vec![0.0; n];
-    f.means(&vec![0.0; d], &mut offsets);
+    f.means(&vec![0.0; d], &mut offsets).unwrap();
     Collapsed::from_rows(d, rows, offsets)
 }
 

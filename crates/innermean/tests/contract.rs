@@ -113,7 +113,8 @@ impl Case {
     /// A sublinear rate comes as close as it must, and is closer at the end of a run than after a
     /// tenth of it. Single points scatter: medians are compared.
     fn judge_sublinear(&self, row: &MethodInfo) -> (bool, Solution) {
-        let samples = gradient_calls(&self.problem.inner).f / self.problem.inner.calls_per_query();
+        let samples =
+            gradient_calls(&self.problem.inner).f / self.problem.inner.facts().calls_per_query;
         let most = SUBLINEAR_OUTER.max(SUBLINEAR_STEPS / samples);
         let solution = self.run(row, Stop { max_outer: Some(most), ..NEVER });
         let median = |from: u64, to: u64| {

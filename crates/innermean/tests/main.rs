@@ -13,6 +13,7 @@ mod checkpoints;
 mod comparison;
 mod contract;
 mod documented;
+mod failures;
 mod inference;
 mod known_answers;
 mod laws;

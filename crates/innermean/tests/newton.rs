@@ -6,9 +6,9 @@ use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
     AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver,
-    ElasticNet, FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective,
+    ElasticNet, Facts, FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective,
     Poisson, Portfolio, Problem, Regularizer, Ridge, Ridged, Simplex, SmoothedHinge, Solution,
-    Square, SquaredHinge, Stop, Structure, Tilted, Unregularized, Weighted,
+    Square, SquaredHinge, Stop, Tilted, Unregularized, Weighted,
 };
 
 /// Numbers in -1 to 1.
@@ -169,8 +169,8 @@ impl Inner for Pairs {
     fn n_y(&self, _: usize) -> usize {
         1
     }
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         for (c, out) in out.iter_mut().enumerate() {

@@ -149,7 +149,7 @@ fn the_yardstick_is_multinomial_regression() {
     }
     // Pairs and passes agree.
     let (mut value, mut means) = ([0.0], vec![0.0; 600]);
-    problem.inner.means(&theta, &mut means);
+    problem.inner.means(&theta, &mut means).unwrap();
     let mut slow = vec![0.0; f.d()];
     let w: Vec<f64> = (0..600).map(|t| f64::from(t).cos()).collect();
     for t in 0..600 {
@@ -158,7 +158,7 @@ fn the_yardstick_is_multinomial_regression() {
         problem.inner.add_jac_t(&theta, t, 0, &w[t..=t], 1.0 / 600.0, &mut slow);
     }
     let mut fast = vec![0.0; f.d()];
-    problem.inner.add_weighted_jac_t(&theta, &w, &mut fast);
+    problem.inner.add_weighted_jac_t(&theta, &w, &mut fast).unwrap();
     assert!(slow.iter().zip(&fast).all(|(a, b)| (a - b).abs() < 1e-13));
     let error = f.labelled(&[Some(0); 3], Ridge::from_weight(0.0).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "labels = 3, expected one for each of 600 steps");

@@ -11,9 +11,9 @@ use crate::support::toy::{Affine, Saddle, SoftplusUnits, least_squares, softplus
 use innermean::methods::svrpda::PrimalDual;
 use innermean::steps::{Steps, theorem1, theorem2, theorem3};
 use innermean::{
-    Absolute, Bounds, Choice, ChoiceError, Constants, Huber, Inner, Merit, Method, Objective,
-    Oracle, Passes, Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square, StepRule,
-    Structure, Svrpda1, Svrpda2, Unregularized,
+    Absolute, Bounds, Choice, ChoiceError, Constants, Facts, Fused, Huber, Inner, Merit, Method,
+    Objective, Oracle, Passes, Portfolio, Problem, Reference, Regularizer, Ridge, Settings, Square,
+    StepRule, Svrpda1, Svrpda2, Unregularized,
 };
 
 /// The seeds of every average.
@@ -500,8 +500,8 @@ impl Inner for Unknown {
         1
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: self.affine, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        if self.affine { Facts::affine() } else { Facts::default() }
     }
 
     fn value(&self, theta: &[f64], _: usize, _: usize, out: &mut [f64]) {
@@ -517,11 +517,13 @@ impl Inner for Unknown {
     }
 }
 
-impl Passes for Unknown {
+impl Fused for Unknown {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
+impl Passes for Unknown {
     fn bounds(&self) -> Bounds {
         let b_f = if self.affine { None } else { Some(1.0) };
         Bounds { b_f, ..Bounds::default() }

@@ -79,7 +79,7 @@ fn grid(case: &Case, target: f64) -> Option<Best> {
     let sizes = Sizes::at(problem, &case.start);
     let f = &problem.inner;
     let n_x = f.n_x();
-    let even = snapshot_calls(f).total() as usize / if f.structure().affine { 2 } else { 4 };
+    let even = snapshot_calls(f).total() as usize / if f.facts().affine { 2 } else { 4 };
     let epochs =
         if even <= 6 * n_x { [2 * n_x, 6 * n_x, 20 * n_x] } else { [even / 4, even, 4 * even] };
     let mut settings: Vec<(i32, i32, usize)> = (-3..=3)

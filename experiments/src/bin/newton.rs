@@ -13,7 +13,7 @@ use innermean::draws::Stream;
 use innermean::methods::lbfgs::Lbfgs;
 use innermean::methods::newton::Newton;
 use innermean::{
-    Choice, Collapsed, Driver, Inner, Listed, Logistic, Merit, Method, Passes, Problem, Ridge,
+    Choice, Collapsed, Driver, Fused, Inner, Listed, Logistic, Merit, Method, Problem, Ridge,
     Solution, SquaredHinge, Stop,
 };
 use innermean_experiments::timing::median;
@@ -29,7 +29,7 @@ fn labels(f: &Collapsed, spread: f64) -> Vec<f64> {
     let mut draws = Stream::new(7, 0);
     let theta: Vec<f64> = (0..f.d()).map(|_| normal(&mut draws)).collect();
     let mut scores = vec![0.0; f.n_x()];
-    f.means(&theta, &mut scores);
+    f.f().means(&theta, &mut scores);
     let size = (scores.iter().map(|s| s * s).sum::<f64>() / scores.len() as f64).sqrt();
     let mut label =
         |score: f64| if draws.unit() * (1.0 + (-score).exp()) < 1.0 { 1.0 } else { -1.0 };
@@ -38,7 +38,11 @@ fn labels(f: &Collapsed, spread: f64) -> Vec<f64> {
 
 fn dense(n: usize, d: usize) -> Collapsed {
     let mut draws = Stream::new(1, 0);
-    Collapsed::from_rows(d, (0..n * d).map(|_| normal(&mut draws)).collect(), vec![0.0; n])
+    Collapsed::from_rows(
+        d,
+        (0..n * d).map(|_| normal(&mut draws)).collect::<Vec<f64>>(),
+        vec![0.0; n],
+    )
 }
 
 fn sparse(n: usize, d: usize, nonzeros: usize) -> Collapsed {

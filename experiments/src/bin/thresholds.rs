@@ -179,7 +179,7 @@ fn least(case: &Case) -> f64 {
         let method = AnyMethod::named(name, &Choice::default(), problem, start).ok()?;
         let stop = Stop {
             // Where no gap is proven, a stationarity far below what is asked for does.
-            tolerance: Some(if problem.inner.structure().affine { 1e-13 } else { 1e-9 }),
+            tolerance: Some(if problem.inner.facts().affine { 1e-13 } else { 1e-9 }),
             max_seconds: Some(MOST_SECONDS),
             max_outer: Some(3000),
             ..Stop::default()

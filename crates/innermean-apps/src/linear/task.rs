@@ -1,7 +1,7 @@
 //! From rows and settings to coefficients.
 
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Merit, Objective, Passes, Problem, Regularizer, Solution};
+use innermean::{Collapsed, Fused, Merit, Objective, Problem, Regularizer, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::loss::{HINGE_WIDTH, median_distance};
@@ -166,7 +166,7 @@ impl LinearTask {
     /// `<x_i, theta> + intercept` for all rows.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.data.len()];
-        self.problem.inner.means(&self.scaling.scaled(theta), &mut scores);
+        self.problem.inner.f().means(&self.scaling.scaled(theta), &mut scores);
         for (score, offset) in scores.iter_mut().zip(self.problem.inner.offsets()) {
             *score -= offset;
         }

@@ -3,8 +3,8 @@
 
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, InvalidSetting, Merit, Moves, Mspbe, Objective, Passes,
-    Problem, QuadraticForm, Ridged, Solution, Square, StateFeatures, Transitions,
+    AnyRegularizer, Bellman, Fused, Inner, InvalidSetting, Merit, Moves, Mspbe, Objective, Problem,
+    QuadraticForm, Ridged, Solution, Square, StateFeatures, Transitions,
 };
 use serde::Serialize;
 
@@ -187,10 +187,10 @@ impl PolicyTask {
     pub fn residuals(&self, theta: &[f64]) -> Vec<f64> {
         let mut described = vec![f64::NAN; self.places.iter().flatten().count()];
         match &self.model {
-            Model::Dense(f, _) => f.means(theta, &mut described),
+            Model::Dense(f, _) => f.f().means(theta, &mut described),
             Model::Sparse(f, _) => {
                 let mut means = vec![0.0; f.n_x()];
-                f.means(theta, &mut means);
+                f.f().means(theta, &mut means);
                 f.states().iter().zip(means).for_each(|(&s, mean)| described[s as usize] = mean);
             }
             Model::Projected { features, moves, .. } => {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use innermean::{
-    Absolute, AnyMerit, DownsideSquare, Huber, Inner, InvalidSetting, Merit, Passes, Portfolio,
+    Absolute, AnyMerit, DownsideSquare, Fused, Huber, Inner, InvalidSetting, Merit, Portfolio,
     Square,
 };
 
@@ -53,7 +53,7 @@ impl Risk {
     ) -> Result<f64, InvalidSetting> {
         let unit = self.merit(1.0, width)?;
         let mut deviations = vec![0.0; portfolio.n_x()];
-        portfolio.means(theta, &mut deviations);
+        portfolio.f().means(theta, &mut deviations);
         let sum: f64 =
             deviations.iter().enumerate().map(|(i, u)| unit.value(i, slice::from_ref(u))).sum();
         Ok(sum / portfolio.n_x() as f64)

@@ -47,6 +47,8 @@ fn parameters(status: Status, plan: &Plan, bounds: &str) -> String {
         }
         Status::Unbounded => bounds.to_owned(),
         Status::Stalled => "`tolerance`, `method`".to_owned(),
-        Status::StartNotFinite | Status::Interrupted | Status::Stopped => "`start`".to_owned(),
+        Status::StartNotFinite | Status::Interrupted | Status::Stopped | Status::Failed => {
+            "`start`".to_owned()
+        }
     }
 }

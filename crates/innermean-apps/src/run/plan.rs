@@ -252,6 +252,9 @@ pub enum RunError {
         /// Methods that suit.
         suited: String,
     },
+    /// The data could not be read to the end.
+    #[error("{0}")]
+    Lost(String),
 }
 
 impl RunError {
@@ -281,6 +284,7 @@ impl RunError {
             ChoiceError::Unsuited { method, missing, suited } => {
                 RunError::Unsuited { method, missing, suited }
             }
+            other => RunError::Lost(other.to_string()),
         }
     }
 }

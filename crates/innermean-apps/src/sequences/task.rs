@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use innermean::problems::sequences::search::{Found, Search};
 use innermean::{
-    AnyMethod, Choice, Driver, Inner, NegativeLog, Objective, Passes, Problem, Ridge, Sequences,
+    AnyMethod, Choice, Driver, Fused, Inner, NegativeLog, Objective, Problem, Ridge, Sequences,
     Solution, Status, Stop,
 };
 use serde::{Deserialize, Serialize};
@@ -231,7 +231,7 @@ impl Task for SequencesTask {
     fn answer(&self, solution: &Solution) -> Result<SequencesAnswer, Error> {
         let f = &self.problem.inner;
         let mut averages = vec![0.0; f.n_x()];
-        f.means(&solution.theta, &mut averages);
+        f.f().means(&solution.theta, &mut averages);
         let merit = &self.problem.merit;
         let below = (0..f.n_x()).filter(|&i| !merit.is_exact_for(i, averages[i])).count();
         let divergence = self.problem.erased().loss(&averages);

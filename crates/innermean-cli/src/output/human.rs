@@ -118,7 +118,7 @@ fn painted(status: Status) -> String {
     let title = style(status.title()).bold();
     let painted = match status {
         Status::Solved | Status::TargetReached => title.green(),
-        Status::Diverged | Status::Unbounded => title.red(),
+        Status::Diverged | Status::Unbounded | Status::Failed => title.red(),
         _ => title.yellow(),
     };
     painted.to_string()

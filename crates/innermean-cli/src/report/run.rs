@@ -107,7 +107,7 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
     let kind = match solution.status {
         status if status.is_solved() => Kind::Good,
-        Status::Diverged | Status::Unbounded | Status::StartNotFinite => Kind::Bad,
+        Status::Diverged | Status::Unbounded | Status::StartNotFinite | Status::Failed => Kind::Bad,
         _ => Kind::Limited,
     };
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));

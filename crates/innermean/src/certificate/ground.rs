@@ -36,7 +36,7 @@ impl<'p> Ground<'p> {
     pub(crate) fn sizes(&self) -> &Sizes {
         self.sizes.get_or_init(|| {
             let f = self.problem.inner;
-            if f.structure().affine {
+            if f.facts().affine {
                 return Sizes::new(f, None);
             }
             let size = mean_jacobian_norm(f, &vec![0.0; f.d()]);

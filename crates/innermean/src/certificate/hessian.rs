@@ -47,7 +47,7 @@ const SOME_TERMS: usize = 20;
 fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
     let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
     let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
-    if samples.saturating_mul(width) <= MANY_NUMBERS || f.structure().affine {
+    if samples.saturating_mul(width) <= MANY_NUMBERS || f.facts().affine {
         return None;
     }
     let each = (MANY_NUMBERS / (n_x * width)).max(SOME_SAMPLES);
@@ -68,11 +68,11 @@ pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
 /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
 fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: &gram::Weight<'_>) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-    if f.structure().affine || n_x > 0 && f.support(0).is_some() {
+    if f.facts().affine || n_x > 0 && f.support(0).is_some() {
         return gram::weighted(&Collapsed::new(f, theta), weight);
     }
     // Of a shared sample all are the same.
-    let shared = f.structure().sample == Sample::Shared;
+    let shared = f.facts().sample == Sample::Shared;
     let mut rows = vec![0.0; if shared { ell * d } else { n_x * ell * d }];
     f.mean_jacobians(theta, &mut rows);
     if shared {

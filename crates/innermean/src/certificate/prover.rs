@@ -149,7 +149,7 @@ impl<'p> Prover<'p> {
     /// Whether duals are moved along an intercept before they prove anything, so that those of a
     /// method's gradient do not serve.
     pub(crate) fn balances(&self) -> bool {
-        let affine = self.ground.problem.inner.structure().affine;
+        let affine = self.ground.problem.inner.facts().affine;
         affine && self.free.len() == 1 && !matches!(self.hessian, Lazy::Made(_) | Lazy::Unmade)
     }
 
@@ -184,7 +184,7 @@ impl<'p> Prover<'p> {
     }
 
     fn best_bound(&mut self, evidence: Evidence<'_>) -> (Bound, Measure) {
-        let affine = self.ground.problem.inner.structure().affine;
+        let affine = self.ground.problem.inner.facts().affine;
         let measure = if affine { Measure::DualityGap } else { Measure::FenchelGap };
         let target = evidence.wanted * evidence.scale;
         let bearable = evidence.bearable_gap();
@@ -333,7 +333,7 @@ impl<'p> Prover<'p> {
         let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
         let mut along = None;
         if radius.is_none() && repair.is_none() && is_beyond(&beyond) {
-            if !ground.problem.inner.structure().affine {
+            if !ground.problem.inner.facts().affine {
                 return Bound::NONE;
             }
             if let Some(s) = shrinkage(g, &u, &error).filter(|s| *s < 1.0) {

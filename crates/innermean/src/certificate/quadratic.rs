@@ -51,7 +51,7 @@ pub(crate) fn is_at_hand(problem: Objective<'_>) -> bool {
 pub(crate) fn is_affordable(f: &dyn Inner) -> bool {
     let (rows, d) = ((f.n_x() * f.ell()) as f64, f.d());
     let products = rows * (d * d) as f64;
-    f.structure().affine
+    f.facts().affine
         && d <= MOST_COLUMNS
         && products <= MOST_PRODUCTS
         && rows * d as f64 <= MOST_NUMBERS

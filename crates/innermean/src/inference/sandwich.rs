@@ -125,7 +125,7 @@ impl Sandwich {
         let (ell, d) = (f.ell(), f.d());
         assert_eq!(theta.len(), d, "a theta of {d} coordinates");
         let form = problem.merit.quadratic_form();
-        let (Some(form), 1, true) = (form, f.n_x(), f.structure().affine) else {
+        let (Some(form), 1, true) = (form, f.n_x(), f.facts().affine) else {
             return Err(InferenceError::WrongForm(
                 "the formula is for a quadratic form of one mean of affine moments",
             ));

@@ -41,7 +41,7 @@ pub(crate) fn is_small(problem: Objective<'_>) -> bool {
     let pairs =
         if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
     let d = f.d();
-    f.structure().affine
+    f.facts().affine
         && pieces(f).max(pairs).saturating_mul(f.ell()).saturating_mul(d) <= MOST_PRODUCTS
         && (f.n_x() * f.ell()).saturating_mul(d * d).max(d * d * d) <= MOST_PRODUCTS
 }

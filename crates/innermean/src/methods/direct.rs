@@ -152,10 +152,10 @@ impl Method for Direct {
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if let Factor::Program { matrix, .. } = &s.factor {
-            let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.primal_step(alpha, v, x);
+            let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
             s.ended = program::solve(matrix, &s.gradient, &g, prox, &mut s.theta);
         } else {
-            s.solve_equations(oracle.averages(), &g);
+            s.solve_equations(oracle.problem().inner.averages(), &g);
         }
         if s.theta.iter().all(|theta| theta.is_finite()) {
             s.look(oracle);

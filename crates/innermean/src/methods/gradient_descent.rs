@@ -103,11 +103,13 @@ impl<const MOMENTUM: bool> Method for ProximalGradient<MOMENTUM> {
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         // What the curvature of f adds to L is not known: if the last step was too long, back to
         // where it began.
-        if !oracle.affine() && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss) {
+        if !oracle.facts().affine
+            && !s.step.accepts(&mut s.momentum.y, &mut s.gradient, &mut s.loss)
+        {
             s.momentum.step_back();
         }
         let State { momentum, gradient, step, .. } = s;
-        momentum.step(MOMENTUM, |y| oracle.primal_step(step.alpha, gradient, y));
+        momentum.step(MOMENTUM, |y| oracle.g().step(step.alpha, gradient, y));
     }
 
     /// Where f is not affine, the last point whose step has proved short enough.

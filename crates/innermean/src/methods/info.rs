@@ -134,10 +134,8 @@ impl Ask {
         let f = problem.inner;
         match self {
             Ask::SmoothMerit => problem.merit.has_kinks().then_some("phi has a kink"),
-            Ask::AffineInner => (!f.structure().affine).then_some("f is not affine"),
-            Ask::SharedSample
-                if f.structure().sample == Sample::Shared || shared_form(f).is_some() =>
-            {
+            Ask::AffineInner => (!f.facts().affine).then_some("f is not affine"),
+            Ask::SharedSample if f.facts().sample == Sample::Shared || shared_form(f).is_some() => {
                 None
             }
             Ask::SharedSample if f.ell() > MOST_PICKED => {
@@ -182,7 +180,7 @@ impl Ask {
                 } else if form.and_then(QuadraticForm::samples).is_some_and(|t| t != f.n_y(0)) {
                     Some("its matrix is an average over another number of samples than f has")
                 } else {
-                    (!f.structure().affine).then_some("f is not affine")
+                    (!f.facts().affine).then_some("f is not affine")
                 }
             }
         }

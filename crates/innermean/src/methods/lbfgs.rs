@@ -113,7 +113,7 @@ impl Method for Lbfgs {
         let first = s.here.loss == f64::INFINITY;
         if first || s.falls() && s.gamma_holds(oracle) {
             s.move_on(first);
-            if !first && !oracle.affine() {
+            if !first && !oracle.facts().affine {
                 s.grow(oracle);
             }
         } else if s.tau > 0.0 && !s.falls() {

@@ -131,12 +131,12 @@ impl Method for Multipliers {
             last_slopes: vec![0.0; size],
             there: vec![0.0; size],
             moved: vec![0.0; size],
-            model: oracle.averages().is_none().then(|| oracle.collapsed(theta)),
+            model: oracle.problem().inner.averages().is_none().then(|| oracle.collapsed(theta)),
         };
         oracle.means(theta, &mut state.f_bar);
         state.sigma = first_penalty(oracle, &state.f_bar);
         // Where phi* is finite.
-        oracle.envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
+        oracle.problem().envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
         oracle.add_weighted_jac_t(theta, &state.w, &mut state.u);
         state
     }
@@ -180,7 +180,7 @@ pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
 
 /// About the size of phi'.
 fn steepness(oracle: &Oracle<'_>) -> f64 {
-    let lipschitz = oracle.merit_lipschitz();
+    let lipschitz = oracle.phi().lipschitz(1);
     if lipschitz > 0.0 && lipschitz.is_finite() { lipschitz } else { 1.0 }
 }
 
@@ -209,7 +209,7 @@ impl State {
                 break;
             }
             std::mem::swap(&mut self.slopes, &mut self.last_slopes);
-            oracle.envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
+            oracle.problem().envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
             // A whole step to where the envelopes are the parabolas that it was made from: it led
             // to the minimum.
             if whole && self.slopes == self.last_slopes {
@@ -218,7 +218,7 @@ impl State {
             }
             let (target, slope) = self.aim(oracle, &g, ridge);
             let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
-            let size = products.abs() + oracle.regularizer_value(&self.theta).abs();
+            let size = products.abs() + oracle.g().value(&self.theta).abs();
             let is_rounding = -slope <= ROUNDING * size;
             if slope.is_nan() || !is_rounding && -slope <= LEFT * self.change(oracle.n_x()) {
                 solved = !slope.is_nan();
@@ -262,7 +262,7 @@ impl State {
     /// The duals to come at theta, and their sum.
     fn look(&mut self, oracle: &mut Oracle<'_>) {
         let State { theta, w, sigma, f_bar, u, next, .. } = self;
-        oracle.envelope(*sigma, w, f_bar, next);
+        oracle.problem().envelope(*sigma, w, f_bar, next);
         u.fill(0.0);
         oracle.add_weighted_jac_t(theta, next, u);
     }
@@ -288,7 +288,7 @@ impl State {
             &matrix,
             &self.u,
             g,
-            |alpha, v, x| oracle.primal_step(alpha, v, x),
+            |alpha, v, x| oracle.g().step(alpha, v, x),
             &mut target,
         );
         let along: f64 = self
@@ -298,8 +298,7 @@ impl State {
             .zip(&self.theta)
             .map(|((u, x), theta)| u * (x - theta))
             .sum();
-        let slope =
-            along + oracle.regularizer_value(&target) - oracle.regularizer_value(&self.theta);
+        let slope = along + oracle.g().value(&target) - oracle.g().value(&self.theta);
         (target, slope)
     }
 
@@ -308,7 +307,7 @@ impl State {
     fn length(&mut self, oracle: &Oracle<'_>, g: &Parts, direction: &[f64], first: f64) -> f64 {
         let State { theta, w, sigma, f_bar, next, moved, .. } = self;
         let mut slope_at = |tau: f64| {
-            oracle.envelope_along(*sigma, w, (f_bar, moved, tau), next)
+            oracle.problem().envelope_along(*sigma, w, (f_bar, moved, tau), next)
                 + g.slope_along(theta, direction, tau)
         };
         let mut end = (1.0, slope_at(1.0));

@@ -128,7 +128,7 @@ impl Method for Newton {
         let mut start = Point::new(theta);
         let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
         start.loss = oracle.gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
-        start.g = oracle.regularizer_value(theta);
+        start.g = oracle.g().value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
         let pairs = if g.are_smooth() || !has_matrix(oracle, &g) { self.memory } else { 1 };
@@ -164,7 +164,7 @@ impl Method for Newton {
         }
         let State { trial, f_bar, w, .. } = s;
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
-        trial.g = oracle.regularizer_value(&trial.x);
+        trial.g = oracle.g().value(&trial.x);
         s.passes += 1;
         s.moved = false;
     }
@@ -229,7 +229,7 @@ impl Newton {
         s.arrive();
         s.undamp();
         let gain = s.slope;
-        let cheap = oracle.affine() && oracle.d() <= FEW;
+        let cheap = oracle.facts().affine && oracle.d() <= FEW;
         let every_step =
             self.whole || s.bending != Bending::Gauss || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
@@ -248,7 +248,7 @@ impl Newton {
     /// Whether so many steps have been made that the whole of `F''` is worth its differences.
     fn may_bend(oracle: &Oracle<'_>, s: &State) -> bool {
         let d = oracle.d();
-        !oracle.affine() && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
+        !oracle.facts().affine && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by
@@ -288,7 +288,7 @@ impl Newton {
             s.model = Model::diagonal(oracle.hessian_diagonal(&s.here.x, &s.f_bar));
             return;
         }
-        s.exact = oracle.quadratic();
+        s.exact = oracle.problem().quadratic();
         let most = Self::terms_of_a_pass(oracle) * s.passes;
         let wanted = self.first_terms(oracle);
         s.terms = if self.whole || s.exact || s.bending != Bending::Gauss {

@@ -106,7 +106,7 @@ impl Method for Precise {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let rows = oracle.precise_rows();
         let mut allowed = theta.to_vec();
-        oracle.allow(&mut allowed);
+        oracle.problem().allow(&mut allowed);
         let mut exact: Vec<Double> = allowed.iter().map(|x| Double::from(*x)).collect();
         if oracle.parts().is_some_and(|g| g.budget) {
             // To the last of its digits: steps add nothing to the sum.
@@ -144,7 +144,7 @@ impl Method for Precise {
         }
         s.show(&g);
         if g.budget && s.endless.is_empty() {
-            oracle.allow(&mut s.shown);
+            oracle.problem().allow(&mut s.shown);
         }
     }
 

@@ -76,7 +76,7 @@ impl Method for ProxLinear {
         State {
             theta: theta.to_vec(),
             objective: f64::INFINITY,
-            eta: if oracle.affine() { f64::INFINITY } else { FIRST_ETA * self.alpha_theta },
+            eta: if oracle.facts().affine { f64::INFINITY } else { FIRST_ETA * self.alpha_theta },
             length: f64::INFINITY,
             model: Collapsed::empty(d, ell, n_x),
             inner: Momentum::new(theta),
@@ -91,8 +91,8 @@ impl Method for ProxLinear {
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         if s.objective == f64::INFINITY {
             s.objective = s.linearise(oracle);
-        } else if !oracle.affine() {
-            let g = oracle.regularizer_value(&s.inner.theta);
+        } else if !oracle.facts().affine {
+            let g = oracle.g().value(&s.inner.theta);
             let predicted = oracle.model_loss(&s.model, &s.inner.theta) + g;
             let objective = s.linearise(oracle);
             if s.judge(predicted, objective) {
@@ -111,7 +111,7 @@ impl Method for ProxLinear {
 
     #[inline(always)]
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if !oracle.affine() && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
+        if !oracle.facts().affine && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
             s.inner.step_back();
         }
         let State { theta, eta, inner, step, gradient, direction, .. } = s;
@@ -122,7 +122,7 @@ impl Method for ProxLinear {
         update_with_both(direction, &inner.y, theta, |slope, y, center| {
             slope + (y - center) / *eta
         });
-        inner.step(true, |y| oracle.primal_step(tau, direction, y));
+        inner.step(true, |y| oracle.g().step(tau, direction, y));
         s.look(oracle);
     }
 

@@ -100,7 +100,7 @@ impl NextReference {
             axpy(1.0 / steps as f64, theta, &mut self.theta);
             if k == steps {
                 // Rounding may have carried the average out of a constraint.
-                oracle.allow(&mut self.theta);
+                oracle.problem().allow(&mut self.theta);
                 update_with(w, &self.lead, |w, lead| w - lead / steps as f64);
             }
         }

@@ -81,7 +81,7 @@ impl PrimalDual {
             if settings.guarded {
                 self.pace = Pace::new(settings);
                 if !first {
-                    oracle.ask_all_merits();
+                    oracle.calls.merit += oracle.n_x() as u64;
                 }
             }
         }
@@ -142,7 +142,7 @@ impl PrimalDual {
         for ((new, w), delta_w) in work.iter_mut().zip(&*w_i).zip(&*delta_w) {
             *new = delta_w.mul_add(alpha_w, *w);
         }
-        oracle.prox_conjugate(i, alpha_w, work);
+        oracle.phi().prox_conjugate(i, alpha_w, work);
         for ((change, w), new) in change.iter_mut().zip(w_i).zip(&*work) {
             *change = *new - *w;
             *w = *new;
@@ -188,16 +188,16 @@ impl PrimalDual {
     ///               = prox_{alpha_theta g}( theta^(k-1) - alpha_theta delta^theta_k )
     /// ```
     fn primal_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
-        if oracle.affine() {
+        if oracle.facts().affine {
             // The first two terms cancel: nothing is sampled and nothing is asked.
-            return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
+            return oracle.g().step(pace.alpha_theta, &self.u, &mut self.theta);
         }
         let i = self.draws.primal_i.index(oracle.n_x());
         let j = self.draws.primal_j.index(oracle.n_y(i));
         let w_i = &self.w[i * self.work.len()..(i + 1) * self.work.len()];
         self.delta_theta.copy_from_slice(&self.u);
         oracle.add_jac_t_difference(&self.theta, &self.theta_ref, i, j, w_i, &mut self.delta_theta);
-        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
 
     /// Brings near what the dual step will touch a few steps from now: random rows would each cost

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, update};
-use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Structure};
+use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
+use crate::model::numbers::Numbers;
 
 mod matrix;
 mod sparse;
@@ -50,11 +51,13 @@ impl Collapsed {
         collapsed
     }
 
-    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1.
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector, or
+    /// memory that is shared.
     ///
     /// # Panics
     /// Unless there is one offset for each row.
-    pub fn from_rows(d: usize, rows: Vec<f64>, offsets: Vec<f64>) -> Self {
+    pub fn from_rows(d: usize, rows: impl Into<Numbers>, offsets: Vec<f64>) -> Self {
+        let rows = rows.into();
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
         Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
     }
@@ -74,7 +77,7 @@ impl Collapsed {
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
-        let rows = Matrix::Dense(vec![0.0; n_x * ell * d]);
+        let rows = Matrix::Dense(vec![0.0; n_x * ell * d].into());
         Collapsed {
             shape: Shape { d, ell },
             rows,
@@ -86,7 +89,7 @@ impl Collapsed {
     /// Takes the linear model at another point, in place.
     pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
         match &mut self.rows {
-            Matrix::Dense(rows) => f.mean_jacobians(theta, rows),
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
             Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
         f.means(theta, &mut self.offsets);
@@ -185,8 +188,8 @@ impl Inner for Collapsed {
         1
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
@@ -206,14 +209,9 @@ impl Inner for Collapsed {
     }
 }
 
-impl Passes for Collapsed {
+impl Fused for Collapsed {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn bounds(&self) -> Bounds {
-        let reach = self.reach();
-        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
     fn averages(&self) -> Option<&Collapsed> {
@@ -242,8 +240,15 @@ impl Passes for Collapsed {
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         self.add_jac_t(theta, i, 0, w, c, out);
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Collapsed {
+    fn bounds(&self) -> Bounds {
+        let reach = self.reach();
+        Bounds { b_f: Some(reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks(false).fill(
             self.shape.ell,
             out,
@@ -254,9 +259,10 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
+        Ok(())
     }
 
-    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) {
+    fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         match &self.rows {
             Matrix::Dense(rows) => out.copy_from_slice(rows),
             Matrix::Sparse(_) => {
@@ -266,9 +272,10 @@ impl Passes for Collapsed {
                 }
             }
         }
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks(true).add(
             1.0 / self.n_x() as f64,
             out,
@@ -278,10 +285,17 @@ impl Passes for Collapsed {
                 self.rows.add_weighted(self.shape, terms, &w[own], partial);
             },
         );
+        Ok(())
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
         u.fill(0.0);
         self.blocks(true).fill_and_add(
             self.shape.ell,
@@ -302,6 +316,7 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
+        Ok(())
     }
 
     /// Tile by tile: the rows of a tile are near when its duals are there.
@@ -312,7 +327,7 @@ impl Passes for Collapsed {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         let (d, ell) = (self.shape.d, self.shape.ell);
         let tile = self.rows.tile(self.shape);
         // The loss stands behind the sum.
@@ -336,14 +351,14 @@ impl Passes for Collapsed {
             },
         );
         out.copy_from_slice(&sum[..d]);
-        sum[d]
+        Ok(sum[d])
     }
 }
 
-/// Writes the calls of `impl Passes` about averages, for an affine f that keeps them as a
-/// [`Collapsed`] in its field `averages`.
+/// Writes the calls of `impl Fused` or `impl Passes` about averages, for an affine f that keeps them
+/// as a [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
-    () => {
+    (fused) => {
         fn averages(&self) -> Option<&Collapsed> {
             Some(&self.averages)
         }
@@ -355,21 +370,33 @@ macro_rules! by_averages {
         fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
             self.averages.add_mean_jac_t(theta, i, w, c, out);
         }
-
-        fn means(&self, theta: &[f64], out: &mut [f64]) {
-            self.averages.means(theta, out);
+    };
+    (passes) => {
+        fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+            self.averages.means(theta, out)
         }
 
-        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
-            self.averages.mean_jacobians(theta, out);
+        fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+            self.averages.mean_jacobians(theta, out)
         }
 
-        fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
-            self.averages.add_weighted_jac_t(theta, w, out);
+        fn add_weighted_jac_t(
+            &self,
+            theta: &[f64],
+            w: &[f64],
+            out: &mut [f64],
+        ) -> Result<(), Lost> {
+            self.averages.add_weighted_jac_t(theta, w, out)
         }
 
-        fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-            self.averages.snapshot(theta, w, f_bar, u);
+        fn snapshot(
+            &self,
+            theta: &[f64],
+            w: &[f64],
+            f_bar: &mut [f64],
+            u: &mut [f64],
+        ) -> Result<(), Lost> {
+            self.averages.snapshot(theta, w, f_bar, u)
         }
 
         fn gradient(
@@ -379,7 +406,7 @@ macro_rules! by_averages {
             f_bar: &mut [f64],
             w: &mut [f64],
             out: &mut [f64],
-        ) -> f64 {
+        ) -> Result<f64, Lost> {
             self.averages.gradient(theta, duals, f_bar, w, out)
         }
     };

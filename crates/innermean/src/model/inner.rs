@@ -4,69 +4,29 @@
 //! that every product reads `f' w`; of the methods, only those that keep tables of Jacobians ask
 //! for one itself.
 
+use std::fmt;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 mod block;
+mod facts;
+mod fused;
 mod in_memory;
 mod jacobians;
+mod lost;
 mod passes;
 mod pointers;
 
-pub use block::block_of;
+pub use block::{block_of, stretches};
+pub use facts::{Bounds, Facts, Rows, Sample};
+pub use fused::Fused;
 pub(crate) use in_memory::gradient as gradient_in_two_passes;
-pub(crate) use in_memory::{blocks, mean_jacobian, mean_support, pieces};
+pub(crate) use in_memory::{blocks, mean_jacobian, mean_support, pieces, sampled_mean};
 pub(crate) use jacobians::sampled_mean_jacobians;
 pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
+pub use lost::Lost;
+pub(crate) use lost::{Recording, recorded};
 pub use passes::Passes;
-
-/// What a solver may exploit in f. A hint changes the cost of a run and never its answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Structure {
-    /// `f = A_ij theta + b_ij`: the Jacobian does not depend on theta.
-    pub affine: bool,
-    /// How the inner samples of different i are related.
-    pub sample: Sample,
-}
-
-/// How the inner samples of different outer indices are related.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sample {
-    /// Every i has its own; a snapshot evaluates f at all `sum_i n_Yi` pairs.
-    #[default]
-    Own,
-    /// `f_theta(x_i, y_ij) = f_theta(y_j)`, problem (2) of the paper; a snapshot evaluates f at
-    /// `n_Y` points, for i = 0.
-    Shared,
-    /// `f_theta(x_i, y_ij) = a_theta(x_i) + b_theta(y_j)`; a snapshot evaluates a and b at `n_X +
-    /// n_Y` points. Only f can tell a from b: whoever says this overrides the whole-snapshot calls,
-    /// which would otherwise visit all pairs.
-    Separable,
-}
-
-/// What is known about f over all theta, i and j. `None`: not known.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
-    /// `B_f >= |f'_theta(x_i, y_ij)|`
-    pub b_f: Option<f64>,
-    /// `B_theta`: a Lipschitz constant of `theta -> f'_theta(x_i, y_ij)`; zero for affine f.
-    pub b_theta: Option<f64>,
-    /// A bound on `|fbar_i'(theta)|`, the mean Jacobians; at most `B_f`.
-    pub mean_jacobian: Option<f64>,
-}
-
-/// How much of the data a query reads, in rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rows {
-    /// By a query of f or f' at one pair.
-    pub pair: u64,
-    /// By a pass over all pairs.
-    pub all: u64,
-    /// By a query of phi, where part of the data stands in it, as in a shared form.
-    pub merit: u64,
-}
 
 /// Transitions t as they were given, from which averages `b - A theta` are made: with shares `s_t`,
 /// their weights by the sum of all,
@@ -88,7 +48,7 @@ pub struct ProjectedRows<'a> {
     pub discount: f64,
 }
 
-/// The pairs of an affine f with one number each, as rows in memory: steps on them ask nobody.
+/// The pairs of an affine f with one number each, as rows in memory, for steps without calls.
 #[derive(Debug, Clone, Copy)]
 pub enum PairRows<'a> {
     /// `f_theta(x_i, y_i1) = <row i, theta>` and a constant, with one sample for each term.
@@ -102,13 +62,12 @@ pub enum PairRows<'a> {
 /// Called for a few dozen terms at a time, or more, it costs nothing to go through a pointer.
 pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a;
 
-/// The inner function. Five calls describe it; the rest are provided, and a problem overrides them
-/// to fuse, to vectorise or to exploit its structure. One that is affine should say so in
-/// [`Inner::structure`]: it saves half of the work, and a phi with kinks has a measure of
+/// The inner function. Five calls describe it; the rest are provided. One that is affine should say
+/// so in [`Inner::facts`]: it saves half of the work, and a phi with kinks has a measure of
 /// optimality only then.
 ///
 /// ```
-/// use innermean::{Inner, Problem, Ridge, Square, Structure};
+/// use innermean::{Facts, Inner, Problem, Ridge, Square};
 ///
 /// /// Groups of numbers: `f_theta(x_i, y_ij) = theta_0 + theta_1 y_ij - b_i`.
 /// struct Groups {
@@ -120,7 +79,7 @@ pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a
 ///     fn d(&self) -> usize { 2 }
 ///     fn n_x(&self) -> usize { self.y.len() }
 ///     fn n_y(&self, i: usize) -> usize { self.y[i].len() }
-///     fn structure(&self) -> Structure { Structure { affine: true, ..Structure::default() } }
+///     fn facts(&self) -> Facts { Facts::affine() }
 ///     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
 ///         out[0] = theta[0] + theta[1] * self.y[i][j] - self.b[i];
 ///     }
@@ -141,7 +100,7 @@ pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a
 /// `add_...` accumulates into `out`, a bare noun overwrites it. `work` is scratch of length `ell`
 /// lent by the caller, so that nothing is allocated in a step. Vectors over all i lie flat: i owns
 /// `[i * ell..(i + 1) * ell]`.
-pub trait Inner: Sync {
+pub trait Inner: Send + Sync {
     /// The length of theta.
     fn d(&self) -> usize;
 
@@ -156,9 +115,9 @@ pub trait Inner: Sync {
     /// The number of inner samples of term `i`, at least 1.
     fn n_y(&self, i: usize) -> usize;
 
-    /// What a solver may exploit.
-    fn structure(&self) -> Structure {
-        Structure::default()
+    /// What is known of f. It does not change while f is in use, and is cheap to ask for.
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
     /// `out = f_theta(x_i, y_ij)`
@@ -167,9 +126,15 @@ pub trait Inner: Sync {
     /// `out += c f'_theta(x_i, y_ij) w`
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]);
 
-    /// What f does better than one pair at a time, and what it knows about itself beyond
-    /// [`Self::structure`]; none if nothing.
+    /// What f does better than one pair at a time: [`Fused`] queries, and [`Passes`] over all its
+    /// data. None: both are made of the calls above.
     fn passes(&self) -> Option<&dyn Passes> {
         None
+    }
+}
+
+impl fmt::Debug for dyn Inner + '_ {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} terms, d = {}, ell = {}", self.n_x(), self.d(), self.ell())
     }
 }

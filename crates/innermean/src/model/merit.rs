@@ -9,6 +9,7 @@
 //! prox_{phi/alpha}(w/alpha)`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::linalg::scalar::clamp;
 use crate::linalg::vector::{self, dispatch};
@@ -48,7 +49,13 @@ pub use weighted::Weighted;
 ///
 /// The merits shipped here apply one scalar function to each coordinate and add up, so that they
 /// serve any `ell`; see [`ScalarMerit`], the shorter way to a merit of your own.
-pub trait Merit: Sync {
+pub trait Merit: Send + Sync {
+    /// How many terms there are, for a family with numbers of its own for each; none if it goes
+    /// with any number of terms.
+    fn terms(&self) -> Option<usize> {
+        None
+    }
+
     /// `phi_i(u)`.
     fn value(&self, i: usize, u: &[f64]) -> f64;
 
@@ -207,81 +214,95 @@ fn difference(w: f64, prox: impl Fn(f64) -> f64) -> f64 {
 /// Of w, the step of a difference: the prox has straight pieces, whose ends should not be met.
 const DIFFERENCE: f64 = 1e-9;
 
-/// A merit chosen at run time: every call is passed on, the provided ones too.
-impl Merit for Box<dyn Merit + '_> {
-    fn value(&self, i: usize, u: &[f64]) -> f64 {
-        (**self).value(i, u)
-    }
+/// Writes `impl Merit` for a pointer to one, which passes on every call, the provided ones too.
+macro_rules! pass_on {
+    ($($pointer:ty $(, $P:ident)?;)*) => { $(
+            impl$(<$P: Merit + ?Sized>)? Merit for $pointer {
+                fn terms(&self) -> Option<usize> {
+                    (**self).terms()
+                }
 
-    fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
-        (**self).value_beside(i, u, rest)
-    }
+                fn value(&self, i: usize, u: &[f64]) -> f64 {
+                    (**self).value(i, u)
+                }
 
-    fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
-        (**self).gradient(i, u, out);
-    }
+                fn value_beside(&self, i: usize, u: &[f64], rest: &[f64]) -> f64 {
+                    (**self).value_beside(i, u, rest)
+                }
 
-    fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
-        (**self).add_gradient(i, u, c, work, out);
-    }
+                fn gradient(&self, i: usize, u: &[f64], out: &mut [f64]) {
+                    (**self).gradient(i, u, out);
+                }
 
-    fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
-        (**self).values(terms, u)
-    }
+                fn add_gradient(&self, i: usize, u: &[f64], c: f64, work: &mut [f64], out: &mut [f64]) {
+                    (**self).add_gradient(i, u, c, work, out);
+                }
 
-    fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
-        (**self).values_and_gradients(terms, u, out)
-    }
+                fn values(&self, terms: Range<usize>, u: &[f64]) -> f64 {
+                    (**self).values(terms, u)
+                }
 
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
-        (**self).seconds(terms, u, out)
-    }
+                fn values_and_gradients(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> f64 {
+                    (**self).values_and_gradients(terms, u, out)
+                }
 
-    fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
-        (**self).conjugate(i, w)
-    }
+                fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+                    (**self).seconds(terms, u, out)
+                }
 
-    fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
-        (**self).conjugates(terms, w)
-    }
+                fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
+                    (**self).conjugate(i, w)
+                }
 
-    fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
-        (**self).prox_conjugate(i, alpha, w);
-    }
+                fn conjugates(&self, terms: Range<usize>, w: &[f64]) -> [f64; 2] {
+                    (**self).conjugates(terms, w)
+                }
 
-    fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
-        (**self).prox_conjugates(terms, alpha, w);
-    }
+                fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
+                    (**self).prox_conjugate(i, alpha, w);
+                }
 
-    fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
-        (**self).prox_slopes(terms, alpha, w, out)
-    }
+                fn prox_conjugates(&self, terms: Range<usize>, alpha: f64, w: &mut [f64]) {
+                    (**self).prox_conjugates(terms, alpha, w);
+                }
 
-    fn gamma(&self) -> f64 {
-        (**self).gamma()
-    }
+                fn prox_slopes(&self, terms: Range<usize>, alpha: f64, w: &[f64], out: &mut [f64]) -> bool {
+                    (**self).prox_slopes(terms, alpha, w, out)
+                }
 
-    fn lipschitz(&self, ell: usize) -> f64 {
-        (**self).lipschitz(ell)
-    }
+                fn gamma(&self) -> f64 {
+                    (**self).gamma()
+                }
 
-    fn has_kinks(&self) -> bool {
-        (**self).has_kinks()
-    }
+                fn lipschitz(&self, ell: usize) -> f64 {
+                    (**self).lipschitz(ell)
+                }
 
-    fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
-        (**self).curvature(i, u)
-    }
+                fn has_kinks(&self) -> bool {
+                    (**self).has_kinks()
+                }
 
-    fn square_weight(&self) -> Option<f64> {
-        (**self).square_weight()
-    }
+                fn curvature(&self, i: usize, u: &[f64]) -> Option<f64> {
+                    (**self).curvature(i, u)
+                }
 
-    fn square_weight_of(&self, i: usize) -> Option<f64> {
-        (**self).square_weight_of(i)
-    }
+                fn square_weight(&self) -> Option<f64> {
+                    (**self).square_weight()
+                }
 
-    fn quadratic_form(&self) -> Option<&QuadraticForm> {
-        (**self).quadratic_form()
-    }
+                fn square_weight_of(&self, i: usize) -> Option<f64> {
+                    (**self).square_weight_of(i)
+                }
+
+                fn quadratic_form(&self) -> Option<&QuadraticForm> {
+                    (**self).quadratic_form()
+                }
+            }
+    )* };
+}
+
+pass_on! {
+    &'_ (dyn Merit + '_);
+    Box<dyn Merit + '_>;
+    Arc<P>, P;
 }

@@ -11,6 +11,7 @@ use crate::linalg::vector::norm_squared;
 use crate::model::inner::Inner;
 use crate::model::merit::Merit;
 use crate::model::regularizer::Regularizer;
+use crate::model::setting::InvalidSetting;
 
 /// `P(theta) = F(theta) + g(theta)` with `F(theta) = (1/n_X) sum_i phi_i( fbar_i(theta) )` and
 /// `fbar_i(theta) = (1/n_Yi) sum_j f_theta(x_i, y_ij)`.
@@ -55,8 +56,7 @@ pub type BoxedProblem = Problem<Box<dyn Inner>, Box<dyn Merit>, Box<dyn Regulari
 
 impl fmt::Debug for Objective<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let f = self.inner;
-        write!(formatter, "{} terms, d = {}, ell = {}", f.n_x(), f.d(), f.ell())
+        self.inner.fmt(formatter)
     }
 }
 
@@ -77,6 +77,16 @@ impl<'p> From<&Objective<'p>> for Objective<'p> {
 }
 
 impl<F: Inner, P: Merit, G: Regularizer> Problem<F, P, G> {
+    /// The problem of these parts.
+    ///
+    /// # Errors
+    /// Unless phi has as many terms as f, and g goes with vectors of the length of theta.
+    pub fn new(inner: F, merit: P, regularizer: G) -> Result<Self, InvalidSetting> {
+        let problem = Problem { inner, merit, regularizer };
+        problem.erased().check_lengths()?;
+        Ok(problem)
+    }
+
     /// This problem with its types erased.
     pub fn erased(&self) -> Objective<'_> {
         self.into()
@@ -191,6 +201,36 @@ impl Objective<'_> {
         norm_squared(&self.prox_gradient_mapping(theta, alpha)).sqrt()
     }
 
+    /// # Errors
+    /// Unless phi has as many terms as f, and g goes with vectors of the length of theta.
+    fn check_lengths(&self) -> Result<(), InvalidSetting> {
+        let (d, n_x) = (self.inner.d(), self.inner.n_x());
+        if let Some(terms) = self.merit.terms()
+            && terms != n_x
+        {
+            let expected = format!("{n_x}, as many as f has");
+            return Err(InvalidSetting::new("phi", format!("{terms} terms"), expected));
+        }
+        if !self.regularizer.fits(d) {
+            let own = self.regularizer.d().map_or("another length".to_owned(), |d| d.to_string());
+            let given = format!("a function of vectors of {own}");
+            return Err(InvalidSetting::new("g", given, format!("one of {d}, as theta has")));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Unless phi and g fit f, and the start has as many numbers as theta.
+    pub(crate) fn check_start(&self, theta: &[f64]) -> Result<(), InvalidSetting> {
+        self.check_lengths()?;
+        let d = self.inner.d();
+        if theta.len() == d {
+            return Ok(());
+        }
+        let given = format!("{} numbers", theta.len());
+        Err(InvalidSetting::new("start", given, format!("{d}, as many as theta has")))
+    }
+
     /// theta, or the point next to it that g allows.
     pub fn allowed(&self, theta: &[f64]) -> Vec<f64> {
         let mut theta = theta.to_vec();
@@ -234,6 +274,13 @@ impl Objective<'_> {
         let somewhere = vec![0.0; self.inner.ell()];
         let Objective { inner, merit, .. } = self;
         !merit.has_kinks() && inner.n_x() > 0 && merit.curvature(0, &somewhere).is_some()
+    }
+
+    /// Whether `F''` is the same everywhere: f is affine, and phi a square or a quadratic form.
+    pub(crate) fn quadratic(&self) -> bool {
+        let Objective { inner, merit, .. } = self;
+        let square = inner.n_x() > 0 && merit.square_weight_of(0).is_some();
+        inner.facts().affine && (square || merit.quadratic_form().is_some())
     }
 
     /// The constants of the paper's assumptions, as far as f, phi and g know them.

@@ -3,6 +3,8 @@
 //! A method meets g only through `prox_{alpha g}(v) = argmin_theta g(theta) + |theta - v|^2 / (2
 //! alpha)`.
 
+use std::sync::Arc;
+
 use crate::linalg::vector;
 
 mod any;
@@ -32,7 +34,18 @@ pub use tilted::Tilted;
 pub use unregularized::Unregularized;
 
 /// A convex function on `R^d` with an easy prox; constraints are its `+inf` values.
-pub trait Regularizer: Sync {
+pub trait Regularizer: Send + Sync {
+    /// The length of theta, for a g with numbers of its own for each coordinate; none if it goes
+    /// with any length.
+    fn d(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether theta may have `d` coordinates.
+    fn fits(&self, d: usize) -> bool {
+        self.d().is_none_or(|own| own == d)
+    }
+
     /// `g(theta)`, `+inf` outside the constraints (with a slack for rounding where a sum is
     /// constrained).
     fn value(&self, theta: &[f64]) -> f64;
@@ -99,6 +112,14 @@ macro_rules! pass_on {
     ($($pointer:ty),*) => {
         $(
             impl<G: Regularizer + ?Sized> Regularizer for $pointer {
+                fn d(&self) -> Option<usize> {
+                    (**self).d()
+                }
+
+                fn fits(&self, d: usize) -> bool {
+                    (**self).fits(d)
+                }
+
                 #[inline(always)]
                 fn value(&self, theta: &[f64]) -> f64 {
                     (**self).value(theta)
@@ -150,4 +171,4 @@ macro_rules! pass_on {
     };
 }
 
-pass_on!(&G, Box<G>);
+pass_on!(&G, Box<G>, Arc<G>);

@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::draws::Stream;
 use crate::linalg::blocks::{Blocks, MERIT};
-use crate::linalg::vector::{add_weighted_rows, axpy};
-use crate::model::inner::{Duals, Inner, Passes, Rows, Structure, blocks, gradient_in_two_passes};
+use crate::linalg::vector::add_weighted_rows;
+use crate::model::inner::{
+    Duals, Facts, Fused, Inner, Lost, Passes, Rows, gradient_in_two_passes, sampled_mean, stretches,
+};
 use crate::model::merit::Merit;
 
 /// Of the draws, far from those that methods number from 0.
@@ -21,9 +23,10 @@ pub(crate) fn spread(n: usize, count: usize, seed: u64) -> Vec<usize> {
     (0..count).map(pick).collect()
 }
 
-/// Samples of a term that are not all are taken from so many places, spread evenly: they may stand
-/// in any order.
-const PLACES: usize = 16;
+/// How many of the samples of a term are taken.
+fn taken(n_y: usize, most: usize) -> usize {
+    stretches(n_y, most).map_or(n_y, |stretches| stretches.map(|js| js.len()).sum())
+}
 
 /// Some terms of f: term k is that of number `terms[k]`, averaged over at most `most` of its
 /// samples.
@@ -31,6 +34,7 @@ pub(crate) struct PartOf<'p> {
     whole: &'p dyn Inner,
     terms: &'p [usize],
     most: usize,
+    facts: Facts,
     /// Where the last gradient was taken, and the Jacobians from which it was made: second
     /// derivatives are asked for at the same point.
     last: Mutex<(Vec<f64>, Vec<f64>)>,
@@ -38,44 +42,16 @@ pub(crate) struct PartOf<'p> {
 
 impl<'p> PartOf<'p> {
     pub(crate) fn new(whole: &'p dyn Inner, terms: &'p [usize], most: usize) -> Self {
-        PartOf { whole, terms, most: most.max(PLACES), last: Mutex::default() }
-    }
-
-    /// Whether not all samples of term i are taken.
-    fn cuts(&self, i: usize) -> bool {
-        self.whole.n_y(i) > self.most
-    }
-
-    /// The samples of term i that are taken where they are cut.
-    fn stretches(&self, i: usize) -> impl Iterator<Item = Range<usize>> {
-        let (n_y, len) = (self.whole.n_y(i), self.most / PLACES);
-        (0..PLACES).map(move |place| {
-            let first = place * (n_y - len) / (PLACES - 1);
-            first..first + len
-        })
-    }
-
-    /// `f_bar_k` and its Jacobian.
-    fn mean_and_jacobian(
-        &self,
-        theta: &[f64],
-        i: usize,
-        work: &mut [f64],
-        f_bar: &mut [f64],
-        jacobian: &mut [f64],
-    ) {
-        if !self.cuts(i) {
-            let all = 0..self.whole.n_y(i);
-            return self.whole.block_mean_and_jacobian(theta, i, all, work, f_bar, jacobian);
-        }
-        let (mut one, mut slopes) = (vec![0.0; f_bar.len()], vec![0.0; jacobian.len()]);
-        f_bar.fill(0.0);
-        jacobian.fill(0.0);
-        for js in self.stretches(i) {
-            self.whole.block_mean_and_jacobian(theta, i, js, work, &mut one, &mut slopes);
-            axpy(1.0 / PLACES as f64, &one, f_bar);
-            axpy(1.0 / PLACES as f64, &slopes, jacobian);
-        }
+        let (facts, Rows { pair, merit, .. }) = (whole.facts(), whole.rows());
+        let samples: usize = terms.iter().map(|&i| taken(whole.n_y(i), most)).sum();
+        let facts = Facts {
+            affine: facts.affine,
+            calls_per_query: facts.calls_per_query,
+            calls_are_dear: facts.calls_are_dear,
+            rows: Some(Rows { pair, all: pair * samples as u64, merit }),
+            ..Facts::default()
+        };
+        PartOf { whole, terms, most, facts, last: Mutex::default() }
     }
 }
 
@@ -93,12 +69,11 @@ impl Inner for PartOf<'_> {
     }
 
     fn n_y(&self, k: usize) -> usize {
-        let i = self.terms[k];
-        if self.cuts(i) { self.most / PLACES * PLACES } else { self.whole.n_y(i) }
+        taken(self.whole.n_y(self.terms[k]), self.most)
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: self.whole.structure().affine, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        self.facts
     }
 
     /// Sample j of those that are taken.
@@ -117,19 +92,9 @@ impl Inner for PartOf<'_> {
     }
 }
 
-impl Passes for PartOf<'_> {
+impl Fused for PartOf<'_> {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn rows(&self) -> Rows {
-        let Rows { pair, merit, .. } = self.whole.rows();
-        let samples: usize = (0..self.n_x()).map(|k| self.n_y(k)).sum();
-        Rows { pair, all: pair * samples as u64, merit }
-    }
-
-    fn calls_per_query(&self) -> u64 {
-        self.whole.calls_per_query()
     }
 
     fn support(&self, k: usize) -> Option<&[u32]> {
@@ -137,53 +102,43 @@ impl Passes for PartOf<'_> {
     }
 
     fn mean(&self, theta: &[f64], k: usize, work: &mut [f64], out: &mut [f64]) {
-        let i = self.terms[k];
-        if !self.cuts(i) {
-            return self.whole.mean(theta, i, work, out);
-        }
-        let mut one = vec![0.0; out.len()];
-        out.fill(0.0);
-        for js in self.stretches(i) {
-            self.whole.block_mean(theta, i, js, work, &mut one);
-            axpy(1.0 / PLACES as f64, &one, out);
-        }
+        sampled_mean(self.whole, theta, self.terms[k], self.most, work, out);
     }
 
     fn add_mean_jac_t(&self, theta: &[f64], k: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let i = self.terms[k];
-        if !self.cuts(i) {
+        let Some(stretches) = stretches(self.whole.n_y(i), self.most) else {
             return self.whole.add_mean_jac_t(theta, i, w, c, out);
-        }
-        for js in self.stretches(i) {
-            self.whole.add_block_jac_t(theta, i, js, w, c / PLACES as f64, out);
+        };
+        let share = c / stretches.len() as f64;
+        for js in stretches {
+            self.whole.add_block_jac_t(theta, i, js, w, share, out);
         }
     }
+}
 
-    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for PartOf<'_> {
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 == theta {
-            return out.copy_from_slice(&last.1);
+            out.copy_from_slice(&last.1);
+            return Ok(());
         }
         drop(last);
-        self.means_and_jacobians(theta, &mut vec![0.0; self.n_x() * self.ell()], out);
+        self.means_and_jacobians(theta, &mut vec![0.0; self.n_x() * self.ell()], out)
     }
 
-    fn means_and_jacobians(&self, theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]) {
-        let (d, ell) = (self.d(), self.ell());
-        // The mean stands before its Jacobian.
-        let width = ell * (1 + d);
-        let mut both = vec![0.0; self.n_x() * width];
-        blocks(self).fill(width, &mut both, |range, both| {
-            let mut work = vec![0.0; ell];
-            for (k, both) in range.zip(both.chunks_exact_mut(width)) {
-                let (f_bar, jacobian) = both.split_at_mut(ell);
-                self.mean_and_jacobian(theta, self.terms[k], &mut work, f_bar, jacobian);
-            }
-        });
-        for (k, both) in both.chunks_exact(width).enumerate() {
-            f_bar[k * ell..(k + 1) * ell].copy_from_slice(&both[..ell]);
-            jacobians[k * ell * d..(k + 1) * ell * d].copy_from_slice(&both[ell..]);
-        }
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+        self.whole.whole(|f| f.means_of(theta, self.terms, self.most, out, &mut []))
+    }
+
+    fn means_and_jacobians(
+        &self,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        jacobians: &mut [f64],
+    ) -> Result<(), Lost> {
+        self.whole.whole(|f| f.means_of(theta, self.terms, self.most, f_bar, jacobians))
     }
 
     /// With ell = 1 a Jacobian costs as much as its product with a dual, and is kept for the second
@@ -195,13 +150,13 @@ impl Passes for PartOf<'_> {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         let (n_x, d) = (self.n_x(), self.d());
         if self.ell() > 1 {
             return gradient_in_two_passes(self, theta, duals, f_bar, w, out);
         }
         let mut jacobians = vec![0.0; n_x * d];
-        self.means_and_jacobians(theta, f_bar, &mut jacobians);
+        self.means_and_jacobians(theta, f_bar, &mut jacobians)?;
         // The loss stands behind the sum.
         let mut sum = vec![0.0; d + 1];
         Blocks::with_least(n_x, d + MERIT, d).fill_and_add(
@@ -217,18 +172,18 @@ impl Passes for PartOf<'_> {
         );
         out.copy_from_slice(&sum[..d]);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (theta.to_vec(), jacobians);
-        sum[d]
+        Ok(sum[d])
     }
 }
 
 impl PartOf<'_> {
     /// The number in term i of sample j of those that are taken.
     fn sample(&self, i: usize, j: usize) -> usize {
-        if !self.cuts(i) {
+        let Some(mut stretches) = stretches(self.whole.n_y(i), self.most) else {
             return j;
-        }
-        let len = self.most / PLACES;
-        j / len * (self.whole.n_y(i) - len) / (PLACES - 1) + j % len
+        };
+        let len = taken(self.whole.n_y(i), self.most) / stretches.len();
+        stretches.nth(j / len).map_or(j, |stretch| stretch.start + j % len)
     }
 }
 
@@ -239,6 +194,10 @@ pub(crate) struct TermsOf<'p> {
 }
 
 impl Merit for TermsOf<'_> {
+    fn terms(&self) -> Option<usize> {
+        Some(self.terms.len())
+    }
+
     fn value(&self, k: usize, u: &[f64]) -> f64 {
         self.whole.value(self.terms[k], u)
     }
@@ -316,7 +275,8 @@ mod tests {
         let (d, sizes) = (3, [1, 40, 16, 300, 1000, 7]);
         let starts: Vec<usize> = (0..=sizes.len()).map(|i| sizes[..i].iter().sum()).collect();
         let mut draws = Stream::new(5, 0);
-        let rows = (0..d * starts[sizes.len()]).map(|_| 2.0 * draws.unit() - 1.0).collect();
+        let rows: Vec<f64> =
+            (0..d * starts[sizes.len()]).map(|_| 2.0 * draws.unit() - 1.0).collect();
         let bags = Bags::new(Groups::new(d, rows, starts, false).expect("groups"), Link::Logistic);
         let (theta, terms) = ([0.3, -1.0, 0.7], [1, 3, 4]);
         for most in [16, 50, usize::MAX] {
@@ -346,13 +306,13 @@ mod tests {
                 } else {
                     part.gradient(&theta, &duals, f_bar_mut, w_mut, &mut out)
                 };
-                [vec![loss], f_bar, w, out].concat()
+                [vec![loss.expect("in memory")], f_bar, w, out].concat()
             };
             assert!(run(false).iter().zip(run(true)).all(|(a, b)| (a - b).abs() < 1e-14));
             // The Jacobians that were kept, and those at another point.
             for theta in [theta, [0.1, 0.2, 0.3]] {
                 let mut rows = vec![0.0; 3 * d];
-                part.mean_jacobians(&theta, &mut rows);
+                part.f().mean_jacobians(&theta, &mut rows);
                 let fresh = Collapsed::new(&PartOf::new(&bags, &terms, most), &theta);
                 assert_eq!(Some(&rows[..]), fresh.dense());
             }

@@ -7,9 +7,10 @@
 //! Fbar)`. [`SharedForm`] is such an F with its `B_i`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::linalg::vector::{axpy, norm_squared};
-use crate::model::inner::{Bounds, Inner, Passes, Rows, Sample, Structure};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows, Sample};
 use crate::model::merit::Merit;
 
 /// F of the identification, an [`Inner`] whose sample is [`Sample::Shared`], and the `B_i`.
@@ -38,13 +39,21 @@ pub fn shared_form(f: &dyn Inner) -> Option<Box<dyn SharedForm + '_>> {
 
 /// `F_theta(y_j) = ( f_theta(x_i, y_ij) for all i )`: the form that any f has whose terms have
 /// equally many samples. A query of it counts as `n_X` calls.
-pub struct Stacked<'f>(&'f dyn Inner);
+pub struct Stacked<'f>(&'f dyn Inner, Facts);
 
 impl<'f> Stacked<'f> {
     /// None if the terms differ in their number of samples, or `ell` is above [`MOST_PICKED`].
     pub fn new(f: &'f dyn Inner) -> Option<Self> {
         let equal = (1..f.n_x()).all(|i| f.n_y(i) == f.n_y(0));
-        (equal && f.ell() <= MOST_PICKED).then_some(Stacked(f))
+        (equal && f.ell() <= MOST_PICKED).then(|| {
+            let (Rows { pair, all, merit }, n_x) = (f.rows(), f.n_x() as u64);
+            let facts = f.facts();
+            let calls_per_query = n_x * facts.calls_per_query;
+            let facts =
+                Facts { convex: false, mirrored: false, block: 1, calls_per_query, ..facts };
+            let rows = Rows { pair: pair * n_x, all, merit };
+            Stacked(f, facts.with_sample(Sample::Shared).with_rows(rows))
+        })
     }
 }
 
@@ -65,8 +74,8 @@ impl Inner for Stacked<'_> {
         self.0.n_y(0)
     }
 
-    fn structure(&self) -> Structure {
-        Structure { sample: Sample::Shared, ..self.0.structure() }
+    fn facts(&self) -> Facts {
+        self.1
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
@@ -86,25 +95,9 @@ impl Inner for Stacked<'_> {
     }
 }
 
-impl Passes for Stacked<'_> {
+impl Fused for Stacked<'_> {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn bounds(&self) -> Bounds {
-        let Bounds { b_f, b_theta, mean_jacobian } = self.0.bounds();
-        let all = (self.0.n_x() as f64).sqrt();
-        let scaled = |bound: Option<f64>| bound.map(|bound| bound * all);
-        Bounds { b_f: scaled(b_f), b_theta: scaled(b_theta), mean_jacobian: scaled(mean_jacobian) }
-    }
-
-    fn rows(&self) -> Rows {
-        let Rows { pair, all, merit } = self.0.rows();
-        Rows { pair: pair * self.0.n_x() as u64, all, merit }
-    }
-
-    fn calls_per_query(&self) -> u64 {
-        self.0.n_x() as u64 * self.0.calls_per_query()
     }
 
     fn jacobian(&self, theta: &[f64], _: usize, j: usize, work: &mut [f64], out: &mut [f64]) {
@@ -118,16 +111,26 @@ impl Passes for Stacked<'_> {
         self.0.means(theta, out);
     }
 
-    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
-        let (first, others) = out.split_at_mut(self.ell() * self.d());
-        self.0.mean_jacobians(theta, first);
-        others.chunks_exact_mut(first.len()).for_each(|jacobian| jacobian.copy_from_slice(first));
-    }
-
     fn add_mean_jac_t(&self, theta: &[f64], _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (i, w_i) in w.chunks_exact(self.0.ell()).enumerate() {
             self.0.add_mean_jac_t(theta, i, w_i, c, out);
         }
+    }
+}
+
+impl Passes for Stacked<'_> {
+    fn bounds(&self) -> Bounds {
+        let Bounds { b_f, b_theta, mean_jacobian } = self.0.bounds();
+        let all = (self.0.n_x() as f64).sqrt();
+        let scaled = |bound: Option<f64>| bound.map(|bound| bound * all);
+        Bounds { b_f: scaled(b_f), b_theta: scaled(b_theta), mean_jacobian: scaled(mean_jacobian) }
+    }
+
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
+        let (first, others) = out.split_at_mut(self.ell() * self.d());
+        self.0.mean_jacobians(theta, first);
+        others.chunks_exact_mut(first.len()).for_each(|jacobian| jacobian.copy_from_slice(first));
+        Ok(())
     }
 }
 
@@ -154,7 +157,7 @@ impl SharedForm for Stacked<'_> {
 ///
 /// The prox follows from `argmin over w of phi_i*(w) + |B_i' w - v|^2 / (2 alpha)`.
 pub struct Picked<'f> {
-    form: Box<dyn SharedForm + 'f>,
+    form: Arc<dyn SharedForm + 'f>,
     merit: &'f dyn Merit,
     ell: usize,
     /// `max_i s_i`
@@ -172,12 +175,12 @@ impl<'f> Picked<'f> {
             "a shared form has at most {MOST_PICKED} numbers for each term"
         );
         let scale = (0..form.n_x()).map(|i| form.pick_scale(i)).fold(0.0, f64::max);
-        Picked { form, merit, ell, scale }
+        Picked { form: form.into(), merit, ell, scale }
     }
 
     /// The f whose averages this is a merit of.
-    pub fn form(&self) -> &(dyn SharedForm + 'f) {
-        &*self.form
+    pub fn form(&self) -> &Arc<dyn SharedForm + 'f> {
+        &self.form
     }
 
     /// `B_i u`, in the first ell numbers.
@@ -198,6 +201,10 @@ impl<'f> Picked<'f> {
 const ROUNDING: f64 = 1e-24;
 
 impl Merit for Picked<'_> {
+    fn terms(&self) -> Option<usize> {
+        self.merit.terms()
+    }
+
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         self.merit.value(i, &self.picked(i, u)[..self.ell])
     }

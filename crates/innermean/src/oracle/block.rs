@@ -25,7 +25,7 @@ impl Oracle<'_> {
     ) {
         self.calls.f += js.len() as u64 * self.weight;
         self.read_block(i, &js);
-        self.problem.inner.block_mean(theta, i, js, work, out);
+        self.f.block_mean(theta, i, js, work, out);
     }
 
     /// `out = (1/b) sum of f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij)` over a block of b samples:
@@ -42,7 +42,7 @@ impl Oracle<'_> {
     ) {
         self.calls.f += 2 * js.len() as u64 * self.weight;
         self.read_block(i, &js);
-        self.problem.inner.block_difference(theta, theta_ref, i, js, work, out);
+        self.f.block_difference(theta, theta_ref, i, js, work, out);
     }
 
     /// `out += (c/b) sum of f'_theta(x_i, y_ij) w` over a block of b samples: b calls.
@@ -60,7 +60,7 @@ impl Oracle<'_> {
         if self.last != (i, js.start) {
             self.read_block(i, &js);
         }
-        self.problem.inner.add_block_jac_t(theta, i, js, w, c, out);
+        self.f.add_block_jac_t(theta, i, js, w, c, out);
     }
 
     /// `out += (c/b) sum of (f'_theta(x_i, y_ij) - f'_theta_ref(x_i, y_ij)) w` over a block of b
@@ -81,6 +81,6 @@ impl Oracle<'_> {
         if self.last != (i, js.start) {
             self.read_block(i, &js);
         }
-        self.problem.inner.add_block_jac_t_difference(theta, theta_ref, i, js, w, c, out);
+        self.f.add_block_jac_t_difference(theta, theta_ref, i, js, w, c, out);
     }
 }

@@ -51,7 +51,7 @@ impl Sub for Calls {
 /// once for its Jacobian. In a separable affine f the mean of `b'(y_j)` is a constant of the
 /// problem and is not asked for again.
 pub fn snapshot_calls(f: &dyn Inner) -> Calls {
-    let structure = f.structure();
+    let structure = f.facts();
     let n_x = f.n_x() as u64;
     let n_y = |i| f.n_y(i) as u64;
     let (values, jacobians) = match structure.sample {
@@ -63,7 +63,7 @@ pub fn snapshot_calls(f: &dyn Inner) -> Calls {
         Sample::Separable if structure.affine => (n_x + n_y(0), n_x),
         Sample::Separable => (n_x + n_y(0), n_x + n_y(0)),
     };
-    let weight = f.calls_per_query();
+    let weight = f.facts().calls_per_query;
     Calls { f: weight * values, jacobian: weight * jacobians, merit: 0 }
 }
 
@@ -71,10 +71,10 @@ pub fn snapshot_calls(f: &dyn Inner) -> Calls {
 /// Jacobian, and every phi once. Of a separable f, `a(x_i)` belongs to the i-th phi, as in the
 /// paper's identification (5): with it, the portfolio's costs `3 n`.
 pub fn gradient_calls(f: &dyn Inner) -> Calls {
-    let pieces = match f.structure().sample {
+    let pieces = match f.facts().sample {
         Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
         Sample::Shared | Sample::Separable => f.n_y(0),
     };
-    let pieces = f.calls_per_query() * pieces as u64;
+    let pieces = f.facts().calls_per_query * pieces as u64;
     Calls { f: pieces, jacobian: pieces, merit: f.n_x() as u64 }
 }

@@ -1,22 +1,22 @@
 //! Envelopes of phi around duals, for the method of multipliers: all made of the prox of `phi*`,
 //! which is free.
 
-use super::Oracle;
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::vector::{dot, update_with, update_with_both};
+use crate::model::problem::Objective;
 
-impl Oracle<'_> {
+impl Objective<'_> {
     /// `out_i = prox_{sigma phi_i*}(w_i + sigma f_bar_i)`: the derivative of the envelope.
     pub(crate) fn envelope(&self, sigma: f64, w: &[f64], f_bar: &[f64], out: &mut [f64]) {
-        let ell = self.ell;
-        Blocks::new(self.n_x, MERIT * ell).fill(
+        let ell = self.inner.ell();
+        Blocks::new(self.inner.n_x(), MERIT * ell).fill(
             ell,
             out,
             #[inline(always)]
             |terms, out| {
                 let own = terms.start * ell..terms.end * ell;
                 update_with_both(out, &w[own.clone()], &f_bar[own], |_, w, z| w + sigma * z);
-                self.problem.merit.prox_conjugates(terms, sigma, out);
+                self.merit.prox_conjugates(terms, sigma, out);
             },
         );
     }
@@ -30,11 +30,11 @@ impl Oracle<'_> {
         (f_bar, moved, tau): (&[f64], &[f64], f64),
         out: &mut [f64],
     ) -> f64 {
-        let (ell, mut slope) = (self.ell, [0.0]);
-        Blocks::new(self.n_x, MERIT * ell).fill_and_add(
+        let (ell, mut slope) = (self.inner.ell(), [0.0]);
+        Blocks::new(self.inner.n_x(), MERIT * ell).fill_and_add(
             ell,
             out,
-            self.one_over_n_x,
+            1.0 / self.inner.n_x() as f64,
             &mut slope,
             #[inline(always)]
             |terms, out, slope| {
@@ -42,7 +42,7 @@ impl Oracle<'_> {
                 let moved = &moved[own.clone()];
                 update_with_both(out, &f_bar[own.clone()], moved, |_, z, moved| z + tau * moved);
                 update_with(out, &w[own], |z, w| w + sigma * z);
-                self.problem.merit.prox_conjugates(terms, sigma, out);
+                self.merit.prox_conjugates(terms, sigma, out);
                 slope[0] = dot(out, moved);
             },
         );
@@ -51,8 +51,8 @@ impl Oracle<'_> {
 
     /// How fast [`Self::envelope`] moves with `sigma f_bar`; see [`Merit::prox_slopes`].
     pub(crate) fn envelope_slopes(&self, sigma: f64, w: &[f64], f_bar: &[f64], out: &mut [f64]) {
-        let ell = self.ell;
-        Blocks::new(self.n_x, MERIT * ell).fill(
+        let ell = self.inner.ell();
+        Blocks::new(self.inner.n_x(), MERIT * ell).fill(
             ell,
             out,
             #[inline(always)]
@@ -60,7 +60,7 @@ impl Oracle<'_> {
                 let own = terms.start * ell..terms.end * ell;
                 let mut at = vec![0.0; own.len()];
                 update_with_both(&mut at, &w[own.clone()], &f_bar[own], |_, w, z| w + sigma * z);
-                self.problem.merit.prox_slopes(terms, sigma, &at, out);
+                self.merit.prox_slopes(terms, sigma, &at, out);
             },
         );
     }

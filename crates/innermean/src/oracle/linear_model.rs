@@ -4,7 +4,7 @@ use super::Oracle;
 use crate::linalg::precise::{Form, Rows};
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::Passes;
+use crate::model::inner::Fused;
 use crate::model::shared::MOST_PICKED;
 
 impl Oracle<'_> {
@@ -21,7 +21,7 @@ impl Oracle<'_> {
         self.calls = self.calls + self.snapshot;
         self.rows += 2 * self.rows_of.all;
         let rows = Rows::new(self.problem.inner);
-        match self.quadratic_form() {
+        match self.phi().quadratic_form() {
             None => rows,
             Some(form) => rows.whitened(&Form::new(self.problem.inner, form)),
         }
@@ -31,7 +31,7 @@ impl Oracle<'_> {
     /// `phi_i''`: `n_X` calls of phi.
     pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
         self.calls.merit += self.n_x as u64;
-        if self.quadratic_form().is_some() {
+        if self.phi().quadratic_form().is_some() {
             // Squares, as precise_rows() made them.
             w.copy_from_slice(f_bar);
             seconds.fill(1.0);
@@ -86,10 +86,10 @@ impl Oracle<'_> {
     ) {
         self.calls.merit += self.n_x as u64;
         self.rows += 2 * self.n_x as u64;
-        model.means(theta, f_bar);
+        model.f().means(theta, f_bar);
         self.problem.duals(f_bar, w);
         out.fill(0.0);
-        model.add_weighted_jac_t(theta, w, out);
+        model.f().add_weighted_jac_t(theta, w, out);
     }
 
     /// The loss of a linear model at theta: `n_X` calls of phi.
@@ -97,7 +97,7 @@ impl Oracle<'_> {
         self.calls.merit += self.n_x as u64;
         self.rows += self.n_x as u64;
         let mut f_bar = vec![0.0; self.n_x * self.ell];
-        model.means(theta, &mut f_bar);
+        model.f().means(theta, &mut f_bar);
         self.problem.loss(&f_bar)
     }
 }

@@ -4,9 +4,23 @@
 use std::sync::Arc;
 
 use super::Oracle;
-use crate::model::merit::QuadraticForm;
+use crate::model::merit::{Merit, QuadraticForm};
+use crate::model::regularizer::Regularizer;
 
 impl<'p> Oracle<'p> {
+    /// g, which is free.
+    #[inline(always)]
+    pub fn g(&self) -> &'p dyn Regularizer {
+        self.problem.regularizer
+    }
+
+    /// phi, for what is free: its constants, `phi*` and its prox. Values and gradients are counted
+    /// by [`Self::merit_gradient`].
+    #[inline(always)]
+    pub fn phi(&self) -> &'p dyn Merit {
+        self.problem.merit
+    }
+
     /// `out = phi_i'(u)`: one call.
     #[inline(always)]
     pub fn merit_gradient(&mut self, i: usize, u: &[f64], out: &mut [f64]) {
@@ -30,83 +44,13 @@ impl<'p> Oracle<'p> {
         self.problem.merit.add_gradient(i, u, c, work, out);
     }
 
-    /// `g(theta)`: free.
-    pub fn regularizer_value(&self, theta: &[f64]) -> f64 {
-        self.problem.regularizer.value(theta)
-    }
-
-    /// `w <- prox_{alpha phi_i*}(w)`: free.
-    #[inline(always)]
-    pub fn prox_conjugate(&self, i: usize, alpha: f64, w: &mut [f64]) {
-        self.problem.merit.prox_conjugate(i, alpha, w);
-    }
-
-    /// `out += c C w = c (phi*)'(w)` for a phi that is a quadratic form: free, as all that is asked
-    /// of `phi*`.
+    /// phi as a quadratic form.
     ///
     /// # Panics
-    /// If phi is none.
+    /// If it is none.
     #[inline(always)]
-    pub fn add_form_product(&self, w: &[f64], c: f64, out: &mut [f64]) {
-        self.form().add_product(w, c, out);
-    }
-
-    /// `out += c c_t c_t' w`, sample t of [`Self::add_form_product`]: free.
-    ///
-    /// # Panics
-    /// If phi is no quadratic form.
-    #[inline(always)]
-    pub fn add_form_sample(&self, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        self.form().add_sample_product(t, w, c, out);
-    }
-
-    /// See [`Merit::gamma`]: free.
-    pub(crate) fn merit_gamma(&self) -> f64 {
-        self.problem.merit.gamma()
-    }
-
-    /// See [`Merit::lipschitz`]: free.
-    pub(crate) fn merit_lipschitz(&self) -> f64 {
-        self.problem.merit.lipschitz(1)
-    }
-
-    /// c if `phi_i(u) = c |u|^2` for all i: free.
-    pub fn square_weight(&self) -> Option<f64> {
-        self.problem.merit.square_weight()
-    }
-
-    /// `c_i` if `phi_i(u) = c_i |u|^2`: free.
-    pub fn square_weight_of(&self, i: usize) -> Option<f64> {
-        self.problem.merit.square_weight_of(i)
-    }
-
-    /// phi as a quadratic form, if it is one: free.
-    pub fn quadratic_form(&self) -> Option<&'p QuadraticForm> {
-        self.problem.merit.quadratic_form()
-    }
-
-    #[inline(always)]
-    fn form(&self) -> &QuadraticForm {
+    pub fn form(&self) -> &'p QuadraticForm {
         self.problem.merit.quadratic_form().expect("the method has been chosen for this problem")
-    }
-
-    /// `theta <- prox_{alpha g}(theta - alpha direction)`: free.
-    #[inline(always)]
-    pub fn primal_step(&self, alpha: f64, direction: &[f64], theta: &mut [f64]) {
-        self.problem.regularizer.step(alpha, direction, theta);
-    }
-
-    /// `u += c x`, then the primal step along u: free.
-    #[inline(always)]
-    pub fn primal_step_along_sum(
-        &self,
-        alpha: f64,
-        c: f64,
-        x: &[f64],
-        u: &mut [f64],
-        theta: &mut [f64],
-    ) {
-        self.problem.regularizer.step_along_sum(alpha, c, x, u, theta);
     }
 
     /// lambda and tilt of a g that is `(lambda/2) |theta|^2 + <tilt, theta>`, to be held while the
@@ -130,10 +74,5 @@ impl<'p> Oracle<'p> {
     ) -> f64 {
         let part = self.problem.regularizer.coordinate(l).expect("lags() has been asked");
         part.repeated_step(steps, alpha, direction, theta)
-    }
-
-    /// Moves theta to the point next to it that g allows: free.
-    pub fn allow(&self, theta: &mut [f64]) {
-        self.problem.allow(theta);
     }
 }

@@ -25,6 +25,7 @@ use std::ops::Range;
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{norm_squared, row_dots, update};
+use crate::model::numbers::Numbers;
 use crate::model::setting::InvalidSetting;
 
 mod link;
@@ -41,7 +42,7 @@ pub use softmax::{MOST_CLASSES, SoftmaxBags};
 pub struct Groups {
     /// Features of a row.
     width: usize,
-    rows: Vec<f64>,
+    rows: Numbers,
     /// Group i has the rows `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
     intercept: bool,
@@ -79,7 +80,7 @@ const PIECES: usize = 64;
 const WORTH_BLOCKS: usize = 2 * PIECES;
 
 impl Groups {
-    /// Takes rows of `width` features; group i has those from `starts[i]` to `starts[i + 1]`, so
+    /// Takes rows of `width` features, as a vector or memory that is shared; group i has those from `starts[i]` to `starts[i + 1]`, so
     /// that there is one start more than there are groups.
     ///
     /// # Errors
@@ -87,10 +88,11 @@ impl Groups {
     /// to the number of rows.
     pub fn new(
         width: usize,
-        rows: Vec<f64>,
+        rows: impl Into<Numbers>,
         starts: Vec<usize>,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
+        let rows = rows.into();
         if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
             return Err(InvalidSetting::new(
                 "rows",

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows};
 use crate::model::setting::InvalidSetting;
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
@@ -257,8 +257,9 @@ impl Inner for Bellman {
         self.states
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    /// A pair reads two rows of features, a pass the S rows of the averages.
+    fn facts(&self) -> Facts {
+        Facts::affine().with_rows(Rows { pair: 2, all: self.states as u64, merit: 0 })
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -276,39 +277,19 @@ impl Inner for Bellman {
     }
 }
 
-impl Passes for Bellman {
+impl Fused for Bellman {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    /// A pair reads two rows of features, a pass the S rows of the averages.
-    fn rows(&self) -> Rows {
-        Rows { pair: 2, all: self.states as u64, merit: 0 }
     }
 
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
         Some(Box::new(shared::SharedBellman(self)))
     }
 
-    fn bounds(&self) -> Bounds {
-        let b_f = *self
-            .b_f
-            .get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
-        Bounds { b_f: Some(b_f), ..self.averages.bounds() }
-    }
-
     fn prefetch(&self, i: usize, j: usize) {
         prefetch(&self.transitions, i * self.states + j, 1);
         prefetch(&self.features, i * self.d, self.d);
         prefetch(&self.features, j * self.d, self.d);
-    }
-
-    fn hash_data(&self, hash: &mut Hash) -> bool {
-        hash.number(self.discount);
-        for numbers in [&self.transitions, &self.rewards, &self.features] {
-            hash.numbers(numbers);
-        }
-        true
     }
 
     /// Without the rewards, which cancel.
@@ -325,5 +306,24 @@ impl Passes for Bellman {
         out[0] = change(i) - self.odds(i, j) * self.discount * change(j);
     }
 
-    by_averages!();
+    by_averages!(fused);
+}
+
+impl Passes for Bellman {
+    fn bounds(&self) -> Bounds {
+        let b_f = *self
+            .b_f
+            .get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
+        Bounds { b_f: Some(b_f), ..self.averages.bounds() }
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
+        hash.number(self.discount);
+        for numbers in [&self.transitions, &self.rewards, &self.features] {
+            hash.numbers(numbers);
+        }
+        Ok(true)
+    }
+
+    by_averages!(passes);
 }

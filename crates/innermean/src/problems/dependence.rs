@@ -19,7 +19,7 @@ const MOST_COLUMNS: usize = 1000;
 /// those before them. None where that is too dear to find out, or f is not affine.
 pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     let (d, rows) = (f.d(), (f.n_x() * f.ell()) as f64);
-    if !f.structure().affine || d > MOST_COLUMNS || rows * (d * d) as f64 > MOST_PRODUCTS {
+    if !f.facts().affine || d > MOST_COLUMNS || rows * (d * d) as f64 > MOST_PRODUCTS {
         return None;
     }
     let share = 1.0 / rows;

@@ -21,7 +21,7 @@
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch};
-use crate::model::inner::{Bounds, Inner, Passes, Sample, Structure};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Passes, Sample};
 #[cfg(doc)]
 use crate::model::merit::QuadraticForm;
 use crate::model::setting::{InvalidSetting, all_finite};
@@ -137,8 +137,8 @@ impl Inner for Moments {
         self.outcomes.len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        Facts::affine().with_sample(Sample::Shared)
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
@@ -156,14 +156,9 @@ impl Inner for Moments {
     }
 }
 
-impl Passes for Moments {
+impl Fused for Moments {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn bounds(&self) -> Bounds {
-        let mean = norm_squared(&self.a).sqrt();
-        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
     }
 
     fn prefetch(&self, _: usize, j: usize) {
@@ -183,5 +178,12 @@ impl Passes for Moments {
         for (row, w) in self.a.chunks_exact(self.d).zip(w) {
             axpy(-c * w, row, out);
         }
+    }
+}
+
+impl Passes for Moments {
+    fn bounds(&self) -> Bounds {
+        let mean = norm_squared(&self.a).sqrt();
+        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
     }
 }

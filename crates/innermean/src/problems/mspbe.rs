@@ -20,7 +20,7 @@ use crate::linalg::blocks::Blocks;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::elimination;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, row_dots};
-use crate::model::inner::{Bounds, Inner, Passes, ProjectedRows, Sample, Structure};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Passes, ProjectedRows, Sample};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Ridge;
@@ -276,8 +276,8 @@ impl Inner for Mspbe {
         self.rewards.len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        Facts::affine().with_sample(Sample::Shared)
     }
 
     /// `phi_t (r_t - <phi_t - gamma phi'_t, theta>)`
@@ -297,14 +297,9 @@ impl Inner for Mspbe {
     }
 }
 
-impl Passes for Mspbe {
+impl Fused for Mspbe {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn bounds(&self) -> Bounds {
-        let mean = norm_squared(&self.a).sqrt();
-        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
     }
 
     fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
@@ -334,5 +329,12 @@ impl Passes for Mspbe {
         for (row, w) in self.a.chunks_exact(self.d).zip(w) {
             axpy(-c * w, row, out);
         }
+    }
+}
+
+impl Passes for Mspbe {
+    fn bounds(&self) -> Bounds {
+        let mean = norm_squared(&self.a).sqrt();
+        Bounds { b_f: Some(self.reach), b_theta: Some(0.0), mean_jacobian: Some(mean) }
     }
 }

@@ -23,7 +23,10 @@ use crate::linalg::vector::{
     add_weighted_rows, axpy, axpy_of_difference, distance_squared, dot, dot_of_differences,
     prefetch, row_dots, row_dots_and_weighted_rows, sum, update,
 };
-use crate::model::inner::{Bounds, Duals, Inner, PairRows, Passes, Rows, Sample, Structure};
+use crate::model::inner::{
+    Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows, Sample,
+};
+use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Tilted;
 use crate::model::setting::InvalidSetting;
@@ -39,7 +42,7 @@ pub struct Portfolio {
     d: usize,
     n: usize,
     /// n rows of d
-    returns: Vec<f64>,
+    returns: Numbers,
     /// m
     mean: Vec<f64>,
     /// `max_i |x_i - m|`, once somebody asks
@@ -47,11 +50,15 @@ pub struct Portfolio {
 }
 
 impl Portfolio {
-    /// Takes `returns` as rows of length `d`.
+    /// Takes `returns` as rows of length `d`: a vector, or memory that is shared.
     ///
     /// # Errors
     /// Unless there is at least one whole row, of finite numbers.
-    pub fn new(d: usize, returns: Vec<f64>) -> Result<Self, InvalidSetting> {
+    pub fn new(d: usize, returns: impl Into<Numbers>) -> Result<Self, InvalidSetting> {
+        Self::of(d, returns.into())
+    }
+
+    fn of(d: usize, returns: Numbers) -> Result<Self, InvalidSetting> {
         if d == 0 || returns.is_empty() || !returns.len().is_multiple_of(d) {
             return Err(InvalidSetting::new(
                 "returns",
@@ -187,8 +194,9 @@ impl Inner for Portfolio {
         self.n
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Separable }
+    fn facts(&self) -> Facts {
+        let rows = Rows { pair: 2, all: self.n as u64, merit: 0 };
+        Facts::affine().with_sample(Sample::Separable).with_rows(rows)
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -204,23 +212,13 @@ impl Inner for Portfolio {
     }
 }
 
-impl Passes for Portfolio {
+impl Fused for Portfolio {
     fn f(&self) -> &dyn Inner {
         self
     }
 
-    fn rows(&self) -> Rows {
-        Rows { pair: 2, all: self.n as u64, merit: 0 }
-    }
-
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
         Some(Box::new(shared::SharedPortfolio(self)))
-    }
-
-    /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
-    fn bounds(&self) -> Bounds {
-        let reach = self.reach();
-        Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
     fn pair_rows(&self) -> Option<PairRows<'_>> {
@@ -231,18 +229,9 @@ impl Passes for Portfolio {
         Some((&self.returns, &self.mean))
     }
 
-    fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
-        Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight))
-    }
-
     fn prefetch(&self, i: usize, j: usize) {
         prefetch(&self.returns, i * self.d, self.d);
         prefetch(&self.returns, j * self.d, self.d);
-    }
-
-    fn hash_data(&self, hash: &mut Hash) -> bool {
-        hash.numbers(&self.returns);
-        true
     }
 
     /// `<x_i - x_j, theta - theta_ref>` in one sweep.
@@ -267,8 +256,25 @@ impl Passes for Portfolio {
     fn add_mean_jac_t(&self, _: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy_of_difference(c * w[0], self.row(i), &self.mean, out);
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Portfolio {
+    /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
+    fn bounds(&self) -> Bounds {
+        let reach = self.reach();
+        Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+    }
+
+    fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
+        Ok(Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight)))
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
+        hash.numbers(&self.returns);
+        Ok(true)
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let shared = dot(&self.mean, theta);
         self.blocks().fill(
             1,
@@ -279,10 +285,11 @@ impl Passes for Portfolio {
                 update(f_bar, |value| value - shared);
             },
         );
+        Ok(())
     }
 
     /// `(1/n) sum_i w_i (x_i - m) = (1/n) [ sum_i w_i x_i - (sum_i w_i) m ]`
-    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks().add(
             1.0 / self.n as f64,
             out,
@@ -293,10 +300,17 @@ impl Passes for Portfolio {
                 axpy(-sum(w), &self.mean, partial);
             },
         );
+        Ok(())
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
         let shared = dot(&self.mean, theta);
         u.fill(0.0);
         self.blocks().fill_and_add(
@@ -312,6 +326,7 @@ impl Passes for Portfolio {
                 axpy(-sum(w), &self.mean, partial);
             },
         );
+        Ok(())
     }
 
     /// Tile by tile, as [`Collapsed`](crate::model::collapse::Collapsed) does.
@@ -322,7 +337,7 @@ impl Passes for Portfolio {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         let (d, shared) = (self.d, dot(&self.mean, theta));
         // The loss stands behind the sum.
         let mut total = vec![0.0; d + 1];
@@ -346,6 +361,6 @@ impl Passes for Portfolio {
             },
         );
         out.copy_from_slice(&total[..d]);
-        total[d]
+        Ok(total[d])
     }
 }

@@ -39,7 +39,7 @@ use crate::draws::Stream;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::exponential::exp;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, update_with};
-use crate::model::inner::{Inner, Passes, Rows};
+use crate::model::inner::{Facts, Fused, Inner, Lost, Passes, Rows};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
@@ -227,6 +227,12 @@ impl Inner for Sequences {
         self.windows.len()
     }
 
+    /// A pair reads the N steps of a window, a pass every step.
+    fn facts(&self) -> Facts {
+        let (pair, all) = (self.language.order() as u64, self.steps() as u64);
+        Facts::default().with_rows(Rows { pair, all, merit: 0 })
+    }
+
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let mut product = self.scales[i];
         for (k, &class) in self.language.ngram(i).iter().enumerate() {
@@ -258,31 +264,9 @@ impl Inner for Sequences {
     }
 }
 
-impl Passes for Sequences {
+impl Fused for Sequences {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    /// A pair reads the N steps of a window, a pass every step.
-    fn rows(&self) -> Rows {
-        Rows { pair: self.language.order() as u64, all: self.steps() as u64, merit: 0 }
-    }
-
-    /// From the n-grams with the largest averages on a part of the steps: the others have small
-    /// Jacobians too.
-    fn mean_jacobian_size(&self, theta: &[f64]) -> Option<f64> {
-        let part = self.sample(ESTIMATE.0);
-        let mut means = vec![0.0; self.n_x()];
-        part.means(theta, &mut means);
-        let mut largest: Vec<usize> = (0..self.n_x()).collect();
-        largest.sort_by(|&a, &b| means[b].total_cmp(&means[a]));
-        largest.truncate(ESTIMATE.1);
-        let sizes = largest.into_par_iter().map(|i| {
-            let mut jacobian = vec![0.0; self.d()];
-            part.add_mean_jac_t(theta, i, &[1.0], 1.0, &mut jacobian);
-            norm_squared(&jacobian).sqrt()
-        });
-        Some(sizes.reduce(|| 0.0, f64::max))
     }
 
     /// Random weights: with classes that are all equally frequent, the origin is stationary.
@@ -309,8 +293,27 @@ impl Passes for Sequences {
             out,
         );
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Sequences {
+    /// From the n-grams with the largest averages on a part of the steps: the others have small
+    /// Jacobians too.
+    fn mean_jacobian_size(&self, theta: &[f64]) -> Result<Option<f64>, Lost> {
+        let part = self.sample(ESTIMATE.0);
+        let mut means = vec![0.0; self.n_x()];
+        part.means(theta, &mut means)?;
+        let mut largest: Vec<usize> = (0..self.n_x()).collect();
+        largest.sort_by(|&a, &b| means[b].total_cmp(&means[a]));
+        largest.truncate(ESTIMATE.1);
+        let sizes = largest.into_par_iter().map(|i| {
+            let mut jacobian = vec![0.0; self.d()];
+            part.add_mean_jac_t(theta, i, &[1.0], 1.0, &mut jacobian);
+            norm_squared(&jacobian).sqrt()
+        });
+        Ok(Some(sizes.reduce(|| 0.0, f64::max)))
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         out.fill(0.0);
         self.blocks().add(
             1.0 / self.windows.len() as f64,
@@ -319,9 +322,10 @@ impl Passes for Sequences {
             |steps, partial| self.add_products(theta, steps, partial),
         );
         update_with(out, &self.scales, |mean, scale| mean * scale);
+        Ok(())
     }
 
-    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         out.fill(0.0);
         Blocks::new(self.n_x(), self.d() * self.steps()).fill(
             self.d(),
@@ -332,9 +336,10 @@ impl Passes for Sequences {
                 self.add_each_jac_t(theta, ngrams, share, rows);
             },
         );
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let v: Vec<f64> = w.iter().zip(&self.scales).map(|(w, scale)| w * scale).collect();
         self.blocks().add(
             1.0 / (self.n_x() as f64 * self.windows.len() as f64),
@@ -342,5 +347,6 @@ impl Passes for Sequences {
             #[inline(always)]
             |steps, partial| self.add_products_jac_t(theta, &v, steps, partial),
         );
+        Ok(())
     }
 }

@@ -19,7 +19,7 @@
 
 use crate::linalg::vector::{axpy, dot, prefetch};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows};
 use crate::model::setting::InvalidSetting;
 use crate::run::checkpoint::Hash;
 
@@ -269,8 +269,9 @@ impl Inner for Transitions {
         self.starts[i + 1] - self.starts[i]
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    /// A pair reads the features of two states, a pass the rows of the averages.
+    fn facts(&self) -> Facts {
+        Facts::affine().with_rows(Rows { pair: 2, all: self.states.len() as u64, merit: 0 })
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -290,18 +291,9 @@ impl Inner for Transitions {
     }
 }
 
-impl Passes for Transitions {
+impl Fused for Transitions {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    /// A pair reads the features of two states, a pass the rows of the averages.
-    fn rows(&self) -> Rows {
-        Rows { pair: 2, all: self.states.len() as u64, merit: 0 }
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
     }
 
     fn support(&self, i: usize) -> Option<&[u32]> {
@@ -316,22 +308,6 @@ impl Passes for Transitions {
                 prefetch(rows, next as usize * d, *d);
             }
         }
-    }
-
-    fn hash_data(&self, hash: &mut Hash) -> bool {
-        hash.number(self.discount);
-        if let StateFeatures::Rows { rows, .. } = &self.features {
-            hash.numbers(rows);
-        }
-        for (state, ends) in self.states.iter().zip(self.starts.windows(2)) {
-            hash.word(u64::from(*state));
-            for next in &self.next[ends[0]..ends[1]] {
-                hash.word(u64::from(*next));
-            }
-        }
-        hash.numbers(&self.odds);
-        hash.numbers(&self.rewards);
-        true
     }
 
     /// Without the rewards, which cancel.
@@ -349,5 +325,29 @@ impl Passes for Transitions {
         out[0] = change(self.states[i]) - self.odds(at) * self.discount * change(self.next[at]);
     }
 
-    by_averages!();
+    by_averages!(fused);
+}
+
+impl Passes for Transitions {
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(self.b_f), ..self.averages.bounds() }
+    }
+
+    fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
+        hash.number(self.discount);
+        if let StateFeatures::Rows { rows, .. } = &self.features {
+            hash.numbers(rows);
+        }
+        for (state, ends) in self.states.iter().zip(self.starts.windows(2)) {
+            hash.word(u64::from(*state));
+            for next in &self.next[ends[0]..ends[1]] {
+                hash.word(u64::from(*next));
+            }
+        }
+        hash.numbers(&self.odds);
+        hash.numbers(&self.rewards);
+        Ok(true)
+    }
+
+    by_averages!(passes);
 }

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{self, Engine, Phase};
 use super::judge::{self, Judge};
-use super::prepared::Spent;
-use super::{Begin, Driver, Observer, Record, Solution};
+use super::{Begin, Driver, Observer, Prepared, Record, RunError, Solution};
 use crate::methods::Method;
 use crate::methods::erased::{AtWork, ErasedMethod};
 use crate::model::problem::Objective;
@@ -69,14 +68,15 @@ pub struct Limits {
 /// a [`Checkpoint`]. The pieces do not change a bit of what comes out.
 ///
 /// ```
-/// use innermean::run::{Begin, Driver, Limits, Run};
+/// use innermean::run::{Begin, Driver, Limits, Prepared, Run};
 /// use innermean::{Choice, Listed, Portfolio, Square, Svrpda1, Unregularized};
 ///
 /// let portfolio = Portfolio::new(2, vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1])?;
 /// let problem = portfolio.problem(Square::new(1.0)?, Unregularized)?;
 /// let start = [0.0, 0.0];
 /// let method = Svrpda1::choose(&Choice::default(), &problem, &start)?;
-/// let mut run = Run::start(&problem, &method, Begin::At(&start), &Driver::default(), &mut ())?;
+/// let prepared = Prepared::new(&problem);
+/// let mut run = Run::start(&prepared, &method, Begin::At(&start), &Driver::default(), &mut ())?;
 /// let one_outer_iteration = Limits { outer: Some(1), ..Limits::default() };
 /// while run.advance(&one_outer_iteration, &mut ()).is_none() {
 ///     println!("{}", run.record().objective);
@@ -110,33 +110,32 @@ struct Ended {
 }
 
 impl<'r> Run<'r> {
-    /// A run of `method` on the problem as it is given, up to the evaluation of the start. A method
-    /// from the table, which may work on another form, starts by
-    /// [`AnyMethod::start`](crate::AnyMethod::start).
+    /// A run of `method` on a problem that has been prepared for it, up to the evaluation of the
+    /// start. A method from the table starts by [`AnyMethod::start`](crate::AnyMethod::start).
     ///
     /// # Errors
-    /// If a checkpoint is not of such a run.
+    /// If the start has not as many coordinates as the problem, or a checkpoint is not of such a
+    /// run.
     pub fn start<M: Method>(
-        problem: impl Into<Objective<'r>>,
+        prepared: &'r Prepared<'_>,
         method: &'r M,
         begin: Begin<'_>,
         driver: &Driver<'r>,
         observer: &mut dyn Observer,
-    ) -> Result<Self, CheckpointError> {
-        let problem = problem.into();
-        Self::start_on(problem, problem, Spent::default(), method, begin, driver, observer)
+    ) -> Result<Self, RunError> {
+        Self::start_erased(prepared, method, begin, driver, observer)
     }
 
-    /// [`Self::start`] for a method of any type, on another form of the problem.
-    pub(crate) fn start_on(
-        problem: Objective<'r>,
-        form: Objective<'r>,
-        spent: Spent,
+    /// [`Self::start`] for a method of any type.
+    pub(crate) fn start_erased(
+        prepared: &'r Prepared<'_>,
         method: &'r dyn ErasedMethod,
         begin: Begin<'_>,
         driver: &Driver<'r>,
         observer: &mut dyn Observer,
-    ) -> Result<Self, CheckpointError> {
+    ) -> Result<Self, RunError> {
+        let (problem, form, spent) = (prepared.problem(), prepared.form(), prepared.spent());
+        problem.check_start(begin.start())?;
         let now = Instant::now();
         let mut wall =
             Wall { begun: now.checked_sub(spent.time).unwrap_or(now), before: Duration::ZERO };
@@ -288,6 +287,9 @@ impl<'r> Run<'r> {
         if engine.is_cut() {
             return None;
         }
+        if self.problem.inner.lost().is_some() {
+            return Some(Status::Failed);
+        }
         let now = engine.counts();
         let due = evaluate_every.is_some_and(|every| now.inner.is_multiple_of(every.get()));
         engine.set_to_evaluate(due && engine.left() > 0);
@@ -310,6 +312,9 @@ impl<'r> Run<'r> {
 
     /// The time, or the user.
     fn time_is_up(&self) -> Option<Status> {
+        if self.problem.inner.lost().is_some() {
+            return Some(Status::Failed);
+        }
         if self.driver.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Status::Interrupted);
         }
@@ -338,10 +343,12 @@ impl<'r> Run<'r> {
 
     /// Whether the state is good for nothing.
     fn is_lost(&self) -> bool {
-        let diverged = Some(Status::Diverged);
-        let has_diverged =
-            self.verdict == diverged || self.ended.map(|ended| ended.status) == diverged;
-        has_diverged || self.engine.is_cut()
+        let ended = self.ended.map(|ended| ended.status);
+        let unusable = |status| matches!(status, Status::Diverged | Status::Failed);
+        self.verdict.is_some_and(unusable)
+            || ended.is_some_and(unusable)
+            || self.problem.inner.lost().is_some()
+            || self.engine.is_cut()
     }
 
     /// The answer; of a run that has not ended, with [`Status::Stopped`]. The observer is told of
@@ -357,8 +364,10 @@ impl<'r> Run<'r> {
             self.engine.end_outer();
             self.evaluate(observer);
             // A point that is good enough is good enough, even if a limit was reached on the way.
-            status = self.verdict.filter(|verdict| verdict.is_solved()).unwrap_or(status);
+            let settles = |verdict: &Status| verdict.is_solved() || *verdict == Status::Failed;
+            status = self.verdict.filter(settles).unwrap_or(status);
         }
+        let lost = lost || status == Status::Failed;
         // Of a blow-up, when it is seen depends on the time, and so do the calls since the last
         // point.
         let now = if lost { self.judge.last_counts() } else { self.engine.counts() };

@@ -207,10 +207,10 @@ impl<'p> Engine<'p> {
         if work.theta().iter().all(|t| t.is_finite()) {
             work.outer(oracle);
             if let Some((theta, f_bar)) = work.reference() {
-                if !guard.is_welcome(oracle.calls.total(), oracle.gradient_cost()) {
+                if !guard.is_welcome(oracle.calls.total(), oracle.gradient.total()) {
                     return;
                 }
-                let (objective, magnitude) = oracle.objective_at(theta, f_bar);
+                let (objective, magnitude) = oracle.problem().objective_at(theta, f_bar);
                 seen = Seen { objective, magnitude };
             } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
                 work.show(oracle);

@@ -11,6 +11,7 @@ use crate::certificate::prover::{BEARABLE, Evidence, Prover, WORTH_SAYING};
 use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::linalg::vector::norm_squared;
+use crate::model::inner::Lost;
 use crate::model::problem::Objective;
 use crate::run::scale::Scale;
 
@@ -165,7 +166,7 @@ impl<'p> Evaluator<'p> {
     /// Chooses the way to a measure; what it needs of the data is looked up when it is needed.
     pub fn new(problem: impl Into<Objective<'p>>) -> Self {
         let problem = problem.into();
-        let way = match (problem.inner.convex_composition(), problem.merit.has_kinks()) {
+        let way = match (problem.inner.facts().is_convex(), problem.merit.has_kinks()) {
             (true, _) => Way::Proof,
             (false, false) => Way::Stationarity,
             (false, true) => Way::Nothing,
@@ -176,6 +177,11 @@ impl<'p> Evaluator<'p> {
     /// Objectives alone, for half the work.
     pub fn without_measure(problem: impl Into<Objective<'p>>) -> Self {
         Self::by(problem.into(), Way::Unasked)
+    }
+
+    /// The first pass over the data that failed.
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        self.problem.inner.lost()
     }
 
     fn by(problem: Objective<'p>, way: Way) -> Self {
@@ -292,7 +298,7 @@ impl<'p> Evaluator<'p> {
     /// `phi_i'(fbar_i)`.
     fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
         let Evaluator { problem, f_bar, w, gradient, .. } = self;
-        let kinks = problem.merit.has_kinks() && problem.inner.structure().affine;
+        let kinks = problem.merit.has_kinks() && problem.inner.facts().affine;
         let own = known.duals.filter(|_| kinks);
         let balanced = asked && self.way == Way::Proof && self.prover.balances();
         if let Some(known) = known.gradient {
@@ -436,7 +442,7 @@ impl<'p> Evaluator<'p> {
         let reason = Some(Reason::NotConvex);
         match self.way {
             Way::Proof => Certificate {
-                measure: if self.problem.inner.structure().affine {
+                measure: if self.problem.inner.facts().affine {
                     Measure::DualityGap
                 } else {
                     Measure::FenchelGap
@@ -461,7 +467,7 @@ impl<'p> Evaluator<'p> {
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
         let Evaluator { problem, f_bar, w, .. } = self;
         let f = problem.inner;
-        if !f.is_mirrored() {
+        if !f.facts().mirrored {
             return None;
         }
         let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();

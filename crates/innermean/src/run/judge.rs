@@ -96,6 +96,13 @@ impl<'p> Judge<'p> {
         }
         let Evaluation { objective, magnitude, certificate, is_best } =
             self.evaluator.evaluate(theta, known);
+        if self.evaluator.lost().is_some() {
+            // Nothing that was found is worth anything.
+            if self.trace.last().is_none() {
+                self.best.theta.copy_from_slice(theta);
+            }
+            return Some(Status::Failed);
+        }
         let Certificate { measure, gap, relative: optimality, .. } = certificate;
         let Counts { outer, inner, calls, rows, seconds } = now;
         let record =
@@ -203,11 +210,18 @@ impl<'p> Judge<'p> {
         let certificate = is_gap.then_some(self.last.certificate);
         let judged = if status.is_solved() && !is_gap { self.last } else { self.best };
         let certificate = certificate.unwrap_or(judged.certificate);
-        let (objective, settled) =
-            self.evaluator.settle(&judged.theta, judged.record.objective, certificate);
+        let (mut objective, mut settled) = (judged.record.objective, certificate);
+        if self.evaluator.lost().is_none() {
+            let found = self.evaluator.settle(&judged.theta, objective, certificate);
+            if self.evaluator.lost().is_none() {
+                (objective, settled) = found;
+            }
+        }
+        let failure = self.evaluator.lost().map(|lost| lost.to_string());
         // Digits that double precision does not have may show that more is left than it seemed.
         let is_off = self.evaluator.is_beyond(settled) && !self.evaluator.is_beyond(certificate);
         let status = if status.is_solved() && is_off { Status::Stalled } else { status };
+        let status = if failure.is_some() { Status::Failed } else { status };
         Solution {
             theta: judged.theta,
             objective,
@@ -215,6 +229,7 @@ impl<'p> Judge<'p> {
             duals: None,
             endless: None,
             status,
+            failure,
             calls: now.calls,
             rows: now.rows,
             outer: now.outer,

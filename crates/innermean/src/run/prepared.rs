@@ -4,15 +4,20 @@ use std::time::{Duration, Instant};
 
 use crate::methods::Form;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::Sample;
+use crate::model::inner::{Recording, Sample};
+use crate::model::merit::Merit;
 use crate::model::problem::Objective;
+use crate::model::regularizer::Regularizer;
 use crate::model::shared::{Picked, shared_form};
 use crate::oracle::{Calls, Oracle};
 
-/// A problem, and the form of it that a method works on; the problem itself is what is evaluated.
-/// Made by [`AnyMethod::prepare`](crate::AnyMethod::prepare).
+/// A problem whose failed passes are recorded, and the form of it that a method works on; the
+/// problem itself is what is evaluated. [`AnyMethod::prepare`](crate::AnyMethod::prepare) makes the
+/// form that a method asks for.
 pub struct Prepared<'p> {
-    problem: Objective<'p>,
+    inner: Recording<'p>,
+    merit: &'p dyn Merit,
+    regularizer: &'p dyn Regularizer,
     made: Made<'p>,
     spent: Spent,
 }
@@ -21,7 +26,7 @@ pub struct Prepared<'p> {
 enum Made<'p> {
     Nothing,
     /// Holds the same data.
-    Shared(Picked<'p>),
+    Shared(Recording<'p>, Picked<'p>),
     Collapsed(Box<Collapsed>),
 }
 
@@ -35,42 +40,50 @@ pub(crate) struct Spent {
 
 impl<'p> Prepared<'p> {
     /// The problem as it is.
-    pub(crate) fn given(problem: Objective<'p>) -> Self {
-        Prepared { problem, made: Made::Nothing, spent: Spent::default() }
+    pub fn new(problem: impl Into<Objective<'p>>) -> Self {
+        let Objective { inner, merit, regularizer } = problem.into();
+        let inner = Recording::of(inner);
+        Prepared { inner, merit, regularizer, made: Made::Nothing, spent: Spent::default() }
     }
 
     /// In this form; `theta` is the start. A form that the problem has already is not made again.
-    pub(crate) fn new(problem: Objective<'p>, form: Form, theta: &[f64]) -> Self {
+    pub(crate) fn in_form(problem: Objective<'p>, form: Form, theta: &[f64]) -> Self {
+        let mut prepared = Self::new(problem);
         let f = problem.inner;
+        let facts = f.facts();
         match form {
-            Form::Shared if f.structure().sample != Sample::Shared => {
+            Form::Shared if facts.sample != Sample::Shared => {
                 let form = shared_form(f).expect("the method has been chosen for this problem");
-                let made = Made::Shared(Picked::new(form, problem.merit, f.ell()));
-                Prepared { made, ..Self::given(problem) }
+                let merit = Picked::new(form, problem.merit, f.ell());
+                let recording = prepared.inner.beside(merit.form());
+                prepared.made = Made::Shared(recording, merit);
             }
             // Collapsing costs what a snapshot does.
-            Form::Collapsed if f.structure().affine && !(0..f.n_x()).all(|i| f.n_y(i) == 1) => {
+            Form::Collapsed if facts.affine && !(0..f.n_x()).all(|i| f.n_y(i) == 1) => {
                 let begun = Instant::now();
-                let mut oracle = Oracle::new(problem);
-                let made = Made::Collapsed(Box::new(oracle.collapsed(theta)));
+                let mut oracle = Oracle::new(prepared.problem());
+                let collapsed = oracle.collapsed(theta);
                 let spent = Spent { calls: oracle.calls, rows: oracle.rows, time: begun.elapsed() };
-                Prepared { problem, made, spent }
+                (prepared.made, prepared.spent) = (Made::Collapsed(Box::new(collapsed)), spent);
             }
-            _ => Self::given(problem),
+            _ => {}
         }
+        prepared
     }
 
     /// What is evaluated.
-    pub(crate) fn problem(&self) -> Objective<'p> {
-        self.problem
+    pub(crate) fn problem(&self) -> Objective<'_> {
+        let Prepared { inner, merit, regularizer, .. } = self;
+        Objective { inner, merit: *merit, regularizer: *regularizer }
     }
 
     /// What the method works on.
     pub(crate) fn form(&self) -> Objective<'_> {
+        let problem = self.problem();
         match &self.made {
-            Made::Nothing => self.problem,
-            Made::Shared(merit) => Objective { inner: merit.form(), merit, ..self.problem },
-            Made::Collapsed(inner) => Objective { inner: &**inner, ..self.problem },
+            Made::Nothing => problem,
+            Made::Shared(inner, merit) => Objective { inner, merit, ..problem },
+            Made::Collapsed(inner) => Objective { inner: &**inner, ..problem },
         }
     }
 

@@ -30,6 +30,9 @@ pub enum Status {
     Interrupted,
     /// An observer said stop, or whoever advances the run.
     Stopped,
+    /// A pass over the data failed, or the start does not fit the problem;
+    /// [`Solution::failure`](crate::Solution::failure) says why.
+    Failed,
 }
 
 impl Status {
@@ -52,6 +55,7 @@ impl Status {
             Status::StartNotFinite => "not begun",
             Status::Interrupted => "interrupted",
             Status::Stopped => "stopped",
+            Status::Failed => "failed",
         }
     }
 
@@ -83,6 +87,9 @@ impl Status {
             }
             Status::Interrupted | Status::Stopped => {
                 "This is the best point so far: run again to continue from it."
+            }
+            Status::Failed => {
+                "This is the best point before that: mend what failed, and run again to continue from it."
             }
         }
     }

@@ -13,6 +13,7 @@ use self::facts::Facts;
 use self::memory::Attempting;
 use self::watch::{Progress, Watch};
 use crate::methods::{self, AnyMethod};
+use crate::model::inner::recorded;
 use crate::model::problem::Objective;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::status::Status;
@@ -95,6 +96,7 @@ pub fn first<'p>(
     seed: u64,
 ) -> Result<Plan, ChoiceError> {
     let problem = problem.into();
+    problem.check_start(theta)?;
     Plan::next(problem, theta, seed, rules::candidates(&Facts(problem)), Vec::new())
 }
 
@@ -128,6 +130,7 @@ impl Plan {
                     let rest = candidates.collect();
                     return Ok(Plan { method, candidate, rest, fallbacks, seed });
                 }
+                Err(error @ ChoiceError::Lost(_)) => return Err(error),
                 Err(error) => {
                     refused = Some(error);
                     fallbacks.push(Attempt { candidate, gave_up: GaveUp::NoSettings });
@@ -161,7 +164,7 @@ impl Plan {
         begin: Begin<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, CheckpointError> {
-        self.run_all(driver, problem.into(), begin, observer)
+        recorded(problem.into(), |problem| self.run_all(driver, problem, begin, observer))
     }
 
     fn run_all(
@@ -259,6 +262,7 @@ pub fn solve<'p>(
     observer: &mut dyn Observer,
     seed: u64,
 ) -> Result<Outcome, ChoiceError> {
-    let problem = problem.into();
-    Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer))
+    recorded(problem.into(), |problem| {
+        Ok(first(problem, theta, seed)?.run(driver, problem, theta, observer))
+    })
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::MethodInfo;
 use crate::methods::reference::Reference;
+use crate::model::inner::Lost;
 use crate::model::setting::{InvalidSetting, at_least_one, non_negative, positive};
 use crate::tuning::steps::{StepRule, Unmet};
 
@@ -177,7 +178,11 @@ fn names(settings: &[Knob]) -> String {
 
 /// Why a method cannot be had as chosen.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChoiceError {
+    /// A pass over the data failed where steps were looked for.
+    #[error(transparent)]
+    Lost(#[from] Lost),
     /// The problem does not meet a theorem's assumptions.
     #[error(transparent)]
     Unmet(#[from] Unmet),

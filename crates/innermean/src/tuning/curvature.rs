@@ -33,7 +33,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     let d = f.d();
     let mut draws = Stream::new(1, STREAM);
     let mut v: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
-    if !f.structure().affine
+    if !f.facts().affine
         && let Some(jacobians) = f.some_mean_jacobians(theta)
     {
         return MARGIN * of_rows(&jacobians, f.ell(), v);
@@ -43,7 +43,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     f.means(theta, &mut at_theta);
     // fbar_i'^T v by a difference, exact for affine f.
     let size = 1.0 + norm_squared(theta).sqrt();
-    let step = if f.structure().affine { size } else { 1e-5 * size };
+    let step = if f.facts().affine { size } else { 1e-5 * size };
     let mut eigenvalue = 0.0;
     let mut product = vec![0.0; d];
     for _ in 0..ITERATIONS {
@@ -60,7 +60,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
         product.fill(0.0);
         f.add_weighted_jac_t(theta, &ahead, &mut product);
         let before = std::mem::replace(&mut eigenvalue, norm_squared(&product).sqrt());
-        if !f.structure().affine && (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
+        if !f.facts().affine && (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
             // Elsewhere it is another one anyway.
             break;
         }

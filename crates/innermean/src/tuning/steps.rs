@@ -78,10 +78,8 @@ impl Settings {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and
             // scatter is small.
-            None if matches!(rule, StepRule::Automatic | StepRule::Scaled)
-                && !f.structure().affine =>
-            {
-                f.block()
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.facts().affine => {
+                f.facts().block
             }
             None => 1,
         };
@@ -157,7 +155,7 @@ pub(crate) fn scaled_for_batches(
     steps.inner_iterations = steps.inner_iterations.div_ceil(outer_batch);
     // Where a pass over the data costs more than that, as many steps as cost the same.
     let snapshot = snapshot_calls(f).total() as usize / (CALLS_PER_STEP * batch * outer_batch);
-    let alpha_theta = if f.structure().affine {
+    let alpha_theta = if f.facts().affine {
         steps.alpha_theta
     } else {
         tamed(problem, theta, scatter, steps.alpha_theta)
@@ -366,7 +364,7 @@ pub fn theorem2(constants: &Constants, n_x: usize) -> Result<Steps, Unmet> {
 /// If f is not affine, some `n_Y` is not 1, or mu, gamma or a bound is missing.
 pub fn theorem3(constants: &Constants, f: &dyn Inner) -> Result<Steps, Unmet> {
     let unmet = |missing: String| Unmet { theorem: "Theorem 3", missing };
-    if !f.structure().affine {
+    if !f.facts().affine {
         return Err(unmet("f is not affine; take Theorem 1 or 2 or give the steps".to_owned()));
     }
     if let Some(i) = (0..f.n_x()).find(|&i| f.n_y(i) != 1) {

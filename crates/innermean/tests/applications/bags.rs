@@ -133,7 +133,7 @@ fn passes_do_not_depend_on_the_number_of_threads() {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {
             let (mut bar, mut u) = (vec![0.0; 42], vec![0.0; 6]);
-            f.snapshot(&theta(6, 1), &vec![0.7; 42], &mut bar, &mut u);
+            f.snapshot(&theta(6, 1), &vec![0.7; 42], &mut bar, &mut u).unwrap();
             bar.iter().chain(&u).map(|x| x.to_bits()).collect::<Vec<_>>()
         })
     };

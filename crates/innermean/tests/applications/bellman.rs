@@ -64,7 +64,7 @@ fn a_snapshot_counts_every_pair_twice() {
     assert_eq!(snapshot_calls(&f), Calls { f: 144, jacobian: 144, merit: 0 });
     let form = shared_form(&f).expect("a shared form");
     // F holds 2 S numbers at each of S points.
-    assert_eq!((&*form as &dyn Inner).calls_per_query(), 24);
+    assert_eq!((&*form as &dyn Inner).facts().calls_per_query, 24);
     assert_eq!(snapshot_calls(&&*form), Calls { f: 24 * 12, jacobian: 24 * 12, merit: 0 });
 }
 
@@ -106,8 +106,8 @@ fn check_picked(name: &str, form: Box<dyn SharedForm + '_>, ell: usize) {
 fn check_shared_form(name: &str, f: &dyn Inner) {
     let form = shared_form(f).expect("a shared form");
     assert_eq!((form.d(), form.n_x(), form.n_y(0)), (f.d(), f.n_x(), f.n_y(0)), "{name}");
-    assert_eq!(form.structure().sample, Sample::Shared, "{name}");
-    assert_eq!(form.structure().affine, f.structure().affine, "{name}");
+    assert_eq!(form.facts().sample, Sample::Shared, "{name}");
+    assert_eq!(form.facts().affine, f.facts().affine, "{name}");
     let theta: Vec<f64> = (0..f.d()).map(|l| (1.7 * l as f64).sin()).collect();
     let close = |a: &[f64], b: &[f64]| {
         a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()))

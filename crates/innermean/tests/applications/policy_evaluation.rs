@@ -9,7 +9,7 @@ use innermean::methods::mspbe_saga::MspbeSaga;
 use innermean::methods::mspbe_svrg::MspbeSvrg;
 use innermean::methods::pdbg::Pdbg;
 use innermean::{
-    Calls, Choice, ChoiceError, Driver, Inner, Listed, Method, Mspbe, Passes, Problem,
+    Calls, Choice, ChoiceError, Driver, Fused, Inner, Listed, Method, Mspbe, Problem,
     QuadraticForm, Ridge, Solution, Square, Stop,
 };
 

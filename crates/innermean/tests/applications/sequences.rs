@@ -1,7 +1,7 @@
 //! The f of sequence classification: its products, its passes, and what it refuses.
 
 use innermean::draws::Stream;
-use innermean::{Inner, LanguageModel, Merit, Passes, Sequences, Unregularized};
+use innermean::{Fused, Inner, LanguageModel, Merit, Passes, Sequences, Unregularized};
 
 /// Random steps in sequences of these lengths, and a language of every `keep`-th n-gram.
 fn sequences(classes: u32, order: usize, keep: usize, lengths: &[usize], seed: u64) -> Sequences {
@@ -129,7 +129,7 @@ fn passes_are_the_sums_over_pairs() {
             }
         }
         let mut out = vec![7.0; n_x];
-        f.means(&theta, &mut out);
+        f.means(&theta, &mut out).unwrap();
         assert!(close(&out, &means, 1e-12), "case {case}");
         for i in 0..n_x {
             f.mean(&theta, i, &mut [0.0], &mut out[i..=i]);
@@ -139,24 +139,24 @@ fn passes_are_the_sums_over_pairs() {
             .chunks(d)
             .map(|row| row.iter().map(|x| x * x).sum::<f64>())
             .fold(0.0, f64::max);
-        let estimate = f.mean_jacobian_size(&theta).unwrap();
+        let estimate = f.f().mean_jacobian_size(&theta).unwrap();
         assert!(
             estimate <= largest.sqrt() * 1.01 && estimate >= 0.5 * largest.sqrt(),
             "case {case}"
         );
         let mut out = vec![7.0; n_x * d];
-        f.mean_jacobians(&theta, &mut out);
+        f.mean_jacobians(&theta, &mut out).unwrap();
         assert!(close(&out, &jacobians, 1e-11), "case {case}");
         let mut out = vec![0.0; d];
         f.add_mean_jac_t(&theta, n_x - 1, &[-0.5], 2.0, &mut out);
         let expected: Vec<f64> = jacobians[(n_x - 1) * d..].iter().map(|x| -x).collect();
         assert!(close(&out, &expected, 1e-11), "case {case}");
         let mut out = vec![1.0; d];
-        f.add_weighted_jac_t(&theta, &w, &mut out);
+        f.add_weighted_jac_t(&theta, &w, &mut out).unwrap();
         let expected: Vec<f64> = weighted.iter().map(|x| 1.0 + x).collect();
         assert!(close(&out, &expected, 1e-11), "case {case}");
         let (mut f_bar, mut u) = (vec![0.0; n_x], vec![3.0; d]);
-        f.snapshot(&theta, &w, &mut f_bar, &mut u);
+        f.snapshot(&theta, &w, &mut f_bar, &mut u).unwrap();
         assert!(close(&f_bar, &means, 1e-12) && close(&u, &weighted, 1e-11), "case {case}");
     }
 }
@@ -179,7 +179,7 @@ fn passes_have_the_same_bits_on_any_number_of_threads() {
         pool.install(|| {
             let (mut f_bar, mut u) = (vec![0.0; f.n_x()], vec![0.0; f.d()]);
             let w: Vec<f64> = (0..f.n_x()).map(|i| 1.0 - i as f64).collect();
-            f.snapshot(&theta, &w, &mut f_bar, &mut u);
+            f.snapshot(&theta, &w, &mut f_bar, &mut u).unwrap();
             (f_bar, u, f.probabilities(&theta))
         })
     };

@@ -25,8 +25,8 @@ impl Inner for Pairs {
     fn n_y(&self, _: usize) -> usize {
         1
     }
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         out[0] = theta[i] + 2.0 * theta[i + 2];
@@ -41,7 +41,7 @@ impl Inner for Pairs {
     }
 }
 
-impl Passes for Pairs {
+impl Fused for Pairs {
     fn f(&self) -> &dyn Inner {
         self
     }
@@ -50,6 +50,8 @@ impl Passes for Pairs {
         self.supports[i].as_deref()
     }
 }
+
+impl Passes for Pairs {}
 
 fn report(inner: Pairs, regularizer: impl Regularizer) -> String {
     let problem = Problem { inner, merit: Square::new(1.0).unwrap(), regularizer };
@@ -183,8 +185,8 @@ impl Inner for Lender {
     fn n_y(&self, _: usize) -> usize {
         self.n_x()
     }
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         out[0] = (0..2).map(|l| (self.rows[2 * i + l] - self.rows[2 * j + l]) * theta[l]).sum();
@@ -197,7 +199,7 @@ impl Inner for Lender {
     }
 }
 
-impl Passes for Lender {
+impl Fused for Lender {
     fn f(&self) -> &dyn Inner {
         self
     }
@@ -206,6 +208,8 @@ impl Passes for Lender {
         Some(PairRows::Differences(&self.lent, &self.mean))
     }
 }
+
+impl Passes for Lender {}
 
 #[test]
 fn rows_that_are_not_those_of_the_pairs_are_found() {

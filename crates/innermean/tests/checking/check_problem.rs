@@ -160,9 +160,10 @@ impl Inner for Sloppy {
     fn n_y(&self, i: usize) -> usize {
         if self.slip == Slip::NoSamples && i == 2 { 0 } else { self.y[i].len() }
     }
-    fn structure(&self) -> Structure {
+    fn facts(&self) -> Facts {
         let sample = if self.slip == Slip::SaysShared { Sample::Shared } else { Sample::Own };
-        Structure { affine: self.slip == Slip::SaysAffine, sample }
+        let says_affine = self.slip == Slip::SaysAffine;
+        if says_affine { Facts::affine() } else { Facts::default() }.with_sample(sample)
     }
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let y = self.y[i][j];
@@ -205,14 +206,11 @@ impl Inner for Sloppy {
     }
 }
 
-impl Passes for Sloppy {
+impl Fused for Sloppy {
     fn f(&self) -> &dyn Inner {
         self
     }
 
-    fn bounds(&self) -> Bounds {
-        Bounds { b_f: (self.slip == Slip::Bound).then_some(0.1), ..Bounds::default() }
-    }
     fn difference(
         &self,
         a: &[f64],
@@ -227,6 +225,7 @@ impl Passes for Sloppy {
         self.value(second, i, j, work);
         out.iter_mut().zip(work).for_each(|(out, work)| *out -= *work);
     }
+
     fn mean(&self, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
         let n_y = if self.slip == Slip::MeanNotDivided { 1.0 } else { self.n_y(i) as f64 };
@@ -235,6 +234,7 @@ impl Passes for Sloppy {
             out.iter_mut().zip(&*work).for_each(|(out, v)| *out += v / n_y);
         }
     }
+
     fn add_mean_jac_t(&self, theta: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let n_y = self.n_y(i) as f64;
         let share = if self.slip == Slip::MeanProductTwice { 1.0 / (n_y * n_y) } else { 1.0 / n_y };
@@ -242,29 +242,47 @@ impl Passes for Sloppy {
             self.add_jac_t(theta, i, j, w, c * share, out);
         }
     }
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+}
+
+impl Passes for Sloppy {
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: (self.slip == Slip::Bound).then_some(0.1), ..Bounds::default() }
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         for i in 0..4 {
             let from = if self.slip == Slip::MeansShifted { (i + 1) % 4 } else { i };
             self.mean(theta, from, &mut [0.0; 2], &mut out[2 * i..2 * i + 2]);
         }
+        Ok(())
     }
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         if self.slip == Slip::WeightedOverwrites {
             out.fill(0.0);
         }
         for i in 0..4 {
             self.add_mean_jac_t(theta, i, &w[2 * i..2 * i + 2], 0.25, out);
         }
+        Ok(())
     }
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-        self.means(theta, f_bar);
+
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
+        self.means(theta, f_bar).unwrap();
         u.fill(0.0);
-        self.add_weighted_jac_t(theta, w, u);
+        self.add_weighted_jac_t(theta, w, u).unwrap();
         if self.slip == Slip::SnapshotForgetsNx {
             for u in u {
                 *u *= 4.0;
             }
         }
+        Ok(())
     }
 }
 

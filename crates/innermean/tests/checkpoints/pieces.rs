@@ -33,7 +33,7 @@ fn pieces_of_any_size_give_the_bits_of_the_whole() {
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             for (k, driver) in drivers().iter().enumerate() {
                 let whole = method.run(driver, &problem, &start, &mut ());
-                let prepared = method.prepare(&problem, &start);
+                let prepared = method.prepare(&problem, &start).expect("a start that fits");
                 let begin = Begin::At(&start);
                 let mut run = method.start(&prepared, begin, driver, &mut ()).expect("a start");
                 while run.advance(&limits(&mut draws), &mut ()).is_none() {
@@ -62,7 +62,7 @@ fn a_piece_is_as_long_as_it_was_asked_for() {
     let method = AnyMethod::named("svrpda1", &Choice::seeded(3), &problem, &start).expect("suits");
     let stop = Stop { max_outer: None, tolerance: None, ..Stop::default() };
     let driver = Driver { stop, ..Driver::default() };
-    let prepared = method.prepare(&problem, &start);
+    let prepared = method.prepare(&problem, &start).expect("a start that fits");
     let mut run = method.start(&prepared, Begin::At(&start), &driver, &mut ()).expect("a start");
     assert_eq!((run.record().inner, run.theta()), (0, &start[..]));
     for k in 1..40 {

@@ -132,7 +132,7 @@ fn separable_classes() {
 fn separable_groups() {
     let mut draws = Stream::new(6, 0);
     let labels: Vec<f64> = (0..30).map(|k| f64::from(k % 2)).collect();
-    let rows = labels
+    let rows: Vec<f64> = labels
         .iter()
         .flat_map(|y| [0; 4].map(|_| (2.0 * y - 1.0) * (0.1 + draws.unit())))
         .collect();

@@ -72,7 +72,8 @@ fn several_classes_are_those_of_statsmodels() {
         .iter()
         .flat_map(|kind| (0..3).map(move |c| f64::from(u8::from(f64::from(c) == *kind))))
         .collect();
-    let rows = peers.rows(["price", "x"]).chunks_exact(3).flat_map(|x| [x[0], x[1]]).collect();
+    let rows: Vec<f64> =
+        peers.rows(["price", "x"]).chunks_exact(3).flat_map(|x| [x[0], x[1]]).collect();
     let groups = Groups::new(2, rows, (0..=n).collect(), true).expect("groups");
     let inner = SoftmaxBags::new(groups, 3).expect("classes");
     let shifts = inner.shifts();

@@ -106,8 +106,8 @@ impl Inner for Diagonal {
         1
     }
 
-    fn structure(&self) -> innermean::Structure {
-        innermean::Structure { affine: true, ..innermean::Structure::default() }
+    fn facts(&self) -> innermean::Facts {
+        innermean::Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {

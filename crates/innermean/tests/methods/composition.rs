@@ -10,8 +10,8 @@ use innermean::methods::{ascvrg::Ascvrg, c_saga::CSaga, comp_svrg1::CompSvrg1};
 use innermean::methods::{comp_svrg2::CompSvrg2, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, BoxedProblem, Choice, Driver, Inner, Method, Objective, Oracle, Problem,
-    Regularizer, Solution, Square, Status, Stop, Structure, Unregularized,
+    AnyMethod, BoxedProblem, Choice, Driver, Facts, Inner, Method, Objective, Oracle, Problem,
+    Regularizer, Solution, Square, Status, Stop, Unregularized,
 };
 use std::num::NonZeroU64;
 
@@ -196,8 +196,8 @@ fn scattered_groups() -> (BoxedProblem, Vec<f64>) {
         fn n_y(&self, i: usize) -> usize {
             self.0[i].len()
         }
-        fn structure(&self) -> Structure {
-            Structure { affine: true, ..Structure::default() }
+        fn facts(&self) -> Facts {
+            Facts::affine()
         }
         fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
             out[0] = dot(&self.0[i][j], theta) - self.1[i];
@@ -408,8 +408,8 @@ impl Inner for Bellman {
         self.p.len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {

@@ -6,8 +6,8 @@ use innermean::methods::{asc_pg::AscPg, ascvrg::Ascvrg, c_saga::CSaga, comp_svrg
 use innermean::methods::{comp_svrg2::CompSvrg2, scgd::Scgd, vrsc_pg::VrscPg};
 use innermean::shared::{Picked, shared_form};
 use innermean::{
-    AnyMethod, Calls, Choice, Driver, Inner, Method, Objective, Oracle, Portfolio, Problem, Ridge,
-    Sample, Square, Stop, Structure, Unregularized,
+    AnyMethod, Calls, Choice, Driver, Facts, Inner, Method, Objective, Oracle, Portfolio, Problem,
+    Ridge, Sample, Square, Stop, Unregularized,
 };
 use innermean_data::generate_factor_model;
 
@@ -226,8 +226,8 @@ impl Inner for Shared {
         self.n_y
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        Facts::affine().with_sample(Sample::Shared)
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {

@@ -2,9 +2,7 @@
 
 use crate::support::dense::{Symmetric, distance_squared};
 use innermean::draws::Stream;
-use innermean::{
-    AnyMethod, Choice, Driver, Inner, Problem, Ridge, Square, Status, Stop, Structure,
-};
+use innermean::{AnyMethod, Choice, Driver, Facts, Inner, Problem, Ridge, Square, Status, Stop};
 
 const D: usize = 6;
 const LAMBDA: f64 = 0.1;
@@ -60,8 +58,8 @@ impl Inner for Groups {
         self.rows[i].len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {

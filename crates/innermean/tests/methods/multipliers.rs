@@ -231,7 +231,11 @@ fn units_do_not_matter() {
         regularizer: Ridge::from_weight(0.01).unwrap(),
     };
     let scaled = Problem {
-        inner: Collapsed::from_rows(d, rows.iter().map(|x| 1e6 * x).collect(), vec![0.0; n]),
+        inner: Collapsed::from_rows(
+            d,
+            rows.iter().map(|x| 1e6 * x).collect::<Vec<f64>>(),
+            vec![0.0; n],
+        ),
         merit: Weighted::new(Hinge(labels), vec![1e-6; n]).unwrap(),
         regularizer: Ridge::from_weight(0.01 * 1e12 * 1e-6).unwrap(),
     };

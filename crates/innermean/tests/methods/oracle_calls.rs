@@ -2,8 +2,8 @@
 
 use crate::support::toy::{Affine, SoftplusUnits};
 use innermean::{
-    Calls, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample,
-    Settings, Square, Structure, Svrpda1, Svrpda2,
+    Calls, Facts, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample,
+    Settings, Square, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
 
@@ -11,7 +11,7 @@ use innermean_data::generate_factor_model;
 struct Pairs {
     n_x: usize,
     n_y: usize,
-    structure: Structure,
+    facts: Facts,
 }
 
 impl Inner for Pairs {
@@ -27,18 +27,18 @@ impl Inner for Pairs {
         self.n_y
     }
 
-    fn structure(&self) -> Structure {
-        self.structure
+    fn facts(&self) -> Facts {
+        self.facts
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         out[0] = theta[0]
-            * if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
+            * if self.facts.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let slope =
-            if self.structure.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
+            if self.facts.sample == Sample::Shared { j as f64 } else { i as f64 + j as f64 };
         out[0] += c * w[0] * slope;
     }
 }
@@ -133,8 +133,8 @@ fn f_that_is_not_affine() {
 #[test]
 fn snapshots_of_shared_and_separable_samples() {
     let snapshot = |affine, sample| {
-        let problem =
-            with_square(Pairs { n_x: 5, n_y: 8, structure: Structure { affine, sample } });
+        let facts = if affine { Facts::affine() } else { Facts::default() };
+        let problem = with_square(Pairs { n_x: 5, n_y: 8, facts: facts.with_sample(sample) });
         calls(&problem, &Svrpda2(settings(1, 0, false)))[1].0
     };
     for affine in [false, true] {

@@ -12,8 +12,8 @@ use innermean::methods::{Family, Form, MethodInfo, Rate};
 use innermean::oracle::gradient_calls;
 use innermean::problems::linear::ridge_regression;
 use innermean::{
-    AnyMethod, Bounds, BoxedProblem, Choice, Driver, Inner, METHODS, Merit, Mspbe, Passes, Problem,
-    Regularizer, Solution, Status, Stop, Structure, optimum,
+    AnyMethod, Bounds, BoxedProblem, Choice, Driver, Facts, Fused, Inner, METHODS, Merit, Mspbe,
+    Passes, Problem, Regularizer, Solution, Status, Stop, optimum,
 };
 use innermean_data::{Features, MdpOptions, generate_mdp};
 
@@ -150,8 +150,8 @@ impl Inner for Shortened {
         self.0.n_y(i)
     }
 
-    fn structure(&self) -> Structure {
-        self.0.structure()
+    fn facts(&self) -> Facts {
+        self.0.facts()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -167,11 +167,13 @@ impl Inner for Shortened {
     }
 }
 
-impl Passes for Shortened {
+impl Fused for Shortened {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
+impl Passes for Shortened {
     fn bounds(&self) -> Bounds {
         let bounds = self.0.bounds();
         Bounds { mean_jacobian: bounds.mean_jacobian.map(|r| r / UNDERSTATED.sqrt()), ..bounds }

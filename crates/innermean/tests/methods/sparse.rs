@@ -10,8 +10,8 @@ use innermean::methods::spdc::Spdc;
 use innermean::methods::svrg::Svrg;
 use innermean::regularizer::Coordinate;
 use innermean::{
-    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Huber, Inner, L1, Listed,
-    Method, Objective, Oracle, Passes, Problem, Reference, Regularizer, Ridged, Square, StepRule,
+    AnyRegularizer, BoxConstraint, Choice, Collapsed, Driver, FreeTail, Fused, Huber, Inner, L1,
+    Listed, Method, Objective, Oracle, Problem, Reference, Regularizer, Ridged, Square, StepRule,
     Stop, Svrpda1, Svrpda2, Tilted, Unregularized, optimum,
 };
 

@@ -8,8 +8,8 @@ use innermean::draws::Stream;
 use innermean::problems::linear::predictors;
 use innermean::problems::transitions::END;
 use innermean::{
-    Bellman, Choice, Driver, Inner, Moves, Objective, Portfolio, Problem, Sample, Settings, Square,
-    StateFeatures, Stop, Structure, Svrpda1, Svrpda2, Transitions, Unregularized,
+    Bellman, Choice, Driver, Facts, Inner, Moves, Objective, Portfolio, Problem, Sample, Settings,
+    Square, StateFeatures, Stop, Svrpda1, Svrpda2, Transitions, Unregularized,
 };
 use innermean_data::{MdpOptions, Rewards, generate_factor_model, generate_mdp};
 
@@ -58,8 +58,8 @@ impl Inner for Shared {
         self.0.len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        Facts::affine().with_sample(Sample::Shared)
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
@@ -233,7 +233,7 @@ fn averages_snapshots_and_differences_are_what_they_are_defined_to_be() {
             &mut expected,
         );
         assert_close(&got, &expected, 1e-12, name);
-        if f.structure().affine {
+        if f.facts().affine {
             assert_close(&got, &vec![0.5; d], 1e-12, name);
         }
         // Hints may be given for any pair and change nothing that can be seen.
@@ -324,8 +324,9 @@ fn ten_epochs<'p>(problem: impl Into<Objective<'p>>, method: &str) -> Vec<f64> {
 #[test]
 fn structure_changes_the_cost_and_not_the_answer() {
     let (structured, plain) = (portfolio(90, 6), Plain(portfolio(90, 6)));
-    assert_eq!(structured.structure(), Structure { affine: true, sample: Sample::Separable });
-    assert_eq!(plain.structure(), Structure::default());
+    let facts = structured.facts();
+    assert_eq!((facts.affine, facts.sample), (true, Sample::Separable));
+    assert_eq!(plain.facts(), Facts::default());
     let merit = Square::new(1.0).expect("a weight");
     let with = structured.problem(merit, Unregularized).expect("finite returns");
     let without = Problem { inner: plain, merit, regularizer: with.regularizer.clone() };

@@ -2,7 +2,7 @@
 
 use innermean::collapse::SparseRows;
 use innermean::draws::Stream;
-use innermean::{Collapsed, Inner, Passes, Structure};
+use innermean::{Collapsed, Facts, Fused, Inner, Passes};
 
 /// Rows of few numbers each, and targets; the last column is an intercept if there is one.
 #[derive(Debug, Clone)]
@@ -112,8 +112,8 @@ impl Inner for Sparse {
         self.n_y[i]
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -133,7 +133,7 @@ impl Inner for Sparse {
     }
 }
 
-impl Passes for Sparse {
+impl Fused for Sparse {
     fn f(&self) -> &dyn Inner {
         self
     }
@@ -142,3 +142,5 @@ impl Passes for Sparse {
         Some(&self.supports.as_ref()?[i])
     }
 }
+
+impl Passes for Sparse {}

@@ -1,7 +1,7 @@
 //! Small strongly convex problems whose constants and saddle points are known.
 
 use innermean::draws::Stream;
-use innermean::{Bounds, Inner, Passes, Problem, Ridge, ScalarMerit, Square, Structure};
+use innermean::{Bounds, Facts, Fused, Inner, Passes, Problem, Ridge, ScalarMerit, Square};
 
 use super::dense::{Symmetric, dot};
 
@@ -99,8 +99,8 @@ impl Inner for Affine {
         self.samples[i].len()
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        Facts::affine()
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -121,11 +121,13 @@ impl Inner for Affine {
     }
 }
 
-impl Passes for Affine {
+impl Fused for Affine {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
+impl Passes for Affine {
     fn bounds(&self) -> Bounds {
         let each = self.samples.iter().flatten().map(|(a, _)| self.operator_norm(a));
         let means = (0..self.n_x()).map(|i| self.operator_norm(&self.average(i).0));
@@ -292,16 +294,13 @@ impl Inner for SoftplusUnits {
     }
 }
 
-impl Passes for SoftplusUnits {
+impl Fused for SoftplusUnits {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
-    /// With a phi that rises, as all phi here do where `f > 0`.
-    fn convex_composition(&self) -> bool {
-        true
-    }
-
+impl Passes for SoftplusUnits {
     /// `f' = sigmoid(.) a`, `f'' = sigmoid'(.) a a'` with `sigmoid <= 1` and `sigmoid' <= 1/4`.
     fn bounds(&self) -> Bounds {
         let a = self.longest();

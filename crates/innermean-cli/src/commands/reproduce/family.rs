@@ -2,7 +2,7 @@
 
 use innermean::draws::Stream;
 use innermean::elementary::Elementary;
-use innermean::{Bounds, Inner, Passes, Sample, ScalarMerit, Structure};
+use innermean::{Bounds, Facts, Fused, Inner, Passes, Sample, ScalarMerit};
 
 /// Where draws of data begin, far from those of the methods.
 const STREAM: u64 = 2000;
@@ -102,9 +102,13 @@ impl Inner for Units {
         self.size.n_y
     }
 
-    fn structure(&self) -> Structure {
+    fn facts(&self) -> Facts {
         let sample = if self.size.shared { Sample::Shared } else { Sample::Own };
-        Structure { affine: self.shape == Shape::Line, sample }
+        let mut facts = Facts::default().with_sample(sample);
+        facts.affine = self.shape == Shape::Line;
+        // With a phi that rises, as that of the curved problems here does.
+        facts.convex = true;
+        facts
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -135,16 +139,13 @@ impl Inner for Units {
     }
 }
 
-impl Passes for Units {
+impl Fused for Units {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
-    /// With a phi that rises, as that of the curved problems here does.
-    fn convex_composition(&self) -> bool {
-        true
-    }
-
+impl Passes for Units {
     /// Rows are at most 1 long; the slope of the softplus is at most 1, and that of its slope at
     /// most 1/4.
     fn bounds(&self) -> Bounds {

@@ -100,7 +100,7 @@ impl Method for Alexr {
                     for (w, g) in w_i.iter_mut().zip(&s.at.f_hat) {
                         *w += alpha_w * g;
                     }
-                    oracle.prox_conjugate(i, alpha_w, w_i);
+                    oracle.phi().prox_conjugate(i, alpha_w, w_i);
                     s.at.w.copy_from_slice(w_i);
                 }
                 // u_i <- (u_i + alpha_w ghat) / (1 + alpha_w),  w_i = phi_i'(u_i)

@@ -61,7 +61,7 @@ impl Method for CSaga {
         State {
             theta: theta.to_vec(),
             values: Table::new(n_y, ell, self.batch),
-            jacobians: (!oracle.affine()).then(|| Table::new(n_y, ell * d, self.batch)),
+            jacobians: (!oracle.facts().affine).then(|| Table::new(n_y, ell * d, self.batch)),
             slopes: self.outer_batch.map(|b| Table::new(n_x, ell, b)),
             filled: false,
             y: vec![0.0; ell],
@@ -140,7 +140,7 @@ impl Method for CSaga {
         // theta <- prox_{alpha g}(theta - alpha z w)
         direction.fill(0.0);
         add_weighted_rows(z, w, direction);
-        oracle.primal_step(self.alpha_theta, direction, theta);
+        oracle.g().step(self.alpha_theta, direction, theta);
         // a_j <- theta of before the step, for j in S; Y and Z follow
         values.replace();
         if let Some(table) = jacobians {

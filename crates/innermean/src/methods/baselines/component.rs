@@ -60,7 +60,7 @@ pub(in crate::methods) const AHEAD: usize = 4;
 /// times as many passes; there, steps twice as long are slower, and about three times as long
 /// diverge on some.
 pub(in crate::methods) fn step(problem: Objective<'_>, theta: &[f64]) -> f64 {
-    let safety = if problem.inner.structure().affine { 1.0 } else { 0.5 };
+    let safety = if problem.inner.facts().affine { 1.0 } else { 0.5 };
     let curvature = curvature::of_draws(problem, theta);
 
     if curvature > 0.0 { safety / (3.0 * curvature) } else { 1.0 }

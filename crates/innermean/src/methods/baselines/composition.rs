@@ -96,7 +96,7 @@ impl Composition {
         keeps: Keeps,
     ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
-        let terms = if oracle.sample() == Sample::Shared { 1 } else { n_x };
+        let terms = if oracle.facts().sample == Sample::Shared { 1 } else { n_x };
         Composition {
             theta: theta.into(),
             theta_ref: theta.into(),
@@ -136,7 +136,7 @@ impl Composition {
         oracle.gradient(&self.theta_ref, &mut self.f_bar, &mut self.all_slopes, &mut self.gradient);
         if !self.jac_bar.is_empty() && !self.jac_bar_known {
             oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
-            self.jac_bar_known = oracle.affine();
+            self.jac_bar_known = oracle.facts().affine;
         }
     }
 
@@ -185,7 +185,7 @@ impl Composition {
     #[inline(always)]
     pub(in crate::methods) fn add_by_sample(&mut self, oracle: &mut Oracle<'_>, i: usize, c: f64) {
         let j = self.draws.jacobian_j.index(oracle.n_y(i));
-        if oracle.affine() {
+        if oracle.facts().affine {
             // One f' for both.
             update_with(&mut self.slope, &self.slope_ref, |at_theta, at_ref| at_theta - at_ref);
             return oracle.add_jac_t(&self.theta, i, j, &self.slope, c, &mut self.direction);
@@ -206,12 +206,12 @@ impl Composition {
         c: f64,
     ) {
         let (d, ell) = (oracle.d(), oracle.ell());
-        let own = if oracle.sample() == Sample::Shared { 0 } else { i * ell * d };
+        let own = if oracle.facts().sample == Sample::Shared { 0 } else { i * ell * d };
         let rows = self.jac_bar[own..own + ell * d].chunks_exact(d);
         for ((row, at_theta), at_ref) in rows.zip(&self.slope).zip(&self.slope_ref) {
             axpy(c * (at_theta - at_ref), row, &mut self.direction);
         }
-        if oracle.affine() {
+        if oracle.facts().affine {
             return;
         }
         update(&mut self.slope, |slope| slope * c / samples as f64);
@@ -228,13 +228,13 @@ impl Composition {
     /// `theta <- prox_{alpha g}(theta - alpha h)`
     #[inline(always)]
     pub(in crate::methods) fn step(&mut self, oracle: &Oracle<'_>, alpha: f64) {
-        oracle.primal_step(alpha, &self.direction, &mut self.theta);
+        oracle.g().step(alpha, &self.direction, &mut self.theta);
         self.k += 1;
         if !self.average.is_empty() {
             axpy(1.0 / self.steps as f64, &self.theta, &mut self.average);
             if self.k == self.steps {
                 // Rounding may have carried the average out of a constraint.
-                oracle.allow(&mut self.average);
+                oracle.problem().allow(&mut self.average);
             }
         }
     }

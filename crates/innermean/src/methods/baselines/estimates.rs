@@ -156,7 +156,7 @@ impl Estimates {
         update_with(&mut self.direction, &self.gradient, |v, new| v + momentum * (new - v));
         self.gradient.fill(0.0);
         self.theta_before.copy_from_slice(&self.theta);
-        oracle.primal_step(alpha, &self.direction, &mut self.theta);
+        oracle.g().step(alpha, &self.direction, &mut self.theta);
         self.k += 1;
     }
 }

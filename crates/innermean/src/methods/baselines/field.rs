@@ -119,14 +119,14 @@ impl Saddle {
     /// `theta <- prox_{alpha_theta g}(theta - alpha_theta descent)`
     #[inline(always)]
     pub(in crate::methods) fn descend(&mut self, oracle: &Oracle<'_>, alpha_theta: f64) {
-        oracle.primal_step(alpha_theta, &self.descent, &mut self.theta);
+        oracle.g().step(alpha_theta, &self.descent, &mut self.theta);
     }
 
     /// `ascent = f_t(theta) - c_t c_t' w`: one call.
     #[inline(always)]
     pub(in crate::methods) fn sample_ascent(&mut self, oracle: &mut Oracle<'_>, t: usize) {
         oracle.value(&self.theta, 0, t, &mut self.ascent);
-        oracle.add_form_sample(t, &self.w, -1.0, &mut self.ascent);
+        oracle.form().add_sample_product(t, &self.w, -1.0, &mut self.ascent);
     }
 
     /// `descent = f_t' w`: one call.
@@ -140,7 +140,7 @@ impl Saddle {
     #[inline(always)]
     pub(in crate::methods) fn mean_ascent(&mut self, oracle: &mut Oracle<'_>, work: &mut [f64]) {
         oracle.mean(&self.theta, 0, work, &mut self.ascent);
-        oracle.add_form_product(&self.w, -1.0, &mut self.ascent);
+        oracle.form().add_product(&self.w, -1.0, &mut self.ascent);
     }
 
     /// `descent = fbar' w`: T calls.

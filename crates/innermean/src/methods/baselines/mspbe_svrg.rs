@@ -99,7 +99,7 @@ impl Method for MspbeSvrg {
         // f_t(theta) - f_t(theta_ref) - c_t c_t' (w - w_ref) + fbar(theta_ref) - C w_ref
         oracle.difference(&s.at.theta, &s.reference.theta, 0, t, &mut s.work, &mut s.at.ascent);
         update_with_both(&mut s.delta, &s.at.w, &s.reference.w, |_, w, w_ref| w - w_ref);
-        oracle.add_form_sample(t, &s.delta, -1.0, &mut s.at.ascent);
+        oracle.form().add_sample_product(t, &s.delta, -1.0, &mut s.at.ascent);
         axpy(1.0, &s.reference.ascent, &mut s.at.ascent);
         s.at.ascend(self.steps.alpha_w);
         // f_t' (w - w_ref) + fbar' w_ref

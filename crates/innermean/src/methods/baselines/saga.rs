@@ -88,7 +88,7 @@ impl Method for Saga {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         State {
             theta: theta.into(),
-            table: vec![0.0; n_x * if oracle.affine() { ell } else { d }],
+            table: vec![0.0; n_x * if oracle.facts().affine { ell } else { d }],
             mean: Aligned::zeros(d),
             outer: 0,
             i: Stream::new(self.seed, 0),
@@ -110,7 +110,7 @@ impl Method for Saga {
             return;
         }
         mean.fill(0.0);
-        if oracle.affine() {
+        if oracle.facts().affine {
             if first {
                 let mut f_bar = vec![0.0; table.len()];
                 oracle.gradient(theta, &mut f_bar, table, mean);
@@ -159,7 +159,7 @@ impl Method for Saga {
         }
         // delta = F_i'(theta) - F_i'(theta_i), and the table takes F_i'(theta)
         delta.fill(0.0);
-        if oracle.affine() {
+        if oracle.facts().affine {
             let change = component.dual_change(oracle, theta, i, old);
             oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
             axpy(1.0, change, old);
@@ -173,7 +173,7 @@ impl Method for Saga {
         // this step
         axpy(share, delta, mean);
         update_with(delta, mean, |delta, mean| mean + (1.0 - share) * delta);
-        oracle.primal_step(self.alpha_theta, delta, theta);
+        oracle.g().step(self.alpha_theta, delta, theta);
     }
 
     fn show(&self, oracle: &Oracle<'_>, s: &mut State) {

@@ -147,7 +147,7 @@ impl Method for Spdc {
         }
         // theta+ = prox_{tau g}(theta - tau (u + (1/m) sum_{k in K} Abar_k' dw_k))
         s.theta_before.copy_from_slice(&s.theta);
-        oracle.primal_step(self.alpha_theta, &s.direction, &mut s.theta);
+        oracle.g().step(self.alpha_theta, &s.direction, &mut s.theta);
         // theta-bar = theta+ + q (theta+ - theta)
         let q = self.extrapolation;
         update_with_both(&mut s.theta_bar, &s.theta, &s.theta_before, |_, new, old| {

@@ -133,13 +133,13 @@ impl Method for Spdg {
         for (w, delta) in w_i.iter_mut().zip(&s.delta_w) {
             *w += alpha_w * delta;
         }
-        oracle.prox_conjugate(i, alpha_w, w_i);
+        oracle.phi().prox_conjugate(i, alpha_w, w_i);
         // theta <- prox_{alpha_theta g}(theta - alpha_theta f'_theta(x_i', y_i'j') w_i')
         let i = primal_i.index(n_x);
         let j = primal_j.index(oracle.n_y(i));
         s.delta_theta.fill(0.0);
         oracle.add_jac_t(&s.theta, i, j, &s.w[i * ell..(i + 1) * ell], 1.0, &mut s.delta_theta);
-        oracle.primal_step(alpha_theta, &s.delta_theta, &mut s.theta);
+        oracle.g().step(alpha_theta, &s.delta_theta, &mut s.theta);
         s.k += 1;
     }
 

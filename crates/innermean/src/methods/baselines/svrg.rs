@@ -134,7 +134,7 @@ impl Method for Svrg {
         }
         // delta = F_i'(theta) - F_i'(theta_ref) + F'(theta_ref)
         delta.copy_from_slice(gradient);
-        if oracle.affine() {
+        if oracle.facts().affine {
             let change = component.dual_change(oracle, theta, i, w_ref);
             oracle.add_mean_jac_t(theta, i, change, 1.0, delta);
         } else {
@@ -143,7 +143,7 @@ impl Method for Svrg {
             oracle.add_mean_jac_t(theta_ref, i, w_ref, -1.0, delta);
         }
         // theta <- prox_{alpha g}(theta - alpha delta)
-        oracle.primal_step(self.alpha_theta, delta, theta);
+        oracle.g().step(self.alpha_theta, delta, theta);
     }
 
     fn show(&self, oracle: &Oracle<'_>, s: &mut State) {

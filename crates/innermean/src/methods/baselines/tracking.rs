@@ -99,7 +99,7 @@ impl Tracking {
         oracle.merit_gradient(i, &self.y, &mut self.slope);
         self.direction.fill(0.0);
         oracle.add_jac_t(&self.theta, 0, j, &self.slope, 1.0, &mut self.direction);
-        oracle.primal_step(a, &self.direction, &mut self.theta);
+        oracle.g().step(a, &self.direction, &mut self.theta);
         self.k += 1;
     }
 }

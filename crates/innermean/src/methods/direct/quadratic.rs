@@ -7,7 +7,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
-use crate::model::inner::{Inner, Passes};
+use crate::model::inner::{Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -24,7 +24,7 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
     let f = problem.inner;
     let form =
         problem.merit.quadratic_form().is_some_and(|form| f.n_x() == 1 && form.ell() == f.ell());
-    if !f.structure().affine {
+    if !f.facts().affine {
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
@@ -106,7 +106,7 @@ impl Factor {
                 if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
             (factor, Some(gram))
         };
-        if let Some(form) = oracle.quadratic_form() {
+        if let Some(form) = oracle.phi().quadratic_form() {
             let model = oracle.collapsed(theta);
             let whitened = whitened(&model, form);
             let (factor, gram) = of_matrix(gram::weighted(&whitened, &|_| 1.0));
@@ -114,16 +114,17 @@ impl Factor {
         }
         let share = 2.0 * oracle.one_over_n_x();
         // One for all, or one for each term.
-        let weights: Vec<f64> = match oracle.square_weight() {
+        let weights: Vec<f64> = match oracle.phi().square_weight() {
             Some(weight) => vec![share * weight],
             None => (0..n_x)
-                .map(|i| share * oracle.square_weight_of(i).expect("all phi are squares"))
+                .map(|i| share * oracle.phi().square_weight_of(i).expect("all phi are squares"))
                 .collect(),
         };
         let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
         if smooth && by_rows(n_x * ell, d) {
-            let model = oracle.averages().is_none().then(|| oracle.collapsed(theta));
-            let rows = oracle.averages().or(model.as_ref()).expect("one of them");
+            let model =
+                oracle.problem().inner.averages().is_none().then(|| oracle.collapsed(theta));
+            let rows = oracle.problem().inner.averages().or(model.as_ref()).expect("one of them");
             return (Self::of_rows(rows, &l2, weight), None, model);
         }
         if let Some(gram) = oracle.gram(&weight) {
@@ -217,11 +218,11 @@ impl Factor {
             (Factor::OfRows { cholesky, inverse, .. }, Some(rows)) => {
                 x.iter_mut().zip(inverse).for_each(|(x, inverse)| *x *= inverse);
                 let mut along = vec![0.0; cholesky.d()];
-                rows.means(x, &mut along);
+                rows.f().means(x, &mut along);
                 axpy(-1.0, rows.offsets(), &mut along);
                 cholesky.solve(&mut along);
                 let mut sum = vec![0.0; x.len()];
-                rows.add_weighted_jac_t(x, &along, &mut sum);
+                rows.f().add_weighted_jac_t(x, &along, &mut sum);
                 let n_x = rows.n_x() as f64;
                 for ((x, sum), inverse) in x.iter_mut().zip(&sum).zip(inverse) {
                     *x -= n_x * inverse * sum;
@@ -253,7 +254,7 @@ fn norm_squared(row: Row<'_>) -> f64 {
 pub(crate) fn whitened(model: &Collapsed, form: &QuadraticForm) -> Collapsed {
     let (d, ell) = (model.d(), model.ell());
     let mut rows = vec![0.0; ell * d];
-    model.mean_jacobians(&[], &mut rows);
+    model.f().mean_jacobians(&[], &mut rows);
     for (r, l) in form.factor().factor().chunks_exact(ell).enumerate() {
         let (above, rest) = rows.split_at_mut(r * d);
         let row = &mut rest[..d];

@@ -42,11 +42,11 @@ impl Point {
     /// The prox-gradient step, from `F(x)` and `F'(x)`.
     pub(super) fn forward_backward(&mut self, oracle: &Oracle<'_>, gamma: f64) {
         self.x_bar.copy_from_slice(&self.x);
-        oracle.primal_step(gamma, &self.gradient, &mut self.x_bar);
+        oracle.g().step(gamma, &self.gradient, &mut self.x_bar);
         update_with_both(&mut self.residual, &self.x, &self.x_bar, |_, x, x_bar| {
             (x - x_bar) / gamma
         });
-        self.g = oracle.regularizer_value(&self.x_bar);
+        self.g = oracle.g().value(&self.x_bar);
         // x_bar - x = -gamma r
         let (slope, square) = (dot(&self.gradient, &self.residual), norm_squared(&self.residual));
         self.envelope = self.loss + gamma * (0.5 * square - slope) + self.g;

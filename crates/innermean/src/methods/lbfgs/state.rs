@@ -42,7 +42,7 @@ impl State {
     /// Whether gamma has proved short enough between the two points. For affine f it is by choice.
     pub(super) fn gamma_holds(&mut self, oracle: &Oracle<'_>) -> bool {
         let State { here, trial, gamma, work, .. } = self;
-        oracle.affine()
+        oracle.facts().affine
             || is_below_parabola(
                 (&here.x, here.loss, &here.gradient),
                 (&trial.x, trial.loss),

@@ -113,7 +113,7 @@ impl Model {
     pub(super) fn minimise(&self, oracle: &Oracle<'_>, g: &Parts, gradient: &[f64], x: &mut [f64]) {
         match self {
             Model::Matrix(matrix) => {
-                solve(matrix, gradient, g, |alpha, v, x| oracle.primal_step(alpha, v, x), x);
+                solve(matrix, gradient, g, |alpha, v, x| oracle.g().step(alpha, v, x), x);
             }
             Model::Diagonal(diagonal) => {
                 for (((x, v), bend), part) in x.iter_mut().zip(gradient).zip(diagonal).zip(&g.parts)

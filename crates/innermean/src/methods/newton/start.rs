@@ -49,7 +49,7 @@ impl Newton {
         g: &Parts,
         start: &[f64],
     ) -> Option<Start> {
-        if self.whole || !has_matrix(oracle, g) || oracle.quadratic() {
+        if self.whole || !has_matrix(oracle, g) || oracle.problem().quadratic() {
             return None;
         }
         let newton = Newton { whole: true, ..self.clone() };
@@ -80,11 +80,11 @@ impl Newton {
     /// The parts, from the smallest on.
     fn parts_of_the_data(&self, oracle: &Oracle<'_>) -> Vec<Part> {
         let (n_x, mut parts) = (oracle.n_x(), Vec::new());
-        if oracle.affine() {
+        if oracle.facts().affine {
             let part = Part { terms: self.first_terms(oracle), samples: usize::MAX };
             return if GROWTH * part.terms < n_x { vec![part] } else { parts };
         }
-        if n_x == 0 || oracle.sample() != Sample::Own {
+        if n_x == 0 || oracle.facts().sample != Sample::Own {
             return parts;
         }
         let least = (TERMS * oracle.d()).div_ceil(oracle.ell());

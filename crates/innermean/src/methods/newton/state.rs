@@ -218,7 +218,7 @@ impl State {
     fn head_for_target(&mut self, oracle: &Oracle<'_>) {
         let State { here, target, direction, .. } = self;
         update_with_both(direction, target, &here.x, |_, target, x| target - x);
-        self.slope = dot(&here.gradient, direction) + oracle.regularizer_value(target) - here.g;
+        self.slope = dot(&here.gradient, direction) + oracle.g().value(target) - here.g;
     }
 
     /// To the prox step by the model alone, which always leads downwards.

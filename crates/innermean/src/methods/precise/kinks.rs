@@ -39,11 +39,11 @@ impl Kinks {
             penalties: vec![0.0; d],
             growths: 0,
         };
-        if oracle.merit_gamma() <= 0.0 {
+        if oracle.phi().gamma() <= 0.0 {
             // Where phi* is finite.
             let zeros = vec![0.0; f_bar.len()];
             kinks.w.clone_from(&zeros);
-            oracle.envelope(f64::MIN_POSITIVE, &zeros, f_bar, &mut kinks.w);
+            oracle.problem().envelope(f64::MIN_POSITIVE, &zeros, f_bar, &mut kinks.w);
             kinks.next.clone_from(&kinks.w);
             // A ridge that outweighs the envelopes would hide where they lead.
             for (l, part) in g.parts.iter().enumerate() {
@@ -82,10 +82,10 @@ impl Kinks {
     /// The most that phi bends, as it is smoothed; of these second derivatives, where that has no
     /// bound.
     pub(super) fn bend(&self, oracle: &Oracle<'_>, seconds: &[f64]) -> f64 {
-        let gamma = oracle.merit_gamma();
+        let gamma = oracle.phi().gamma();
         if !self.w.is_empty() {
             self.sigma
-        } else if oracle.quadratic_form().is_some() {
+        } else if oracle.phi().quadratic_form().is_some() {
             1.0
         } else if gamma > 0.0 && gamma.is_finite() {
             1.0 / gamma
@@ -100,8 +100,8 @@ impl Kinks {
         if self.w.is_empty() {
             oracle.merits(f_bar, &mut first, &mut second);
         } else {
-            oracle.envelope(self.sigma, &self.w, f_bar, &mut first);
-            oracle.envelope_slopes(self.sigma, &self.w, f_bar, &mut second);
+            oracle.problem().envelope(self.sigma, &self.w, f_bar, &mut first);
+            oracle.problem().envelope_slopes(self.sigma, &self.w, f_bar, &mut second);
             for second in &mut second {
                 *second *= self.sigma;
             }
@@ -168,7 +168,7 @@ impl Kinks {
     /// Finds those that come next.
     pub(super) fn look(&mut self, oracle: &Oracle<'_>, f_bar: &[f64]) {
         if !self.w.is_empty() {
-            oracle.envelope(self.sigma, &self.w, f_bar, &mut self.next);
+            oracle.problem().envelope(self.sigma, &self.w, f_bar, &mut self.next);
         }
     }
 

@@ -51,7 +51,7 @@ impl State {
         self.inner.rest();
         self.step.forget();
         self.look(oracle);
-        self.loss + oracle.regularizer_value(&self.inner.theta)
+        self.loss + oracle.g().value(&self.inner.theta)
     }
 
     /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it.

@@ -112,7 +112,8 @@ impl PrimalDual {
         if self.outer > settings.warmup_epochs + PATIENCE && automatic.plain.is_none() {
             // Forecasts have gone wrong, as they may where phi is flat in parts.
             self.theta.copy_from_slice(&automatic.best.1);
-            let mut steps = oracle.scaled_steps(&self.theta, settings.batch, settings.outer_batch);
+            let mut steps =
+                oracle.problem().scaled_steps(&self.theta, settings.batch, settings.outer_batch);
             if self.drifts {
                 steps.inner_iterations = drifting_epoch(steps.inner_iterations, oracle.n_x());
             }
@@ -128,7 +129,7 @@ impl PrimalDual {
             if self.theta.iter().all(|t| t.is_finite()) {
                 self.theta_ref.copy_from_slice(&self.theta);
                 self.snapshot(oracle, true);
-                here = oracle.objective_at(&self.theta_ref, &self.f_bar);
+                here = oracle.problem().objective_at(&self.theta_ref, &self.f_bar);
             }
             if automatic.accepts(here.0, here.1, &self.theta) {
                 break;
@@ -157,9 +158,10 @@ impl PrimalDual {
             self.theta_ref.copy_from_slice(&self.theta);
             self.snapshot(oracle, first);
             if !first {
-                oracle.ask_all_merits();
+                oracle.calls.merit += oracle.n_x() as u64;
             }
-            let (objective, magnitude) = oracle.objective_at(&self.theta_ref, &self.f_bar);
+            let (objective, magnitude) =
+                oracle.problem().objective_at(&self.theta_ref, &self.f_bar);
             seen = Seen { objective, magnitude };
         }
         if guard.judge(seen, &self.theta, oracle.calls.total()) == Verdict::GoBack {
@@ -186,14 +188,14 @@ impl PrimalDual {
     ) -> (Steps, usize) {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let mut c = vec![0.0; n_x * ell];
-        oracle.curvatures(&self.f_bar, &mut c);
+        oracle.problem().curvatures(&self.f_bar, &mut c);
         c.iter_mut().filter(|c| !c.is_finite()).for_each(|c| *c = 1.0);
         let terms = Terms::new(self, oracle, &mut automatic.jacobians);
         let sizes: Vec<f64> = terms.sizes(&c);
         let trace = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let curvature = terms.along_the_largest(&c, &sizes);
         let mut gradient = self.u.to_vec();
-        let lambda = oracle.add_slope(
+        let lambda = oracle.problem().add_slope(
             &self.theta_ref,
             1.0 / curvature.max(f64::MIN_POSITIVE),
             &mut gradient,
@@ -233,10 +235,10 @@ impl PrimalDual {
             let allowed = automatic.last[2] + gap;
             automatic.last[..2].fill(allowed);
         }
-        let nu = oracle.scatter_along(&self.theta_ref, &spectrum.solution, &c);
+        let nu = oracle.problem().scatter_along(&self.theta_ref, &spectrum.solution, &c);
         let view = |batch: usize| View {
             steps_to_renew: n_x as f64 / settings.outer_batch as f64,
-            snapshot: oracle.snapshot_cost() as f64,
+            snapshot: (oracle.snapshot.total() + oracle.n_x() as u64) as f64,
             step: self.calls_per_sample(oracle) as f64 * batch as f64 * settings.outer_batch as f64,
             modes: modes.clone(),
             noise: trace * nu / (2.0 * gap * batch as f64),
@@ -262,7 +264,7 @@ impl PrimalDual {
 
     /// Oracle calls of an inner step with one sample.
     fn calls_per_sample(&self, oracle: &Oracle<'_>) -> usize {
-        2 + if oracle.affine() { 0 } else { 2 } + usize::from(self.drifts)
+        2 + if oracle.facts().affine { 0 } else { 2 } + usize::from(self.drifts)
     }
 }
 
@@ -286,8 +288,8 @@ impl<'s> Terms<'s> {
         // With fewer terms than coordinates H would have eigenvalues of zero that are not there.
         let stride = if sparse { 1 } else { (n_x / TERMS.max(4 * d)).max(1) };
         let all = !state.jac_bar.is_empty();
-        if !all && (jacobians.is_empty() || !oracle.affine()) {
-            *jacobians = oracle.jacobians_of(&state.theta_ref, (0..n_x).step_by(stride));
+        if !all && (jacobians.is_empty() || !oracle.facts().affine) {
+            *jacobians = oracle.problem().jacobians_of(&state.theta_ref, (0..n_x).step_by(stride));
         }
         let rows = if all { &state.jac_bar } else { &*jacobians };
         Terms { d, ell, stride, n_x, rows, all, support: Box::new(|i| oracle.support(i)) }

@@ -79,8 +79,8 @@ impl PrimalDual {
     /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged
     /// over these.
     fn primal_batch_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {
-        if oracle.affine() {
-            return oracle.primal_step(pace.alpha_theta, &self.u, &mut self.theta);
+        if oracle.facts().affine {
+            return oracle.g().step(pace.alpha_theta, &self.u, &mut self.theta);
         }
         let ell = oracle.ell();
         let share = 1.0 / pace.outer_batch as f64;
@@ -95,12 +95,12 @@ impl PrimalDual {
             let w_i = &w[i * ell..(i + 1) * ell];
             oracle.add_block_jac_t_difference(theta, theta_ref, i, js, w_i, share, delta_theta);
         }
-        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
 
     /// Brings near where the block of the coming primal step begins.
     fn prefetch_primal(&self, oracle: &Oracle<'_>, batch: usize) {
-        if !oracle.affine() {
+        if !oracle.facts().affine {
             let i = self.draws.primal_i.ahead(1, oracle.n_x());
             let j = self.draws.primal_j.ahead(1, oracle.n_y(i));
             oracle.prefetch(i, block_of(j, oracle.n_y(i), batch).start);
@@ -123,7 +123,7 @@ impl PrimalDual {
             let PrimalDual { theta, w, delta_theta, .. } = self;
             oracle.add_block_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
         }
-        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
         self.k += 1;
     }
 }

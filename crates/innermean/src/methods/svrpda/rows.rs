@@ -202,7 +202,7 @@ impl PrimalDual {
     ) {
         let (n_x, n_y, d) = (oracle.n_x(), pairs.n_y(), oracle.d());
         let share = oracle.one_over_n_x();
-        let square = oracle.square_weight().map(|c| 2.0 * c / (2.0 * c + pace.alpha_w));
+        let square = oracle.phi().square_weight().map(|c| 2.0 * c / (2.0 * c + pace.alpha_w));
         let alpha = pace.alpha_theta;
         let g = oracle.quadratic_g().map(|(lambda, tilt)| (1.0 / (1.0 + alpha * lambda), tilt));
         for _ in 0..count {
@@ -227,7 +227,7 @@ impl PrimalDual {
                 difference.mul_add(pace.alpha_w * shrink, at_hand)
             } else {
                 let mut new = [(difference + f_bar[i]).mul_add(pace.alpha_w, w[i])];
-                oracle.prox_conjugate(i, pace.alpha_w, &mut new);
+                oracle.phi().prox_conjugate(i, pace.alpha_w, &mut new);
                 new[0] - w[i]
             };
             w[i] += change;
@@ -236,13 +236,13 @@ impl PrimalDual {
                 let j = draws.u_j.index(n_y);
                 pairs.add(i, j, c, u);
                 oracle.count_product(i, j);
-                oracle.primal_step(alpha, u, theta);
+                oracle.g().step(alpha, u, theta);
             } else if let Some((shrink, tilt)) = &g {
                 // fbar_i' is near, and `jac_bar` is not.
                 let along = Move { c, shrink: *shrink, step: -shrink * alpha };
                 pairs.add_mean_and_step(i, along, u, tilt, theta);
             } else {
-                oracle.primal_step_along_sum(alpha, c, row(jac_bar, d, i), u, theta);
+                oracle.g().step_along_sum(alpha, c, row(jac_bar, d, i), u, theta);
             }
             if !LAST {
                 self.next_reference.dual_changed(self.k, i, &[change]);

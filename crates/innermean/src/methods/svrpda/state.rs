@@ -96,7 +96,7 @@ impl PrimalDual {
     ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         assert_eq!(theta.len(), d, "the start has the problem's dimension");
-        let sparse = oracle.affine() && oracle.support(0).is_some();
+        let sparse = oracle.facts().affine && oracle.support(0).is_some();
         let jacobians = if stores_jacobians && !sparse { n_x * d * ell } else { 0 };
         let averaged = (0..n_x).any(|i| oracle.n_y(i) > 1);
         PrimalDual {
@@ -106,7 +106,7 @@ impl PrimalDual {
             f_bar: vec![0.0; n_x * ell],
             jac_bar: vec![0.0; jacobians],
             sparse_jac_bar: (stores_jacobians && sparse && averaged)
-                .then(|| oracle.sparse_mean_jacobians(theta))
+                .then(|| SparseRows::mean_jacobians(oracle.problem().inner, theta))
                 .flatten(),
             u: Aligned::zeros(d),
             k: 0,
@@ -132,14 +132,14 @@ impl PrimalDual {
     /// anew if asked for.
     pub(super) fn snapshot(&mut self, oracle: &mut Oracle<'_>, starting: bool) {
         let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
-        if !jac_bar.is_empty() && !oracle.affine() {
+        if !jac_bar.is_empty() && !oracle.facts().affine {
             oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
         } else if starting {
             oracle.snapshot_with_duals(theta_ref, w, f_bar, u);
         } else {
             oracle.snapshot(theta_ref, w, f_bar, u);
         }
-        if !self.jac_bar.is_empty() && oracle.affine() && !self.jac_bar_known {
+        if !self.jac_bar.is_empty() && oracle.facts().affine && !self.jac_bar_known {
             oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = true;
         }

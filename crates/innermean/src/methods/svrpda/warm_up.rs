@@ -15,7 +15,7 @@ impl PrimalDual {
         let ell = oracle.ell();
         let w_i = &self.w[i * ell..(i + 1) * ell];
         oracle.add_jac_t(&self.theta, i, j, w_i, 1.0, &mut self.delta_theta);
-        oracle.primal_step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
+        oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
         self.k += 1;
     }
 

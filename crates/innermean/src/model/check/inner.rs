@@ -292,7 +292,7 @@ fn means(f: &dyn Inner, theta: &[f64], points: &mut Points, report: &mut CheckRe
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     let terms: Vec<usize> =
         points.some(n_x).into_iter().filter(|&i| f.n_y(i) <= MOST_SAMPLES).take(6).collect();
-    let shared = f.structure().sample == Sample::Shared;
+    let shared = f.facts().sample == Sample::Shared;
     let mut w = vec![0.0; n_x * ell];
     let (mut bars, mut weighted) = (Vec::new(), vec![0.0; d]);
     for &i in &terms {

@@ -36,7 +36,7 @@ pub(super) fn check(
     points: &mut Points,
     report: &mut CheckReport,
 ) {
-    let structure = f.structure();
+    let structure = f.facts();
     let mut bent = false;
     for (k, a) in thetas.iter().enumerate() {
         let b = &thetas[(k + 1) % thetas.len()];
@@ -62,7 +62,7 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     let (n_x, d) = (f.n_x(), f.d());
     let samples = if matches!(lent, PairRows::Own(_)) { 1 } else { n_x };
     let fits = f.ell() == 1 && rows.len() == n_x * d && f.n_y(i) == samples;
-    if !fits || !f.structure().affine {
+    if !fits || !f.facts().affine {
         let message = format!(
             "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} at i = {i}; \
              expected an affine f with ell = 1, a row of length d for each term, and {samples} samples of each",
@@ -230,7 +230,7 @@ pub(super) fn samples(
     points: &mut Points,
     report: &mut CheckReport,
 ) {
-    let sample = f.structure().sample;
+    let sample = f.facts().sample;
     if sample != Sample::Own {
         for theta in thetas {
             related(f, theta, sample, points, report);

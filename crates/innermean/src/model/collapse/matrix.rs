@@ -10,6 +10,7 @@ use crate::linalg::vector::{
     add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
     sparse_axpy, sparse_dot,
 };
+use crate::model::numbers::Numbers;
 
 /// One row of a [`Collapsed`](super::Collapsed).
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,7 @@ const NEAR: usize = 1 << 11;
 /// ell rows of length d for each term.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Matrix {
-    Dense(Vec<f64>),
+    Dense(Numbers),
     Sparse(SparseRows),
 }
 

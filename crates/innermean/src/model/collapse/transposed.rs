@@ -2,7 +2,7 @@
 
 use super::matrix::{Matrix, Row, Shape};
 use super::{Collapsed, SparseRows};
-use crate::model::inner::{Inner, Passes};
+use crate::model::inner::{Fused, Inner};
 
 impl Collapsed {
     /// The same matrix lying on its side: d rows with a number for each of the `n_X ell`, offsets
@@ -23,7 +23,7 @@ impl Collapsed {
                         .for_each(|(out, value)| *out = *value);
                 }
             }
-            Matrix::Dense(columns)
+            Matrix::Dense(columns.into())
         };
         Collapsed::of_parts(Shape { d: rows, ell: 1 }, matrix, vec![0.0; d])
     }
@@ -69,10 +69,10 @@ mod tests {
             let turned = rows.transposed();
             assert_eq!((turned.d(), turned.n_x()), (2, 3));
             let mut columns = vec![0.0; 6];
-            turned.mean_jacobians(&[0.0; 2], &mut columns);
+            turned.f().mean_jacobians(&[0.0; 2], &mut columns);
             assert_eq!(columns, [1.0, 0.0, 0.0, 3.0, 2.0, 4.0]);
             let mut again = vec![0.0; 6];
-            turned.transposed().mean_jacobians(&[0.0; 3], &mut again);
+            turned.transposed().f().mean_jacobians(&[0.0; 3], &mut again);
             assert_eq!(again, dense);
         }
     }

@@ -15,6 +15,23 @@ pub fn block_of(j: usize, n_y: usize, most: usize) -> Range<usize> {
     start..(start + size).min(n_y)
 }
 
+/// A term with more than `most` samples is averaged over samples from so many places: they may be
+/// in any order.
+pub(crate) const PLACES: usize = 16;
+
+/// The samples that stand for a term of `n_y` where at most `most` of them, but at least 16, are
+/// looked at: 16 stretches of consecutive samples, equally long and evenly spread. None: all.
+pub fn stretches(n_y: usize, most: usize) -> Option<impl ExactSizeIterator<Item = Range<usize>>> {
+    let most = most.max(PLACES);
+    let len = most / PLACES;
+    (n_y > most).then(|| {
+        (0..PLACES).map(move |place| {
+            let first = place * (n_y - len) / (PLACES - 1);
+            first..first + len
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,38 +1,13 @@
-//! [`super::Passes`] of an f that has none of its own, made of its queries.
+//! What [`Fused`](super::Fused) and [`Passes`] provide, made of the queries of f.
 
 use std::ops::Range;
 
-use super::{Bounds, Duals, Inner, Rows, Sample};
+use super::block::{PLACES, stretches};
+use super::{Duals, Inner, Lost, Passes, Sample};
 use crate::linalg::blocks::{Blocks, MERIT};
-use crate::linalg::gram as gram_of;
 use crate::linalg::vector::axpy;
 
-/// [`Passes::bounds`], for an f without its own.
-pub(super) fn bounds(f: &dyn Inner) -> Bounds {
-    Bounds { b_theta: f.structure().affine.then_some(0.0), ..Bounds::default() }
-}
-
-/// [`Passes::rows`], for an f without its own.
-pub(super) fn rows(f: &dyn Inner) -> Rows {
-    let all = match f.structure().sample {
-        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
-        Sample::Shared => f.n_y(0),
-        Sample::Separable => f.n_x() + f.n_y(0),
-    };
-    Rows { pair: 1, all: all as u64, merit: 0 }
-}
-
-/// [`Passes::convex_composition`], for an f without its own.
-pub(super) fn convex_composition(f: &dyn Inner) -> bool {
-    f.structure().affine
-}
-
-/// [`Passes::gram`], for an f without its own.
-pub(super) fn gram(f: &dyn Inner, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
-    Some(gram_of::weighted(f.averages()?, weight))
-}
-
-/// [`Passes::jacobian`], for an f without its own.
+/// [`Fused::jacobian`], for an f without its own.
 pub(super) fn jacobian(
     f: &dyn Inner,
     theta: &[f64],
@@ -50,7 +25,7 @@ pub(super) fn jacobian(
     }
 }
 
-/// [`Passes::difference`], for an f without its own.
+/// [`Fused::difference`], for an f without its own.
 pub(super) fn difference(
     f: &dyn Inner,
     theta: &[f64],
@@ -67,7 +42,7 @@ pub(super) fn difference(
     }
 }
 
-/// [`Passes::add_jac_t_difference`], for an f without its own.
+/// [`Fused::add_jac_t_difference`], for an f without its own.
 #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
 pub(super) fn add_jac_t_difference(
     f: &dyn Inner,
@@ -83,7 +58,7 @@ pub(super) fn add_jac_t_difference(
     f.add_jac_t(theta_ref, i, j, w, -c, out);
 }
 
-/// [`Passes::block_mean`], for an f without its own.
+/// [`Fused::block_mean`], for an f without its own.
 pub(super) fn block_mean(
     f: &dyn Inner,
     theta: &[f64],
@@ -103,7 +78,7 @@ pub(super) fn block_mean(
     }
 }
 
-/// [`Passes::block_difference`], for an f without its own.
+/// [`Fused::block_difference`], for an f without its own.
 pub(super) fn block_difference(
     f: &dyn Inner,
     theta: &[f64],
@@ -126,7 +101,7 @@ pub(super) fn block_difference(
     }
 }
 
-/// [`Passes::add_block_jac_t`], for an f without its own.
+/// [`Fused::add_block_jac_t`], for an f without its own.
 pub(super) fn add_block_jac_t(
     f: &dyn Inner,
     theta: &[f64],
@@ -142,7 +117,7 @@ pub(super) fn add_block_jac_t(
     }
 }
 
-/// [`Passes::block_mean_and_jacobian`], for an f without its own: the Jacobian by one product for
+/// [`Fused::block_mean_and_jacobian`], for an f without its own: the Jacobian by one product for
 /// each coordinate.
 pub(super) fn block_mean_and_jacobian(
     f: &dyn Inner,
@@ -163,7 +138,7 @@ pub(super) fn block_mean_and_jacobian(
     }
 }
 
-/// [`Passes::add_block_jac_t_difference`], for an f without its own.
+/// [`Fused::add_block_jac_t_difference`], for an f without its own.
 #[expect(clippy::too_many_arguments, reason = "the formula has as many")]
 pub(super) fn add_block_jac_t_difference(
     f: &dyn Inner,
@@ -181,12 +156,12 @@ pub(super) fn add_block_jac_t_difference(
     }
 }
 
-/// [`Passes::mean`], for an f without its own.
+/// [`Fused::mean`], for an f without its own.
 pub(super) fn mean(f: &dyn Inner, theta: &[f64], i: usize, work: &mut [f64], out: &mut [f64]) {
     block_mean(f, theta, i, 0..f.n_y(i), work, out);
 }
 
-/// [`Passes::add_mean_jac_t`], for an f without its own.
+/// [`Fused::add_mean_jac_t`], for an f without its own.
 pub(super) fn add_mean_jac_t(
     f: &dyn Inner,
     theta: &[f64],
@@ -204,7 +179,7 @@ pub(super) fn add_mean_jac_t(
 /// [`Passes::means`], for an f without its own.
 pub(super) fn means(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
     let ell = f.ell();
-    if f.structure().sample == Sample::Shared {
+    if f.facts().sample == Sample::Shared {
         let (first, others) = out.split_at_mut(ell);
         f.mean(theta, 0, &mut vec![0.0; ell], first);
         return others.chunks_exact_mut(ell).for_each(|mean| mean.copy_from_slice(first));
@@ -220,7 +195,7 @@ pub(super) fn means(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
 /// [`Passes::mean_jacobians`], for an f without its own.
 pub(super) fn mean_jacobians(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
     let (d, ell) = (f.d(), f.ell());
-    if f.structure().sample == Sample::Shared {
+    if f.facts().sample == Sample::Shared {
         let (first, others) = out.split_at_mut(ell * d);
         mean_jacobian(f, theta, 0, first);
         return others
@@ -234,21 +209,88 @@ pub(super) fn mean_jacobians(f: &dyn Inner, theta: &[f64], out: &mut [f64]) {
     });
 }
 
-/// [`Passes::means_and_jacobians`], for an f without its own.
-pub(super) fn means_and_jacobians(
+/// [`Passes::means_of`], for an f without its own; without room for Jacobians the means alone.
+pub(super) fn means_of(
     f: &dyn Inner,
     theta: &[f64],
+    terms: &[usize],
+    most: usize,
     f_bar: &mut [f64],
     jacobians: &mut [f64],
 ) {
-    f.means(theta, f_bar);
-    f.mean_jacobians(theta, jacobians);
+    let (d, ell) = (f.d(), f.ell());
+    let blocks = Blocks::balanced(terms.len(), 0, |k| d * ell * f.n_y(terms[k]).min(most));
+    if jacobians.is_empty() {
+        return blocks.fill(ell, f_bar, |range, rows| {
+            let mut work = vec![0.0; ell];
+            for (k, row) in range.zip(rows.chunks_exact_mut(ell)) {
+                sampled_mean(f, theta, terms[k], most, &mut work, row);
+            }
+        });
+    }
+    // The mean is followed by its Jacobian.
+    let width = ell * (1 + d);
+    let mut both = vec![0.0; terms.len() * width];
+    blocks.fill(width, &mut both, |range, both| {
+        let mut work = vec![0.0; ell];
+        for (k, both) in range.zip(both.chunks_exact_mut(width)) {
+            let (f_bar, jacobian) = both.split_at_mut(ell);
+            sampled_mean_and_jacobian(f, theta, terms[k], most, &mut work, f_bar, jacobian);
+        }
+    });
+    for (k, both) in both.chunks_exact(width).enumerate() {
+        f_bar[k * ell..(k + 1) * ell].copy_from_slice(&both[..ell]);
+        jacobians[k * ell * d..(k + 1) * ell * d].copy_from_slice(&both[ell..]);
+    }
+}
+
+/// The mean of a term over the samples of [`stretches`].
+pub(crate) fn sampled_mean(
+    f: &dyn Inner,
+    theta: &[f64],
+    i: usize,
+    most: usize,
+    work: &mut [f64],
+    out: &mut [f64],
+) {
+    let Some(stretches) = stretches(f.n_y(i), most) else {
+        return f.mean(theta, i, work, out);
+    };
+    let mut one = vec![0.0; out.len()];
+    out.fill(0.0);
+    for js in stretches {
+        f.block_mean(theta, i, js, work, &mut one);
+        axpy(1.0 / PLACES as f64, &one, out);
+    }
+}
+
+/// [`sampled_mean`] with its Jacobian.
+fn sampled_mean_and_jacobian(
+    f: &dyn Inner,
+    theta: &[f64],
+    i: usize,
+    most: usize,
+    work: &mut [f64],
+    f_bar: &mut [f64],
+    jacobian: &mut [f64],
+) {
+    let Some(stretches) = stretches(f.n_y(i), most) else {
+        return f.block_mean_and_jacobian(theta, i, 0..f.n_y(i), work, f_bar, jacobian);
+    };
+    let (mut one, mut slopes) = (vec![0.0; f_bar.len()], vec![0.0; jacobian.len()]);
+    f_bar.fill(0.0);
+    jacobian.fill(0.0);
+    for js in stretches {
+        f.block_mean_and_jacobian(theta, i, js, work, &mut one, &mut slopes);
+        axpy(1.0 / PLACES as f64, &one, f_bar);
+        axpy(1.0 / PLACES as f64, &slopes, jacobian);
+    }
 }
 
 /// [`Passes::add_weighted_jac_t`], for an f without its own.
 pub(super) fn add_weighted_jac_t(f: &dyn Inner, theta: &[f64], w: &[f64], out: &mut [f64]) {
     let (n_x, ell) = (f.n_x(), f.ell());
-    if f.structure().sample == Sample::Shared {
+    if f.facts().sample == Sample::Shared {
         // fbar' (1/n_X) sum_i w_i
         let mut mean = vec![0.0; ell];
         w.chunks_exact(ell).for_each(|w_i| axpy(1.0 / n_x as f64, w_i, &mut mean));
@@ -261,23 +303,13 @@ pub(super) fn add_weighted_jac_t(f: &dyn Inner, theta: &[f64], w: &[f64], out: &
     });
 }
 
-/// [`Passes::snapshot`], for an f without its own.
-pub(super) fn snapshot(f: &dyn Inner, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-    f.means(theta, f_bar);
-    u.fill(0.0);
-    f.add_weighted_jac_t(theta, w, u);
-}
-
-/// [`Passes::gradient`] in two passes over the data, one for the averages and one for the sum.
-pub(crate) fn gradient(
+/// The duals of all terms from their averages, and the mean of the losses.
+pub(super) fn losses_and_duals(
     f: &dyn Inner,
-    theta: &[f64],
     duals: &Duals<'_>,
-    f_bar: &mut [f64],
+    f_bar: &[f64],
     w: &mut [f64],
-    out: &mut [f64],
 ) -> f64 {
-    f.means(theta, f_bar);
     let (n_x, ell) = (f.n_x(), f.ell());
     let mut loss = [0.0];
     Blocks::new(n_x, MERIT * ell).fill_and_add(
@@ -290,15 +322,30 @@ pub(crate) fn gradient(
             loss[0] = duals(terms, &f_bar[own], w);
         },
     );
-    out.fill(0.0);
-    f.add_weighted_jac_t(theta, w, out);
     loss[0]
+}
+
+/// [`Passes::gradient`] as it is provided, for an f with a faster one that does not always apply:
+/// in two passes over the data, one for the averages and one for the sum.
+pub(crate) fn gradient<F: Passes + ?Sized>(
+    f: &F,
+    theta: &[f64],
+    duals: &Duals<'_>,
+    f_bar: &mut [f64],
+    w: &mut [f64],
+    out: &mut [f64],
+) -> Result<f64, Lost> {
+    f.means(theta, f_bar)?;
+    let loss = losses_and_duals(f.f(), duals, f_bar, w);
+    out.fill(0.0);
+    f.add_weighted_jac_t(theta, w, out)?;
+    Ok(loss)
 }
 
 /// Samples that a pass over the data looks at: all pairs or, if samples are shared, as many as
 /// there are, but at least one for each term.
 pub(crate) fn pieces(f: &dyn Inner) -> usize {
-    let samples = match f.structure().sample {
+    let samples = match f.facts().sample {
         Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
         Sample::Shared | Sample::Separable => f.n_y(0),
     };

@@ -51,10 +51,31 @@ impl<'f> Jacobians<'f> {
     }
 }
 
+/// Calls `each` with the mean Jacobians of some terms in turn: those of an f whose calls are dear by
+/// few of them.
+fn each_mean(f: &dyn Inner, theta: &[f64], terms: &[usize], mut each: impl FnMut(&[f64])) {
+    if !f.facts().calls_are_dear {
+        let mut jacobians = Jacobians::new(f, theta);
+        return terms.iter().for_each(|&i| each(jacobians.mean(i)));
+    }
+    let (ell, size) = (f.ell(), f.ell() * f.d());
+    for terms in terms.chunks((MOST_NUMBERS / size.max(1)).max(1)) {
+        let (mut f_bar, mut rows) = (vec![0.0; terms.len() * ell], vec![0.0; terms.len() * size]);
+        f.means_of(theta, terms, usize::MAX, &mut f_bar, &mut rows);
+        rows.chunks_exact(size.max(1)).for_each(&mut each);
+    }
+}
+
 /// `max_i |fbar_i'(theta)|` (Frobenius): from the problem's bound or estimate where it has one,
 /// otherwise by one pass at theta.
 pub fn mean_jacobian_norm(f: &dyn Inner, theta: &[f64]) -> f64 {
     f.bounds().mean_jacobian.or_else(|| f.mean_jacobian_size(theta)).unwrap_or_else(|| {
+        if f.facts().calls_are_dear {
+            let mut most = 0.0_f64;
+            let all: Vec<usize> = (0..f.n_x()).collect();
+            each_mean(f, theta, &all, |jacobian| most = most.max(norm_squared(jacobian).sqrt()));
+            return most;
+        }
         blocks(f)
             .max(|| Jacobians::new(f, theta), |jacobians, i| norm_squared(jacobians.mean(i)).sqrt())
     })
@@ -65,8 +86,9 @@ pub fn mean_jacobian_norm(f: &dyn Inner, theta: &[f64]) -> f64 {
 pub fn typical_mean_jacobian(f: &dyn Inner, theta: &[f64]) -> f64 {
     let n = f.n_x();
     let count = n.min(MANY);
-    let mut jacobians = Jacobians::new(f, theta);
-    let sum: f64 = (0..count).map(|k| norm_squared(jacobians.mean(k * n / count))).sum();
+    let terms: Vec<usize> = (0..count).map(|k| k * n / count).collect();
+    let mut sum = 0.0;
+    each_mean(f, theta, &terms, |jacobian| sum += norm_squared(jacobian));
     (sum / count as f64).sqrt()
 }
 

@@ -36,6 +36,10 @@ macro_rules! variants {
         )*
 
         impl Merit for AnyMerit {
+            fn terms(&self) -> Option<usize> {
+                match self { $(Self::$Variant(merit) => merit.terms(),)* }
+            }
+
             #[inline(always)]
             fn value(&self, i: usize, u: &[f64]) -> f64 {
                 match self { $(Self::$Variant(merit) => merit.value(i, u),)* }

@@ -147,6 +147,10 @@ fn part(q: f64, u: f64, log: f64) -> f64 {
 }
 
 impl ScalarMerit for Bernoulli {
+    fn count(&self) -> Option<usize> {
+        Some(self.proportions.len())
+    }
+
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let q = self.proportions[i];

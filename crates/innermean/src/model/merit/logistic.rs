@@ -105,6 +105,10 @@ fn tile(u: &[f64], y: &[f64], out: &mut [f64]) -> f64 {
 }
 
 impl ScalarMerit for Logistic {
+    fn count(&self) -> Option<usize> {
+        Some(self.labels.all().len())
+    }
+
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let t = -self.labels.of(i) * u;

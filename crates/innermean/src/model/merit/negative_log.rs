@@ -135,6 +135,10 @@ impl NegativeLog {
 }
 
 impl Merit for NegativeLog {
+    fn terms(&self) -> Option<usize> {
+        Some(self.weights.len() / self.ell)
+    }
+
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (c, (&q, &u)) in self.row(i).iter().zip(u).enumerate() {

@@ -56,6 +56,10 @@ impl Poisson {
 }
 
 impl ScalarMerit for Poisson {
+    fn count(&self) -> Option<usize> {
+        Some(self.counts.len())
+    }
+
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let (n, c) = (self.exposures[i], self.counts[i]);

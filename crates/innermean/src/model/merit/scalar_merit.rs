@@ -37,7 +37,12 @@ const DIFFERENCE: f64 = 6e-6;
 /// assert_eq!(merit.value(1, &[2.0, 0.0]), 1.0);
 /// assert_eq!(merit.gamma(), 1.0);
 /// ```
-pub trait ScalarMerit: Sync {
+pub trait ScalarMerit: Send + Sync {
+    /// How many terms there are; see [`Merit::terms`].
+    fn count(&self) -> Option<usize> {
+        None
+    }
+
     /// `phi_i(u)`.
     fn phi(&self, i: usize, u: f64) -> f64;
 
@@ -138,6 +143,10 @@ pub(super) fn one_by_one<S: ScalarMerit + ?Sized>(
 }
 
 impl<S: ScalarMerit> Merit for S {
+    fn terms(&self) -> Option<usize> {
+        self.count()
+    }
+
     #[inline(always)]
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         let mut sum = 0.0;

@@ -49,6 +49,10 @@ impl SmoothedHinge {
 }
 
 impl ScalarMerit for SmoothedHinge {
+    fn count(&self) -> Option<usize> {
+        Some(self.labels.all().len())
+    }
+
     /// With `m = min(max(t, 0), h)` all branches are `(m/h) (t - m/2)`.
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {

@@ -43,6 +43,10 @@ impl SquaredHinge {
 }
 
 impl ScalarMerit for SquaredHinge {
+    fn count(&self) -> Option<usize> {
+        Some(self.labels.all().len())
+    }
+
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let short = positive_part(1.0 - self.labels.of(i) * u);

@@ -56,6 +56,10 @@ fn scale(by: f64, x: &mut [f64]) {
 }
 
 impl<P: Merit> Merit for Weighted<P> {
+    fn terms(&self) -> Option<usize> {
+        Some(self.weights.len())
+    }
+
     #[inline(always)]
     fn value(&self, i: usize, u: &[f64]) -> f64 {
         self.weights[i] * self.merit.value(i, u)

@@ -36,6 +36,10 @@ macro_rules! variants {
         )*
 
         impl Regularizer for AnyRegularizer {
+            fn d(&self) -> Option<usize> {
+                match self { $(Self::$Variant(g) => g.d(),)* }
+            }
+
             #[inline(always)]
             fn value(&self, theta: &[f64]) -> f64 {
                 match self { $(Self::$Variant(g) => g.value(theta),)* }

@@ -135,6 +135,10 @@ impl Budget {
 const MOST_STEPS: usize = 200;
 
 impl Regularizer for Budget {
+    fn d(&self) -> Option<usize> {
+        Some(self.d)
+    }
+
     fn value(&self, theta: &[f64]) -> f64 {
         let sum: f64 = theta.iter().sum();
         let size = theta.iter().fold(1.0, |size: f64, x| size.max(x.abs()));

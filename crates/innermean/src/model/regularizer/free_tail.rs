@@ -51,6 +51,10 @@ impl<G> FreeTail<G> {
 }
 
 impl<G: Regularizer> Regularizer for FreeTail<G> {
+    fn fits(&self, d: usize) -> bool {
+        self.penalised <= d && self.g.fits(self.penalised)
+    }
+
     fn value(&self, theta: &[f64]) -> f64 {
         self.g.value(&theta[..self.penalised])
     }

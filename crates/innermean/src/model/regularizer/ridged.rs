@@ -80,6 +80,14 @@ impl ElasticNet {
 }
 
 impl<G: Regularizer> Regularizer for Ridged<G> {
+    fn d(&self) -> Option<usize> {
+        self.g.d()
+    }
+
+    fn fits(&self, d: usize) -> bool {
+        self.g.fits(d)
+    }
+
     fn value(&self, theta: &[f64]) -> f64 {
         if self.lambda == 0.0 {
             return self.g.value(theta);

@@ -78,6 +78,10 @@ impl Separable {
 }
 
 impl Regularizer for Separable {
+    fn d(&self) -> Option<usize> {
+        Some(self.parts.len())
+    }
+
     fn value(&self, theta: &[f64]) -> f64 {
         self.parts_of(theta.len()).iter().zip(theta).map(|(part, &x)| part.value(x)).sum()
     }

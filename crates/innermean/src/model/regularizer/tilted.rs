@@ -55,6 +55,14 @@ impl<G> Tilted<G> {
 }
 
 impl<G: Regularizer> Regularizer for Tilted<G> {
+    fn d(&self) -> Option<usize> {
+        Some(self.tilt.len())
+    }
+
+    fn fits(&self, d: usize) -> bool {
+        self.tilt.len() == d && self.g.fits(d)
+    }
+
     fn value(&self, theta: &[f64]) -> f64 {
         self.g.value(theta) + vector::dot(self.tilt_of(theta.len()), theta)
     }

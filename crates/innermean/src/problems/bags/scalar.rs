@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Groups, Link, TILE};
 use crate::linalg::vector::{add_weighted_rows, axpy, dot, sum};
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Inner, Passes};
+use crate::model::inner::{Fused, Inner};
 use crate::model::setting::{InvalidSetting, all_finite};
 
 mod queries;
@@ -59,7 +59,7 @@ impl Bags {
         if self.link == Link::Identity {
             let origin = vec![0.0; self.d()];
             let mut rows = vec![0.0; self.n_x() * self.d()];
-            self.mean_jacobians(&origin, &mut rows);
+            self.f().mean_jacobians(&origin, &mut rows);
             let offsets = (0..self.n_x()).map(|i| -self.target(i)).collect();
             self.averages = Some(Collapsed::from_rows(self.d(), rows, offsets));
         }

@@ -9,7 +9,8 @@ use crate::linalg::vector::{
     add_weighted_rows, axpy, dot, prefetch, row_dots, sum, update, update_with,
 };
 use crate::model::inner::{
-    Bounds, Duals, Inner, Passes, gradient_in_two_passes, sampled_mean_jacobians,
+    Bounds, Duals, Facts, Fused, Inner, Lost, Passes, gradient_in_two_passes,
+    sampled_mean_jacobians,
 };
 use crate::model::setting::InvalidSetting;
 
@@ -238,6 +239,10 @@ impl Inner for SoftmaxBags {
         self.groups.size(i)
     }
 
+    fn facts(&self) -> Facts {
+        Facts { block: self.groups.block(), ..Facts::default() }
+    }
+
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         self.of_row(theta, self.groups.row(self.groups.starts[i] + j), out);
     }
@@ -262,27 +267,14 @@ impl Inner for SoftmaxBags {
     }
 }
 
-impl Passes for SoftmaxBags {
+impl Fused for SoftmaxBags {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    /// The Jacobian of a softmax, `diag(p) - p p'`, is at most 1/2.
-    fn bounds(&self) -> Bounds {
-        Bounds { b_f: Some(self.groups.longest / 2.0), ..Bounds::default() }
-    }
-
-    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
-        Some(sampled_mean_jacobians(self, theta))
     }
 
     fn prefetch(&self, i: usize, j: usize) {
         let row = self.groups.starts[i] + j;
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
-    }
-
-    fn block(&self) -> usize {
-        self.groups.block()
     }
 
     fn block_mean(
@@ -383,8 +375,19 @@ impl Passes for SoftmaxBags {
         let share = c / self.n_y(i) as f64;
         self.add_products(theta, self.groups.range(i), w, share, &mut [0.0; MOST_CLASSES], out);
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for SoftmaxBags {
+    /// The Jacobian of a softmax, `diag(p) - p p'`, is at most 1/2.
+    fn bounds(&self) -> Bounds {
+        Bounds { b_f: Some(self.groups.longest / 2.0), ..Bounds::default() }
+    }
+
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Result<Option<Vec<f64>>, Lost> {
+        Ok(Some(sampled_mean_jacobians(self, theta)))
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let (classes, segments) = (self.classes, &self.groups.segments);
         let mut sums = vec![0.0; segments.len() * classes];
         self.groups.blocks.fill(
@@ -398,9 +401,10 @@ impl Passes for SoftmaxBags {
             },
         );
         self.groups.reduce(classes, &sums, out);
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let (classes, segments) = (self.classes, &self.groups.segments);
         self.groups.blocks.add(
             1.0 / self.n_x() as f64,
@@ -415,10 +419,17 @@ impl Passes for SoftmaxBags {
                 }
             },
         );
+        Ok(())
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
         let (classes, segments) = (self.classes, &self.groups.segments);
         let mut sums = vec![0.0; segments.len() * classes];
         u.fill(0.0);
@@ -437,6 +448,7 @@ impl Passes for SoftmaxBags {
             },
         );
         self.groups.reduce(classes, &sums, f_bar);
+        Ok(())
     }
 
     /// Group by group: its rows are near when its dual is known, and its probabilities are kept
@@ -448,7 +460,7 @@ impl Passes for SoftmaxBags {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         let largest = (0..self.n_x()).map(|i| self.n_y(i)).max().unwrap_or(0);
         if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > NEAR {
             return gradient_in_two_passes(self, theta, duals, f_bar, w, out);
@@ -499,7 +511,7 @@ impl Passes for SoftmaxBags {
             },
         );
         out.copy_from_slice(&sum[..d]);
-        sum[d]
+        Ok(sum[d])
     }
 }
 

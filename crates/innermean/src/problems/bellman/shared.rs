@@ -9,7 +9,7 @@
 
 use super::Bellman;
 use crate::linalg::vector::{axpy, dot};
-use crate::model::inner::{Inner, Passes, Rows, Sample, Structure};
+use crate::model::inner::{Facts, Fused, Inner, Passes, Rows, Sample};
 use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
@@ -32,8 +32,11 @@ impl Inner for SharedBellman<'_> {
         self.0.states
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        let states = self.0.states as u64;
+        let facts = Facts { calls_per_query: 2 * states, ..Facts::affine() };
+        let rows = Rows { pair: states, all: states, merit: 0 };
+        facts.with_sample(Sample::Shared).with_rows(rows)
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
@@ -59,18 +62,9 @@ impl Inner for SharedBellman<'_> {
     }
 }
 
-impl Passes for SharedBellman<'_> {
+impl Fused for SharedBellman<'_> {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn rows(&self) -> Rows {
-        let states = self.0.states as u64;
-        Rows { pair: states, all: states, merit: 0 }
-    }
-
-    fn calls_per_query(&self) -> u64 {
-        2 * self.0.states as u64
     }
 
     /// `( <Psi_i, theta>, <Psi_i, theta> - fbar_i )`
@@ -89,6 +83,8 @@ impl Passes for SharedBellman<'_> {
         }
     }
 }
+
+impl Passes for SharedBellman<'_> {}
 
 impl SharedForm for SharedBellman<'_> {
     fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {

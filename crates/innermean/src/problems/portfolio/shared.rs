@@ -8,7 +8,7 @@
 
 use super::Portfolio;
 use crate::linalg::vector::{axpy, dot, norm_squared};
-use crate::model::inner::{Inner, Passes, Rows, Sample, Structure};
+use crate::model::inner::{Facts, Fused, Inner, Passes, Rows, Sample};
 use crate::model::shared::SharedForm;
 
 #[derive(Debug)]
@@ -31,8 +31,9 @@ impl Inner for SharedPortfolio<'_> {
         self.0.n
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: true, sample: Sample::Shared }
+    fn facts(&self) -> Facts {
+        let rows = Rows { pair: 1, all: self.0.n as u64, merit: 1 };
+        Facts::affine().with_sample(Sample::Shared).with_rows(rows)
     }
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
@@ -50,13 +51,9 @@ impl Inner for SharedPortfolio<'_> {
     }
 }
 
-impl Passes for SharedPortfolio<'_> {
+impl Fused for SharedPortfolio<'_> {
     fn f(&self) -> &dyn Inner {
         self
-    }
-
-    fn rows(&self) -> Rows {
-        Rows { pair: 1, all: self.0.n as u64, merit: 1 }
     }
 
     fn mean(&self, theta: &[f64], _: usize, _: &mut [f64], out: &mut [f64]) {
@@ -69,6 +66,8 @@ impl Passes for SharedPortfolio<'_> {
         axpy(-c * w[theta.len()], &self.0.mean, out);
     }
 }
+
+impl Passes for SharedPortfolio<'_> {}
 
 impl SharedForm for SharedPortfolio<'_> {
     fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {

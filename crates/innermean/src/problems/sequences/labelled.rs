@@ -13,7 +13,7 @@ use super::Sequences;
 use super::softmax::class_probabilities;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{add_weighted_rows, axpy, update_with};
-use crate::model::inner::{Inner, Passes};
+use crate::model::inner::{Fused, Inner, Lost, Passes};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
@@ -129,12 +129,14 @@ impl Inner for Labelled<'_> {
     }
 }
 
-impl Passes for Labelled<'_> {
+impl Fused for Labelled<'_> {
     fn f(&self) -> &dyn Inner {
         self
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Labelled<'_> {
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         self.blocks().fill(
             1,
             out,
@@ -153,9 +155,10 @@ impl Passes for Labelled<'_> {
                 );
             },
         );
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let f = self.sequences;
         self.blocks().add(
             1.0 / self.n_x() as f64,
@@ -186,5 +189,6 @@ impl Passes for Labelled<'_> {
                 );
             },
         );
+        Ok(())
     }
 }

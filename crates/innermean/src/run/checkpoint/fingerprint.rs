@@ -52,7 +52,7 @@ impl Objective<'_> {
 
 /// A hash for each term: of those of its samples that no other term has.
 fn terms(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
-    let (ell, sample) = (f.ell(), f.structure().sample);
+    let (ell, sample) = (f.ell(), f.facts().sample);
     let w = ordinary(1, ell);
     let mut hashes = vec![0.0; f.n_x()];
     blocks(f).fill(1, &mut hashes, |range, hashes| {

@@ -15,7 +15,12 @@ const LITTLE_MEMORY: f64 = 64e6;
 
 impl Facts<'_> {
     pub(super) fn affine(&self) -> bool {
-        self.0.inner.structure().affine
+        self.0.inner.facts().affine
+    }
+
+    /// Many small calls of f take long.
+    pub(super) fn calls_are_dear(&self) -> bool {
+        self.0.inner.facts().calls_are_dear
     }
 
     /// phi has no kink.

@@ -69,10 +69,14 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     } else if facts.smooth() {
         let each = facts.samples();
         let why = || format!("{each} samples for each of {}", counted(facts.n_x(), "outer term"));
+        if facts.calls_are_dear() {
+            // Newton's method solves a part first, in many small calls.
+            add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
+        }
         if facts.moderate() {
             add(facts.suited("newton"), &|| why() + ": a part of them is solved first");
         }
-        if each >= LARGE_GROUPS {
+        if each >= LARGE_GROUPS && !facts.calls_are_dear() {
             add(single_samples(facts), &why);
         }
         add(facts.suited("lbfgs"), &|| why() + ": passes over all of them cost little");
@@ -95,7 +99,11 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     } else {
         "a loss with kinks: primal-dual steps ask for no gradient of it"
     };
-    add(single_samples(facts), &|| why.to_owned());
+    let single = single_samples(facts);
+    add(single, &|| why.to_owned());
+    if facts.calls_are_dear() && list.len() > 1 {
+        list.retain(|candidate| Some(candidate.method) != single);
+    }
     list
 }
 

@@ -211,7 +211,8 @@ pub(super) fn joined(before: Solution, next: Solution) -> Solution {
     let best = if next.status.is_solved() || next.objective <= before.objective {
         next
     } else {
-        Solution { status: next.status, endless: next.endless, ..before }
+        let Solution { status, endless, failure, .. } = next;
+        Solution { status, endless, failure, ..before }
     };
     Solution { calls, rows, outer, inner, seconds, trace, ..best }
 }

@@ -22,9 +22,9 @@ const SPREAD: f64 = 2.0;
 /// against one call), a tenth of that is drawn.
 fn terms_to_draw(problem: Objective<'_>, batch: usize) -> Option<usize> {
     let f = problem.inner;
-    let per_query = match f.structure().sample {
-        Sample::Shared => f.calls_per_query(),
-        _ => shared_form(f).map_or(1, |form| (&*form as &dyn Inner).calls_per_query()),
+    let per_query = match f.facts().sample {
+        Sample::Shared => f.facts().calls_per_query,
+        _ => shared_form(f).map_or(1, |form| (&*form as &dyn Inner).facts().calls_per_query),
     };
     let per_step = batch * per_query as usize;
     (f.n_x() > 100 * per_step).then_some(10 * per_step)

@@ -67,7 +67,7 @@ impl State {
         for (new, w) in new.iter_mut().zip(&*w_i) {
             *new = w + alpha_w * *new;
         }
-        oracle.prox_conjugate(i, alpha_w, new);
+        oracle.phi().prox_conjugate(i, alpha_w, new);
         for ((change, w), new) in change.iter_mut().zip(w_i).zip(new) {
             *change = *new - *w;
             *w = *new;

@@ -6,7 +6,9 @@ use super::Bags;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{add_weighted_rows, axpy, prefetch, sum, update_with};
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Bounds, Duals, Inner, Passes, Structure, sampled_mean_jacobians};
+use crate::model::inner::{
+    Bounds, Duals, Facts, Fused, Inner, Lost, Passes, sampled_mean_jacobians,
+};
 use crate::problems::bags::Link;
 
 impl Inner for Bags {
@@ -22,8 +24,15 @@ impl Inner for Bags {
         self.groups.size(i)
     }
 
-    fn structure(&self) -> Structure {
-        Structure { affine: self.link == Link::Identity, ..Structure::default() }
+    fn facts(&self) -> Facts {
+        match self.link {
+            Link::Identity => Facts::affine(),
+            link => Facts {
+                mirrored: link == Link::Logistic && self.targets.is_empty(),
+                block: self.groups.block(),
+                ..Facts::default()
+            },
+        }
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -44,43 +53,13 @@ impl Inner for Bags {
     }
 }
 
-impl Passes for Bags {
+impl Fused for Bags {
     fn f(&self) -> &dyn Inner {
         self
     }
 
-    fn is_mirrored(&self) -> bool {
-        self.link == Link::Logistic && self.targets.is_empty()
-    }
-
     fn averages(&self) -> Option<&Collapsed> {
         self.averages.as_ref()
-    }
-
-    /// The slope of the logistic function is at most 1/4 and its curvature `1 / (6 sqrt 3)`; those
-    /// of the exponential have no bound.
-    fn bounds(&self) -> Bounds {
-        let longest = self.groups.longest;
-        match self.link {
-            Link::Identity => Bounds {
-                b_f: Some(longest),
-                b_theta: Some(0.0),
-                mean_jacobian: self
-                    .averages
-                    .as_ref()
-                    .and_then(|averages| averages.bounds().mean_jacobian),
-            },
-            Link::Logistic => Bounds {
-                b_f: Some(longest / 4.0),
-                b_theta: Some(longest * longest / 108.0_f64.sqrt()),
-                mean_jacobian: None,
-            },
-            Link::Exp => Bounds::default(),
-        }
-    }
-
-    fn some_mean_jacobians(&self, theta: &[f64]) -> Option<Vec<f64>> {
-        Some(sampled_mean_jacobians(self, theta))
     }
 
     fn prefetch(&self, i: usize, j: usize) {
@@ -119,10 +98,6 @@ impl Passes for Bags {
             let slope = |theta: &[f64]| self.link.slope(self.link.value(self.score(row, theta)));
             self.add_row(c * w[0] * (slope(theta) - slope(theta_ref)), row, out);
         }
-    }
-
-    fn block(&self) -> usize {
-        if self.link == Link::Identity { 1 } else { self.groups.block() }
     }
 
     fn block_mean(
@@ -233,8 +208,36 @@ impl Passes for Bags {
         }
         self.add_slopes(theta, self.groups.range(i), c * w[0] / self.n_y(i) as f64, out);
     }
+}
 
-    fn means(&self, theta: &[f64], out: &mut [f64]) {
+impl Passes for Bags {
+    /// The slope of the logistic function is at most 1/4 and its curvature `1 / (6 sqrt 3)`; those
+    /// of the exponential have no bound.
+    fn bounds(&self) -> Bounds {
+        let longest = self.groups.longest;
+        match self.link {
+            Link::Identity => Bounds {
+                b_f: Some(longest),
+                b_theta: Some(0.0),
+                mean_jacobian: self
+                    .averages
+                    .as_ref()
+                    .and_then(|averages| averages.bounds().mean_jacobian),
+            },
+            Link::Logistic => Bounds {
+                b_f: Some(longest / 4.0),
+                b_theta: Some(longest * longest / 108.0_f64.sqrt()),
+                mean_jacobian: None,
+            },
+            Link::Exp => Bounds::default(),
+        }
+    }
+
+    fn some_mean_jacobians(&self, theta: &[f64]) -> Result<Option<Vec<f64>>, Lost> {
+        Ok(Some(sampled_mean_jacobians(self, theta)))
+    }
+
+    fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         if let Some(averages) = &self.averages {
             return averages.means(theta, out);
         }
@@ -251,9 +254,10 @@ impl Passes for Bags {
             },
         );
         self.averages_of(&sums, out);
+        Ok(())
     }
 
-    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) {
+    fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         if let Some(averages) = &self.averages {
             return averages.mean_jacobians(theta, out);
         }
@@ -270,10 +274,16 @@ impl Passes for Bags {
             },
         );
         self.groups.reduce(d, &sums, out);
+        Ok(())
     }
 
     /// In one sweep over the rows: the slopes of a row come with its link.
-    fn means_and_jacobians(&self, theta: &[f64], f_bar: &mut [f64], jacobians: &mut [f64]) {
+    fn means_and_jacobians(
+        &self,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        jacobians: &mut [f64],
+    ) -> Result<(), Lost> {
         if let Some(averages) = &self.averages {
             return averages.means_and_jacobians(theta, f_bar, jacobians);
         }
@@ -298,9 +308,10 @@ impl Passes for Bags {
             axpy(share, &sums[1..], &mut jacobians[i * d..(i + 1) * d]);
         }
         self.take_targets_off(f_bar);
+        Ok(())
     }
 
-    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) {
+    fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         if let Some(averages) = &self.averages {
             return averages.add_weighted_jac_t(theta, w, out);
         }
@@ -316,10 +327,17 @@ impl Passes for Bags {
                 }
             },
         );
+        Ok(())
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
-    fn snapshot(&self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
+    fn snapshot(
+        &self,
+        theta: &[f64],
+        w: &[f64],
+        f_bar: &mut [f64],
+        u: &mut [f64],
+    ) -> Result<(), Lost> {
         if let Some(averages) = &self.averages {
             return averages.snapshot(theta, w, f_bar, u);
         }
@@ -340,6 +358,7 @@ impl Passes for Bags {
             },
         );
         self.averages_of(&sums, f_bar);
+        Ok(())
     }
 
     /// In one sweep over the rows: gradients of links are added up before the dual of their group
@@ -351,7 +370,7 @@ impl Passes for Bags {
         f_bar: &mut [f64],
         w: &mut [f64],
         out: &mut [f64],
-    ) -> f64 {
+    ) -> Result<f64, Lost> {
         if let Some(averages) = &self.averages {
             return averages.gradient(theta, duals, f_bar, w, out);
         }
@@ -386,7 +405,7 @@ impl Passes for Bags {
             );
         } else {
             let mut jacobians = vec![0.0; self.n_x() * d];
-            self.means_and_jacobians(theta, f_bar, &mut jacobians);
+            self.means_and_jacobians(theta, f_bar, &mut jacobians)?;
             Blocks::with_least(self.n_x(), d, d).fill_and_add(
                 1,
                 w,
@@ -401,7 +420,7 @@ impl Passes for Bags {
             );
         }
         out.copy_from_slice(&sum[..d]);
-        sum[d]
+        Ok(sum[d])
     }
 }
 
