@@ -3,7 +3,6 @@
 use innermean::{Bags, Bernoulli, Groups, Link, Problem, Ridge, solve};
 use innermean_apps::Place;
 use innermean_apps::bags::{BagData, BagLink, BagLoss, BagSettings, BagTask, GroupLabels};
-use innermean_apps::run::Task;
 use innermean_apps::wording::Note;
 
 use crate::{fit, keys, names, refused};

@@ -1,6 +1,5 @@
 //! Steps in their order, languages with their classes.
 
-use innermean_apps::run::Task;
 use innermean_apps::sequences::{
     Gaps, Language, SequencesError, SequencesSettings, SequencesTask, Steps,
 };
