@@ -18,12 +18,12 @@ fn task() -> PortfolioTask {
 
 fn settings(methods: &str) -> CompareSettings {
     let mut settings = CompareSettings::default();
-    settings.methods = methods.to_owned();
+    methods.clone_into(&mut settings.methods);
     settings.until = 1e-6;
     settings
 }
 
-fn contest<'a>(task: &'a PortfolioTask, settings: CompareSettings) -> Contest<'a> {
+fn contest(task: &PortfolioTask, settings: CompareSettings) -> Contest<'_> {
     let lineup = Lineup::new(settings, task.problem(), &[0.5; 4], &|_| None);
     lineup.and_then(Lineup::contest).expect("an optimum")
 }

@@ -110,11 +110,7 @@ pub fn run() -> ExitCode {
 /// A refusal on one line, with the parameters of applications as flags.
 fn words(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
-    if error.chain().any(|cause| cause.is::<innermean_apps::Error>()) {
-        flags::spelling::spelled(text)
-    } else {
-        text
-    }
+    if error.is::<innermean_apps::Error>() { flags::spelling::spelled(text) } else { text }
 }
 
 fn exit_code(status: Status) -> ExitCode {

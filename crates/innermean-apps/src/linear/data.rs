@@ -29,7 +29,7 @@ pub struct LinearData {
 pub enum Rows {
     /// Row after row.
     Dense(Vec<f64>),
-    /// Compressed rows, as SciPy's CSR matrices have them.
+    /// Compressed sparse rows (CSR).
     Sparse {
         /// Where each row begins and the last one ends.
         indptr: Vec<usize>,

@@ -14,7 +14,7 @@ use crate::flags::input::limits;
 
 /// Features, and the table that they come from.
 pub(super) struct Features {
-    pub(super) features: PolicyFeatures,
+    rows: PolicyFeatures,
     pub(super) notes: Vec<String>,
     /// The file.
     source: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Features {
 
 impl From<PolicyFeatures> for Features {
     fn from(features: PolicyFeatures) -> Self {
-        Features { features, notes: Vec::new(), source: None, table: None }
+        Features { rows: features, notes: Vec::new(), source: None, table: None }
     }
 }
 
@@ -79,7 +79,7 @@ impl Features {
 
     /// The features themselves, the file and the table.
     pub(super) fn into_parts(self) -> (PolicyFeatures, Option<String>, Option<Frame>) {
-        (self.features, self.source, self.table)
+        (self.rows, self.source, self.table)
     }
 }
 
@@ -132,14 +132,14 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &Known) -> Result<Features
         ));
     }
     let source = Some(frame.source.clone());
-    let features = PolicyFeatures::ByName {
+    let rows = PolicyFeatures::ByName {
         states: keys.codes.iter().map(|&code| keys.names[code as usize].clone()).collect(),
         features: FeatureRows {
             names: std::mem::take(&mut frame.feature_names),
             rows: std::mem::take(&mut frame.features),
         },
     };
-    Ok(Features { features, notes, source, table: Some(frame) })
+    Ok(Features { rows, notes, source, table: Some(frame) })
 }
 
 /// A row for each state in the order of the states, which are then numbers from 0 on.
