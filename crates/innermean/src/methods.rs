@@ -66,11 +66,16 @@ pub trait Method: Clone + Debug {
         true
     }
 
-    /// Starts an outer iteration: the reference point and its batch quantities.
-    fn outer(&self, oracle: &mut Oracle<'_>, state: &mut Self::State);
+    /// Starts an outer iteration: the reference point and its batch quantities, if there are any.
+    fn outer(&self, oracle: &mut Oracle<'_>, state: &mut Self::State) {
+        let _ = (oracle, state);
+    }
 
     /// How many inner steps belong to the outer iteration that has been started.
-    fn inner_iterations(&self, state: &Self::State) -> usize;
+    fn inner_iterations(&self, state: &Self::State) -> usize {
+        let _ = state;
+        1
+    }
 
     /// One inner step: no allocation, no clock, no error.
     fn inner(&self, oracle: &mut Oracle<'_>, state: &mut Self::State);
@@ -167,7 +172,7 @@ pub trait Listed: Sized {
         choice: &Choice,
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    ) -> Chosen<Self> {
         let problem = problem.into();
         Self::INFO.suits(problem)?;
         choice.check(&Self::INFO)?;
@@ -178,12 +183,11 @@ pub trait Listed: Sized {
     ///
     /// # Errors
     /// If a value makes no sense.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError>;
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self>;
 }
+
+/// A method with its settings, or why it cannot be had.
+pub type Chosen<M> = Result<M, ChoiceError>;
 
 /// Writes the table and the enum from the list of methods: a new method is one more word here, and
 /// its file.
@@ -270,7 +274,7 @@ impl AnyMethod {
         choice: &Choice,
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    ) -> Chosen<Self> {
         let problem = problem.into();
         problem.check_start(theta)?;
         recorded(problem, |problem| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::linalg::vector::{add_weighted_rows, axpy, dot, update, update_with};
+use crate::linalg::vector::{axpy, dot};
 
 mod blocked;
 
@@ -90,29 +90,6 @@ impl Cholesky {
         self.solve_upper(x);
     }
 
-    /// `X <- M^-1 X` for k right-hand sides at once, X being d rows of length k: every entry of L
-    /// is read twice, whatever k is.
-    ///
-    /// # Panics
-    /// Unless X has `d * k` entries.
-    pub fn solve_many(&self, k: usize, x: &mut [f64]) {
-        assert_eq!(x.len(), self.d * k, "d rows of {k} entries");
-        let mut sum = vec![0.0; k];
-        for r in 0..self.d {
-            let (row, (before, own)) = (self.row(r), x[..(r + 1) * k].split_at_mut(r * k));
-            sum.fill(0.0);
-            add_weighted_rows(before, &row[..r], &mut sum);
-            update_with(own, &sum, |x, sum| (x - sum) / row[r]);
-        }
-        for r in (0..self.d).rev() {
-            let (row, (before, own)) = (self.row(r), x[..(r + 1) * k].split_at_mut(r * k));
-            update(own, |x| x / row[r]);
-            for (c, before) in before.chunks_exact_mut(k.max(1)).enumerate() {
-                axpy(-row[c], own, before);
-            }
-        }
-    }
-
     /// `x <- L x`
     #[inline(always)]
     pub fn apply_lower(&self, x: &mut [f64]) {
@@ -168,10 +145,6 @@ mod tests {
             assert!(close(&y, &product), "L L' x = M x, d = {d}");
             cholesky.solve(&mut y);
             assert!(close(&y, &x), "M^-1 M x = x, d = {d}");
-            let mut many: Vec<f64> = product.iter().flat_map(|p| [*p, 2.0 * p, -p]).collect();
-            cholesky.solve_many(3, &mut many);
-            let expected: Vec<f64> = x.iter().flat_map(|x| [*x, 2.0 * x, -x]).collect();
-            assert!(close(&many, &expected), "M^-1 of several, d = {d}");
             let above = |k: &usize| k % d > k / d;
             assert!(
                 (0..d * d).filter(above).all(|k| cholesky.factor()[k] == 0.0),

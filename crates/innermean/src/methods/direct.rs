@@ -18,14 +18,14 @@
 use serde::{Deserialize, Serialize};
 
 use self::quadratic::Factor;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::linalg::vector::{axpy, norm_squared};
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 pub(crate) mod quadratic;
 
@@ -113,7 +113,7 @@ impl Listed for Direct {
         settings: &[],
     };
 
-    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Chosen<Self> {
         Ok(Direct)
     }
 }
@@ -142,12 +142,6 @@ impl Method for Direct {
     }
 
     /// What a step needs is at hand.
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
-    }
-
     /// To the minimum, but for rounding.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::backtracking::Backtracking;
 use super::momentum::Momentum;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::curvature;
 
 /// Proximal gradient steps, with or without momentum.
@@ -67,11 +67,7 @@ impl<const MOMENTUM: bool> Listed for ProximalGradient<MOMENTUM> {
     const INFO: MethodInfo = if MOMENTUM { ACCELERATED } else { PLAIN };
 
     /// `alpha = 1/L`.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let alpha_theta = choice.alpha_theta(|| curvature::step(problem, theta))?;
         Ok(ProximalGradient { alpha_theta })
     }
@@ -94,10 +90,6 @@ impl<const MOMENTUM: bool> Method for ProximalGradient<MOMENTUM> {
 
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.loss = oracle.gradient(&s.momentum.y, &mut s.f_bar, &mut s.w, &mut s.gradient);
-    }
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
     }
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {

@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use self::pairs::Pairs;
 use self::point::Point;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::model::setting::at_least_one;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::curvature;
 
 pub(super) mod pairs;
@@ -63,11 +63,7 @@ impl Listed for Lbfgs {
         settings: &[Knob::AlphaTheta, Knob::Memory],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Lbfgs {
             alpha_theta: choice.alpha_theta(|| GAMMA * curvature::step(problem, theta))?,
             memory: at_least_one("memory", choice.memory.unwrap_or(MEMORY))?,
@@ -101,10 +97,6 @@ impl Method for Lbfgs {
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { trial, f_bar, w, .. } = s;
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
-    }
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
     }
 
     /// Accepts the trial point or not, and takes the next.

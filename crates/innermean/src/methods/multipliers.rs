@@ -30,7 +30,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate, program};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::linalg::gram;
 use crate::linalg::vector::{axpy, dot, norm_squared, update_with_both};
 use crate::model::collapse::Collapsed;
@@ -38,7 +38,7 @@ use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// The growth of sigma after each outer iteration; see `experiments/src/bin/multipliers.rs`.
 const GROWTH: f64 = 3.0;
@@ -108,7 +108,7 @@ impl Listed for Multipliers {
         settings: &[],
     };
 
-    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Chosen<Self> {
         Ok(Multipliers { growth: GROWTH })
     }
 }
@@ -142,12 +142,6 @@ impl Method for Multipliers {
     }
 
     /// What a step needs is at hand.
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
-    }
-
     /// The minimum of the envelopes, the duals there, and another sigma.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let solved = s.minimise(oracle);

@@ -37,14 +37,14 @@ use self::model::Model;
 use self::start::Start;
 use self::state::{Bending, Point, Trying};
 use super::lbfgs::pairs::Pairs;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::certificate::bent::{self, Reach};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::setting::at_least_one;
 use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 mod model;
 mod orthant;
@@ -111,7 +111,7 @@ impl Listed for Newton {
         settings: &[Knob::Memory],
     };
 
-    fn settings(choice: &Choice, problem: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, _: &[f64]) -> Chosen<Self> {
         let memory = at_least_one("memory", choice.memory.unwrap_or(MEMORY))?;
         let (d, n_x) = (problem.inner.d().max(1), problem.inner.n_x());
         // For half a pass.
@@ -172,10 +172,6 @@ impl Method for Newton {
     fn fits(&self, oracle: &Oracle<'_>, s: &State) -> bool {
         s.model.fits(oracle.d(), parts(oracle).are_smooth())
             && [0, oracle.d()].contains(&s.reach.len())
-    }
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
     }
 
     /// Accepts the trial point or not, and takes the next.

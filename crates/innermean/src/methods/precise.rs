@@ -29,13 +29,13 @@
 use serde::{Deserialize, Serialize};
 
 use self::kinks::Kinks;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::linalg::gram;
 use crate::linalg::precise::{Double, Factor, Rows};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 mod kinks;
 
@@ -95,7 +95,7 @@ impl Listed for Precise {
         settings: &[],
     };
 
-    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Result<Self, ChoiceError> {
+    fn settings(_: &Choice, _: Objective<'_>, _: &[f64]) -> Chosen<Self> {
         Ok(Precise)
     }
 }
@@ -146,10 +146,6 @@ impl Method for Precise {
         if g.budget && s.endless.is_empty() {
             oracle.problem().allow(&mut s.shown);
         }
-    }
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
     }
 
     /// Shows what the steps have found.

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::backtracking::Backtracking;
 use super::momentum::Momentum;
-use super::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::linalg::vector::update_with_both;
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::curvature;
 
 mod state;
@@ -54,11 +54,7 @@ impl Listed for ProxLinear {
     };
 
     /// So many inner steps that they cost about what the linearisation does.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
         Ok(ProxLinear {

@@ -16,73 +16,13 @@
 //!
 //! All of it depends on the run alone: with its state in a file, a run goes on bit for bit.
 
-use crate::linalg::elementary::Elementary;
 use serde::{Deserialize, Serialize};
 
-/// What the safeguard makes of a method's own steps and loops.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Tempo {
-    /// The factor of the steps.
-    pub steps: f64,
-    /// The factor of M.
-    pub epoch: f64,
-    /// How often the run has gone back.
-    pub returns: u64,
-}
+use crate::linalg::elementary::Elementary;
 
-impl Tempo {
-    /// That of the rule.
-    pub const RULE: Tempo = Tempo { steps: 1.0, epoch: 1.0, returns: 0 };
+mod tempo;
 
-    /// M at this tempo.
-    pub(super) fn inner_iterations(&self, rule: usize) -> usize {
-        ((self.epoch * rule as f64).round() as usize).max(1)
-    }
-
-    /// A seed of its own for each return: what led away from the best point would do so again.
-    fn seed(&self, seed: u64) -> u64 {
-        seed.wrapping_add(self.returns.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-}
-
-/// The settings of a method that the safeguard may change: those that its rule has found.
-#[derive(Debug)]
-pub struct Guarded<'m> {
-    /// The step on theta.
-    pub alpha_theta: &'m mut f64,
-    /// The step on the duals, where it goes along with that on theta.
-    pub alpha_w: Option<&'m mut f64>,
-    /// M, where that is more than how often the driver looks.
-    pub inner_iterations: Option<&'m mut usize>,
-    /// The seed of all random draws.
-    pub seed: &'m mut u64,
-}
-
-impl Guarded<'_> {
-    /// From the rule's settings to those at this tempo.
-    pub(crate) fn set(self, tempo: Tempo) {
-        *self.alpha_theta *= tempo.steps;
-        if let Some(alpha_w) = self.alpha_w {
-            *alpha_w *= tempo.steps;
-        }
-        if let Some(rule) = self.inner_iterations {
-            *rule = tempo.inner_iterations(*rule);
-        }
-        *self.seed = tempo.seed(*self.seed);
-    }
-}
-
-/// What becomes of the noise of a method's steps as it comes near the optimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Noise {
-    /// It vanishes: variance is reduced.
-    Vanishes,
-    /// It stays, and steps fall.
-    Stays,
-    /// Where phi has kinks, iterates circle around the optimum, and their averages rise and fall on
-    /// the way: only a return towards the start counts.
-    Circles,
-}
+pub use self::tempo::{Guarded, Noise, Tempo};
 
 /// What a look has found.
 #[derive(Debug, Clone, Copy)]

@@ -13,9 +13,9 @@
 use serde::Serialize;
 
 use super::svrpda::{SETTINGS, Settings, Variant};
-use super::{Family, Form, Listed, MethodInfo, Rate};
+use super::{Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// SVRPDA-I with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,11 +35,7 @@ impl Listed for Svrpda1 {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Svrpda1(Settings::choose(choice, problem, theta)?))
     }
 }

@@ -13,9 +13,9 @@
 use serde::Serialize;
 
 use super::svrpda::{SETTINGS, Settings, Variant, drifting_epoch};
-use super::{Family, Form, Listed, MethodInfo, Rate};
+use super::{Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 use crate::tuning::steps::StepRule;
 
 /// SVRPDA-II with its settings.
@@ -36,11 +36,7 @@ impl Listed for Svrpda2 {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let mut settings = Settings::choose(choice, problem, theta)?;
         let scaled =
             matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);

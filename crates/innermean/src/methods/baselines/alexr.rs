@@ -70,8 +70,6 @@ impl Method for Alexr {
         }
     }
 
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
-
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations
     }

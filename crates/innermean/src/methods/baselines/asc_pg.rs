@@ -13,10 +13,10 @@ use serde::Serialize;
 use super::composition::smoothness;
 use super::tracking::Tracking;
 use crate::linalg::vector::update_with;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// ASC-PG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,11 +52,7 @@ impl Listed for AscPg {
         settings: &[Knob::AlphaTheta, Knob::Averaging],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(AscPg {
             alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, 1))?,
             averaging: choice.averaging(WEIGHT)?,

@@ -21,10 +21,10 @@ use crate::linalg::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// ASCVRG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,11 +57,7 @@ impl Listed for Ascvrg {
         settings: &[Knob::AlphaTheta, Knob::InnerIterations, Knob::Batch, Knob::JacobianBatch],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let batch = choice.batch(SAMPLES)?;
         let longest = LONGEST * problem.inner.n_x().max(SHORTEST);
         Ok(Ascvrg {

@@ -10,10 +10,10 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// Comp-SVRG-1 with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,11 +46,7 @@ impl Listed for CompSvrg1 {
 
     /// `K = n_X` (50 at least) and `A = 6`, as in the paper's experiments; the step from the
     /// smoothness, for an f' from a single sample.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(CompSvrg1 {
             alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, 1))?,
             inner_iterations: choice.inner_iterations(problem.inner.n_x().max(SHORTEST))?,

@@ -11,10 +11,10 @@
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, SHORTEST, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// Comp-SVRG-2 with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,11 +49,7 @@ impl Listed for CompSvrg2 {
 
     /// `K = n_X` (50 at least) and `A = B = 3`, as in the paper's experiments; the step from the
     /// smoothness.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let batch = choice.batch(3)?;
         Ok(CompSvrg2 {
             alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, batch))?,

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::decay::Decay;
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use crate::draws::Stream;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// GTD2 with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,11 +63,7 @@ impl Listed for Gtd2 {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         let period = PASSES * problem.inner.n_y(0) as f64;
         Ok(Gtd2 {
@@ -87,8 +83,6 @@ impl Method for Gtd2 {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         State { at: Saddle::new(theta, oracle.ell()), k: 0, draws: Stream::new(self.seed, 0) }
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, axpy_of_difference, update_with_both};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// SAGA with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,11 +80,7 @@ impl Listed for MspbeSaga {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSaga { steps, seed: choice.seed })
     }
@@ -109,8 +105,6 @@ impl Method for MspbeSaga {
         }
         s
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, s: &State) -> usize {
         s.ascents.rows.len() / s.at.w.len()

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::field::{FieldSteps, Follows, Saddle};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, update_with_both};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// SVRG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,11 +56,7 @@ impl Listed for MspbeSvrg {
         settings: &[Knob::AlphaTheta, Knob::AlphaW, Knob::InnerIterations],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let inner_iterations = choice.inner_iterations(EPOCH * problem.inner.n_y(0))?;
         let steps = FieldSteps::choose(choice, problem, theta, Follows::Single)?;
         Ok(MspbeSvrg { steps, inner_iterations, seed: choice.seed })

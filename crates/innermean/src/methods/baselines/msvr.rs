@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
 use super::estimates::Batches;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// MSVR with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,11 +41,7 @@ impl Listed for Msvr {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let n_x = problem.inner.n_x() as f64;
         let primal = |batches: Batches| PRIMAL * (batches.outer_batch as f64 / n_x).min(1.0);
         if choice.averaging == Some(1.0) {
@@ -64,8 +60,6 @@ impl Method for Msvr {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         self.0.init(oracle, theta)
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.0.inner_iterations

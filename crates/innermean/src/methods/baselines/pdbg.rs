@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::field::{FieldSteps, Follows, SETTINGS, Saddle};
 use crate::linalg::vector::Aligned;
-use crate::methods::{Ask, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// PDBG with its steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,11 +40,7 @@ impl Listed for Pdbg {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Pdbg(FieldSteps::choose(choice, problem, theta, Follows::All)?))
     }
 }
@@ -54,12 +50,6 @@ impl Method for Pdbg {
 
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         State { at: Saddle::new(theta, oracle.ell()), work: Aligned::zeros(oracle.ell()) }
-    }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
-
-    fn inner_iterations(&self, _: &State) -> usize {
-        1
     }
 
     /// Differs: theta follows the new w, where the paper moves both at once. That makes steps

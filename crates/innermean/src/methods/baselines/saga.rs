@@ -15,10 +15,10 @@ use super::component::{AHEAD, Component, step};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, prefetch, update_with};
 use crate::methods::lagged::Lagged;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// From this outer iteration on, the mean is taken anew whenever their number is a power of two.
 const REFRESH: u64 = 16;
@@ -67,11 +67,7 @@ impl Listed for Saga {
         settings: &[Knob::AlphaTheta, Knob::InnerIterations],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Saga {
             alpha_theta: choice.alpha_theta(|| step(problem, theta))?,
             inner_iterations: choice.inner_iterations(problem.inner.n_x())?,

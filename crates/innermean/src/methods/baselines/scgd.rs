@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::composition::smoothness;
 use super::tracking::Tracking;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// SCGD with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,11 +50,7 @@ impl Listed for Scgd {
         settings: &[Knob::AlphaTheta, Knob::Averaging],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Scgd {
             alpha_theta: choice.alpha_theta(|| STEP / smoothness(problem, theta, 1, 1))?,
             averaging: choice.averaging(WEIGHT)?,
@@ -70,8 +66,6 @@ impl Method for Scgd {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> Tracking {
         Tracking::new(oracle, theta, self.seed)
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut Tracking) {}
 
     fn inner_iterations(&self, s: &Tracking) -> usize {
         s.pass

@@ -10,10 +10,10 @@
 use serde::Serialize;
 
 use super::averaged::{Averaged, SETTINGS, State};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::Choice;
 
 /// SOX with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,11 +38,7 @@ impl Listed for Sox {
         settings: SETTINGS,
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Sox(Averaged::choose(choice, problem, theta, |_| PRIMAL)?))
     }
 }
@@ -53,8 +49,6 @@ impl Method for Sox {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         self.0.init(oracle, theta)
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.0.inner_iterations

@@ -16,11 +16,11 @@ use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, axpy, update_with_both};
 use crate::methods::lagged::Lagged;
 use crate::methods::reference::{NextReference, Reference};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::steps::{Steps, accelerated, scaled_for_averages};
 
 mod state;
@@ -64,11 +64,7 @@ impl Listed for Spdc {
 
     /// Steps by [`accelerated`]; where phi has kinks, by the scaled rule of SVRPDA and with its
     /// averages.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let n = problem.inner.n_x();
         let batch = choice.batch.unwrap_or(1);
         if batch == 0 || batch > n {

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::decay::Decay;
 use crate::draws::Stream;
 use crate::linalg::vector::Aligned;
-use crate::methods::{Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
+use crate::methods::{Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Noise, Rate};
 use crate::model::inner::{jacobian_spread, mean_jacobian_norm, pieces};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::steps::scaled;
 
 /// SPDG with its steps.
@@ -64,11 +64,7 @@ impl Listed for Spdg {
     /// The first `alpha_w` is `DUAL` times that of the scaled rule for SVRPDA, and `alpha_theta
     /// alpha_w (R^2 + SPREAD times the spread of f')` is `COUPLING`, with R the largest
     /// `|fbar_i'|`.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let pass = pieces(problem.inner);
         let steps = scaled(problem, theta);
         let here = problem.allowed(theta);
@@ -112,8 +108,6 @@ impl Method for Spdg {
             draws: [0, 1, 2, 3].map(|number| Stream::new(self.seed, number)),
         }
     }
-
-    fn outer(&self, _: &mut Oracle<'_>, _: &mut State) {}
 
     fn inner_iterations(&self, _: &State) -> usize {
         self.inner_iterations

@@ -14,10 +14,10 @@ use super::component::{AHEAD, Component, step};
 use crate::draws::Stream;
 use crate::linalg::vector::{Aligned, prefetch};
 use crate::methods::lagged::Lagged;
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::Oracle;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// `M / n_X`. On the paper's 18 portfolios 2 takes fewer calls than 1, 3 and 5 to gaps of 1e-6 and
 /// 1e-9.
@@ -66,11 +66,7 @@ impl Listed for Svrg {
         settings: &[Knob::AlphaTheta, Knob::InnerIterations],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         Ok(Svrg {
             alpha_theta: choice.alpha_theta(|| step(problem, theta))?,
             inner_iterations: choice.inner_iterations(EPOCH * problem.inner.n_x())?,

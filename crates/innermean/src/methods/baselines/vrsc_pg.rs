@@ -20,10 +20,10 @@ use crate::linalg::elementary::Elementary;
 use serde::Serialize;
 
 use super::composition::{Composition, Keeps, STEP, smoothness};
-use crate::methods::{Ask, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Guarded, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::oracle::{Oracle, gradient_calls};
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 
 /// VRSC-PG with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,11 +66,7 @@ impl Listed for VrscPg {
 
     /// `m = n^(1/3)` and `A b = n^(2/3)`, n being the number of outer terms or of pieces of f,
     /// whichever is larger.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let pieces = gradient_calls(problem.inner).f;
         let n = problem.inner.n_x().max(pieces as usize) as f64;
         let batch = choice.batch(SAMPLES)?;

@@ -3,10 +3,10 @@
 use super::Alexr;
 use crate::methods::decay::Decay;
 use crate::methods::estimates::{Batches, sampled_curvature};
-use crate::methods::{Family, Form, Listed, MethodInfo, Rate};
+use crate::methods::{Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
-use crate::tuning::choice::{Choice, ChoiceError, Knob, Mirror};
+use crate::tuning::choice::{Choice, Knob, Mirror};
 use crate::tuning::steps::scaled;
 
 /// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2
@@ -40,11 +40,7 @@ impl Listed for Alexr {
         ],
     };
 
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let batches = Batches::choose(choice)?;
         let pass = batches.pass(problem.inner);
         let mirror = choice.mirror.unwrap_or_default();

@@ -1,12 +1,12 @@
 //! How C-SAGA finds its step, and how many outer terms it draws.
 
 use super::CSaga;
-use crate::methods::{Ask, Family, Form, Listed, MethodInfo, Rate};
+use crate::methods::{Ask, Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::inner::{Inner, Sample, jacobian_spread};
 use crate::model::problem::Objective;
 use crate::model::setting::{InvalidSetting, at_least_one};
 use crate::model::shared::shared_form;
-use crate::tuning::choice::{Choice, ChoiceError, Knob};
+use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::curvature;
 
 /// The step times the smoothness: without samples to draw, C-SAGA is gradient descent, whose best
@@ -49,11 +49,7 @@ impl Listed for CSaga {
 
     /// `s = 1`; the step from the curvature of the mean, the spread of the samples and, where they
     /// are drawn, the curvature of the terms.
-    fn settings(
-        choice: &Choice,
-        problem: Objective<'_>,
-        theta: &[f64],
-    ) -> Result<Self, ChoiceError> {
+    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let batch = choice.batch(1)?;
         let outer_batch = match choice.outer_batch {
             Some(terms) => Some(at_least_one("outer_batch", terms)?),
