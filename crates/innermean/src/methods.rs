@@ -295,8 +295,10 @@ macro_rules! methods {
                 if let Begin::Resume(checkpoint) = begin {
                     checkpoint.check_start(problem.inner.d())?;
                 }
-                if let Err(wrong) = problem.check_start(begin.start()) {
-                    return Ok(Solution::failed(begin.start(), wrong.to_string()));
+                if let Begin::At(start) = begin
+                    && let Err(wrong) = problem.check_start(start)
+                {
+                    return Ok(Solution::failed(start, wrong.to_string()));
                 }
                 match self {
                     $(AnyMethod::$Given(method) => driver.run_from(problem, method, begin, observer),)*

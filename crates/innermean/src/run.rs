@@ -298,9 +298,18 @@ impl Driver<'_> {
         begin: Begin<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
-        if let Err(wrong) = problem.check_start(begin.start()) {
-            return Ok(Solution::failed(begin.start(), wrong.to_string()));
+        if let Begin::At(start) = begin
+            && let Err(wrong) = problem.check_start(start)
+        {
+            return Ok(Solution::failed(start, wrong.to_string()));
         }
-        Ok(Course::begin(self, problem, form, spent, method, begin, observer)?.run())
+        match Course::begin(self, problem, form, spent, method, begin, observer) {
+            Ok(course) => Ok(course.run()),
+            // A checkpoint is refused where the data that it belongs to cannot be read.
+            Err(refused) => problem
+                .inner
+                .lost()
+                .map_or(Err(refused), |lost| Ok(Solution::failed(begin.start(), lost.to_string()))),
+        }
     }
 }

@@ -260,6 +260,9 @@ impl<'r, M: Method> Course<'r, M> {
 
     fn make_checkpoint(&mut self) {
         let problem = *self.fingerprint.get_or_insert_with(|| self.problem.fingerprint());
+        if self.problem.inner.lost().is_some() {
+            return;
+        }
         let memory = Memory { engine: self.engine.memory(), judge: self.judge.memory() };
         let wall = self.wall.elapsed().as_secs_f64();
         let header = Header { wall, ..header(self.driver, self.method, problem, &self.start) };
