@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::certificate::{Certificate, Measure};
 use crate::methods::Method;
 use crate::methods::erased::ErasedMethod;
+use crate::model::inner::Lost;
 use crate::model::problem::Objective;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Calls;
@@ -245,6 +246,9 @@ pub enum RunError {
     /// A checkpoint is not of such a run.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The data that a checkpoint belongs to cannot be read.
+    #[error(transparent)]
+    Lost(Lost),
 }
 
 /// The answer of a run to its end; that of one which could not begin has [`Status::Failed`].
@@ -258,8 +262,8 @@ pub(crate) fn finished(
 ) -> Result<Solution, CheckpointError> {
     match run {
         Ok(run) => Ok(run.finish(observer)),
-        Err(RunError::Problem(wrong)) => Ok(Solution::failed(begin.start(), wrong.to_string())),
         Err(RunError::Checkpoint(error)) => Err(error),
+        Err(error) => Ok(Solution::failed(begin.start(), error.to_string())),
     }
 }
 

@@ -202,7 +202,7 @@ fn fails_well(
     assert!(within > 0, "{name}: {before} failures before the run, none within");
 }
 
-fn by_name<'a>(name: &'a str) -> impl Fn(Objective<'_>) -> Result<Solution, ChoiceError> + 'a {
+fn by_name(name: &str) -> impl Fn(Objective<'_>) -> Result<Solution, ChoiceError> {
     move |problem| {
         let start = vec![0.1; problem.inner.d()];
         let method = AnyMethod::named(name, &Choice::seeded(1), problem, &start)?;
@@ -268,7 +268,7 @@ fn an_f_whose_calls_are_dear_is_asked_for_many_terms_at_once() {
     assert_eq!(dear.queries.load(Ordering::Relaxed), 0);
     let methods = |inner: &dyn Inner| -> Vec<&'static str> {
         let problem = Objective { inner, merit: &merit, regularizer: &regularizer };
-        auto::choose(&problem).into_iter().map(|candidate| candidate.method).collect()
+        auto::choose(problem).into_iter().map(|candidate| candidate.method).collect()
     };
     let (usual, spared) = (methods(&cheap), methods(&dear));
     assert!(usual[0] == "newton" && usual.contains(&"svrpda1"), "{usual:?}");

@@ -239,7 +239,7 @@ impl Groups {
         self.segments.len() == self.count()
     }
 
-    /// See [`Passes::block`](crate::model::inner::Passes::block).
+    /// See [`Facts::block`](crate::model::inner::Facts::block).
     fn block(&self) -> usize {
         if self.in_random_order {
             (self.rows() / self.count() / PIECES).min(TILE_NUMBERS / self.width).clamp(1, BLOCK)

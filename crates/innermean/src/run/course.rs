@@ -134,8 +134,24 @@ impl<'r> Run<'r> {
         driver: &Driver<'r>,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
+        let problem = prepared.problem();
+        if let Begin::At(start) = begin {
+            problem.check_start(start)?;
+        }
+        Self::start_on(prepared, method, begin, driver, observer).map_err(|refused| {
+            // A checkpoint is refused where the data that it belongs to cannot be read.
+            problem.inner.lost().map_or(refused.into(), RunError::Lost)
+        })
+    }
+
+    fn start_on(
+        prepared: &'r Prepared<'_>,
+        method: &'r dyn ErasedMethod,
+        begin: Begin<'_>,
+        driver: &Driver<'r>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, CheckpointError> {
         let (problem, form, spent) = (prepared.problem(), prepared.form(), prepared.spent());
-        problem.check_start(begin.start())?;
         let now = Instant::now();
         let mut wall =
             Wall { begun: now.checked_sub(spent.time).unwrap_or(now), before: Duration::ZERO };
@@ -229,7 +245,7 @@ impl<'r> Run<'r> {
                 break;
             }
             if observer.asks_for_checkpoint(false) {
-                observer.checkpoint(self.make_checkpoint());
+                self.make_checkpoint().into_iter().for_each(|made| observer.checkpoint(made));
             }
             self.ended = self.piece(steps.unwrap_or(u64::MAX), observer);
         }
@@ -337,8 +353,8 @@ impl<'r> Run<'r> {
     /// All that it takes to go on from here in another program, by [`Begin::Resume`]. None where
     /// there is nothing to go on from: the run has diverged, or was cut short within a step.
     pub fn checkpoint(&mut self) -> Option<Checkpoint> {
-        (!self.is_lost() && self.verdict != Some(Status::StartNotFinite))
-            .then(|| self.make_checkpoint())
+        let begun = self.verdict != Some(Status::StartNotFinite);
+        if begun && !self.is_lost() { self.make_checkpoint() } else { None }
     }
 
     /// Whether the state is good for nothing.
@@ -358,7 +374,7 @@ impl<'r> Run<'r> {
             self.ended.unwrap_or(Ended { status: Status::Stopped, is_unseen: true });
         let lost = self.is_lost();
         if !lost && status != Status::StartNotFinite && observer.asks_for_checkpoint(true) {
-            observer.checkpoint(self.make_checkpoint());
+            self.make_checkpoint().into_iter().for_each(|made| observer.checkpoint(made));
         }
         if is_unseen && !lost {
             self.engine.end_outer();
@@ -392,13 +408,16 @@ impl<'r> Run<'r> {
         Memory { engine: self.engine.memory(), judge: self.judge.memory() }
     }
 
-    fn make_checkpoint(&mut self) -> Checkpoint {
+    fn make_checkpoint(&mut self) -> Option<Checkpoint> {
         let problem = *self.fingerprint.get_or_insert_with(|| self.problem.fingerprint());
+        if self.problem.inner.lost().is_some() {
+            return None;
+        }
         let mut body = self.engine.work().state();
         body.extend(to_bytes(&self.memory()));
         let wall = self.wall.elapsed().as_secs_f64();
         let header = Header { wall, ..header(&self.driver, self.method, problem, &self.start) };
-        Checkpoint::of_parts(header, body)
+        Some(Checkpoint::of_parts(header, body))
     }
 }
 

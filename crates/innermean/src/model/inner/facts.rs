@@ -15,6 +15,7 @@ use super::Inner;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Facts {
     /// `f = A_ij theta + b_ij`: the Jacobian does not depend on theta.
     pub affine: bool,

@@ -137,7 +137,7 @@ const PROBES: usize = 64;
 /// Terms at which [`typical_mean_jacobian`] looks.
 const MANY: usize = 1024;
 
-/// What [`Inner::some_mean_jacobians`] may return: terms that are spread evenly, each averaged over
+/// What [`Passes::some_mean_jacobians`](super::Passes::some_mean_jacobians) may return: terms that are spread evenly, each averaged over
 /// all samples if they are few, otherwise over blocks that are spread evenly.
 pub(crate) fn sampled_mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());

@@ -101,15 +101,15 @@ impl<'p> Recording<'p> {
         }
     }
 
-    fn filled(
+    /// A pass that fills `out`.
+    fn fill(
         &self,
         out: &mut [f64],
         pass: impl FnOnce(&dyn Passes, &mut [f64]) -> Result<(), Lost>,
-    ) -> Result<(), Lost> {
+    ) {
         if self.kept(|passes| pass(passes, out)).is_none() {
             out.fill(0.0);
         }
-        Ok(())
     }
 }
 
@@ -199,11 +199,13 @@ impl Passes for Recording<'_> {
     }
 
     fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        self.filled(out, |f, out| f.means(theta, out))
+        self.fill(out, |f, out| f.means(theta, out));
+        Ok(())
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        self.filled(out, |f, out| f.mean_jacobians(theta, out))
+        self.fill(out, |f, out| f.mean_jacobians(theta, out));
+        Ok(())
     }
 
     fn means_and_jacobians(
@@ -235,7 +237,8 @@ impl Passes for Recording<'_> {
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        self.filled(out, |f, out| f.add_weighted_jac_t(theta, w, out))
+        self.fill(out, |f, out| f.add_weighted_jac_t(theta, w, out));
+        Ok(())
     }
 
     fn snapshot(

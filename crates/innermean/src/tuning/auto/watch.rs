@@ -211,8 +211,8 @@ pub(super) fn joined(before: Solution, next: Solution) -> Solution {
     let best = if next.status.is_solved() || next.objective <= before.objective {
         next
     } else {
-        let Solution { status, endless, failure, .. } = next;
-        Solution { status, endless, failure, ..before }
+        let Solution { endless, status, failure, .. } = next;
+        Solution { endless, status, failure, ..before }
     };
     Solution { calls, rows, outer, inner, seconds, trace, ..best }
 }
