@@ -46,8 +46,7 @@ impl Scale {
             if theta == origin {
                 return magnitude;
             }
-            let there =
-                loss_at(problem, &origin).abs() + problem.regularizer.value(&origin).abs();
+            let there = loss_at(problem, &origin).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
         });
         if origin != 0.0 || magnitude == 0.0 || self.instead > 0.0 {
