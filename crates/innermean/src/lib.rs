@@ -56,7 +56,9 @@ pub use methods::svrpda::Settings;
 pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
-pub use model::inner::{Bounds, Inner, PairRows, Passes, ProjectedRows, Rows, Sample, Structure};
+pub use model::inner::{
+    Bounds, Inner, PairRows, Passes, ProjectedRows, Rows, Sample, Structure, TransitionRow,
+};
 pub use model::merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
     QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,

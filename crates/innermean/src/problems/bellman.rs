@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure};
+use crate::model::inner::{Bounds, Inner, Passes, Rows, Structure, TransitionRow};
 use crate::model::setting::InvalidSetting;
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
@@ -295,6 +295,17 @@ impl Passes for Bellman {
             .b_f
             .get_or_init(|| reach(self.d, &self.features, &self.transitions, self.discount));
         Bounds { b_f: Some(b_f), ..self.averages.bounds() }
+    }
+
+    fn transition_row(&self, i: usize, j: usize) -> Option<TransitionRow<'_>> {
+        Some(TransitionRow {
+            now: self.psi(i),
+            next: Some(self.psi(j)),
+            reward: self.reward(i, j),
+            discount: self.discount,
+            weight: self.transitions[i * self.states + j],
+            is_probability: true,
+        })
     }
 
     fn prefetch(&self, i: usize, j: usize) {

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Bounds, Duals, Inner, PairRows, ProjectedRows, Rows, in_memory};
+use super::{Bounds, Duals, Inner, PairRows, ProjectedRows, Rows, TransitionRow, in_memory};
 use crate::model::collapse::Collapsed;
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
@@ -114,6 +114,10 @@ passes! {
     /// The transitions behind the averages of a projected Bellman error, as they were given:
     /// products of their features are rounded in single values.
     fn projected_rows() -> Option<ProjectedRows<'_>> = None;
+
+    /// The transition behind pair (i, j) of a Bellman error, as it was given, of every pair or of
+    /// none.
+    fn transition_row(i: usize, j: usize) -> Option<TransitionRow<'_>> = None;
 
     /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where row `r = i ell + c` is
     /// coordinate c of `fbar_i`, for an affine f that finds it without a copy of them; d rows of
