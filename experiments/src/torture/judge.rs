@@ -130,8 +130,6 @@ pub struct Facts {
     origin: Dd,
     /// And at the point of the least objective.
     lowest: Dd,
-    /// What rounding does to an objective in doubles there.
-    lowest_rounding: f64,
 }
 
 /// A run with what is wrong with it.
@@ -205,11 +203,9 @@ impl Facts {
             best,
             origin: origin_size,
             lowest,
-            lowest_rounding: 0.0,
         };
         if let Truth::Affine(affine) = truth {
             facts.near = facts.is_near(affine);
-            facts.lowest_rounding = ROUNDING * affine.rounding_size(&point).rounded();
         }
         facts
     }
@@ -291,11 +287,8 @@ impl Facts {
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
             let as_zero = AS_GOOD_AS_ZERO * truth.magnitude(&there).rounded().min(f64::MAX);
-            // But for a minimum that is plainly below 0: columns and penalties may all be small. It
-            // is not plain where an objective in doubles would be off by more than that at the very
-            // point: differences of columns that are alike to 12 digits, of 12 digits less.
-            let is_plain = -self.best > self.lowest * Dd::from(FALSE)
-                && -self.best.rounded() > self.lowest_rounding;
+            // But for a minimum that is plainly below 0: columns and penalties may all be small.
+            let is_plain = -self.best > self.lowest * Dd::from(FALSE);
             scale = scale.max(if is_plain { as_zero.min(self.lowest.rounded()) } else { as_zero });
         }
         let scale = scale.max(f64::MIN_POSITIVE);
