@@ -58,7 +58,7 @@ pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use model::inner::{
-    Bounds, Facts, Fused, Inner, Lost, PairRows, Passes, ProjectedRows, Rows, Sample,
+    Bounds, Facts, Fused, Inner, Lost, PairRows, Passes, ProjectedRows, Rows, Sample, TransitionRow,
 };
 pub use model::merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,

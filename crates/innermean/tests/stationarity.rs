@@ -49,6 +49,22 @@ fn a_point_with_a_slope_is_never_stationary_however_long_a_run_stays_there() {
     }
 }
 
+#[test]
+fn a_coordinate_that_hardly_bends_does_not_hide_the_slope_of_another() {
+    // Along the first coordinate u = 2e-15 is asked to be 0: its slope is u, its bend u^2, and a
+    // step promises half of the objective where there are 2e-15 to gain. The other has a slope.
+    let groups = Groups::new(2, vec![1.0, 0.0, 0.0, 1.0], vec![0, 1, 2], false).expect("groups");
+    let merit = Bernoulli::new(vec![0.0, 0.9]).expect("proportions");
+    let problem =
+        Problem { inner: Bags::new(groups, Link::Logistic), merit, regularizer: Unregularized };
+    let mut evaluator = Evaluator::new(&problem).aiming_at(1e-6);
+    for _ in 0..70 {
+        let found = evaluator.evaluate(&[-34.0, 0.0], Known::default());
+        let left = found.certificate.relative.expect("a measure");
+        assert!(left > 1e-2, "not stationary to {left}");
+    }
+}
+
 fn run<M: innermean::Merit>(
     problem: &Problem<Bags, M, Unregularized>,
     start: &[f64],

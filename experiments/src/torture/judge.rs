@@ -68,8 +68,8 @@ const FALSE: f64 = 1e-9;
 const STATIONARY: f64 = 1e-3;
 /// A first step that gains less than this found no slope.
 const NO_SLOPE: f64 = 1e-6;
-/// Of the objective where every column counts as 1: nothing.
-const NOTHING: f64 = 1e-6;
+/// Of the objective where every column counts as 1: what is as good as 0.
+const AS_GOOD_AS_ZERO: f64 = 1e-6;
 /// What an objective may be off, of its scale.
 const PRINTED: f64 = 1e-12;
 /// And of the sizes of all that was summed up for it.
@@ -283,13 +283,13 @@ impl Facts {
         // more.
         let mut scale = self.origin.max(truth.magnitude(&theta)).rounded();
         if let (true, Truth::Affine(affine)) = (self.origin == Dd::ZERO, truth) {
-            // What is nothing beside the objective where every column counts as 1 is nothing.
+            // What is as good as 0 beside the objective where every column counts as 1.
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
-            let nothing = NOTHING * truth.magnitude(&there).rounded().min(f64::MAX);
+            let as_zero = AS_GOOD_AS_ZERO * truth.magnitude(&there).rounded().min(f64::MAX);
             // But for a minimum that is plainly below 0: columns and penalties may all be small.
             let is_plain = -self.best > self.lowest * Dd::from(FALSE);
-            scale = scale.max(if is_plain { nothing.min(self.lowest.rounded()) } else { nothing });
+            scale = scale.max(if is_plain { as_zero.min(self.lowest.rounded()) } else { as_zero });
         }
         let scale = scale.max(f64::MIN_POSITIVE);
         judged.status.clone_from(&answer.status);

@@ -21,8 +21,12 @@ const DIFFERENCE: f64 = 6e-6;
 /// The longest direction, for 1 as the length at which a coordinate alone did as much where it did
 /// the most.
 const LONGEST: f64 = 1e4;
-/// The least size of an eigenvalue.
+/// The least size of an eigenvalue, relative to the largest.
 const LEAST: f64 = 1e-6;
+/// What F may bend by along a direction, relative to Gauss-Newton's matrix, before the direction is
+/// made shorter: probabilities p that are nearly 0 bend by p, of which the matrix has the square.
+/// Otherwise such a direction would make what the others bend by seem rounding.
+const MOST_BENT: f64 = 1e3;
 
 /// The most coordinates for which that is worth its gradients, two for each.
 pub(crate) const MOST: usize = 64;
@@ -82,11 +86,17 @@ pub(crate) fn whole(
             (bent[k * d + l], bent[l * d + k]) = (mean, mean);
         }
     }
+    let shorter = |k: usize| (MOST_BENT / bent[k * d + k].abs()).min(1.0).sqrt();
+    let shorter: Vec<f64> = (0..d).map(shorter).collect();
+    for (row, s) in bent.chunks_exact_mut(d).zip(&shorter) {
+        update_with(row, &shorter, |entry, t| entry * s * t);
+    }
     let Eigen { values, vectors } = Eigen::new(bent, d);
     let least = LEAST * values.iter().fold(1.0_f64, |most, value| most.max(value.abs()));
     let mut matrix = vec![0.0; d * d];
     for (value, vector) in values.iter().zip(vectors.chunks_exact(d)) {
         let mut column = vector.to_vec();
+        update_with(&mut column, &shorter, |entry, s| entry / s);
         metric.apply_lower(&mut column);
         for (row, entry) in matrix.chunks_exact_mut(d).zip(&column) {
             axpy(value.abs().max(least) * entry, &column, row);
@@ -137,6 +147,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_direction_that_bends_much_more_does_not_hide_the_others() {
+        // F = (10^14 x^2 + y^2) / 2, where Gauss-Newton's matrix is the identity.
+        let gradient = |x: &[f64], out: &mut [f64]| {
+            out.copy_from_slice(&[1e14 * x[0], x[1]]);
+            true
+        };
+        let g = Parts { parts: vec![Coordinate::FREE; 2], budget: false };
+        let reach = Reach { bends: &[1.0, 1.0], size: 1.0 };
+        let matrix = whole(gradient, &g, &[0.0, 0.0], vec![1.0, 0.0, 0.0, 1.0], reach);
+        let matrix = matrix.expect("numbers");
+        assert!((matrix[0] / 1e14 - 1.0).abs() < 1e-6, "{matrix:?}");
+        assert!((matrix[3] - 1.0).abs() < 1e-6, "{matrix:?}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ const SOME_SAMPLES: usize = 32;
 const SOME_TERMS: usize = 20;
 
 /// The terms and how many samples of each an estimate is made of, if not of all.
-fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
+pub(crate) fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
     let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
     let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
     if samples.saturating_mul(width) <= MANY_NUMBERS || f.facts().affine {
@@ -69,7 +69,7 @@ pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
 fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: &gram::Weight<'_>) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
     if f.facts().affine || n_x > 0 && f.support(0).is_some() {
-        return gram::weighted(&Collapsed::new(f, theta), weight);
+        return gram::weighted(&Collapsed::without_offsets(f, theta), weight);
     }
     // Of a shared sample all are the same.
     let shared = f.facts().sample == Sample::Shared;
@@ -92,7 +92,7 @@ pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     let weight = |r: usize| seconds[r] / f.n_x() as f64;
     match f.averages() {
         Some(averages) => gram::weighted_diagonal(averages, &weight),
-        None => gram::weighted_diagonal(&Collapsed::new(f, theta), &weight),
+        None => gram::weighted_diagonal(&Collapsed::without_offsets(f, theta), &weight),
     }
 }
 
@@ -113,14 +113,14 @@ pub(crate) fn diagonal_and_sizes(
         return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);
     }
     if let Some((picked, each)) = looked_at(f) {
-        let rows = Collapsed::new(&PartOf::new(f, &picked, each), theta);
+        let rows = Collapsed::without_offsets(&PartOf::new(f, &picked, each), theta);
         let w: Vec<f64> = picked.iter().flat_map(|i| &w[i * ell..(i + 1) * ell]).copied().collect();
         return of(&rows, &seconds_of(problem, f_bar, &picked), &w);
     }
     let seconds = seconds(problem, f_bar);
     match f.averages() {
         Some(averages) => of(averages, &seconds, w),
-        None => of(&Collapsed::new(f, theta), &seconds, w),
+        None => of(&Collapsed::without_offsets(f, theta), &seconds, w),
     }
 }
 

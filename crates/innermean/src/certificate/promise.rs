@@ -33,8 +33,10 @@ enum Promise {
     Unseen,
 }
 
-/// What the first of the steps gains that promises more than `enough` and is not seen to break it;
-/// 0 if all are. And by how much the objective has been seen to fall.
+/// The most that a step gains which promises more than `enough` and is not seen to break its
+/// promise; 0 if all are. And by how much the objective has been seen to fall: steps are tried until
+/// that is more than `enough`. A step that keeps its promise over a length at which next to nothing
+/// is gained, as along a coordinate that hardly bends, does not end the search.
 pub(super) fn kept(
     problem: Objective<'_>,
     g: &Parts,
@@ -48,6 +50,7 @@ pub(super) fn kept(
     // Coordinates that break it alone are held.
     let mut g = g.clone();
     let mut next = at.theta.to_vec();
+    let mut most = 0.0_f64;
     for l in 0..d {
         let (end, gain) = alone(&g.parts[l], at.theta[l], at.gradient[l], diagonal[l] + stiff(l));
         if gain * d as f64 <= enough {
@@ -56,8 +59,11 @@ pub(super) fn kept(
         next[l] = end;
         match beside.promise(&next, gain) {
             Promise::Broken => (g.parts[l].lo, g.parts[l].hi) = (at.theta[l], at.theta[l]),
-            _ if gain > enough => return (gain, beside.fallen),
+            _ if gain > enough => most = most.max(gain),
             _ => {}
+        }
+        if beside.fallen > enough {
+            return (most, beside.fallen);
         }
         next[l] = at.theta[l];
     }
@@ -65,10 +71,13 @@ pub(super) fn kept(
     for ridge in RIDGES {
         let (next, gain) = newton_step(problem, &g, at, matrix.clone(), ridge, &stiff);
         if gain > enough && beside.promise(&next, gain) != Promise::Broken {
-            return (gain, beside.fallen);
+            most = most.max(gain);
+        }
+        if beside.fallen > enough {
+            break;
         }
     }
-    (0.0, beside.fallen)
+    (most, beside.fallen)
 }
 
 /// A point with its objective, and buffers for others.

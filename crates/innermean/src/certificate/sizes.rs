@@ -11,7 +11,6 @@
 //! ```
 
 use crate::linalg::blocks::Blocks;
-use crate::linalg::gram;
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{Inner, pieces};
@@ -80,7 +79,10 @@ impl Sizes {
         } else {
             let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
             let (columns, offset) = sizes_of_pairs(f, most);
-            (columns, offset, if most > 1 { most as f64 } else { 0.0 })
+            // Two more for a difference of features.
+            let differ = n_x > 0 && f.transition_row(0, 0).is_some();
+            let added = if most > 1 { most as f64 } else { 0.0 };
+            (columns, offset, added + if differ { 2.0 } else { 0.0 })
         };
         // Three more for weights, shares and products.
         Sizes {
@@ -184,7 +186,8 @@ fn sizes_of_centred(rows: &[f64], mean: &[f64]) -> Vec<f64> {
 /// From the rows of all pairs or, of an f with very many, from its averages and some of the pairs.
 fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-    if let (1, Some(averages)) = (most, f.averages()) {
+    let differ = n_x > 0 && f.transition_row(0, 0).is_some();
+    if let (1, Some(averages), false) = (most, f.averages(), differ) {
         return sizes_of_rows(averages);
     }
     let whole = pieces(f).max((0..n_x).map(|i| f.n_y(i)).sum()) * ell * d <= MOST_NUMBERS;
@@ -206,6 +209,12 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
             let j = k * pairs / looked;
             f.value(&origin, i, j, &mut value);
             f.jacobian(&origin, i, j, &mut work, &mut jacobian);
+            if let Some(pair) = f.transition_row(i, j) {
+                // Of what is subtracted, not of the difference.
+                for (x, now) in jacobian.iter_mut().zip(pair.now) {
+                    *x = 2.0 * now.abs() + x.abs();
+                }
+            }
             sum.iter_mut().zip(&jacobian).for_each(|(sum, x)| *sum += x.abs());
             constant += norm_squared(&value).sqrt();
         }
@@ -244,8 +253,7 @@ fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
 
 fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {
     let share = 1.0 / averages.n_x() as f64;
-    let diagonal = gram::weighted_diagonal(averages, &|_| share);
-    let columns = diagonal.iter().map(|square| square.sqrt()).collect();
+    let columns = averages.mean_squares().iter().map(|square| square.sqrt()).collect();
     (columns, (norm_squared(averages.offsets()) * share).sqrt())
 }
 

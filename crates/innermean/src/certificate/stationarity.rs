@@ -131,32 +131,35 @@ impl Stationarity {
     }
 
     /// [`Self::gain`] where nothing moves any more: by the whole of `F''`, or what a step is seen
-    /// to gain.
+    /// to gain. `gain` is that of a diagonal that may have been made elsewhere.
     pub(crate) fn kept(
         &mut self,
         problem: Objective<'_>,
         at: Slope<'_>,
         asked: Asked,
-    ) -> Option<f64> {
+        gain: f64,
+    ) -> f64 {
         let d = problem.inner.d();
-        let g = Parts::of(problem.regularizer, d).filter(|g| !g.budget && d <= MOST_COLUMNS)?;
+        let parts = Parts::of(problem.regularizer, d);
+        let Some(g) = parts.filter(|g| !g.budget && d <= MOST_COLUMNS) else { return gain };
         self.look(problem, at);
         let known = self.is_finite() && are_finite(at.gradient);
         if !known {
-            return None;
+            return gain;
         }
         let stiff = |l: usize| self.stiff(l, asked.enough);
         let (kept, fallen) = promise::kept(problem, &g, at, &self.diagonal, stiff, asked);
         if fallen > asked.enough {
             // Whatever else is said.
-            return Some(kept.max(fallen));
+            return gain.max(kept).max(fallen);
         }
         // Gauss-Newton's steps may promise more than there is where f bends.
-        Some(if kept > asked.enough {
+        let kept = if kept > asked.enough {
             kept.min(self.by_whole_hessian(problem, &g, at, asked))
         } else {
             kept
-        })
+        };
+        gain.min(kept)
     }
 
     /// Whether the time has come to look whether a step gains what it promises: the objective has

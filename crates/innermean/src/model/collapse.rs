@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
+use crate::linalg::gram;
 use crate::linalg::vector::{axpy, update};
 use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
 use crate::model::numbers::Numbers;
@@ -33,22 +34,29 @@ pub struct Collapsed {
     /// `max_i |Abar_i|` (Frobenius), once somebody asks
     #[serde(skip)]
     reach: OnceLock<f64>,
+    /// `(1/n_X) sum_r a_rl^2` for every column l, once somebody asks
+    #[serde(skip)]
+    mean_squares: OnceLock<Vec<f64>>,
 }
 
 impl Collapsed {
     /// `fbar_i` for all i, exactly if f is affine, otherwise linearised at theta:
     /// `fbar_i(theta) + fbar_i'(theta)' (. - theta)`. Its rows are sparse if f knows its supports.
     pub fn new(f: &dyn Inner, theta: &[f64]) -> Self {
-        let mut collapsed = match SparseRows::zeros(f) {
-            Some(rows) => {
-                let (shape, offsets) =
-                    (Shape { d: f.d(), ell: f.ell() }, vec![0.0; f.n_x() * f.ell()]);
-                Collapsed { shape, rows: Matrix::Sparse(rows), offsets, reach: OnceLock::new() }
-            }
-            None => Self::empty(f.d(), f.ell(), f.n_x()),
-        };
+        let mut collapsed = Self::room_for(f);
         collapsed.linearise(f, theta);
         collapsed
+    }
+
+    /// Zeros, sparse where f knows its supports.
+    fn room_for(f: &dyn Inner) -> Self {
+        let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+        match SparseRows::zeros(f) {
+            Some(rows) => {
+                Self::of_parts(Shape { d, ell }, Matrix::Sparse(rows), vec![0.0; n_x * ell])
+            }
+            None => Self::empty(d, ell, n_x),
+        }
     }
 
     /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector, or
@@ -72,31 +80,44 @@ impl Collapsed {
     }
 
     fn of_parts(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
-        Collapsed { shape, rows, offsets, reach: OnceLock::new() }
+        let (reach, mean_squares) = (OnceLock::new(), OnceLock::new());
+        Collapsed { shape, rows, offsets, reach, mean_squares }
     }
 
     /// Room for a linear model, all zeros.
     pub fn empty(d: usize, ell: usize, n_x: usize) -> Self {
         let rows = Matrix::Dense(vec![0.0; n_x * ell * d].into());
-        Collapsed {
-            shape: Shape { d, ell },
-            rows,
-            offsets: vec![0.0; n_x * ell],
-            reach: OnceLock::new(),
+        Self::of_parts(Shape { d, ell }, rows, vec![0.0; n_x * ell])
+    }
+
+    /// [`Self::new`] with offsets of 0, for those who need the rows alone: half the work.
+    pub(crate) fn without_offsets(f: &dyn Inner, theta: &[f64]) -> Self {
+        let mut collapsed = Self::room_for(f);
+        collapsed.take_rows(f, theta);
+        collapsed
+    }
+
+    fn take_rows(&mut self, f: &dyn Inner, theta: &[f64]) {
+        match &mut self.rows {
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
+            Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
     }
 
     /// Takes the linear model at another point, in place.
     pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
-        match &mut self.rows {
-            Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
-            Matrix::Sparse(rows) => rows.linearise(f, theta),
-        }
+        self.take_rows(f, theta);
         f.means(theta, &mut self.offsets);
         for (r, offset) in self.offsets.iter_mut().enumerate() {
             *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
         }
-        self.reach = OnceLock::new();
+        (self.reach, self.mean_squares) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// `(1/n_X) sum_r a_rl^2` for every column l.
+    pub(crate) fn mean_squares(&self) -> &[f64] {
+        let share = 1.0 / self.n_x() as f64;
+        self.mean_squares.get_or_init(|| gram::weighted_diagonal(self, &|_| share))
     }
 
     /// `max_i |Abar_i|` (Frobenius)

@@ -48,6 +48,24 @@ pub struct ProjectedRows<'a> {
     pub discount: f64,
 }
 
+/// What is behind a pair of a Bellman error, `f_theta(x_i, y_ij) = <now, theta> - odds (reward +
+/// discount <next, theta>)`, as it was given: differences of features are rounded in single values.
+#[derive(Debug, Clone, Copy)]
+pub struct TransitionRow<'a> {
+    /// The features of the state that is left.
+    pub now: &'a [f64],
+    /// Those of the state that is entered; none after an end.
+    pub next: Option<&'a [f64]>,
+    /// On the way.
+    pub reward: f64,
+    /// Of what comes next.
+    pub discount: f64,
+    /// How much the transition counts among those of its term.
+    pub weight: f64,
+    /// Whether the weight is a probability; otherwise it is divided by the sum of those of its term.
+    pub is_probability: bool,
+}
+
 /// The pairs of an affine f with one number each, as rows in memory, for steps without calls.
 #[derive(Debug, Clone, Copy)]
 pub enum PairRows<'a> {

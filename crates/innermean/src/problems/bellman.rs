@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows, TransitionRow};
 use crate::model::setting::InvalidSetting;
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
@@ -284,6 +284,17 @@ impl Fused for Bellman {
 
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
         Some(Box::new(shared::SharedBellman(self)))
+    }
+
+    fn transition_row(&self, i: usize, j: usize) -> Option<TransitionRow<'_>> {
+        Some(TransitionRow {
+            now: self.psi(i),
+            next: Some(self.psi(j)),
+            reward: self.reward(i, j),
+            discount: self.discount,
+            weight: self.transitions[i * self.states + j],
+            is_probability: true,
+        })
     }
 
     fn prefetch(&self, i: usize, j: usize) {

@@ -9,16 +9,11 @@
 //! themselves, dense or sparse. An intercept is a column of ones at the end, which
 //! [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
 
-use rayon::prelude::*;
-
 use crate::model::collapse::{Collapsed, SparseRows};
 use crate::model::merit::{Logistic, Square};
 use crate::model::problem::Problem;
 use crate::model::regularizer::Ridge;
 use crate::model::setting::InvalidSetting;
-
-/// Numbers that are looked at together.
-const PIECE: usize = 1 << 14;
 
 /// `f_i = <a_i, theta> + b_i` with `rows` of length `d`.
 ///
@@ -37,13 +32,17 @@ pub fn predictors(
         ));
     }
     check_offsets(rows.len() / d, &offsets)?;
-    // In pieces, without a branch for each number: there may be many.
-    if !rows.par_chunks(PIECE).all(|part| part.iter().fold(true, |all, x| all & x.is_finite())) {
-        let bad = rows.iter().position(|x| !x.is_finite()).unwrap_or(0);
+    let predictors = Collapsed::from_rows(d, rows, offsets);
+    // The pass that a certificate needs anyway: squares are finite if all numbers are, unless some
+    // are beyond 1e150.
+    if !predictors.mean_squares().iter().all(|x| x.is_finite())
+        && let Some(rows) = predictors.dense()
+        && let Some(bad) = rows.iter().position(|x| !x.is_finite())
+    {
         let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
         return Err(InvalidSetting::new("rows", place, "finite numbers"));
     }
-    Ok(Collapsed::from_rows(d, rows, offsets))
+    Ok(predictors)
 }
 
 /// [`predictors`] with rows of which most numbers are zero.

@@ -19,7 +19,7 @@
 
 use crate::linalg::vector::{axpy, dot, prefetch};
 use crate::model::collapse::{Collapsed, by_averages};
-use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows, TransitionRow};
 use crate::model::setting::InvalidSetting;
 use crate::run::checkpoint::Hash;
 
@@ -58,6 +58,8 @@ pub struct Transitions {
     next: Vec<u32>,
     /// `odds_ij`; empty if all are 1
     odds: Vec<f64>,
+    /// `w_ij`; empty if all are 1
+    weights: Vec<f64>,
     /// `r_ij`
     rewards: Vec<f64>,
     /// `fbar_i`
@@ -84,10 +86,8 @@ impl Transitions {
         let (states, starts, order) = by_state(&from, features.states());
         let next = arranged(next, order.as_deref());
         let rewards = arranged(rewards, order.as_deref());
-        let odds = match weights {
-            Some(weights) => odds(arranged(weights, order.as_deref()), &starts, &states)?,
-            None => Vec::new(),
-        };
+        let weights = weights.map_or_else(Vec::new, |weights| arranged(weights, order.as_deref()));
+        let odds = odds(weights.clone(), &starts, &states)?;
         check::every_state_is_left(&features, &states)?;
         if discount == 1.0 {
             check::an_end_is_reached(features.states(), &states, &starts, &next, &odds)?;
@@ -99,6 +99,7 @@ impl Transitions {
             starts,
             next,
             odds,
+            weights,
             rewards,
             averages: Collapsed::empty(1, 1, 0),
             b_f: 0.0,
@@ -231,12 +232,15 @@ fn arranged<T: Copy>(column: Vec<T>, order: Option<&[usize]>) -> Vec<T> {
     }
 }
 
-/// `odds_ij = n_Yi w_ij / sum_j w_ij`, in place of the weights.
+/// `odds_ij = n_Yi w_ij / sum_j w_ij`, in place of the weights, if there are any.
 fn odds(
     mut weights: Vec<f64>,
     starts: &[usize],
     states: &[u32],
 ) -> Result<Vec<f64>, InvalidSetting> {
+    if weights.is_empty() {
+        return Ok(weights);
+    }
     for (range, s) in starts.windows(2).zip(states) {
         let own = &mut weights[range[0]..range[1]];
         let total: f64 = own.iter().sum();
@@ -298,6 +302,21 @@ impl Fused for Transitions {
 
     fn support(&self, i: usize) -> Option<&[u32]> {
         self.averages.support(i)
+    }
+
+    fn transition_row(&self, i: usize, j: usize) -> Option<TransitionRow<'_>> {
+        // One-hot features are told apart whatever is rounded.
+        let StateFeatures::Rows { d, rows } = &self.features else { return None };
+        let features = |s: u32| &rows[s as usize * d..(s as usize + 1) * d];
+        let (at, next) = (self.at(i, j), self.next[self.at(i, j)]);
+        Some(TransitionRow {
+            now: features(self.states[i]),
+            next: (next != END).then(|| features(next)),
+            reward: self.rewards[at],
+            discount: self.discount,
+            weight: if self.weights.is_empty() { 1.0 } else { self.weights[at] },
+            is_probability: false,
+        })
     }
 
     fn prefetch(&self, i: usize, j: usize) {

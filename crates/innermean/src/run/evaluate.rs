@@ -15,6 +15,12 @@ use crate::model::inner::Lost;
 use crate::model::problem::Objective;
 use crate::run::scale::Scale;
 
+mod digits;
+mod proven;
+
+use digits::DIGITS;
+use proven::{Proven, lower};
+
 /// An objective so many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
 /// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
@@ -22,12 +28,7 @@ const ABSURD: f64 = 1e3;
 const MARGIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
-/// Of the objective: what its printed digits may be off by before they are found in twice the
-/// precision.
-const DIGITS: f64 = 1e-12;
-/// Of a gap: another one that is worth more though less of it is rounding.
-const CLEARLY: f64 = 0.1;
-/// The tolerance that nobody set.
+/// The tolerance if none is set.
 const TOLERANCE: f64 = 1e-6;
 
 /// What is known of one point.
@@ -77,58 +78,9 @@ enum Way {
     /// Without one, for P may not be convex.
     Stationarity,
     /// Not at all: phi has a kink and P may not be convex.
-    Nothing,
-    /// Nobody asks.
+    NoMeasure,
+    /// Not at all: no tolerance is set.
     Unasked,
-}
-
-/// A point and what is proven of it.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Proven {
-    objective: f64,
-    magnitude: f64,
-    /// What the objective may be rounded by.
-    rounding: f64,
-    /// Of `P - P*`.
-    bound: Bound,
-    measure: Measure,
-}
-
-impl Proven {
-    const NOTHING: Proven = Proven {
-        objective: f64::INFINITY,
-        magnitude: 0.0,
-        rounding: 0.0,
-        bound: Bound::NONE,
-        measure: Measure::None,
-    };
-
-    /// Whether its objective is the smaller one; where they differ by rounding, whether its bound
-    /// is.
-    fn is_better_than(&self, other: &Proven) -> bool {
-        let tie = self.rounding + other.rounding;
-        let difference = self.objective - other.objective;
-        // Not a number where both are infinite.
-        if difference < -tie || difference > tie {
-            return difference < 0.0;
-        }
-        let (new, old) = (self.bound.gap, other.bound.gap);
-        new < old || new == old && difference < 0.0
-    }
-
-    /// Takes a bound from below of P into account that another point has brought, and what proved
-    /// it.
-    fn tighten(&mut self, below: f64, measure: Measure) {
-        let rounding = self.rounding + f64::EPSILON * self.magnitude;
-        let excess = (self.objective - below).max(0.0);
-        let gap = excess + rounding;
-        // The rounding of another point is no reason to take what is rounding here for more.
-        let is_clearer = excess <= self.bound.excess || gap < CLEARLY * self.bound.gap;
-        if gap < self.bound.gap && is_clearer {
-            let floor = f64::EPSILON * self.magnitude;
-            (self.bound, self.measure) = (Bound::new(excess, rounding, floor, None), measure);
-        }
-    }
 }
 
 /// What earlier evaluations left behind: all that the next depends on beside the problem.
@@ -160,6 +112,8 @@ pub struct Evaluator<'p> {
     f_bar: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
+    /// Where the averages in `f_bar` and the slopes in `w` were found; empty before that.
+    slopes_at: Vec<f64>,
 }
 
 impl<'p> Evaluator<'p> {
@@ -169,7 +123,7 @@ impl<'p> Evaluator<'p> {
         let way = match (problem.inner.facts().is_convex(), problem.merit.has_kinks()) {
             (true, _) => Way::Proof,
             (false, false) => Way::Stationarity,
-            (false, true) => Way::Nothing,
+            (false, true) => Way::NoMeasure,
         };
         Self::by(problem, way)
     }
@@ -195,7 +149,7 @@ impl<'p> Evaluator<'p> {
             memory: Memory {
                 scale: Scale::default(),
                 below: (f64::NEG_INFINITY, Measure::None),
-                best: Proven::NOTHING,
+                best: Proven::UNKNOWN,
                 last: [f64::INFINITY, 0.0],
                 stationarity: Stationarity::default(),
                 asked: 0,
@@ -206,6 +160,7 @@ impl<'p> Evaluator<'p> {
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             gradient: vec![0.0; d],
+            slopes_at: Vec::new(),
         }
     }
 
@@ -239,10 +194,14 @@ impl<'p> Evaluator<'p> {
     pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
         let asked = self.way != Way::Unasked;
         let matched = self.look(theta, known, asked);
+        if asked {
+            self.slopes_at.clear();
+            self.slopes_at.extend_from_slice(theta);
+        }
         let loss = self.problem.loss(&self.f_bar);
         let g = self.problem.regularizer.value(theta);
         let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
-        let mut here = Proven { objective, magnitude, ..Proven::NOTHING };
+        let mut here = Proven { objective, magnitude, ..Proven::UNKNOWN };
         let mut gained = None;
         if asked && magnitude.is_finite() {
             self.memory.scale.look_up(self.problem, &self.prover.ground, theta, magnitude);
@@ -263,8 +222,9 @@ impl<'p> Evaluator<'p> {
                     let sized = memory.scale.at_origin().is_some();
                     if memory.stationarity.is_idle(objective, square) && gain > square && sized {
                         let enough = square.max(*tolerance / MARGIN * scale);
-                        let kept = memory.stationarity.kept(*problem, at, Asked { enough, scale });
-                        let gain = relative(kept.map_or(gain, |kept| gain.min(kept)), scale);
+                        let asked = Asked { enough, scale };
+                        let kept = memory.stationarity.kept(*problem, at, asked, gain);
+                        let gain = relative(kept, scale);
                         measure = gain.sqrt().min(MARGIN * gain);
                     }
                     // What has run away to where squares are not finite rests there by rounding
@@ -275,9 +235,12 @@ impl<'p> Evaluator<'p> {
                     let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(measure.max(least));
                 }
-                Way::Nothing | Way::Unasked => {}
+                Way::NoMeasure | Way::Unasked => {}
             }
-            self.prove_origin(scale);
+            // A point that is certain to be better than the origin takes its place.
+            if here.objective >= -here.rounding {
+                self.prove_origin(scale);
+            }
             let (below, measure) = self.note(&here);
             here.tighten(below, measure);
             self.memory.best.tighten(below, measure);
@@ -343,12 +306,20 @@ impl<'p> Evaluator<'p> {
         if matched {
             self.prover.make_hessian(known.gram);
         }
-        here.rounding = self.prover.objective_error(point, w);
+        here.rounding = self.prover.ground.objective_error(point, w);
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
-        let evidence =
-            Evidence { point, w, matched, u: gradient, scale, wanted: self.tolerance, progress };
+        let evidence = Evidence {
+            point,
+            w,
+            matched,
+            u: gradient,
+            rounding: here.rounding,
+            scale,
+            wanted: self.tolerance,
+            progress,
+        };
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
         match exact {
@@ -386,6 +357,7 @@ impl<'p> Evaluator<'p> {
             w: &self.w,
             matched: false,
             u: &self.gradient,
+            rounding: self.prover.ground.objective_error(point, &self.w),
             scale,
             wanted: 0.0,
             progress: 0.0,
@@ -457,26 +429,9 @@ impl<'p> Evaluator<'p> {
                 reason,
                 ..Certificate::NONE
             },
-            Way::Nothing => Certificate { reason, ..Certificate::NONE },
+            Way::NoMeasure => Certificate { reason, ..Certificate::NONE },
             Way::Unasked => Certificate::NONE,
         }
-    }
-
-    /// The objective of averages that may be so close to 1 that what is left to it has lost its
-    /// digits.
-    fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
-        let Evaluator { problem, f_bar, w, .. } = self;
-        let f = problem.inner;
-        if !f.facts().mirrored {
-            return None;
-        }
-        let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();
-        f.means(theta, f_bar);
-        f.means(&mirrored, w);
-        let terms = f_bar.chunks_exact(f.ell()).zip(w.chunks_exact(f.ell())).enumerate();
-        let loss: f64 = terms.map(|(i, (u, rest))| problem.merit.value_beside(i, u, rest)).sum();
-        let exact = loss / f.n_x() as f64 + problem.regularizer.value(theta);
-        exact.is_finite().then_some(exact)
     }
 
     /// Whether a gap is larger than is wanted, and not for rounding alone.
@@ -484,48 +439,6 @@ impl<'p> Evaluator<'p> {
         let Certificate { relative, is_rounding, .. } = certificate;
         !is_rounding && relative.is_some_and(|relative| relative > self.tolerance)
     }
-
-    /// The objective at the answer, with as many digits as are printed, and the certificate with
-    /// the bound from below that it had.
-    pub(crate) fn settle(
-        &mut self,
-        theta: &[f64],
-        objective: f64,
-        certificate: Certificate,
-    ) -> (f64, Certificate) {
-        if self.way != Way::Proof || !objective.is_finite() {
-            let exact = self
-                .mirrored(theta)
-                .filter(|exact| (exact - objective).abs() > DIGITS * exact.abs());
-            return (exact.unwrap_or(objective), certificate);
-        }
-        if !self.prover.is_small {
-            return (objective, certificate);
-        }
-        self.problem.inner.means(theta, &mut self.f_bar);
-        self.problem.duals(&self.f_bar, &mut self.w);
-        let (loss, g) = (self.problem.loss(&self.f_bar), self.problem.regularizer.value(theta));
-        let point = Point { theta, loss, g, f_bar: &self.f_bar };
-        let bearable = DIGITS * (loss.abs() + g.abs());
-        let exact = self.prover.objective(point, &self.w, bearable);
-        let Some(exact) = exact.filter(|exact| (exact - objective).abs() > bearable) else {
-            return (objective, certificate);
-        };
-        let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
-        let gap = certificate
-            .gap
-            .map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
-        let relative = match (gap, scale) {
-            (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
-            _ => certificate.relative,
-        };
-        (exact, Certificate { gap, relative, ..certificate })
-    }
-}
-
-/// `objective - gap`, rounded downwards.
-fn lower(objective: f64, gap: f64) -> f64 {
-    objective - gap - f64::EPSILON * (objective.abs() + gap)
 }
 
 /// A gap over the objective's scale. Where the objective is 0 here and at the origin, a gap is as

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::ground::Ground;
+use crate::certificate::hessian;
+use crate::model::inner::Passes;
 use crate::model::problem::Objective;
+use crate::model::sample::PartOf;
 
 /// Of F where every column of the data counts as 1: what is as good as 0. The size of an objective
 /// that is 0 at the origin and whose phi has kinks, as nothing else is known of it.
@@ -72,9 +75,17 @@ impl Scale {
     }
 }
 
-/// `F(theta)`
+/// `F(theta)`; where f is not affine and has very many samples, as an estimate from some of them. At
+/// the origin, where links do not depend on features, that is exact.
 fn loss_at(problem: Objective<'_>, theta: &[f64]) -> f64 {
-    let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
-    problem.inner.means(theta, &mut f_bar);
-    problem.loss(&f_bar)
+    let (f, ell) = (problem.inner, problem.inner.ell());
+    let Some((picked, each)) = hessian::looked_at(f) else {
+        let mut f_bar = vec![0.0; f.n_x() * ell];
+        f.means(theta, &mut f_bar);
+        return problem.loss(&f_bar);
+    };
+    let mut f_bar = vec![0.0; picked.len() * ell];
+    PartOf::new(f, &picked, each).f().means(theta, &mut f_bar);
+    let terms = picked.iter().zip(f_bar.chunks_exact(ell));
+    terms.map(|(&i, f_bar)| problem.merit.value(i, f_bar)).sum::<f64>() / picked.len() as f64
 }

@@ -188,6 +188,40 @@ fn a_dense_model_is_the_same_problem_either_way() {
     assert!(sparse.bounds().b_f.unwrap() >= dense.bounds().b_f.unwrap() - 1e-12);
 }
 
+/// The averages are those of the transitions as they are lent.
+fn check_transition_rows(f: &dyn Inner) {
+    for i in 0..f.n_x() {
+        let pairs: Vec<_> = (0..f.n_y(i)).map(|j| f.transition_row(i, j).unwrap()).collect();
+        let total: f64 = pairs.iter().map(|pair| pair.weight).sum();
+        let (mut row, mut offset) = (pairs[0].now.to_vec(), 0.0);
+        for pair in &pairs {
+            let share = if pair.is_probability { pair.weight } else { pair.weight / total };
+            offset -= share * pair.reward;
+            for (x, next) in row.iter_mut().zip(pair.next.into_iter().flatten()) {
+                *x -= pair.discount * share * next;
+            }
+        }
+        let (origin, mut mean, mut work) = (vec![0.0; f.d()], [0.0], [0.0]);
+        f.mean(&origin, i, &mut work, &mut mean);
+        let mut jacobian = vec![0.0; f.d()];
+        f.add_mean_jac_t(&origin, i, &[1.0], 1.0, &mut jacobian);
+        assert!(error(&row, &jacobian) < 1e-13 && (mean[0] - offset).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn transitions_are_lent_as_they_were_given() {
+    let (rows, log) = random_log(9, 4, 60, 3);
+    for weights in [log.weights.clone(), None] {
+        let moves = Moves { weights, ..log.clone() };
+        let features = StateFeatures::Rows { d: 4, rows: rows.clone() };
+        check_transition_rows(&Transitions::new(features, moves, 0.9).unwrap());
+    }
+    let mdp = generate_mdp(&MdpOptions { states: 12, d: 3, ..MdpOptions::default() });
+    let model = Bellman::new(3, mdp.features, mdp.transitions, mdp.rewards, 0.9).unwrap();
+    check_transition_rows(&model);
+}
+
 #[test]
 fn the_random_walk_has_its_known_values() {
     for n in [1, 5, 19] {

@@ -38,6 +38,10 @@ impl Rows {
             rows.fill_projected(&given);
             return rows;
         }
+        if n_x > 0 && f.transition_row(0, 0).is_some() {
+            (0..n_x).for_each(|i| rows.fill_transitions(f, i));
+            return rows;
+        }
         let origin = vec![0.0; d];
         let (mut value, mut work, mut jacobian) =
             (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
@@ -91,6 +95,25 @@ impl Rows {
                 self.b[r] += scaled * reward;
                 let row = self.a[r * d..(r + 1) * d].iter_mut();
                 row.zip(&drops).for_each(|(sum, drop)| *sum -= scaled * *drop);
+            }
+        }
+    }
+
+    /// `Psi_i - discount sum_j p_ij Psi_ij` and `-sum_j p_ij r_ij` of term i.
+    fn fill_transitions(&mut self, f: &dyn Inner, i: usize) {
+        let a = &mut self.a[i * self.d..(i + 1) * self.d];
+        let pairs = || (0..f.n_y(i)).filter_map(|j| f.transition_row(i, j));
+        let total = pairs().fold(Double::ZERO, |sum, pair| sum + Double::from(pair.weight));
+        for (j, pair) in pairs().enumerate() {
+            if j == 0 {
+                a.iter_mut().zip(pair.now).for_each(|(a, x)| *a = Double::from(*x));
+            }
+            let weight = Double::from(pair.weight);
+            let share = if pair.is_probability { weight } else { weight / total };
+            self.b[i] -= share * Double::from(pair.reward);
+            let share = share * Double::from(pair.discount);
+            for (a, x) in a.iter_mut().zip(pair.next.into_iter().flatten()) {
+                *a -= share * Double::from(*x);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Inner, PairRows, ProjectedRows, in_memory};
+use super::{Inner, PairRows, ProjectedRows, TransitionRow, in_memory};
 use crate::model::collapse::Collapsed;
 use crate::model::shared::SharedForm;
 
@@ -101,6 +101,10 @@ fused! {
     /// The transitions behind the averages of a projected Bellman error, as they were given:
     /// products of their features are rounded in single values.
     fn projected_rows() -> Option<ProjectedRows<'_>> = None;
+
+    /// The transition behind pair (i, j) of a Bellman error, as it was given, of every pair or of
+    /// none.
+    fn transition_row(i: usize, j: usize) -> Option<TransitionRow<'_>> = None;
 
     /// `out = f'_theta(x_i, y_ij)` as ell rows of length d, for the few methods that keep Jacobians
     /// of single pairs.

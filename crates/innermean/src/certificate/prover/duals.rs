@@ -1,0 +1,145 @@
+//! Bounds by the duals at hand: as they are, shrunk, or next to feasible ones.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::{Evidence, Prover};
+use crate::certificate::Bound;
+use crate::certificate::bracket::{self, Bracket, Slopes};
+use crate::certificate::dual::{self, Point, mismatch, mismatch_within};
+use crate::certificate::repair::{self, Repair};
+use crate::certificate::sizes::UNIT;
+use crate::linalg::scalar::clamp;
+use crate::linalg::vector::dot;
+use crate::model::regularizer::Parts;
+
+/// What rounding may do to a g of one's own, of the size of its terms.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+impl Prover<'_> {
+    /// By what no phi and no g can be below.
+    pub(super) fn by_lowest(&self, evidence: &Evidence<'_>) -> Bound {
+        let lowest = *self.lowest.get_or_init(|| dual::at_zero(self.ground.problem));
+        let rounding = evidence.rounding;
+        let size = evidence.point.loss.abs() + evidence.point.g.abs() + lowest.abs();
+        let gap = evidence.point.loss + evidence.point.g - lowest;
+        // Where phi is infinitely steep, all that is known is how many terms were added.
+        let rounding =
+            if rounding.is_finite() { rounding } else { self.ground.sizes().of_sum * size };
+        let rounding = rounding + 4.0 * UNIT * size;
+        Bound::new(gap, rounding, 4.0 * UNIT * size, None)
+    }
+
+    /// By the duals at hand, with or without a repair, among all theta or among so many times the
+    /// answer. What phi adds to the gap is found once and kept in `mismatched`.
+    pub(super) fn by_duals(
+        &self,
+        evidence: &Evidence<'_>,
+        mismatched: &OnceCell<(f64, f64)>,
+        repair: Option<&Repair>,
+        times: Option<f64>,
+    ) -> Bound {
+        let Evidence { point, matched, .. } = evidence;
+        let (mut w, mut u, mut matched) =
+            (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
+        let ground = &self.ground;
+        let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
+        let mut error = ground.errors(&w);
+        let radius = times.map(|times| ground.radius(*point, &w, &u, times));
+        if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
+            return Bound::NONE;
+        }
+        let tau = ground.multiplier(g, *point, &w, &u);
+        let mut beyond = bracket::excess(g, &u, &error, tau);
+        let is_beyond = |excess: &[f64]| excess.iter().any(|excess| *excess != 0.0);
+        let mut along = None;
+        if radius.is_none() && repair.is_none() && is_beyond(&beyond) {
+            if !ground.problem.inner.facts().affine {
+                return Bound::NONE;
+            }
+            if let Some(s) = shrinkage(g, &u, &error).filter(|s| *s < 1.0) {
+                w.to_mut().iter_mut().for_each(|w| *w *= s);
+                u.to_mut().iter_mut().for_each(|u| *u *= s);
+                matched = false;
+                beyond = bracket::excess(g, &u, &error, tau);
+            }
+            if is_beyond(&beyond) {
+                along = self.along_intercept(*point, &w, &beyond);
+                if along.is_none() {
+                    return Bound::NONE;
+                }
+            }
+        }
+        let repair = repair.or(along.as_ref());
+        if let Some(repair) = repair {
+            (0..error.len()).for_each(|l| error[l] += repair.of_sum(l));
+        }
+        let repaired = repair.map(|_| &*beyond);
+        let usual = ground.sizes().usual();
+        let slopes =
+            Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
+        let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
+        let at_hand = matched && repair.is_none();
+        let is_shrunk = matches!(w, Cow::Owned(_));
+        let (first, size) = match repair {
+            Some(repair) => {
+                mismatch_within(ground.problem, point.f_bar, &w, &|r| repair.of_dual(r))
+            }
+            None if at_hand => (0.0, 0.0),
+            None if is_shrunk => mismatch(ground.problem, *point, &w),
+            None => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
+        };
+        let of_objective =
+            if is_shrunk { ground.objective_error(*point, &w) } else { evidence.rounding };
+        let rounding = rounding + of_objective + (4.0 * UNIT + ground.sizes().of_sum) * size;
+        // Where g is strongly convex all around, squares of slopes can be told apart below the
+        // objective's last digit.
+        let strong =
+            at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
+        let digits =
+            if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
+        Bound::new(first + exact, rounding, floor + digits, times)
+    }
+
+    /// A repair along the one coordinate that is free, if there is an excess nowhere else.
+    fn along_intercept(&self, point: Point<'_>, w: &[f64], excess: &[f64]) -> Option<Repair> {
+        let (free, column) = self.balance.as_ref()?.column();
+        if excess.iter().enumerate().any(|(l, excess)| l != free && *excess != 0.0) {
+            return None;
+        }
+        let weights = repair::weights(&self.ground, point.f_bar, w)?;
+        Repair::along(&self.ground, &weights, (free, column), excess[free])
+    }
+
+    /// For a g of one's own, whose conjugate is believed.
+    fn by_conjugate(&self, evidence: &Evidence<'_>) -> Bound {
+        let Evidence { point, w, matched, u, .. } = evidence;
+        let problem = self.ground.problem;
+        let v: Vec<f64> = u.iter().map(|u| -u).collect();
+        let conjugate = problem.regularizer.conjugate(&v);
+        let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
+        let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
+        let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
+        let lost = ROUNDING * size + evidence.rounding;
+        let second = point.g - dot(point.theta, &v) + conjugate;
+        Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
+    }
+}
+
+/// The largest s for which `s u` has no excess but along free coordinates, where that is the way
+/// out: nothing tilts, and there is no budget.
+fn shrinkage(g: &Parts, u: &[f64], error: &[f64]) -> Option<f64> {
+    let mut s = 1.0;
+    for ((part, u), error) in g.parts.iter().zip(u).zip(error) {
+        if part.tilt != 0.0 || g.budget {
+            return None;
+        }
+        let up = if part.lo == f64::NEG_INFINITY { *u } else { f64::NEG_INFINITY };
+        let down = if part.hi == f64::INFINITY { -u } else { f64::NEG_INFINITY };
+        let beyond = up.max(down) + 2.0 * error;
+        if part.l2 == 0.0 && !part.is_free() && beyond > part.l1 {
+            s = clamp(part.l1 / beyond * (1.0 - 4.0 * UNIT), 0.0, s);
+        }
+    }
+    (s > 0.0).then_some(s)
+}

@@ -1,0 +1,75 @@
+//! Bounds that cost a matrix: by the duals after a Newton step, and in twice the precision.
+
+use std::cell::OnceCell;
+
+use super::{Evidence, Prover, REACH_OF_PRECISE};
+use crate::certificate::repair::{self, Repair};
+use crate::certificate::{Bound, bracket, newton, precise_proof, quadratic};
+use crate::model::regularizer::Parts;
+
+impl Prover<'_> {
+    /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`;
+    /// where that leaves the domain of `phi*`, duals near its edge stay.
+    pub(super) fn by_newton_step(&self, evidence: &Evidence<'_>) -> Bound {
+        let ground = &self.ground;
+        let (Some(g), true) = (&ground.parts, quadratic::is_affordable(ground.problem.inner))
+        else {
+            return Bound::NONE;
+        };
+        if let Some(bend) = repair::bend(ground.problem, evidence.point.f_bar) {
+            let bound = self.after_step(evidence, g, &bend);
+            if bound.gap < f64::INFINITY {
+                return bound;
+            }
+        }
+        let weights = repair::weights(ground, evidence.point.f_bar, evidence.w);
+        weights.map_or(Bound::NONE, |weights| self.after_step(evidence, g, &weights))
+    }
+
+    /// The same with given weights.
+    fn after_step(&self, evidence: &Evidence<'_>, g: &Parts, weights: &[f64]) -> Bound {
+        let ground = &self.ground;
+        let matrix = repair::gram(ground, weights);
+        let prove = |w: &[f64], u: &[f64]| {
+            let rounding = ground.objective_error(evidence.point, w);
+            let moved = Evidence { w, u, matched: false, rounding, ..*evidence };
+            let beyond = bracket::excess(
+                g,
+                u,
+                &ground.errors(w),
+                ground.multiplier(g, evidence.point, w, u),
+            );
+            if beyond.iter().all(|excess| *excess == 0.0) {
+                return self.by_duals(&moved, &OnceCell::new(), None, None);
+            }
+            let repair = Repair::new(ground, weights, &matrix, &beyond, g.budget);
+            repair.map_or(Bound::NONE, |repair| {
+                self.by_duals(&moved, &OnceCell::new(), Some(&repair), None)
+            })
+        };
+        let Some((mut w, u)) = newton::moved(ground, g, evidence, weights, &matrix) else {
+            return prove(evidence.w, evidence.u);
+        };
+        let bound = prove(&w, &u);
+        if bound.gap < f64::INFINITY {
+            return bound;
+        }
+        let u = newton::projected(ground, evidence.point, &mut w);
+        prove(&w, &u)
+    }
+
+    /// In twice the precision.
+    pub(super) fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
+        let found = self
+            .ground
+            .parts
+            .as_ref()
+            .and_then(|g| precise_proof::gap(&self.ground, g, evidence, REACH_OF_PRECISE));
+        // Numbers near the largest there are overflow in twice the precision.
+        let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else {
+            return Bound::NONE;
+        };
+        self.exact = Some((exact, bound));
+        bound
+    }
+}
