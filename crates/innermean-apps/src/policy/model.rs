@@ -121,7 +121,7 @@ impl Build<'_> {
         let state = |text: &str| {
             let place: u32 = text.rsplit("state ").next()?.parse().ok()?;
             let s = self.places.iter().position(|found| *found == Some(place))?;
-            Some(self.states[s].clone())
+            self.states.get(s).cloned()
         };
         match (error.name(), state(error.value())) {
             ("discount", Some(name)) => self.endless(name).into(),

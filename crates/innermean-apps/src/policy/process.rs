@@ -191,6 +191,11 @@ impl Process {
         self.look_for_never_left(never_left)
     }
 
+    /// The names of the features of transitions that have features of their own.
+    pub fn own_names(&self) -> Option<&[String]> {
+        self.own.as_ref().map(|own| &own.names[..])
+    }
+
     /// What was decided about its states.
     pub fn notes(&self) -> &[Note] {
         &self.notes

@@ -30,6 +30,7 @@ impl From<PolicyFeatures> for Features {
 /// Whether states have no features but themselves.
 pub(super) fn is_one_hot(flags: &PolicyFlags, known: &Known) -> bool {
     match flags.features {
+        _ if known.own => false,
         None => known.features.is_none(),
         Some(FeatureChoice::OneHot) => true,
         _ => false,
@@ -38,6 +39,9 @@ pub(super) fn is_one_hot(flags: &PolicyFlags, known: &Known) -> bool {
 
 /// Features as they were asked for, or as they belong to the process, whose ends are known.
 pub(super) fn features(flags: &PolicyFlags, known: &mut Known) -> Result<Features> {
+    if known.own {
+        return Ok(PolicyFeatures::Own.into());
+    }
     Ok(match (&flags.features, known.features.take()) {
         (Some(FeatureChoice::File(path)), _) => return from_file(flags, path, known),
         (Some(FeatureChoice::Random(d)), own) => {
