@@ -109,9 +109,9 @@ impl LogColumns {
         if let Some(episode) = &self.episode {
             let mut over = HashSet::new();
             let changes = episode.windows(2).filter(|pair| pair[0] != pair[1]);
-            let mixed = changes.map(|pair| pair[1]).chain(episode.first().copied());
+            let mut begun = changes.map(|pair| pair[1]).chain(episode.first().copied());
             // Every episode begins once, unless rows are mixed.
-            if !mixed.map(|code| over.insert(code)).all(|first| first) {
+            if !begun.all(|code| over.insert(code)) {
                 order.sort_by_key(|&t| episode[t]);
             }
         }
@@ -137,13 +137,17 @@ impl Process {
         };
         if !resets.is_empty() {
             let mut is_reset = vec![false; moves.from.len()];
-            resets.iter().for_each(|&t| is_reset[t] = true);
+            for &t in &resets {
+                is_reset[t] = true;
+            }
             let kept: Vec<usize> = (0..moves.from.len()).filter(|&t| !is_reset[t]).collect();
             if kept.is_empty() {
                 return Err(PolicyError::AllReset.into());
             }
             self.notes.push(Note::Resets(resets.len()));
             self.keep(kept);
+        } else if self.is_cut_to_start(moves) {
+            self.notes.push(Note::CutToStart);
         }
         self.cut()
     }
@@ -194,6 +198,19 @@ impl Process {
         if is_left { Vec::new() } else { resets }
     }
 
+    /// Whether all steps that were cut off, and several, enter the state in which the next row
+    /// begins.
+    fn is_cut_to_start(&self, moves: &Moves) -> bool {
+        let is_cut = |t: usize| self.log.is_end(t) && !self.log.is_done(t);
+        let order = self.log.order(moves.from.len());
+        let pairs: Vec<&[usize]> = order.windows(2).filter(|pair| is_cut(pair[0])).collect();
+        if pairs.len() < 2 {
+            return false;
+        }
+        let (from, next) = self.identities(moves);
+        pairs.iter().all(|pair| next[pair[0]] == from[pair[1]])
+    }
+
     /// A number for each state: those of rows that have no names are told by their features.
     fn identities(&self, moves: &Moves) -> (Vec<u32>, Vec<u32>) {
         let Some(own) = &self.own else { return (moves.from.clone(), moves.next.clone()) };
@@ -241,7 +258,7 @@ impl Process {
             named(&mut other, next);
         }
         for (state, (ends, other)) in self.terminal.iter_mut().zip(ends.iter().zip(&other)) {
-            *state |= ends & !other;
+            *state |= *ends && !other;
         }
         let name = |marks: &Option<Marks>| marks.as_ref().map(|marks| marks.name.clone());
         self.notes.push(Note::Ends {

@@ -30,7 +30,9 @@ impl Episodes {
     pub fn of_transitions(&self) -> Vec<usize> {
         let mut found = vec![0; self.order.len()];
         for (episode, transitions) in self.iter().enumerate() {
-            transitions.iter().for_each(|&t| found[t] = episode);
+            for &t in transitions {
+                found[t] = episode;
+            }
         }
         found
     }

@@ -106,7 +106,9 @@ impl InitialStates {
         if states == 0 {
             return Err(PolicyError::NoInitial.into());
         }
-        sum.iter_mut().for_each(|sum| *sum /= states as f64);
+        for sum in &mut sum {
+            *sum /= states as f64;
+        }
         Ok(Initial { states, features: sum })
     }
 }

@@ -114,6 +114,8 @@ pub enum Note {
     },
     /// Rows of an automatic reset, which are left out.
     Resets(usize),
+    /// Steps that were cut off seem to lead to the start of the next episode.
+    CutToStart,
     /// Nothing says where the episodes of a log end, along which there are traces.
     OneEpisode,
     /// Gaps that break sequences.
@@ -282,6 +284,9 @@ impl fmt::Display for Note {
                 f,
                 "Left out as automatic resets, from the end of an episode to the start of the next: {} rows (`auto_reset`).",
                 grouped(*rows as u64)
+            ),
+            Note::CutToStart => f.write_str(
+                "Steps that were cut off enter the state in which the next row begins. If that is the first of a new episode, their values are wrong: the next state should be the last of the old one.",
             ),
             Note::OneEpisode => f.write_str(
                 "Nothing says where episodes end, so that the log is taken as one (`done_column`, `episode_column`).",

@@ -6,7 +6,7 @@ use clap::Args;
 use innermean::Status;
 use innermean_apps::policy::{PolicySettings, PolicyTask};
 
-use self::features::Features;
+use self::features::Described;
 use self::flags::PolicyFlags;
 use self::read::Known;
 use self::report::PolicyApplication;
@@ -101,7 +101,7 @@ impl PolicyFlags {
         let process = std::mem::take(&mut known.process);
         let initial = initial::initial_states(self, process.own_names())?;
         let task = PolicyTask::starting_at(initial.as_ref(), process, features, &settings)
-            .map_err(|error| Features::refused(table.as_ref(), &known, error))?;
+            .map_err(|error| Described::refused(table.as_ref(), &known, error))?;
         let source = match source {
             Some(file) => format!("{}, {file}", known.source),
             None => known.source,

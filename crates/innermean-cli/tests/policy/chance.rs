@@ -33,8 +33,9 @@ pub(super) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b.swap(k, pivot);
         for i in k + 1..n {
             let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
+            let (above, below) = a.split_at_mut(i);
+            for (lower, upper) in below[0][k..].iter_mut().zip(&above[k][k..]) {
+                *lower -= factor * upper;
             }
             b[i] -= factor * b[k];
         }
@@ -44,4 +45,27 @@ pub(super) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b[k] = (b[k] - known) / a[k][k];
     }
     b
+}
+
+/// `sum_t left_t right_t' x = sum_t left_t target_t`
+pub(super) struct Sums {
+    a: Vec<Vec<f64>>,
+    b: Vec<f64>,
+}
+
+impl Sums {
+    pub(super) fn new(d: usize) -> Self {
+        Sums { a: vec![vec![0.0; d]; d], b: vec![0.0; d] }
+    }
+
+    pub(super) fn add(&mut self, left: &[f64], right: &[f64], target: f64) {
+        for ((row, b), left) in self.a.iter_mut().zip(&mut self.b).zip(left) {
+            row.iter_mut().zip(right).for_each(|(sum, right)| *sum += left * right);
+            *b += left * target;
+        }
+    }
+
+    pub(super) fn solve(self) -> Vec<f64> {
+        solve(self.a, self.b)
+    }
 }

@@ -6,7 +6,7 @@ use super::chance::{Chance, solve};
 use super::*;
 
 const MAP: &[u8; 16] = b"SFFFFHFHFFFHHFFG";
-const DISCOUNT: f64 = 0.95;
+const DISCOUNT: f64 = 0.99;
 
 fn is_end(s: usize) -> bool {
     MAP[s] == b'H' || MAP[s] == b'G'
@@ -130,6 +130,13 @@ fn terminal_wins_and_what_is_cut_off_goes_on() {
     assert!(
         said.contains("'done' is set: 2 steps") && said.contains("'truncated' is set: 1 step,")
     );
+    // The first state of the next episode in place of the last of this one.
+    desk.file(
+        "same.csv",
+        "state,next_state,reward,truncated\na,b,1,0\nb,a,1,1\na,c,1,0\nc,a,1,1\na,b,1,0\n",
+    );
+    let same = desk.json("same.csv", 0);
+    assert!(same["notes"].to_string().contains("the last of the old one"), "{}", same["notes"]);
     // Rows of two environments that take turns.
     desk.file(
         "mixed.csv",

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::chance::{Chance, solve};
+use super::chance::{Chance, Sums, solve};
 use super::*;
 
 const DISCOUNT: f64 = 0.9;
@@ -59,41 +59,33 @@ fn file(episodes: &[Vec<Step>]) -> String {
 
 /// `sum z (phi - discount phi')' theta = sum z r` with `z = ratio (discount lambda z + phi)`.
 fn lstd(episodes: &[Vec<Step>], lambda: f64, ratio: impl Fn(&Step) -> f64) -> Vec<f64> {
-    let (mut a, mut b) = (vec![vec![0.0; 3]; 3], vec![0.0; 3]);
+    let mut sums = Sums::new(3);
     for episode in episodes {
         let mut z = [0.0; 3];
         for step in episode {
             let after = if step.done { 0.0 } else { DISCOUNT };
-            for k in 0..3 {
-                z[k] = ratio(step) * (DISCOUNT * lambda * z[k] + step.features[k]);
+            for (z, x) in z.iter_mut().zip(step.features) {
+                *z = ratio(step) * (DISCOUNT * lambda * *z + x);
             }
-            for k in 0..3 {
-                for l in 0..3 {
-                    a[k][l] += z[k] * (step.features[l] - after * step.next[l]);
-                }
-                b[k] += z[k] * step.reward;
-            }
+            let pairs = step.features.iter().zip(step.next);
+            let difference: Vec<f64> = pairs.map(|(x, next)| x - after * next).collect();
+            sums.add(&z, &difference, step.reward);
         }
     }
-    solve(a, b)
+    sums.solve()
 }
 
 /// The regression of what came after each step on its features.
 fn monte_carlo(episodes: &[Vec<Step>]) -> Vec<f64> {
-    let (mut a, mut b) = (vec![vec![0.0; 3]; 3], vec![0.0; 3]);
+    let mut sums = Sums::new(3);
     for episode in episodes {
         let mut value = 0.0;
         for step in episode.iter().rev() {
             value = step.reward + DISCOUNT * value;
-            for k in 0..3 {
-                for l in 0..3 {
-                    a[k][l] += step.features[k] * step.features[l];
-                }
-                b[k] += step.features[k] * value;
-            }
+            sums.add(&step.features, &step.features, value);
         }
     }
-    solve(a, b)
+    sums.solve()
 }
 
 fn assert_theta(answer: &Value, expected: &[f64], words: &str) {

@@ -180,7 +180,7 @@ impl Known {
             Some(ratios) => Some(ratios),
             None => read.ratios(&target, &behaviour)?,
         };
-        let own = features.map(|(names, _)| read.features(names, &now, &next));
+        let own = features.map(|(names, _)| read.features(&names, &now, &next));
         let steps = LogColumns {
             done: read.marks(&done)?,
             truncated: read.marks(&truncated)?,
@@ -243,7 +243,7 @@ impl Read {
     /// Columns as rows: those of the states that are left, and of those that are entered.
     fn features(
         &mut self,
-        names: Vec<String>,
+        names: &[String],
         now: &[usize],
         next: &[usize],
     ) -> (FeatureRows, Vec<f64>) {
@@ -274,8 +274,10 @@ fn feature_columns(flags: &PolicyFlags, path: &Path) -> Result<(Option<Pairs>, O
     let spread = |name: &String| -> Vec<String> {
         let columns = arrays.as_deref().unwrap_or_default();
         let has = |name: &str| columns.iter().any(|column| column == name);
-        let numbered: Vec<String> =
-            (1..).map(|k| format!("{name}{k}")).take_while(|name| has(name)).collect();
+        let numbered: Vec<String> = (1..=columns.len())
+            .map(|k| format!("{name}{k}"))
+            .take_while(|name| has(name))
+            .collect();
         if has(name) || numbered.is_empty() { vec![name.clone()] } else { numbered }
     };
     let all = |names: &[String]| -> Vec<String> { names.iter().flat_map(spread).collect() };

@@ -89,7 +89,9 @@ impl Mspbe {
             z.fill(0.0);
             for &k in &traces.order[range[0]..range[1]] {
                 let ratio = traces.ratios.map_or(1.0, |ratios| ratios[k]);
-                z.iter_mut().for_each(|z| *z *= ratio * discount * traces.lambda);
+                for z in &mut z {
+                    *z *= ratio * discount * traces.lambda;
+                }
                 features.add(moves.from[k] as usize, ratio, &mut z);
                 // The other factor of a pair has the other root of the weight.
                 let root = match (&moves.weights, total) {
