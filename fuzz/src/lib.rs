@@ -48,6 +48,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "parquet", run: readers::frame },
     #[cfg(feature = "mat")]
     Target { name: "mat", run: readers::frame },
+    #[cfg(feature = "mat")]
+    Target { name: "hdf5", run: readers::frame },
 ];
 
 /// The targets whose corpus is made, and not kept: the library's checkpoints, and those of the

@@ -32,7 +32,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Portfolio(commands::portfolio::PortfolioArgs),
-    Policy(commands::policy::PolicyArgs),
+    Policy(Box<commands::policy::PolicyArgs>),
     Sequences(commands::sequences::SequencesArgs),
     Bags(commands::bags::BagsArgs),
     Linear(commands::linear::LinearArgs),

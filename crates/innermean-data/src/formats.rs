@@ -1,6 +1,8 @@
 //! What files may hold beside tables of text: a file for each format.
 
 pub(crate) mod corpus;
+#[cfg(feature = "mat")]
+pub(crate) mod hdf5_log;
 pub(crate) mod libsvm;
 #[cfg(feature = "mat")]
 pub(crate) mod mat;

@@ -121,6 +121,11 @@ impl<'a> Source<'a> {
         Ok(Self { file, kind, member, head, input, limits, origin })
     }
 
+    /// Whether it is a text, packed or not.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Gzip)
+    }
+
     /// A table in whatever form the file has it.
     pub(crate) fn content(mut self) -> Result<Content<'a>, ReadError> {
         match self.kind {
@@ -160,10 +165,7 @@ impl<'a> Source<'a> {
                     advice,
                 ))
             }
-            Kind::Hdf5 => {
-                let reason = "is an HDF5 file that was not written by MATLAB";
-                Err(ReadError::unsuitable(&self.file, reason, "save the arrays with numpy.savez"))
-            }
+            Kind::Hdf5 => self.log(),
         }
     }
 
@@ -199,12 +201,29 @@ impl<'a> Source<'a> {
     }
 
     #[cfg(feature = "mat")]
-    fn mat(self) -> Result<Content<'a>, ReadError> {
-        let opened = match self.origin {
+    fn hdf5(&self) -> Result<hdf5_pure::File, ReadError> {
+        let opened = match &self.origin {
             Origin::Path(path) => hdf5_pure::File::open_streaming(path),
             Origin::Bytes(bytes) => hdf5_pure::File::from_bytes(bytes.to_vec()),
         };
-        let opened = opened.map_err(|error| crate::formats::mat::damaged(&self.file, &error))?;
+        opened.map_err(|error| crate::formats::mat::damaged(&self.file, &error))
+    }
+
+    #[cfg(feature = "mat")]
+    fn log(self) -> Result<Content<'a>, ReadError> {
+        use crate::formats::hdf5_log::LogColumns;
+        let log = LogColumns::new(self.hdf5()?, &self.file, &self.limits)?;
+        Ok(Content::Columns(Box::new(log)))
+    }
+
+    #[cfg(not(feature = "mat"))]
+    fn log(self) -> Result<Content<'a>, ReadError> {
+        Err(ReadError::NotBuiltIn { file: self.file, what: "plain HDF5", feature: "mat" })
+    }
+
+    #[cfg(feature = "mat")]
+    fn mat(self) -> Result<Content<'a>, ReadError> {
+        let opened = self.hdf5()?;
         let (name, array) =
             crate::formats::mat::read(&opened, &self.file, self.member.as_deref(), &self.limits)?;
         let file = format!("{}:{name}", self.file);

@@ -3,6 +3,8 @@
 mod archive;
 
 mod generating;
+#[cfg(feature = "mat")]
+mod hdf5_logs;
 mod mat;
 mod parquet;
 mod reading;

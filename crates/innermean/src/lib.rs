@@ -77,7 +77,7 @@ pub use oracle::{Calls, Oracle};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
 pub use problems::moments::Moments;
-pub use problems::mspbe::Mspbe;
+pub use problems::mspbe::{Mspbe, Traces};
 pub use problems::portfolio::Portfolio;
 pub use problems::sequences::{LanguageModel, Sequences};
 pub use problems::transitions::{Moves, StateFeatures, Transitions};

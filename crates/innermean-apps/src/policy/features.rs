@@ -24,11 +24,14 @@ pub enum PolicyFeatures {
         /// Their features.
         features: FeatureRows,
     },
+    /// Those of the transitions themselves: see [`Process::of_rows`].
+    Own,
 }
 
 /// States with their features.
 pub(super) struct Described {
-    /// All states: those of the transitions, then those that only have features.
+    /// All states: those of the transitions, then those that only have features; none if they have
+    /// no names.
     pub(super) names: Vec<String>,
     /// Where each stands among those with features; none if its value is zero.
     pub(super) places: Vec<Option<u32>>,
@@ -44,19 +47,52 @@ impl PolicyFeatures {
         process: &mut Process,
         settings: &PolicySettings,
     ) -> Result<Described, Error> {
-        match self {
-            PolicyFeatures::OneHot if settings.never_left == NeverLeft::Bootstrap => {
-                Err(PolicyError::NothingToBootstrap.into())
+        let described = match self {
+            PolicyFeatures::OneHot if settings.intercept => {
+                return Err(PolicyError::OneHotIntercept.into());
             }
-            PolicyFeatures::OneHot => Ok(one_hot(process)),
+            PolicyFeatures::OneHot if settings.never_left == NeverLeft::Bootstrap => {
+                return Err(PolicyError::NothingToBootstrap.into());
+            }
+            PolicyFeatures::OneHot => one_hot(process),
             PolicyFeatures::Rows(rows) => {
                 let numbers = rows.names.len() * process.names.len();
                 same_length("numbers in the features", rows.rows.len(), numbers)?;
-                Ok(of_rows(process, rows))
+                of_rows(process, rows)
             }
-            PolicyFeatures::ByName { states, features } => by_name(process, &states, features),
-        }
+            PolicyFeatures::ByName { states, features } => by_name(process, &states, features)?,
+            PolicyFeatures::Own => own(process)?,
+        };
+        Ok(if settings.intercept { described.with_intercept() } else { described })
     }
+}
+
+impl Described {
+    /// With a last coordinate that is 1 in every state.
+    fn with_intercept(mut self) -> Self {
+        if let StateFeatures::Rows { d, rows } = &self.features {
+            let with_one = |row: &[f64]| row.iter().copied().chain([1.0]).collect::<Vec<f64>>();
+            let rows = rows.chunks_exact(*d).flat_map(with_one).collect();
+            self.features = StateFeatures::Rows { d: d + 1, rows };
+            self.coordinates.push("intercept".to_owned());
+        }
+        self
+    }
+}
+
+/// A row for each transition, then one for each state that is entered.
+fn own(process: &mut Process) -> Result<Described, Error> {
+    let Some(FeatureRows { names, rows }) = process.own.take() else {
+        return Err(PolicyError::NoOwnFeatures.into());
+    };
+    let d = names.len();
+    let transitions = rows.len().checked_div(2 * d).unwrap_or(0) as u32;
+    Ok(Described {
+        names: Vec::new(),
+        places: (0..transitions).map(Some).collect(),
+        coordinates: names,
+        features: StateFeatures::Rows { d, rows },
+    })
 }
 
 /// The first of the states that do not end an episode is 0, and so on.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use innermean::Moves;
 use innermean::problems::transitions::END;
-use innermean_data::Keys;
+use innermean_data::{FeatureRows, Keys};
 
-use super::{NeverLeft, PolicyError, PolicySettings};
-use crate::error::Error;
+use super::{LogColumns, NeverLeft, PolicyError, PolicySettings};
+use crate::error::{Error, same_length};
 use crate::wording::Note;
 
 /// States and transitions, before anything is made of them.
@@ -25,9 +25,14 @@ pub struct Process {
     pub walk: bool,
     /// The discount that belongs to the process.
     pub discount: Option<f64>,
-    notes: Vec<Note>,
+    /// What a log says of its steps.
+    pub log: LogColumns,
+    /// The features of states that have no names: those that the transitions leave, then those
+    /// that they enter.
+    pub(super) own: Option<FeatureRows>,
+    pub(super) notes: Vec<Note>,
     /// The transitions that are left, where some have been left out.
-    kept: Vec<usize>,
+    pub(super) kept: Vec<usize>,
     settled: bool,
 }
 
@@ -83,10 +88,41 @@ impl Process {
             seen: false,
             walk: false,
             discount: None,
+            log: LogColumns::default(),
+            own: None,
             notes: Vec::new(),
             kept: Vec::new(),
             settled: false,
         }
+    }
+
+    /// A log of transitions between states without names, each described by numbers: `features`
+    /// has a row for the state that is left in each transition, and `next` one, of the same
+    /// columns, for the state that is entered, or for state and action.
+    ///
+    /// # Errors
+    /// Unless there is a row of each for every reward.
+    pub fn of_rows(
+        features: FeatureRows,
+        next: &[f64],
+        rewards: Vec<f64>,
+        weights: Option<Vec<f64>>,
+    ) -> Result<Self, Error> {
+        let (t, d) = (rewards.len(), features.names.len());
+        let FeatureRows { names, mut rows } = features;
+        same_length("numbers in the features", rows.len(), t * d)?;
+        same_length("numbers in the features of next states", next.len(), t * d)?;
+        rows.extend_from_slice(next);
+        let moves = Moves {
+            from: (0..t as u32).collect(),
+            next: (t as u32..2 * t as u32).collect(),
+            rewards,
+            weights,
+        };
+        let mut process = Process::new(Vec::new(), ProcessMoves::List(moves));
+        process.own = Some(FeatureRows { names, rows });
+        process.seen = true;
+        Ok(process)
     }
 
     /// Transitions between states by name, in the order of their appearance: first those that are
@@ -129,6 +165,19 @@ impl Process {
         if std::mem::replace(&mut self.settled, true) {
             return Ok(());
         }
+        self.end_at_marks(settings.auto_reset)?;
+        if self.own.is_some() {
+            // Each of the states is another, and is known by its features.
+            return match settings.terminal.first() {
+                Some(name) => Err(PolicyError::NoNames {
+                    parameter: "terminal",
+                    value: name.clone(),
+                    expected: "`done_column=NAME`",
+                }
+                .into()),
+                None => Ok(()),
+            };
+        }
         self.end_at(&settings.terminal)?;
         let mut never_left = settings.never_left;
         if self.walk {
@@ -142,13 +191,18 @@ impl Process {
         self.look_for_never_left(never_left)
     }
 
+    /// The names of the features of transitions that have features of their own.
+    pub fn own_names(&self) -> Option<&[String]> {
+        self.own.as_ref().map(|own| &own.names[..])
+    }
+
     /// What was decided about its states.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// The place of a transition among all that there were.
-    fn place(&self, t: usize) -> usize {
+    pub(super) fn place(&self, t: usize) -> usize {
         self.kept.get(t).copied().unwrap_or(t)
     }
 
@@ -199,31 +253,40 @@ impl Process {
             self.terminal[s] = true;
         }
         let all = std::mem::take(&mut self.moves);
-        let mut moves = all.into_list(self.names.len());
+        let moves = all.into_list(self.names.len());
         let ends = |s: u32| self.terminal[s as usize];
         for t in (0..moves.from.len()).filter(|&t| ends(moves.from[t])) {
             let weight = moves.weights.as_ref().map_or(1.0, |weights| weights[t]);
             let stays = moves.next[t] == moves.from[t] || moves.next[t] == END;
             if weight > 0.0 && (!stays || moves.rewards[t] != 0.0) {
                 let state = self.names[moves.from[t] as usize].clone();
-                return Err(PolicyError::LeavesTerminal { transition: t, state }.into());
+                let transition = self.kept.get(t).copied().unwrap_or(t);
+                return Err(PolicyError::LeavesTerminal { transition, state }.into());
             }
         }
         let kept: Vec<usize> = (0..moves.from.len()).filter(|&t| !ends(moves.from[t])).collect();
         if kept.is_empty() {
             return Err(PolicyError::AllTerminal(terminal.to_vec()).into());
         }
-        if kept.len() < moves.from.len() {
-            moves = Moves {
-                from: kept.iter().map(|&t| moves.from[t]).collect(),
-                next: kept.iter().map(|&t| moves.next[t]).collect(),
-                rewards: kept.iter().map(|&t| moves.rewards[t]).collect(),
-                weights: moves.weights.map(|weights| kept.iter().map(|&t| weights[t]).collect()),
-            };
-            self.kept = kept;
-        }
+        let all = moves.from.len();
         self.moves = ProcessMoves::List(moves);
+        if kept.len() < all {
+            self.keep(kept);
+        }
         Ok(())
+    }
+
+    /// Leaves out all other transitions.
+    pub(super) fn keep(&mut self, kept: Vec<usize>) {
+        let ProcessMoves::List(moves) = &mut self.moves else { return };
+        *moves = Moves {
+            from: kept.iter().map(|&t| moves.from[t]).collect(),
+            next: kept.iter().map(|&t| moves.next[t]).collect(),
+            rewards: kept.iter().map(|&t| moves.rewards[t]).collect(),
+            weights: moves.weights.take().map(|all| kept.iter().map(|&t| all[t]).collect()),
+        };
+        self.log.keep(&kept);
+        self.kept = kept.into_iter().map(|t| self.place(t)).collect();
     }
 
     /// What becomes of states that are entered and never left: whether an episode ends there, or

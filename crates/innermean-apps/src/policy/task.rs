@@ -3,14 +3,18 @@
 
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Fused, Inner, InvalidSetting, Merit, Moves, Mspbe, Objective, Problem,
-    QuadraticForm, Ridged, Solution, Square, StateFeatures, Transitions,
+    AnyRegularizer, Bellman, Inner, Merit, Mspbe, Objective, Fused, QuadraticForm, Ridged,
+    Solution, StateFeatures,
 };
-use serde::Serialize;
 
 use super::closed_form::ClosedForm;
 use super::features::Described;
-use super::{PolicyError, PolicyFeatures, PolicyObjective, PolicySettings, Process, ProcessMoves};
+use super::initial::{Initial, Known};
+use super::model::{Build, Model};
+use super::{
+    Episodes, InitialStates, PolicyAnswer, PolicyError, PolicyFeatures, PolicyObjective,
+    PolicySettings, Process, ProcessMoves,
+};
 use crate::error::Error;
 use crate::run::Task;
 use crate::wording::Note;
@@ -20,7 +24,7 @@ use crate::wording::numbers::grouped;
 pub struct PolicyTask {
     settings: PolicySettings,
     notes: Vec<Note>,
-    /// The names of all states.
+    /// The names of all states; none if they have no names.
     states: Vec<String>,
     /// Where each state stands among those that have features; none if its value is zero.
     places: Vec<Option<u32>>,
@@ -30,41 +34,12 @@ pub struct PolicyTask {
     discount: f64,
     seen: bool,
     visits: Vec<u64>,
+    /// Of a log.
+    episodes: Option<Episodes>,
+    initial: Option<Initial>,
     model: Model,
     regularizer: Ridged<AnyRegularizer>,
 }
-
-/// What theta says about the states.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct PolicyAnswer {
-    /// The names of all states.
-    pub states: Vec<String>,
-    /// Their values, zero where an episode ends.
-    pub values: Vec<f64>,
-    /// `V(s) - E[r + discount V(next)]`; none for a state that no transition leaves.
-    pub residuals: Vec<Option<f64>>,
-    /// For each state, the transitions that leave it, where they were seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visits: Option<Vec<u64>>,
-    /// Over the states that are left.
-    pub mean_squared_residual: f64,
-    /// The answer that linear algebra gives, to hold this one against.
-    pub closed_form: ClosedForm,
-}
-
-/// f and phi.
-enum Model {
-    /// All pairs of states.
-    Dense(Box<Bellman>, Square),
-    /// Few successors for each state.
-    Sparse(Box<Transitions>, Square),
-    /// The projected error, with what it takes to see residuals.
-    Projected { f: Box<Mspbe>, form: Box<QuadraticForm>, features: StateFeatures, moves: Moves },
-}
-
-/// Of a dense matrix: d x d, and two rows of d for each transition.
-const MOST_PROJECTED: usize = 500_000_000;
 
 impl PolicyTask {
     /// The problem of a process: what states are worth under the policy that made its transitions.
@@ -73,6 +48,19 @@ impl PolicyTask {
     /// If it cannot be told where episodes end, a state is not described, values need not be
     /// finite, or settings are out of their range.
     pub fn new(
+        process: Process,
+        features: PolicyFeatures,
+        settings: &PolicySettings,
+    ) -> Result<Self, Error> {
+        Self::starting_at(None, process, features, settings)
+    }
+
+    /// The same, with states whose mean value is asked for.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if initial states are not known, or described by other features.
+    pub fn starting_at(
+        initial: Option<&InitialStates>,
         mut process: Process,
         features: PolicyFeatures,
         settings: &PolicySettings,
@@ -84,19 +72,58 @@ impl PolicyTask {
         if settings.discount.is_none() {
             notes.push(Note::Discount(discount));
         }
+        let episodes = process.episodes();
+        if settings.lambda > 0.0 {
+            match &episodes {
+                None => return Err(PolicyError::NoOrder("`lambda`").into()),
+                Some(episodes) if episodes.count() == 1 && !process.log.has_marks() => {
+                    notes.push(Note::OneEpisode);
+                }
+                Some(_) => {}
+            }
+        }
         let described = features.describe(&mut process, settings)?;
-        let Process { moves, seen, .. } = process;
+        let Process { moves, seen, log, .. } = process;
         let Described { names: states, places, coordinates, features } = described;
-        let visits = visits(&moves, states.len());
+        let visits = visits(&moves, places.len());
         let one_hot = matches!(features, StateFeatures::OneHot { .. });
+        let mut settings = settings.clone();
+        let (objective, note) = choose(&settings, seen && !one_hot, &visits);
+        settings.objective = Some(objective);
+        notes.extend(note);
         let regularizer = settings.bounds().regularizer(features.d())?;
-        let build = Build { states: &states, places: &places, discount };
-        let model = match settings.objective {
+        let from = match (&moves, &episodes) {
+            (ProcessMoves::List(moves), Some(episodes)) => {
+                // Which of the states with features each transition leaves.
+                let place = |&s: &u32| {
+                    if states.is_empty() { s } else { places[s as usize].unwrap_or(END) }
+                };
+                Some((episodes, moves.from.iter().map(place).collect::<Vec<u32>>()))
+            }
+            _ => None,
+        };
+        let known = Known {
+            names: &states,
+            places: &places,
+            features: &features,
+            intercept: settings.intercept,
+            log: from.as_ref().map(|(episodes, from)| (*episodes, &from[..])),
+        };
+        let initial = initial.map(|states| states.found(&known)).transpose()?;
+        let build = Build {
+            states: &states,
+            places: &places,
+            discount,
+            lambda: settings.lambda,
+            ratios: log.ratios.as_deref(),
+            episodes: episodes.as_ref(),
+        };
+        let model = match objective {
             PolicyObjective::Bellman => build.bellman(features, moves)?,
             PolicyObjective::Projected => build.projected(features, moves)?,
         };
         Ok(PolicyTask {
-            settings: settings.clone(),
+            settings,
             notes,
             states,
             places,
@@ -105,17 +132,19 @@ impl PolicyTask {
             discount,
             seen,
             visits,
+            episodes,
+            initial,
             model,
             regularizer,
         })
     }
 
-    /// The settings that it was made with.
+    /// The settings that it was made with, and the objective that was chosen.
     pub fn settings(&self) -> &PolicySettings {
         &self.settings
     }
 
-    /// The names of all states.
+    /// The names of all states; none where the rows of a log are described by their own features.
     pub fn states(&self) -> &[String] {
         &self.states
     }
@@ -140,6 +169,16 @@ impl PolicyTask {
         &self.visits
     }
 
+    /// The episodes of a log. Its transitions are those that are left.
+    pub fn episodes(&self) -> Option<&Episodes> {
+        self.episodes.as_ref()
+    }
+
+    /// The mean of the features of the initial states: their mean value is its product with theta.
+    pub fn initial_features(&self) -> Option<&[f64]> {
+        self.initial.as_ref().map(|initial| &initial.features[..])
+    }
+
     /// How large it is: so many states, features and transitions, and the discount.
     pub fn size(&self) -> String {
         let features = match self.coordinates.len() {
@@ -147,12 +186,16 @@ impl PolicyTask {
             1 => "1 feature".to_owned(),
             d => format!("{} features", grouped(d as u64)),
         };
-        let transitions = if self.seen {
-            let count: u64 = self.visits.iter().sum();
-            format!(" from {} transitions", grouped(count))
-        } else {
-            String::new()
-        };
+        let count: u64 = self.visits.iter().sum();
+        if self.states.is_empty() {
+            return format!(
+                "{} transitions with {features}, discount {}",
+                grouped(count),
+                self.discount
+            );
+        }
+        let transitions =
+            if self.seen { format!(" from {} transitions", grouped(count)) } else { String::new() };
         format!(
             "{} states with {features}{transitions}, discount {}",
             grouped(self.states.len() as u64),
@@ -245,10 +288,34 @@ impl Task for PolicyTask {
             states: self.states.clone(),
             values: self.values(&solution.theta),
             residuals: residuals.iter().map(|r| (!r.is_nan()).then_some(*r)).collect(),
-            visits: self.seen.then(|| self.visits.clone()),
+            visits: (self.seen && !self.states.is_empty()).then(|| self.visits.clone()),
             mean_squared_residual: sum / count,
+            initial: self.initial.as_ref().map(|initial| initial.value(&solution.theta)),
+            episodes: self.episodes.as_ref().map(Episodes::count),
             closed_form: ClosedForm::new(self, &solution.theta),
         })
+    }
+}
+
+/// What is minimised where nothing is said, and a note about states that are seen once: with one
+/// successor for each, the square of the mean Bellman error is the mean of squared TD errors, whose
+/// minimum also keeps their variance low. With `free` features (no value of its own for each state)
+/// this is decided by whether more than half of the transitions leave such a state.
+fn choose(
+    settings: &PolicySettings,
+    free: bool,
+    visits: &[u64],
+) -> (PolicyObjective, Option<Note>) {
+    let once = visits.iter().filter(|count| **count == 1).count();
+    let transitions = visits.iter().sum::<u64>() as usize;
+    let biased = free && 2 * once > transitions;
+    match settings.objective {
+        None if settings.lambda > 0.0 => (PolicyObjective::Projected, None),
+        None if biased => (PolicyObjective::Projected, Some(Note::Projected { once, transitions })),
+        Some(PolicyObjective::Bellman) if biased => {
+            (PolicyObjective::Bellman, Some(Note::DoubleSampling { once, transitions }))
+        }
+        given => (given.unwrap_or_default(), None),
     }
 }
 
@@ -267,84 +334,5 @@ fn visits(moves: &ProcessMoves, states: usize) -> Vec<u64> {
             let rows = probabilities.chunks_exact(states);
             rows.map(|row| row.iter().filter(|p| **p > 0.0).count() as u64).collect()
         }
-    }
-}
-
-/// What building takes.
-struct Build<'a> {
-    states: &'a [String],
-    places: &'a [Option<u32>],
-    discount: f64,
-}
-
-impl Build<'_> {
-    fn bellman(&self, features: StateFeatures, moves: ProcessMoves) -> Result<Model, Error> {
-        let square = Square::new(1.0)?;
-        match (features, moves) {
-            (StateFeatures::Rows { d, rows }, ProcessMoves::Matrix { probabilities, rewards }) => {
-                if self.discount >= 1.0 {
-                    return Err(self.endless(self.states[0].clone()).into());
-                }
-                let f = Bellman::new(d, rows, probabilities, rewards, self.discount)?;
-                Ok(Model::Dense(Box::new(f), square))
-            }
-            (features, moves) => {
-                let moves = self.described(moves.into_list(self.states.len()));
-                let f = Transitions::new(features, moves, self.discount)
-                    .map_err(|error| self.refused(error))?;
-                Ok(Model::Sparse(Box::new(f), square))
-            }
-        }
-    }
-
-    fn projected(&self, features: StateFeatures, moves: ProcessMoves) -> Result<Model, Error> {
-        let moves = self.described(moves.into_list(self.states.len()));
-        let (d, transitions) = (features.d(), moves.from.len());
-        if d * d > MOST_PROJECTED || transitions.saturating_mul(2 * d) > MOST_PROJECTED {
-            return Err(PolicyError::TooLarge { d, transitions }.into());
-        }
-        if self.discount >= 1.0 && matches!(features, StateFeatures::OneHot { .. }) {
-            // Where no end can be reached the equations of LSTD are singular, as those of the
-            // Bellman error are.
-            Transitions::new(features.clone(), moves.clone(), self.discount)
-                .map_err(|error| self.refused(error))?;
-        }
-        let f = Mspbe::of_moves(&features, &moves, self.discount)
-            .map_err(|error| self.refused(error))?;
-        let Problem { inner, merit, .. } =
-            f.problem(0.0).map_err(|_| PolicyError::DependentFeatures { d, transitions })?;
-        Ok(Model::Projected { f: Box::new(inner), form: Box::new(merit), features, moves })
-    }
-
-    /// Transitions between the states that have features.
-    fn described(&self, moves: Moves) -> Moves {
-        let place = |s: u32| if s == END { END } else { self.places[s as usize].unwrap_or(END) };
-        if self.places.iter().enumerate().all(|(s, place)| *place == Some(s as u32)) {
-            return moves;
-        }
-        Moves {
-            from: moves.from.iter().map(|&s| place(s)).collect(),
-            next: moves.next.iter().map(|&s| place(s)).collect(),
-            ..moves
-        }
-    }
-
-    /// The library's reason with the names of states.
-    fn refused(&self, error: InvalidSetting) -> Error {
-        let state = |text: &str| {
-            let place: u32 = text.rsplit("state ").next()?.parse().ok()?;
-            let s = self.places.iter().position(|found| *found == Some(place))?;
-            Some(self.states[s].clone())
-        };
-        match (error.name(), state(error.value())) {
-            ("discount", Some(name)) => self.endless(name).into(),
-            ("weights", Some(name)) => PolicyError::NoWeight(name).into(),
-            ("from", Some(name)) => PolicyError::Unknown(name).into(),
-            _ => error.into(),
-        }
-    }
-
-    fn endless(&self, state: String) -> PolicyError {
-        PolicyError::Endless { discount: self.discount, state }
     }
 }

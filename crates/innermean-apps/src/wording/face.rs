@@ -12,16 +12,22 @@ pub trait Face {
 /// The parameters that errors, notes and advice may name, beside the settings of methods
 /// ([`innermean::Knob`]).
 pub const PARAMETERS: &[&str] = &[
+    "auto_reset",
     "columns",
     "constraint",
     "discount",
+    "done_column",
+    "episode_column",
     "features",
     "gaps",
     "hinge_width",
     "huber_width",
+    "initial_states",
+    "intercept",
     "l1",
     "l2",
     "label",
+    "lambda",
     "link",
     "loss",
     "max_calls",

@@ -91,6 +91,33 @@ pub enum Note {
     NeverLeftBootstrap(Vec<String>),
     /// States of a generated process that its log does not visit.
     Unvisited(usize),
+    /// Most transitions leave a state that is seen once: the projected error is taken.
+    Projected {
+        /// Transitions that leave a state seen once.
+        once: usize,
+        /// All transitions.
+        transitions: usize,
+    },
+    /// The same, where the Bellman error was asked for.
+    DoubleSampling {
+        /// Transitions that leave a state seen once.
+        once: usize,
+        /// All transitions.
+        transitions: usize,
+    },
+    /// The columns of a log that say where episodes end, and in how many steps.
+    Ends {
+        /// Terminal steps.
+        done: Option<(String, usize)>,
+        /// Steps that were cut off, of those that are not terminal.
+        truncated: Option<(String, usize)>,
+    },
+    /// Rows of an automatic reset, which are left out.
+    Resets(usize),
+    /// Steps that were cut off seem to lead to the start of the next episode.
+    CutToStart,
+    /// Nothing says where the episodes of a log end, along which there are traces.
+    OneEpisode,
     /// Gaps that break sequences.
     Gaps(usize),
     /// Parts of sequences that are shorter than an n-gram.
@@ -222,6 +249,48 @@ impl fmt::Display for Note {
             Note::Unvisited(states) => {
                 write!(f, "States that the walk never came to, and that are left out: {states}.")
             }
+            Note::Projected { once, transitions } => write!(
+                f,
+                "{} of {} transitions leave a state that is seen once, where the Bellman error would be the squared TD error, which noise biases (double sampling); so the projected Bellman error is minimised (`objective`).",
+                grouped(*once as u64),
+                grouped(*transitions as u64)
+            ),
+            Note::DoubleSampling { once, transitions } => write!(
+                f,
+                "{} of {} transitions leave a state that is seen once, where the Bellman error is the squared TD error: unless steps are deterministic, noise biases the values (double sampling). `objective=projected` is free of that.",
+                grouped(*once as u64),
+                grouped(*transitions as u64)
+            ),
+            Note::Ends { done, truncated } => {
+                let steps = |count: usize| {
+                    format!("{} step{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+                };
+                let mut parts = Vec::new();
+                if let Some((name, count)) = done {
+                    parts.push(format!(
+                        "Episodes end where column '{name}' is set: {}, after which the value is 0.",
+                        steps(*count)
+                    ));
+                }
+                if let Some((name, count)) = truncated {
+                    parts.push(format!(
+                        "They are cut off where column '{name}' is set: {}, after which the value is that of the next state.",
+                        steps(*count)
+                    ));
+                }
+                f.write_str(&parts.join(" ").replacen("They are", if done.is_some() { "They are" } else { "Episodes are" }, 1))
+            }
+            Note::Resets(rows) => write!(
+                f,
+                "Left out as automatic resets, from the end of an episode to the start of the next: {} rows (`auto_reset`).",
+                grouped(*rows as u64)
+            ),
+            Note::CutToStart => f.write_str(
+                "Steps that were cut off enter the state in which the next row begins. If that is the first of a new episode, their values are wrong: the next state should be the last of the old one.",
+            ),
+            Note::OneEpisode => f.write_str(
+                "Nothing says where episodes end, so that the log is taken as one (`done_column`, `episode_column`).",
+            ),
             Note::Gaps(gaps) => write!(
                 f,
                 "Gaps between steps: {}; no n-gram lies across one (`gaps=ignore`).",

@@ -6,7 +6,7 @@ use clap::Args;
 use innermean::Status;
 use innermean_apps::policy::{PolicySettings, PolicyTask};
 
-use self::features::Features;
+use self::features::Described;
 use self::flags::PolicyFlags;
 use self::read::Known;
 use self::report::PolicyApplication;
@@ -18,6 +18,8 @@ use crate::run::application::{Request, solve};
 mod features;
 pub(crate) mod flags;
 mod generate;
+mod initial;
+mod log;
 mod read;
 mod report;
 
@@ -51,7 +53,12 @@ Evaluate a policy: the value of every state.
 
 The mean is over the transitions that leave state s: those in the log, by their weights, or those of the model, by their probabilities. \
 Where an episode ends, the value is 0. Every state that is left counts once. This is the mean squared Bellman error; --objective projected \
-takes the mean squared projected Bellman error instead, whose minimum is the LSTD solution.
+takes the mean squared projected Bellman error instead, whose minimum is the LSTD solution, or LSTD(lambda) with --lambda.
+
+A state that is seen once has one next state, and the square of its mean error is the squared TD error, whose minimum is biased by the noise \
+of the steps: the double-sampling problem of all logs with continuous states. So where features describe the states of a log and more than \
+half of its transitions leave a state that is seen once, the projected error is the default, and a note says so. --objective bellman takes \
+the other, which is right if steps are deterministic.
 
 Without features every state has a value of its own (one-hot features), and the error can be made zero.
 
@@ -65,6 +72,8 @@ Examples:
   innermean policy log.csv --discount 0.99 --features features.csv --predictions values.csv
   innermean policy --model P.npy --rewards r.npy --discount 0.95 --json
   innermean policy log.csv --never-left terminal --objective projected
+  innermean policy log.csv --features x,y --next-features x2,y2 --intercept --lambda 0.9
+  innermean policy hopper.hdf5 --discount 0.99 --initial-states first
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
@@ -90,8 +99,9 @@ impl PolicyFlags {
         let notes = (std::mem::take(&mut known.notes), std::mem::take(&mut features.notes));
         let (features, source, table) = features.into_parts();
         let process = std::mem::take(&mut known.process);
-        let task = PolicyTask::new(process, features, &settings)
-            .map_err(|error| Features::refused(table.as_ref(), &known, error))?;
+        let initial = initial::initial_states(self, process.own_names())?;
+        let task = PolicyTask::starting_at(initial.as_ref(), process, features, &settings)
+            .map_err(|error| Described::refused(table.as_ref(), &known, error))?;
         let source = match source {
             Some(file) => format!("{}, {file}", known.source),
             None => known.source,

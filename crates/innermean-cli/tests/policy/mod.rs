@@ -2,7 +2,13 @@
 
 mod answers;
 mod bad_input;
+mod chance;
+mod double_sampling;
+mod episodes;
 mod files;
+#[cfg(all(feature = "mat", feature = "parquet"))]
+mod formats;
+mod rows;
 
 use crate::desk::{Desk, number, numbers};
 use serde_json::Value;

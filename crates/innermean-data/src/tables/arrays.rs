@@ -32,6 +32,11 @@ pub(crate) trait ColumnSource {
         None
     }
 
+    /// What was decided about its rows.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A column of numbers; NaN where one is missing.
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError>;
 

@@ -21,6 +21,8 @@ use crate::text::Text;
 pub struct Frame {
     /// Where the table comes from, in words: the file's name, or the generator and its seed.
     pub source: String,
+    /// The names of all columns of the file, also of those that were not asked for.
+    pub columns: Vec<String>,
     /// The number of rows, at least one.
     pub rows: usize,
     /// For each of [`Columns::keys`], the column, or `None` if it is optional and not there.
@@ -96,6 +98,23 @@ impl Limits {
     ) -> Result<Frame, ReadError> {
         frame_of(Source::open(path, *self)?, columns, missing)
     }
+
+    /// The names of the columns of a file that holds arrays or typed columns; none of a text, whose
+    /// header is found by the columns that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_frame`].
+    pub fn column_names(&self, path: &Path) -> Result<Option<Vec<String>>, ReadError> {
+        let source = Source::open(path, *self)?;
+        if source.is_text() {
+            return Ok(None);
+        }
+        match source.content()? {
+            Content::Text(_) => Ok(None),
+            Content::Columns(source) => Ok(Some(source.names().to_vec())),
+        }
+    }
 }
 
 /// [`read_frame`] from bytes; `name` stands for the file in messages and in [`Frame::source`].
@@ -121,6 +140,8 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
             let table = table_of(&mut *source, &chosen)?;
             let mut frame = assemble(table, chosen, missing, source.file())?;
             frame.by_row = true;
+            frame.columns = source.names().to_vec();
+            frame.notes.extend(source.notes());
             if !source.named() {
                 frame.notes.insert(
                     0,
@@ -167,7 +188,8 @@ fn frame_of_text(
     }
     layout.notes.append(&mut chosen.notes);
     chosen.notes = layout.notes;
-    assemble(table, chosen, missing, &file)
+    let frame = assemble(table, chosen, missing, &file)?;
+    Ok(Frame { columns: layout.names, ..frame })
 }
 
 /// The table without what is missing.
@@ -186,6 +208,7 @@ fn assemble(
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
         source: file.to_owned(),
+        columns: Vec::new(),
         rows: table.rows,
         keys: chosen.keys.iter().map(|there| there.and_then(|_| key_columns.next())).collect(),
         numbers: chosen

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! and phi the [`QuadraticForm`] of C, whose rows are the features. For `rho = 0` and a regular A
-//! the minimum is zero, where `A theta = b`: the LSTD solution.
+//! the minimum is zero, where `A theta = b`: the LSTD solution. With eligibility traces ([`Traces`])
+//! `z_t` takes the place of the first `phi_t` in f, A and b, and the minimum is LSTD(lambda).
 
 use std::sync::Arc;
 
@@ -27,6 +28,10 @@ use crate::model::regularizer::Ridge;
 use crate::model::setting::{self, InvalidSetting};
 use crate::problems::transitions::{END, Moves, StateFeatures};
 
+mod traces;
+
+pub use traces::Traces;
+
 /// The f of the projected Bellman error. A value and a product cost `O(d)`; averages come from A
 /// and b, which are kept.
 #[derive(Debug, Clone)]
@@ -34,13 +39,15 @@ pub struct Mspbe {
     d: usize,
     /// `phi_t`, T rows of d
     features: Arc<[f64]>,
+    /// `z_t`, T rows of d: the features themselves unless there are traces
+    traces: Arc<[f64]>,
     /// `phi_t - gamma phi'_t`, T rows of d
     differences: Vec<f64>,
     rewards: Vec<f64>,
     /// A, row by row
     a: Vec<f64>,
     b: Vec<f64>,
-    /// `max_t |phi_t| |phi_t - gamma phi'_t|`
+    /// `max_t |z_t| |phi_t - gamma phi'_t|`
     reach: f64,
     /// What all this was made of, of a problem that is small enough to be looked at in twice the
     /// precision.
@@ -98,11 +105,6 @@ impl Mspbe {
         }
         let differences: Vec<f64> =
             features.iter().zip(next_features).map(|(now, next)| now - discount * next).collect();
-        let (a, b) = moments(d, &features, &differences, &rewards);
-        let rows = features.chunks_exact(d).zip(differences.chunks_exact(d));
-        let reach = rows
-            .map(|(phi, psi)| (norm_squared(phi) * norm_squared(psi)).sqrt())
-            .fold(0.0, f64::max);
         let given = (features.len() <= FEW_NUMBERS).then(|| Given {
             features: features.clone(),
             next_features: next_features.to_vec(),
@@ -110,7 +112,26 @@ impl Mspbe {
             weights: None,
             discount,
         });
-        Ok(Mspbe { d, features: features.into(), differences, rewards, a, b, reach, given })
+        let features: Arc<[f64]> = features.into();
+        Ok(Mspbe {
+            given,
+            ..Self::of_rows(d, Arc::clone(&features), features, differences, rewards)
+        })
+    }
+
+    /// From `phi_t`, `z_t`, `phi_t - gamma phi'_t` and `r_t`.
+    fn of_rows(
+        d: usize,
+        features: Arc<[f64]>,
+        traces: Arc<[f64]>,
+        differences: Vec<f64>,
+        rewards: Vec<f64>,
+    ) -> Self {
+        let (a, b) = moments(d, &traces, &differences, &rewards);
+        let rows = traces.chunks_exact(d).zip(differences.chunks_exact(d));
+        let reach =
+            rows.map(|(z, psi)| (norm_squared(z) * norm_squared(psi)).sqrt()).fold(0.0, f64::max);
+        Mspbe { d, features, traces, differences, rewards, a, b, reach, given: None }
     }
 
     /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t
@@ -217,9 +238,10 @@ impl Mspbe {
         &self.b
     }
 
+    /// `z_t`
     #[inline(always)]
-    fn feature(&self, t: usize) -> &[f64] {
-        &self.features[t * self.d..(t + 1) * self.d]
+    fn trace(&self, t: usize) -> &[f64] {
+        &self.traces[t * self.d..(t + 1) * self.d]
     }
 
     #[inline(always)]
@@ -228,14 +250,9 @@ impl Mspbe {
     }
 }
 
-/// `A = (1/T) sum_t phi_t psi_t'`, row by row, and `b = (1/T) sum_t r_t phi_t` for rows `phi_t` and
+/// `A = (1/T) sum_t z_t psi_t'`, row by row, and `b = (1/T) sum_t r_t z_t` for rows `z_t` and
 /// `psi_t`.
-fn moments(
-    d: usize,
-    features: &[f64],
-    differences: &[f64],
-    rewards: &[f64],
-) -> (Vec<f64>, Vec<f64>) {
+fn moments(d: usize, traces: &[f64], differences: &[f64], rewards: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let t = rewards.len();
     let mut a = vec![0.0; d * (d + 1)];
     // So few blocks that their sums take at most 32 MB together.
@@ -246,11 +263,11 @@ fn moments(
         |range, partial| {
             let (a, b) = partial.split_at_mut(d * d);
             for t in range {
-                let (phi, psi) = (&features[t * d..(t + 1) * d], &differences[t * d..(t + 1) * d]);
-                axpy(rewards[t], phi, b);
+                let (z, psi) = (&traces[t * d..(t + 1) * d], &differences[t * d..(t + 1) * d]);
+                axpy(rewards[t], z, b);
                 // Unit vectors and the like have many zeros.
-                for (row, phi) in a.chunks_exact_mut(d).zip(phi).filter(|(_, phi)| **phi != 0.0) {
-                    axpy(*phi, psi, row);
+                for (row, z) in a.chunks_exact_mut(d).zip(z).filter(|(_, z)| **z != 0.0) {
+                    axpy(*z, psi, row);
                 }
             }
         },
@@ -280,16 +297,16 @@ impl Inner for Mspbe {
         Facts::affine().with_sample(Sample::Shared)
     }
 
-    /// `phi_t (r_t - <phi_t - gamma phi'_t, theta>)`
+    /// `z_t (r_t - <phi_t - gamma phi'_t, theta>)`
     fn value(&self, theta: &[f64], _: usize, t: usize, out: &mut [f64]) {
         let error = self.rewards[t] - dot(self.difference_row(t), theta);
         out.fill(0.0);
-        axpy(error, self.feature(t), out);
+        axpy(error, self.trace(t), out);
     }
 
-    /// `-(phi_t - gamma phi'_t) <phi_t, w>`
+    /// `-(phi_t - gamma phi'_t) <z_t, w>`
     fn add_jac_t(&self, _: &[f64], _: usize, t: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy(-c * dot(self.feature(t), w), self.difference_row(t), out);
+        axpy(-c * dot(self.trace(t), w), self.difference_row(t), out);
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -313,7 +330,7 @@ impl Fused for Mspbe {
     }
 
     fn prefetch(&self, _: usize, t: usize) {
-        prefetch(&self.features, t * self.d, self.d);
+        prefetch(&self.traces, t * self.d, self.d);
         prefetch(&self.differences, t * self.d, self.d);
     }
 

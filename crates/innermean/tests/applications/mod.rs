@@ -7,4 +7,5 @@ mod linear;
 mod linear_answers;
 mod policy_evaluation;
 mod sequences;
+mod traces;
 mod transitions;

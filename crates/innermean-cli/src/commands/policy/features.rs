@@ -13,23 +13,24 @@ use super::read::Known;
 use crate::flags::input::limits;
 
 /// Features, and the table that they come from.
-pub(super) struct Features {
-    rows: PolicyFeatures,
+pub(super) struct Described {
+    pub(super) features: PolicyFeatures,
     pub(super) notes: Vec<String>,
     /// The file.
     source: Option<String>,
     table: Option<Frame>,
 }
 
-impl From<PolicyFeatures> for Features {
+impl From<PolicyFeatures> for Described {
     fn from(features: PolicyFeatures) -> Self {
-        Features { rows: features, notes: Vec::new(), source: None, table: None }
+        Described { features, notes: Vec::new(), source: None, table: None }
     }
 }
 
 /// Whether states have no features but themselves.
 pub(super) fn is_one_hot(flags: &PolicyFlags, known: &Known) -> bool {
     match flags.features {
+        _ if known.own => false,
         None => known.features.is_none(),
         Some(FeatureChoice::OneHot) => true,
         _ => false,
@@ -37,7 +38,10 @@ pub(super) fn is_one_hot(flags: &PolicyFlags, known: &Known) -> bool {
 }
 
 /// Features as they were asked for, or as they belong to the process, whose ends are known.
-pub(super) fn features(flags: &PolicyFlags, known: &mut Known) -> Result<Features> {
+pub(super) fn features(flags: &PolicyFlags, known: &mut Known) -> Result<Described> {
+    if known.own {
+        return Ok(PolicyFeatures::Own.into());
+    }
     Ok(match (&flags.features, known.features.take()) {
         (Some(FeatureChoice::File(path)), _) => return from_file(flags, path, known),
         (Some(FeatureChoice::Random(d)), own) => {
@@ -50,7 +54,7 @@ pub(super) fn features(flags: &PolicyFlags, known: &mut Known) -> Result<Feature
     })
 }
 
-impl Features {
+impl Described {
     /// A refusal with its place in the table.
     pub(super) fn refused(table: Option<&Frame>, known: &Known, error: Error) -> anyhow::Error {
         let (Error::Policy(refused), Some(frame)) = (&error, table) else {
@@ -97,7 +101,7 @@ fn random(d: usize, states: usize, flags: &PolicyFlags) -> FeatureRows {
     }
 }
 
-fn from_file(flags: &PolicyFlags, path: &Path, known: &Known) -> Result<Features> {
+fn from_file(flags: &PolicyFlags, path: &Path, known: &Known) -> Result<Described> {
     if is_array(path) {
         if let Some(flag) = flags.columns.of_features().filter(|flag| *flag != "--missing") {
             bail!(
@@ -139,11 +143,11 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &Known) -> Result<Features
             rows: std::mem::take(&mut frame.features),
         },
     };
-    Ok(Features { rows, notes, source, table: Some(frame) })
+    Ok(Described { features, notes, source, table: Some(frame) })
 }
 
 /// A row for each state in the order of the states, which are then numbers from 0 on.
-fn from_matrix(path: &Path, known: &Known) -> Result<Features> {
+fn from_matrix(path: &Path, known: &Known) -> Result<Described> {
     let matrix = limits().read_matrix(path)?;
     let row = |name: &String| name.parse::<usize>().ok().filter(|row| *row < matrix.rows);
     let (d, process) = (matrix.columns, &known.process);
@@ -161,7 +165,7 @@ fn from_matrix(path: &Path, known: &Known) -> Result<Features> {
     }
     let names = (1..=matrix.columns).map(|l| format!("feature {l}")).collect();
     let features = PolicyFeatures::Rows(FeatureRows { names, rows: values });
-    Ok(Features { source: Some(path.display().to_string()), ..features.into() })
+    Ok(Described { source: Some(path.display().to_string()), ..features.into() })
 }
 
 fn is_array(path: &Path) -> bool {

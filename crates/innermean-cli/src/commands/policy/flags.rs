@@ -4,16 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_apps::policy::{NeverLeft, PolicyObjective, PolicySettings};
+use innermean_apps::policy::{AutoReset, NeverLeft, PolicyObjective, PolicySettings};
 use serde::Serialize;
 
-use crate::flags::columns::FeatureFlags;
-use crate::flags::input::fits_into_memory;
 use crate::flags::number;
 use crate::flags::regularizer::RegularizerFlags;
 use crate::flags::spelling::by_name;
+
+mod check;
+mod columns;
+
+pub(crate) use columns::ColumnFlags;
 
 /// What is evaluated, shared with `compare policy`.
 #[expect(clippy::doc_markdown, reason = "help is no markdown")]
@@ -21,7 +23,8 @@ use crate::flags::spelling::by_name;
 #[command(next_help_heading = "Problem")]
 pub(crate) struct PolicyFlags {
     /// A log of transitions: a row for each, with columns state, next_state (empty where an episode
-    /// ends), reward and, if there is one, weight [default: a generated process]
+    /// ends), reward and, if there are such, weight, done and truncated; or a file of D4RL or Minari
+    /// (HDF5) [default: a generated process]
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 
@@ -38,20 +41,40 @@ pub(crate) struct PolicyFlags {
     pub(crate) generator: GeneratorFlags,
 
     /// What describes a state: one-hot (a value of its own for each), D (so many random numbers, of
-    /// a generated process) or a file with a row for each state [default: one-hot; those that
-    /// belong to a generated process]
-    #[arg(long, value_name = "one-hot|D|FILE")]
+    /// a generated process), a file with a row for each state, or, with --next-features, columns of
+    /// the log [default: one-hot; those that belong to a generated process]
+    #[arg(long, value_name = "one-hot|D|FILE|COLUMNS")]
     pub(crate) features: Option<FeatureChoice>,
+
+    /// The columns of the log that describe the next state, in the order of those that --features
+    /// names, with commas between them; states need no names then
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "features")]
+    pub(crate) next_features: Vec<String>,
+
+    /// Add a coordinate to the features that is 1 in every state
+    #[arg(long)]
+    pub(crate) intercept: bool,
 
     /// The weight of what comes a step later, from 0 to 1; 1 only where every state leads to an end
     /// [default: 0.9; that of a generated process]
     #[arg(long, value_name = "WEIGHT", value_parser = number::non_negative, allow_hyphen_values = true)]
     pub(crate) discount: Option<f64>,
 
-    /// What is minimised
-    #[arg(long, value_name = "WHICH", default_value = "bellman")]
+    /// What is minimised [default: bellman; projected with --lambda, and where features describe
+    /// the states of a log and more than half of its transitions leave a state that is seen once]
+    #[arg(long, value_name = "WHICH")]
     #[arg(value_parser = by_name::<PolicyObjective>())]
-    pub(crate) objective: PolicyObjective,
+    pub(crate) objective: Option<PolicyObjective>,
+
+    /// Eligibility traces along the episodes of a log, from 0 (TD) to 1 (Monte Carlo): LSTD(lambda)
+    #[arg(long, value_name = "LAMBDA", default_value = "0", value_parser = number::non_negative, allow_hyphen_values = true)]
+    pub(crate) lambda: f64,
+
+    /// Also print the mean value of these states: first (of every episode of the log), names with
+    /// commas between them, or a file of states, with the columns of --features if these are
+    /// columns of the log
+    #[arg(long, value_name = "first|NAMES|FILE")]
+    pub(crate) initial_states: Option<String>,
 
     /// States that end an episode, with value 0; may be given several times, and with commas
     /// between names
@@ -61,6 +84,10 @@ pub(crate) struct PolicyFlags {
     /// What to make of states that are entered and never left
     #[arg(long, value_name = "WHAT", default_value = "error", value_parser = by_name::<NeverLeft>())]
     pub(crate) never_left: NeverLeft,
+
+    /// What the row behind the end of an episode is
+    #[arg(long, value_name = "WHAT", default_value = "detect", value_parser = by_name::<AutoReset>())]
+    pub(crate) auto_reset: AutoReset,
 
     #[command(flatten)]
     pub(crate) columns: ColumnFlags,
@@ -105,36 +132,6 @@ pub(crate) struct GeneratorFlags {
     /// The seed of the process; --seed is that of the run
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = number::seed, allow_hyphen_values = true)]
     pub(crate) data_seed: u64,
-}
-
-/// Where things stand in files.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Columns")]
-pub(crate) struct ColumnFlags {
-    /// The column of the state that a transition leaves, by name or by number from 1
-    #[arg(long, value_name = "COLUMN", default_value = "state")]
-    pub(crate) state_column: String,
-
-    /// The column of the state that it enters
-    #[arg(long, value_name = "COLUMN", default_value = "next_state")]
-    pub(crate) next_column: String,
-
-    /// The column of the reward
-    #[arg(long, value_name = "COLUMN", default_value = "reward")]
-    pub(crate) reward_column: String,
-
-    /// The column of a transition's weight, or of its probability in a model [default: weight if
-    /// there is one; probability]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) weight_column: Option<String>,
-
-    /// The column of the state in the file of features [default: as --state-column]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) feature_key: Option<String>,
-
-    /// Those of the file of features.
-    #[command(flatten)]
-    pub(crate) features: FeatureFlags,
 }
 
 /// Which process is generated.
@@ -243,12 +240,6 @@ impl FromStr for GridSize {
     }
 }
 
-/// P and the rewards of a random process are dense: this many states take 40 GB.
-const MOST_DENSE_STATES: usize = 50_000;
-const MOST_STATES: usize = 100_000_000;
-const MOST_FEATURES: usize = 10_000;
-const MOST_TRANSITIONS: usize = 1_000_000_000;
-
 impl From<&PolicyFlags> for PolicySettings {
     fn from(flags: &PolicyFlags) -> Self {
         let mut settings = PolicySettings::default();
@@ -256,6 +247,9 @@ impl From<&PolicyFlags> for PolicySettings {
         settings.objective = flags.objective;
         settings.terminal.clone_from(&flags.terminal);
         settings.never_left = flags.never_left;
+        settings.lambda = flags.lambda;
+        settings.intercept = flags.intercept;
+        settings.auto_reset = flags.auto_reset;
         settings.constraint = flags.regularizer.constraint;
         settings.penalty = flags.regularizer.penalty.into();
         settings
@@ -265,138 +259,39 @@ impl From<&PolicyFlags> for PolicySettings {
 impl PolicyFlags {
     /// The files that are read.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
-        let features = match &self.features {
-            Some(FeatureChoice::File(path)) => Some(path),
+        let own = [&self.log, &self.model, &self.rewards];
+        let own = own.into_iter().flatten().map(PathBuf::as_path);
+        own.chain(self.feature_file()).chain(self.initial_file()).collect()
+    }
+
+    /// The file of features.
+    pub(crate) fn feature_file(&self) -> Option<&Path> {
+        match &self.features {
+            Some(FeatureChoice::File(path)) if self.next_features.is_empty() => Some(path),
             _ => None,
+        }
+    }
+
+    /// The columns of the log that are features.
+    pub(crate) fn feature_columns(&self) -> Option<Vec<String>> {
+        let text = match &self.features {
+            _ if self.next_features.is_empty() => return None,
+            None => return Some(Vec::new()),
+            Some(FeatureChoice::OneHot) => "one-hot".to_owned(),
+            Some(FeatureChoice::Random(d)) => d.to_string(),
+            Some(FeatureChoice::File(path)) => path.to_string_lossy().into_owned(),
         };
-        [self.log.as_ref(), self.model.as_ref(), self.rewards.as_ref(), features]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        Some(text.split(',').map(|name| name.trim().to_owned()).collect())
+    }
+
+    /// The file of initial states.
+    pub(crate) fn initial_file(&self) -> Option<&Path> {
+        let path = self.initial_states.as_deref().filter(|text| *text != "first").map(Path::new);
+        path.filter(|path| path.is_file())
     }
 
     /// Whether nobody gave a file.
     pub(crate) fn generated(&self) -> bool {
         self.log.is_none() && self.model.is_none()
-    }
-
-    /// Sizes that fit into memory, and nothing that would be ignored.
-    pub(crate) fn check(&self) -> Result<()> {
-        let GeneratorFlags { states, successors, feature_kind, grid, policy, transitions, .. } =
-            &self.generator;
-        let random = if let Some(FeatureChoice::Random(d)) = self.features { d } else { 0 };
-        let dense = self.generator.generate.unwrap_or(Generator::Random) == Generator::Random;
-        let most = if dense && successors.is_none() { MOST_DENSE_STATES } else { MOST_STATES };
-        let pairs = states.unwrap_or(0).saturating_mul(successors.unwrap_or(0));
-        let sizes = [
-            ("states", states.unwrap_or(0), most),
-            ("successors", if pairs > MOST_TRANSITIONS { pairs } else { 0 }, MOST_TRANSITIONS),
-            ("features", random, MOST_FEATURES),
-            ("transitions", transitions.unwrap_or(0), MOST_TRANSITIONS),
-        ];
-        if let Some((flag, given, most)) = sizes.into_iter().find(|(_, given, most)| given > most) {
-            bail!("--{flag} {given}: expected at most {most}, for all of it is kept in memory");
-        }
-        let pairs = if dense && successors.is_none() {
-            states.unwrap_or(0)
-        } else {
-            successors.unwrap_or(2)
-        };
-        let counts = format!("--states {}", states.unwrap_or(0));
-        // A probability, a reward and a place for each pair of states that may follow each other.
-        fits_into_memory(&counts, &[3, states.unwrap_or(0), pairs])?;
-        let walk = transitions.unwrap_or(0);
-        fits_into_memory(&format!("--transitions {walk}"), &[3, walk])?;
-        if let Some(GridSize { rows, columns }) = *grid {
-            // Names, transitions and rewards of a cell.
-            fits_into_memory(&format!("--grid {rows}x{columns}"), &[rows, columns, 50])?;
-        }
-        if random > 0 {
-            let states = states.unwrap_or(grid.map_or(0, |grid| grid.rows * grid.columns));
-            fits_into_memory(
-                &format!("--features {random} of {states} states"),
-                &[random, states],
-            )?;
-        }
-        PolicySettings::from(self).check()?;
-        // What belongs to some processes alone.
-        let generator = self.generator.generate.unwrap_or(Generator::Random);
-        let idle = [
-            (
-                "--states",
-                states.is_some(),
-                matches!(generator, Generator::Random | Generator::Walk),
-            ),
-            ("--successors", successors.is_some(), generator == Generator::Random),
-            (
-                "--feature-kind",
-                feature_kind.is_some(),
-                random > 0 || generator == Generator::Random,
-            ),
-            ("--grid", grid.is_some(), generator == Generator::Grid),
-            ("--policy", policy.is_some(), generator == Generator::Grid),
-            ("--transitions", transitions.is_some(), true),
-        ];
-        for (flag, given, used) in idle {
-            if given && !self.generated() {
-                bail!("{flag} does nothing with a file; expected it with a generated process");
-            }
-            if given && !used {
-                let name = generator
-                    .to_possible_value()
-                    .map_or(String::new(), |v| v.get_name().to_owned());
-                bail!(
-                    "{flag} does nothing with --generate {name}; see --help for what it belongs to"
-                );
-            }
-        }
-        if random > 0 && !self.generated() {
-            bail!(
-                "--features {random}: random features are for generated processes; expected one-hot or a file (./{random} for one of that name)"
-            );
-        }
-        self.refuse_idle_columns()
-    }
-
-    /// A flag that was given and speaks of nothing but a table of transitions.
-    pub(super) fn of_transitions_alone(&self) -> Option<&'static str> {
-        let ColumnFlags { state_column, next_column, reward_column, weight_column, .. } =
-            &self.columns;
-        let described = matches!(self.features, Some(FeatureChoice::File(_)));
-        let given = [
-            // It names the state in the file of features too.
-            ("--state-column", state_column != "state" && !described),
-            ("--next-column", next_column != "next_state"),
-            ("--reward-column", reward_column != "reward"),
-            ("--weight-column", weight_column.is_some()),
-        ];
-        given.into_iter().find_map(|(flag, given)| given.then_some(flag))
-    }
-
-    /// Columns of files that there are not.
-    fn refuse_idle_columns(&self) -> Result<()> {
-        let columns = &self.columns;
-        let described = matches!(self.features, Some(FeatureChoice::File(_)));
-        if self.generated()
-            && let Some(flag) = self.of_transitions_alone()
-        {
-            bail!("{flag} does nothing without a file; expected LOG or --model FILE");
-        }
-        match columns.of_features() {
-            // Missing values may stand in either file.
-            Some("--missing") if !self.generated() => Ok(()),
-            Some(flag) if !described => {
-                bail!("{flag} does nothing without a file of features; expected --features FILE")
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl ColumnFlags {
-    /// A flag that was given and speaks of the file of features.
-    pub(super) fn of_features(&self) -> Option<&'static str> {
-        self.feature_key.as_ref().map(|_| "--feature-key").or(self.features.given())
     }
 }

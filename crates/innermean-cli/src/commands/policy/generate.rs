@@ -59,7 +59,7 @@ impl Known {
         let mut process = policy::Process::new(states, ProcessMoves::List(moves));
         process.terminal = terminal;
         (process.seen, process.walk, process.discount) = (seen, seen, Some(discount));
-        Known { process, source, features, notes: Vec::new(), frame: None }
+        Known { process, source, features, notes: Vec::new(), frame: None, own: false }
     }
 
     /// The paper's random process, of which all transitions are possible.
@@ -79,7 +79,7 @@ impl Known {
         });
         // The projected error is one of transitions that were seen, unless somebody asks for
         // others.
-        let default = (flags.objective == PolicyObjective::Projected).then_some(TRANSITIONS);
+        let default = (flags.objective == Some(PolicyObjective::Projected)).then_some(TRANSITIONS);
         let log = generator.transitions.or(default).map(|t| (t, mdp.log(t, generator.data_seed)));
         let (moves, seen, source) = match log {
             None => {
@@ -104,6 +104,13 @@ impl Known {
             names: (1..=d).map(|l| format!("feature {l}")).collect(),
             rows: mdp.features,
         };
-        Known { process, source, features: Some(features), notes: Vec::new(), frame: None }
+        Known {
+            process,
+            source,
+            features: Some(features),
+            notes: Vec::new(),
+            frame: None,
+            own: false,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Logs and models from files.
+//! Models from files, and what is known of a process, wherever it comes from.
 
 use std::path::Path;
 
@@ -23,6 +23,8 @@ pub(super) struct Known {
     pub(super) notes: Vec<String>,
     /// The file that transitions come from, for messages.
     pub(super) frame: Option<Frame>,
+    /// Whether the transitions have features of their own.
+    pub(super) own: bool,
 }
 
 /// How far the sum of a state's probabilities may lie from 1: rounding, also of numbers written in
@@ -64,27 +66,6 @@ impl Known {
             Some(Place::Transition(t)) => refused_at(self.place(t), &error),
             _ => error.into(),
         }
-    }
-
-    /// Transitions that were seen.
-    fn log(flags: &PolicyFlags, path: &Path) -> Result<Self> {
-        let weight = match &flags.columns.weight_column {
-            Some(name) => Ask::required(name),
-            None => Ask::optional("weight"),
-        };
-        let numbers = vec![Ask::required(&flags.columns.reward_column), weight];
-        let mut frame = read(path, flags, numbers)?;
-        let mut numbers = std::mem::take(&mut frame.numbers).into_iter();
-        let rewards = numbers.next().flatten().unwrap_or_default();
-        let weights = numbers.next().flatten();
-        if let Some(weights) = &weights
-            && let Some(t) = weights.iter().position(|w| *w < 0.0)
-        {
-            bail!("{}: a weight of {}; expected a number, 0 or above", frame.place(t), weights[t]);
-        }
-        let mut known = Self::of_frame(frame, rewards, weights);
-        known.process.seen = true;
-        Ok(known)
     }
 
     /// Transitions with their probabilities, or a matrix of these.
@@ -134,17 +115,21 @@ impl Known {
     }
 
     /// Transitions from one column of states to the other.
-    fn of_frame(mut frame: Frame, rewards: Vec<f64>, weights: Option<Vec<f64>>) -> Self {
+    pub(super) fn of_frame(mut frame: Frame, rewards: Vec<f64>, weights: Option<Vec<f64>>) -> Self {
         let mut keys = std::mem::take(&mut frame.keys).into_iter();
         let from = keys.next().flatten().unwrap_or_default();
         let next = keys.next().flatten().unwrap_or_default();
-        let process = Process::of_transitions(from, &next, rewards, weights);
+        Self::of_process(frame, Process::of_transitions(from, &next, rewards, weights))
+    }
+
+    /// A process that was read from a table.
+    pub(super) fn of_process(mut frame: Frame, process: Process) -> Self {
         let mut notes = std::mem::take(&mut frame.notes);
         if frame.dropped.rows > 0 {
             notes.push(format!("Rows left out because of missing values: {}.", frame.dropped.rows));
         }
         let source = frame.source.clone();
-        Known { process, source, features: None, notes, frame: Some(frame) }
+        Known { process, source, features: None, notes, frame: Some(frame), own: false }
     }
 
     fn check_sums(&self) -> Result<()> {
@@ -236,6 +221,7 @@ impl Known {
             features: None,
             notes: vec!["The states of a matrix are called by their rows, from 0 on.".to_owned()],
             frame: None,
+            own: false,
         })
     }
 }

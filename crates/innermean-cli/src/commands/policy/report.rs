@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use innermean::Solution;
-use innermean_apps::policy::{ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask};
+use innermean_apps::policy::{
+    AutoReset, ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask,
+};
 use innermean_apps::run::Task;
 use innermean_apps::wording::Note;
 use serde::Serialize;
@@ -27,6 +29,10 @@ pub(super) struct PolicyApplication<'a> {
 #[derive(Serialize)]
 pub(super) struct Settings<'a> {
     objective: PolicyObjective,
+    lambda: f64,
+    intercept: bool,
+    auto_reset: AutoReset,
+    initial_states: Option<&'a str>,
     discount: f64,
     features: &'static str,
     generate: Option<Generator>,
@@ -88,7 +94,11 @@ impl Application for PolicyApplication<'_> {
         let flags = self.flags;
         let generated = flags.generated();
         Settings {
-            objective: flags.objective,
+            objective: self.task().settings().objective.unwrap_or_default(),
+            lambda: flags.lambda,
+            intercept: flags.intercept,
+            auto_reset: flags.auto_reset,
+            initial_states: flags.initial_states.as_deref(),
             discount: self.task().discount(),
             features: if self.task().is_one_hot() { "one-hot" } else { "rows" },
             generate: generated.then(|| flags.generator.generate.unwrap_or(Generator::Random)),
@@ -108,18 +118,32 @@ impl Application for PolicyApplication<'_> {
         solution: &'a Solution,
         page: &mut Page<'a>,
     ) {
-        let heading = Heading { name: "state", number: "value", sum: false };
-        page.numbers(heading, &answer.states, &answer.values);
+        let has_names = !answer.states.is_empty();
+        if has_names {
+            let heading = Heading { name: "state", number: "value", sum: false };
+            page.numbers(heading, &answer.states, &answer.values);
+        }
         if !self.task().is_one_hot() {
             let heading = Heading { name: "feature", number: "theta", sum: false };
             page.numbers(heading, self.coordinates(), &solution.theta);
         }
         let facts = &mut page.facts;
         let left = answer.residuals.iter().flatten().count() as u64;
+        if let Some(initial) = &answer.initial {
+            let states = grouped(initial.states as u64);
+            let what = if initial.states == 1 { "state" } else { "states" };
+            let value = significant(initial.value, 6);
+            facts.line("initial value", &format!("{value} in the mean over {states} {what}"));
+        }
+        let (label, what) = if has_names {
+            ("squared residual", "states that are left")
+        } else {
+            ("squared TD error", "transitions")
+        };
         facts.line(
-            "squared residual",
+            label,
             &format!(
-                "{} in the mean over {} states that are left",
+                "{} in the mean over {} {what}",
                 significant(answer.mean_squared_residual, 6),
                 grouped(left)
             ),
@@ -147,11 +171,19 @@ impl Application for PolicyApplication<'_> {
     }
 
     fn predicts_texts(&self) -> Option<&str> {
-        Some("state")
+        (!self.task().states().is_empty()).then_some("state")
     }
 
     fn predictions(&self, answer: &PolicyAnswer, _: &Solution) -> Result<OutTable> {
         let residuals = answer.residuals.iter().map(|r| r.unwrap_or(f64::NAN)).collect();
+        if answer.states.is_empty() {
+            return Ok(OutTable {
+                columns: vec![
+                    ("value".to_owned(), OutColumn::Numbers(answer.values.clone())),
+                    ("residual".to_owned(), OutColumn::Numbers(residuals)),
+                ],
+            });
+        }
         let count = if self.task().is_seen() { "visits" } else { "successors" };
         Ok(OutTable {
             columns: vec![

@@ -1,0 +1,56 @@
+"""Makes d4rl.hdf5, d4rl_bare.hdf5 and minari.hdf5 beside it: python make_logs.py (numpy, h5py).
+
+Three episodes of 3, 2 and 3 steps; the second is cut off, the others end. In step t of episode e one
+observes [t + 1, e^2 + t^2 / 2], the action is t / 4 and the reward e - t.
+"""
+
+import h5py
+import numpy as np
+
+LENGTHS = [3, 2, 3]
+CUT = [1]
+
+
+def observed(e, t):
+    return [t + 1.0, e * e + 0.5 * t * t]
+
+
+steps = [(e, t) for e, length in enumerate(LENGTHS) for t in range(length)]
+last = [t + 1 == LENGTHS[e] for e, t in steps]
+terminal = np.array([end and e not in CUT for (e, _), end in zip(steps, last)])
+cut = np.array([end and e in CUT for (e, _), end in zip(steps, last)])
+arrays = {
+    "observations": np.array([observed(e, t) for e, t in steps], dtype="float32"),
+    "next_observations": np.array([observed(e, t + 1) for e, t in steps], dtype="float32"),
+    "actions": np.array([[t / 4] for _, t in steps], dtype="float32"),
+    "rewards": np.array([e - t for e, t in steps], dtype="float32"),
+    "terminals": terminal,
+    "timeouts": cut,
+}
+
+
+def d4rl(path, names):
+    with h5py.File(path, "w") as file:
+        for name in names:
+            file.create_dataset(name, data=arrays[name], compression="gzip")
+        file.create_dataset("infos/qpos", data=np.zeros((len(steps), 2)))
+        file.create_dataset("metadata/algorithm", data=np.bytes_("none"))
+
+
+d4rl("d4rl.hdf5", list(arrays))
+d4rl("d4rl_bare.hdf5", [name for name in arrays if name != "next_observations"])
+
+with h5py.File("minari.hdf5", "w") as file:
+    # Not in the order of their numbers.
+    for e, length in reversed(list(enumerate(LENGTHS))):
+        group = file.create_group(f"episode_{e}")
+        group.attrs["total_steps"] = length
+        group["observations"] = np.array([observed(e, t) for t in range(length + 1)])
+        group["actions"] = np.array([[t / 4] for t in range(length)])
+        group["rewards"] = np.array([float(e - t) for t in range(length)])
+        group["terminations"] = np.array([t + 1 == length and e not in CUT for t in range(length)])
+        group["truncations"] = np.array([t + 1 == length and e in CUT for t in range(length)])
+        group["infos/step"] = np.arange(length + 1)
+
+with h5py.File("other.hdf5", "w") as file:
+    file["x"] = np.arange(3.0)
