@@ -24,7 +24,7 @@ mod task;
 
 pub use classes::Classes;
 pub use data::{LinearData, LinearError, Rows, Target};
-pub use fit::{LinearFit, probability};
+pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;
 pub use task::{LinearAnswer, LinearProblem, LinearSettings, LinearTask};
 

@@ -3,6 +3,7 @@
 pub(crate) mod grid;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod model;
 pub(crate) mod named_numbers;
 pub(crate) mod predictions;
 pub(crate) mod progress;

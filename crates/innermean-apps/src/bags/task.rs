@@ -161,6 +161,11 @@ impl BagTask {
         self.loss
     }
 
+    /// The units of the run.
+    pub(crate) fn scaling(&self) -> &Scaling {
+        &self.scaling
+    }
+
     /// Groups and labels.
     pub fn data(&self) -> &BagData {
         &self.data
@@ -244,7 +249,7 @@ impl Task for BagTask {
         let predictions = if self.features.is_empty() {
             Vec::new()
         } else {
-            self.model.predictions(&self.features, &z)?
+            self.model.predictions(link, &self.features, &z)?
         };
         let row_labels = data.row_labels.as_ref().filter(|_| !predictions.is_empty());
         Ok(BagAnswer {

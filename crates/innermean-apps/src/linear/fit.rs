@@ -1,6 +1,7 @@
 //! How well an answer fits the rows that it comes from.
 
 use innermean::elementary::Elementary;
+use innermean_data::OutColumn;
 use serde::Serialize;
 
 use super::{Loss, Target};
@@ -66,6 +67,29 @@ impl LinearFit {
             }
         }
     }
+}
+
+/// What scores predict: numbers, or classes with their scores and, where scores are log odds, the
+/// probability of the second class.
+pub fn predicted_columns(
+    classes: &[String],
+    loss: Loss,
+    scores: &[f64],
+) -> Vec<(String, OutColumn)> {
+    let named = |name: &str, column| (name.to_owned(), column);
+    let [negative, positive] = classes else {
+        return vec![named("prediction", OutColumn::Numbers(scores.to_vec()))];
+    };
+    let class = |score: &f64| if *score > 0.0 { positive.clone() } else { negative.clone() };
+    let mut columns = vec![
+        named("prediction", OutColumn::Texts(scores.iter().map(class).collect())),
+        named("score", OutColumn::Numbers(scores.to_vec())),
+    ];
+    if loss == Loss::Logistic {
+        let probabilities = scores.iter().map(|score| probability(*score)).collect();
+        columns.push(named("probability", OutColumn::Numbers(probabilities)));
+    }
+    columns
 }
 
 /// The probability of the positive class.

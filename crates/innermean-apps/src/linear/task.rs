@@ -158,6 +158,11 @@ impl LinearTask {
         self.width
     }
 
+    /// The units of the run.
+    pub(crate) fn scaling(&self) -> &Scaling {
+        &self.scaling
+    }
+
     /// Whether rows are kept sparse.
     pub fn is_sparse(&self) -> bool {
         self.problem.inner.support(0).is_some()
@@ -165,12 +170,9 @@ impl LinearTask {
 
     /// `<x_i, theta> + intercept` for all rows.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let mut scores = vec![0.0; self.data.len()];
-        self.problem.inner.means(&self.scaling.scaled(theta), &mut scores);
-        for (score, offset) in scores.iter_mut().zip(self.problem.inner.offsets()) {
-            *score -= offset;
-        }
-        scores
+        // Without the offsets, whose addition would round them.
+        let z = self.scaling.scaled(theta);
+        (0..self.data.len()).map(|i| self.problem.inner.row(i, 0).dot(&z)).collect()
     }
 
     /// Whether coefficients grow without end.

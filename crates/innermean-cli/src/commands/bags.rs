@@ -14,6 +14,7 @@ use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::run::application::{Request, solve};
 
@@ -41,6 +42,9 @@ pub(crate) struct BagsArgs {
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
 
     #[command(flatten)]
     output: OutputFlags,
@@ -168,9 +172,10 @@ impl From<&ProblemFlags> for BagSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
-    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, .. } = args;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
-    let request = Request::new(solver, output, inputs, predictions)?;
+    let request = Request::new(solver, &args.output, inputs, predictions)?
+        .keeping("--model", args.model.model.as_ref())?;
     let settings = BagSettings::from(flags);
     settings.loss()?;
     let read = if let Some(file) = file {

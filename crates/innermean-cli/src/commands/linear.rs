@@ -9,6 +9,7 @@ use innermean_apps::linear::{LinearSettings, LinearTask, Loss};
 use serde::Serialize;
 
 use self::data::Read;
+pub(crate) use self::data::format_of;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
@@ -17,6 +18,7 @@ use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::run::application::{Request, solve};
 
@@ -43,6 +45,9 @@ pub(crate) struct LinearArgs {
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
 
     #[command(flatten)]
     output: OutputFlags,
@@ -167,8 +172,10 @@ impl From<&ProblemFlags> for LinearSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
-    let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
-    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
+    let LinearArgs { file, columns, problem: flags, generated, solver, output, .. } = args;
+    let inputs = file.as_deref().into_iter().collect();
+    let request = Request::new(solver, output, inputs, &args.predictions)?
+        .keeping("--model", args.model.model.as_ref())?;
     let settings = LinearSettings::from(flags);
     settings.check()?;
     let read = if let Some(file) = file {

@@ -85,6 +85,8 @@ pub(crate) struct Chosen {
     pub(crate) numbers: Vec<Option<usize>>,
     /// The names of the matrix' columns.
     pub(crate) features: Vec<String>,
+    /// The names of all columns.
+    pub(crate) columns: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -166,7 +168,8 @@ impl Columns {
         let is_feature = |(_, role): &(&String, &Role)| matches!(role, Role::Value | Role::Other);
         let features =
             header.names.iter().zip(&roles).filter(is_feature).map(|(n, _)| n.clone()).collect();
-        Ok(Chosen { roles, keys, numbers, features, notes })
+        let columns = header.names.to_vec();
+        Ok(Chosen { roles, keys, numbers, features, columns, notes })
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Frame {
     pub feature_names: Vec<String>,
     /// Row after row: feature `k` of row `i` is `features[i * feature_names.len() + k]`.
     pub features: Vec<f64>,
+    /// The names of all columns of the file, asked for or not.
+    pub columns: Vec<String>,
     /// What was left out because of missing values.
     pub dropped: Dropped,
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
@@ -44,8 +46,14 @@ impl Frame {
     /// Where row `row`, from 0, stands, for messages: `file, line 17`, or `file, row 17` where
     /// there are no lines.
     pub fn place(&self, row: usize) -> String {
-        let unit = if self.by_row { "row" } else { "line" };
-        format!("{}, {unit} {}", self.source, self.lines.line(row))
+        let (unit, number) = self.line(row);
+        format!("{}, {unit} {number}", self.source)
+    }
+
+    /// The number of row `row` in the file, from 1, and what is counted: `line`, or `row` where
+    /// there are no lines.
+    pub fn line(&self, row: usize) -> (&'static str, usize) {
+        (if self.by_row { "row" } else { "line" }, self.lines.line(row))
     }
 
     /// The features of row `row`.
@@ -194,6 +202,7 @@ fn assemble(
             .map(|there| there.and_then(|_| number_columns.next()))
             .collect(),
         feature_names: chosen.features,
+        columns: chosen.columns,
         features: table.values,
         dropped,
         notes,

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::bags::{
-    BagAnswer, BagLink, BagLoss, BagSettings, BagTask, GroupFit, most_probable,
+    BagAnswer, BagLink, BagLoss, BagSettings, BagTask, GroupFit, predicted_columns,
 };
+use innermean_apps::model::{BagModel, ModelKind};
 use innermean_apps::run::Task;
 use serde::Serialize;
 
@@ -48,15 +49,6 @@ pub(super) struct Settings {
 impl BagsApplication<'_> {
     fn link(&self) -> BagLink {
         self.task.settings().link
-    }
-
-    /// What a prediction is.
-    fn prediction(&self) -> &'static str {
-        match self.link() {
-            BagLink::Logistic | BagLink::Softmax => "probability",
-            BagLink::Identity => "prediction",
-            BagLink::Exp => "expected_count",
-        }
     }
 }
 
@@ -182,30 +174,25 @@ impl Application for BagsApplication<'_> {
         }
     }
 
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let mut model = BagModel::of(self.task, solution);
+        model.other_columns.clone_from(&self.origin.other_columns);
+        Some(model.into())
+    }
+
     fn predicts_texts(&self) -> Option<&str> {
         Some("group")
     }
 
     fn predictions(&self, answer: &Answer, _: &Solution) -> Result<OutTable> {
         let (data, predicted) = (self.task.data(), &answer.found.predictions);
-        let (label_names, ell) = (data.label_names(), data.label_names().len());
         let group = |&code: &u32| data.group_names()[code as usize].clone();
         let (unit, places) = self.origin.places(data.groups().len());
         let mut columns = vec![
             (unit.to_owned(), OutColumn::Whole(places)),
             ("group".to_owned(), OutColumn::Texts(data.groups().iter().map(group).collect())),
         ];
-        if ell == 1 {
-            columns.push((self.prediction().to_owned(), OutColumn::Numbers(predicted.clone())));
-        } else {
-            let class = |p: &[f64]| label_names[most_probable(p)].clone();
-            let classes = predicted.chunks_exact(ell).map(class).collect();
-            columns.push(("class".to_owned(), OutColumn::Texts(classes)));
-            for (c, name) in label_names.iter().enumerate() {
-                let own = predicted.iter().skip(c).step_by(ell).copied().collect();
-                columns.push((format!("probability of {name}"), OutColumn::Numbers(own)));
-            }
-        }
+        columns.extend(predicted_columns(self.link(), data.label_names(), predicted));
         Ok(OutTable { columns })
     }
 }

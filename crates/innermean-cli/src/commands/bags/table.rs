@@ -11,7 +11,7 @@ use innermean_data::{
 };
 
 use super::GeneratorFlags;
-use crate::flags::columns::{FeatureFlags, place_in_file};
+use crate::flags::columns::{FeatureFlags, other_columns};
 use crate::flags::input::{fits_into_memory, limits};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
@@ -59,6 +59,8 @@ pub(crate) struct Origin {
     pub(crate) notes: Vec<String>,
     /// The file that the rows come from, for where they stand in it.
     frame: Option<Frame>,
+    /// Columns of the file that are no features.
+    pub(crate) other_columns: Vec<String>,
 }
 
 impl Origin {
@@ -67,8 +69,8 @@ impl Origin {
         match &self.frame {
             None => ("row", (1..=rows as u64).collect()),
             Some(frame) => (
-                place_in_file(frame, 0).0,
-                (0..rows).map(|row| place_in_file(frame, row).1 as u64).collect(),
+                frame.line(0).0,
+                (0..rows).map(|row| frame.line(row).1 as u64).collect(),
             ),
         }
     }
@@ -177,6 +179,7 @@ impl ColumnFlags {
             Some(labels) => labels,
             None => labels_in_rows(&frame, &groups, &label_columns)?,
         };
+        let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
         let row_labels = frame.keys.get(1).and_then(Option::as_ref);
         let data = BagData::new(names, &groups, labels.labels.clone(), link)
@@ -201,7 +204,8 @@ impl ColumnFlags {
             notes.push(format!("Features left out because of missing values: {columns}."));
         }
         let features = std::mem::take(&mut frame.features);
-        Ok(Read { data, features, origin: Origin { source, notes, frame: Some(frame) } })
+        let origin = Origin { source, notes, frame: Some(frame), other_columns };
+        Ok(Read { data, features, origin })
     }
 
     /// The table of labels.
@@ -243,7 +247,7 @@ impl ColumnFlags {
 
 /// `line 17` of `file, line 17`.
 fn line_of(frame: &Frame, row: usize) -> String {
-    let (unit, number) = place_in_file(frame, row);
+    let (unit, number) = frame.line(row);
     format!("{unit} {number}")
 }
 
@@ -327,7 +331,8 @@ impl GeneratorFlags {
             options.features,
             options.seed
         );
-        let origin = Origin { source, notes: Vec::new(), frame: None };
+        let (notes, other_columns) = (Vec::new(), Vec::new());
+        let origin = Origin { source, notes, frame: None, other_columns };
         Ok(Read { data, features: drawn.rows, origin })
     }
 }

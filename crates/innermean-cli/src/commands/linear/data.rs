@@ -9,6 +9,7 @@ use innermean_apps::{Error, Place};
 use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable};
 
 use super::{ColumnFlags, Format};
+use crate::flags::columns::other_columns;
 use crate::flags::input::{fits_into_memory, limits};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
@@ -25,6 +26,8 @@ pub(super) struct Origin {
     /// What the reader decided, in whole sentences.
     pub(super) notes: Vec<String>,
     pub(super) dropped: Dropped,
+    /// Columns of the file that are no features.
+    pub(super) other_columns: Vec<String>,
 }
 
 /// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what
@@ -39,7 +42,7 @@ impl Read {
                 "-: standard input is not read; expected the path of a file, or no FILE for generated rows"
             );
         }
-        match format(file, flags)? {
+        match format_of(file, flags.format)? {
             Format::Table => Self::of_frame(file, flags, loss),
             Format::Libsvm => {
                 let role = [("--target", &flags.target), ("--weight", &flags.weight)];
@@ -80,6 +83,7 @@ impl Read {
             None => Target::Numbers(numbers.next().unwrap_or_default()),
         };
         let weights = numbers.next();
+        let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
         let rows = Rows::Dense(std::mem::take(&mut frame.features));
         let data = LinearData::new(names, rows, target)
@@ -89,7 +93,7 @@ impl Read {
             })
             .map_err(|error| refused_in(&frame, error))?;
         let Frame { source, notes, dropped, .. } = frame;
-        Ok(Read { data, origin: Origin { source, notes, dropped } })
+        Ok(Read { data, origin: Origin { source, notes, dropped, other_columns } })
     }
 
     /// Sparse rows.
@@ -105,7 +109,8 @@ impl Read {
                 Err(error) => error,
             }
         })?;
-        Ok(Read { data, origin: Origin { source, notes, dropped: Dropped::default() } })
+        let (dropped, other_columns) = (Dropped::default(), Vec::new());
+        Ok(Read { data, origin: Origin { source, notes, dropped, other_columns } })
     }
 }
 
@@ -139,8 +144,8 @@ impl Origin {
 }
 
 /// What the file is: as said, or by its name, or by a look at it.
-fn format(file: &Path, flags: &ColumnFlags) -> Result<Format> {
-    if let Some(format) = flags.format {
+pub(crate) fn format_of(file: &Path, given: Option<Format>) -> Result<Format> {
+    if let Some(format) = given {
         return Ok(format);
     }
     let name = file.to_string_lossy().to_lowercase();

@@ -3,8 +3,9 @@
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::linear::{
-    LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss, Target, probability,
+    LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss, Target, predicted_columns,
 };
+use innermean_apps::model::{LinearModel, ModelKind};
 use innermean_apps::run::Task;
 use serde::Serialize;
 
@@ -169,33 +170,30 @@ impl Application for LinearApplication<'_> {
         }
     }
 
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let mut model = LinearModel::of(self.task, solution);
+        model.target.clone_from(&self.columns.target);
+        model.other_columns.clone_from(&self.origin.other_columns);
+        Some(model.into())
+    }
+
     fn predicts_texts(&self) -> Option<&str> {
         self.task.data().target().classes().map(|_| "target")
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
-        let rows = OutColumn::Whole((1..=answer.found.scores.len() as u64).collect());
-        let mut columns = vec![("row".to_owned(), rows)];
-        let mut add = |name: &str, column| columns.push((name.to_owned(), column));
-        match self.task.data().target() {
-            Target::Numbers(targets) => {
-                add("target", OutColumn::Numbers(targets.clone()));
-                add("prediction", OutColumn::Numbers(answer.found.scores.clone()));
-            }
+        let scores = &answer.found.scores;
+        let rows = OutColumn::Whole((1..=scores.len() as u64).collect());
+        let (names, target) = match self.task.data().target() {
+            Target::Numbers(targets) => (Vec::new(), OutColumn::Numbers(targets.clone())),
             Target::Classes(classes, labels) => {
-                let names = |of: &[f64]| {
-                    OutColumn::Texts(of.iter().map(|y| classes.name(*y).to_owned()).collect())
-                };
-                add("target", names(labels));
-                add("prediction", names(&answer.found.scores));
-                add("score", OutColumn::Numbers(answer.found.scores.clone()));
-                if self.task.settings().loss == Loss::Logistic {
-                    let probabilities =
-                        answer.found.scores.iter().map(|score| probability(*score)).collect();
-                    add("probability", OutColumn::Numbers(probabilities));
-                }
+                let name = |y: &f64| classes.name(*y).to_owned();
+                let names = vec![classes.negative.clone(), classes.positive.clone()];
+                (names, OutColumn::Texts(labels.iter().map(name).collect()))
             }
-        }
+        };
+        let mut columns = vec![("row".to_owned(), rows), ("target".to_owned(), target)];
+        columns.extend(predicted_columns(&names, self.task.settings().loss, scores));
         Ok(OutTable { columns })
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::policy::{ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask};
+use innermean_apps::model::{ModelKind, PolicyModel};
 use innermean_apps::run::Task;
 use innermean_apps::wording::Note;
 use serde::Serialize;
@@ -144,6 +145,10 @@ impl Application for PolicyApplication<'_> {
                 self.task().settings().formula()
             ),
         );
+    }
+
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        Some(PolicyModel::of(self.task(), solution).into())
     }
 
     fn predicts_texts(&self) -> Option<&str> {
