@@ -66,6 +66,9 @@ pub enum Error {
     /// Of sequences.
     #[error(transparent)]
     Sequences(#[from] crate::sequences::SequencesError),
+    /// Of cross-validation.
+    #[error(transparent)]
+    Validation(#[from] crate::validation::ValidationError),
     /// Of models that are kept.
     #[error(transparent)]
     Model(#[from] crate::model::ModelError),

@@ -13,6 +13,7 @@
 //! | [`policy`] | transitions, features of states | the value of every state |
 //! | [`sequences`] | steps, a language model | a classifier without labels |
 //! | [`model`] | a fit | a file, and predictions for other rows |
+//! | [`validation`] | penalties to choose from | scores of rows held out, and the best penalty |
 //! | [`compare`] | any problem | who needs how many calls for how small a gap |
 //!
 //! All have one shape. Settings are plain data with defaults ([`linear::LinearSettings`]); data and
@@ -58,6 +59,7 @@ pub mod policy;
 pub mod portfolio;
 pub mod run;
 pub mod sequences;
+pub mod validation;
 pub mod wording;
 
 pub use error::{Error, Place};

@@ -16,17 +16,21 @@
 //! # Ok::<(), innermean_apps::Error>(())
 //! ```
 
+mod class_weights;
 mod classes;
 mod data;
 mod fit;
 mod loss;
+mod rows;
 mod task;
 
+pub use class_weights::ClassWeights;
 pub use classes::Classes;
-pub use data::{LinearData, LinearError, Rows, Target};
+pub use data::{LinearData, LinearError, Target};
 pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;
-pub use task::{LinearAnswer, LinearProblem, LinearSettings, LinearTask};
+pub use rows::Rows;
+pub use task::{HeldOut, LinearAnswer, LinearProblem, LinearSettings, LinearTask};
 
 /// The name of an intercept among coordinates.
 pub const INTERCEPT: &str = "(intercept)";

@@ -10,3 +10,4 @@ pub(crate) mod progress;
 pub(crate) mod sparkline;
 pub(crate) mod stdout;
 pub(crate) mod trace;
+pub(crate) mod validation;

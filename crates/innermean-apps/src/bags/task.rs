@@ -151,6 +151,17 @@ impl BagTask {
         self
     }
 
+    /// The same with other norms, without building it again.
+    ///
+    /// # Errors
+    /// If a weight is negative or not finite.
+    pub fn set_penalty(&mut self, penalty: Penalty) -> Result<(), Error> {
+        let head = self.settings.intercept.then(|| self.model.penalised());
+        self.regularizer = self.scaling.regularizer(penalty.regularizer_of_head(head)?)?;
+        self.settings.penalty = penalty;
+        Ok(())
+    }
+
     /// The settings that it was made with.
     pub fn settings(&self) -> &BagSettings {
         &self.settings

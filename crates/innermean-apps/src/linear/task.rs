@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::loss::{HINGE_WIDTH, median_distance};
 use super::{Classes, INTERCEPT, LinearData, LinearFit, Loss, Target};
 use crate::error::Error;
+use crate::model::LinearModel;
 use crate::penalty::Penalty;
 use crate::run::Task;
 use crate::wording::Note;
@@ -64,9 +65,27 @@ pub struct LinearAnswer {
     /// Whether coefficients may grow without end.
     #[serde(skip)]
     pub warning: Option<Note>,
-    /// `<x_i, coefficients> + intercept` for all rows.
+    /// How well rows of weight 0 are predicted, where there are some that have a target.
+    pub held_out: Option<HeldOut>,
+    /// `<x_i, coefficients> + intercept` for all rows of the data, fitted or not.
     #[serde(skip)]
     pub scores: Vec<f64>,
+    /// The targets or labels of all rows of the data, NaN where there is none.
+    #[serde(skip)]
+    pub targets: Vec<f64>,
+    /// Which rows of the data were fitted; none if all were.
+    #[serde(skip)]
+    pub fitted: Option<Vec<bool>>,
+}
+
+/// How well rows are predicted that took no part in the fit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldOut {
+    /// How many.
+    pub rows: usize,
+    /// In numbers.
+    #[serde(flatten)]
+    pub fit: LinearFit,
 }
 
 /// The problem as the library has it.
@@ -129,6 +148,7 @@ impl LinearTask {
     /// or numbers are not finite.
     pub fn new(mut data: LinearData, settings: &LinearSettings) -> Result<Self, Error> {
         settings.check()?;
+        data.separate()?;
         let LinearSettings { loss, intercept, penalty, .. } = *settings;
         let width = if data.is_empty() { None } else { settings.width(data.target()) };
         let scaling = if settings.scaling { data.scale(intercept) } else { Scaling::default() };
@@ -141,6 +161,18 @@ impl LinearTask {
         let mut names = data.names().to_vec();
         names.extend(intercept.then(|| INTERCEPT.to_owned()));
         Ok(LinearTask { settings: *settings, data, width, scaling, names, problem })
+    }
+
+    /// The same with other norms, without building it again.
+    ///
+    /// # Errors
+    /// If a weight is negative or not finite.
+    pub fn set_penalty(&mut self, penalty: Penalty) -> Result<(), Error> {
+        let head = self.settings.intercept.then_some(self.data.names().len());
+        let g = penalty.regularizer_of_head(head)?;
+        self.problem.regularizer = self.scaling.regularizer(g)?;
+        self.settings.penalty = penalty;
+        Ok(())
     }
 
     /// The settings that it was made with.
@@ -225,14 +257,55 @@ impl Task for LinearTask {
         let (coefficients, rest) = solution.theta.split_at(self.data.names().len());
         let scores = self.scores(&solution.theta);
         let loss = self.settings.loss;
+        let fit = LinearFit::new(self.data.target(), &scores, self.data.weights(), loss);
+        let warning = self.warning(&scores);
+        let mut targets = self.data.target().numbers().to_vec();
+        let (mut held_out, mut fitted) = (None, None);
+        let scores = match self.data.aside() {
+            None => scores,
+            Some(aside) => {
+                let others = LinearModel::of(self, solution).scores_of(&aside.rows);
+                held_out = HeldOut::new(self.data.target(), &aside.targets, &others, loss);
+                targets = merged(&aside.fitted, &targets, &aside.targets);
+                fitted = Some(aside.fitted.clone());
+                merged(&aside.fitted, &scores, &others)
+            }
+        };
         Ok(LinearAnswer {
             coefficients: coefficients.to_vec(),
             intercept: rest.first().copied(),
             zeros: coefficients.iter().filter(|c| **c == 0.0).count(),
-            fit: LinearFit::new(self.data.target(), &scores, self.data.weights(), loss),
+            fit,
             classes: self.data.target().classes().cloned(),
-            warning: self.warning(&scores),
+            warning,
+            held_out,
             scores,
+            targets,
+            fitted,
         })
     }
+}
+
+impl HeldOut {
+    /// Of the rows set aside that have a target; none if no row has.
+    fn new(target: &Target, targets: &[f64], scores: &[f64], loss: Loss) -> Option<Self> {
+        let known = targets.iter().zip(scores).filter(|(target, _)| !target.is_nan());
+        let (targets, scores): (Vec<f64>, Vec<f64>) = known.unzip();
+        let rows = targets.len();
+        let target = match target {
+            Target::Numbers(_) => Target::Numbers(targets),
+            Target::Classes(classes, _) => Target::Classes(classes.clone(), targets),
+        };
+        (rows > 0).then(|| HeldOut { rows, fit: LinearFit::new(&target, &scores, None, loss) })
+    }
+}
+
+/// What belongs to the rows that are fitted and to the others, in the order of the data.
+fn merged(fitted: &[bool], of_fitted: &[f64], of_others: &[f64]) -> Vec<f64> {
+    let (mut of_fitted, mut of_others) = (of_fitted.iter(), of_others.iter());
+    let next = |fitted: &bool| {
+        let from = if *fitted { &mut of_fitted } else { &mut of_others };
+        from.next().copied().unwrap_or(f64::NAN)
+    };
+    fitted.iter().map(next).collect()
 }

@@ -79,22 +79,32 @@ impl BagModel {
         let NewRows::Dense { names, values } = *rows else {
             return Err(ModelError::NoSparseRows("bags").into());
         };
+        let predictions = self.of_columns(names, values)?;
+        Ok(predicted_columns(self.link, &self.labels, &predictions))
+    }
+
+    /// One number or one for each class, for rows with the features in the order of the model.
+    pub(crate) fn predictions(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
+        self.of_columns(&self.features, rows)
+    }
+
+    fn of_columns(&self, names: &[String], values: &[f64]) -> Result<Vec<f64>, Error> {
         let theta = flat(&self.coefficients, &self.intercepts);
-        let theta = self.scaling.as_ref().map_or_else(|| theta.clone(), |it| it.scaled(&theta));
+        let theta = match &self.scaling {
+            Some(scaling) => scaling.scaled(&theta),
+            None => theta,
+        };
         let (d, intercept) = (self.features.len(), !self.intercepts.is_empty());
         let mut predictions = Vec::with_capacity(values.len() / names.len().max(1));
         let mut refused = None;
         in_order(&self.features, names, values, |part| {
             self.scaling.iter().for_each(|scaling| scaling.apply(part));
-            match row_predictions(self.link, self.labels.len(), d, intercept, part.to_vec(), &theta)
-            {
+            let rows = part.to_vec();
+            match row_predictions(self.link, self.labels.len(), d, intercept, rows, &theta) {
                 Ok(found) => predictions.extend(found),
                 Err(error) => refused = Some(error),
             }
         })?;
-        match refused {
-            Some(error) => Err(error.into()),
-            None => Ok(predicted_columns(self.link, &self.labels, &predictions)),
-        }
+        refused.map_or(Ok(predictions), |error| Err(error.into()))
     }
 }

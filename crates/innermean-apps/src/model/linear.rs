@@ -3,13 +3,13 @@
 use innermean::Solution;
 use innermean::collapse::Row;
 use innermean::problems::scaling::Scaling;
-use innermean_data::{OutColumn, SparseTable};
+use innermean_data::OutColumn;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{NewRows, in_order, sparse_places};
 use super::{ModelKind, check_rows, flat, rows_and_intercepts};
 use crate::error::Error;
-use crate::linear::{LinearSettings, LinearTask, predicted_columns};
+use crate::linear::{LinearSettings, LinearTask, Rows, predicted_columns};
 
 /// What predicts a number or a class from features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,80 +78,111 @@ impl LinearModel {
         Ok(())
     }
 
-    /// Coefficients and intercept in the units in which scores are found.
-    fn theta(&self) -> Vec<f64> {
-        let theta = flat(&self.coefficients, &self.intercepts);
-        self.scaling.as_ref().map_or_else(|| theta.clone(), |scaling| scaling.scaled(&theta))
-    }
-
     /// The score of every row.
     ///
     /// # Errors
     /// If a feature is missing among the columns.
     pub fn scores(&self, rows: &NewRows<'_>) -> Result<Vec<f64>, Error> {
+        let d = self.features.len();
         match *rows {
             NewRows::Dense { names, values } => {
                 let mut scores = Vec::with_capacity(values.len() / names.len().max(1));
-                let (theta, d) = (self.theta(), self.features.len());
-                let mut row_with_one = Vec::with_capacity(d + 1);
+                let mut scorer = Scorer::new(self);
                 in_order(&self.features, names, values, |part| {
                     self.scaling.iter().for_each(|scaling| scaling.apply(part));
-                    for row in part.chunks_exact(d) {
-                        row_with_one.clear();
-                        row_with_one.extend_from_slice(row);
-                        row_with_one.resize(theta.len(), 1.0);
-                        scores.push(Row::Dense(&row_with_one).dot(&theta));
-                    }
+                    scores.extend(part.chunks_exact(d).map(|row| scorer.dense(row)));
                 })?;
                 Ok(scores)
             }
-            NewRows::Sparse(table) if self.sparse => Ok(self.sparse_scores(table)),
             NewRows::Sparse(table) => {
                 let places = sparse_places(&self.features, table);
-                let d = self.features.len();
-                let mut row = vec![0.0; d];
-                let mut scores = Vec::with_capacity(table.rows());
-                for i in 0..table.rows() {
-                    row.fill(0.0);
+                let entries = |i: usize| {
                     let (columns, values) = table.row(i);
-                    for (&column, &value) in columns.iter().zip(values) {
-                        if let Some(l) = places[column as usize] {
-                            row[l as usize] = value;
-                        }
-                    }
-                    let rows = NewRows::Dense { names: &self.features, values: &row };
-                    scores.extend(self.scores(&rows)?);
-                }
-                Ok(scores)
+                    let known = columns.iter().zip(values);
+                    known.filter_map(|(&j, &x)| places[j as usize].map(|l| (l, x)))
+                };
+                Ok(self.sparse_scores((0..table.rows()).map(entries)))
             }
         }
     }
 
-    /// As a sparse fit adds them up: entries in the order of the features, then the intercept.
-    fn sparse_scores(&self, table: &SparseTable) -> Vec<f64> {
-        let places = sparse_places(&self.features, table);
-        let (theta, d) = (self.theta(), self.features.len());
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
-        let score = |i: usize| {
-            columns.clear();
-            values.clear();
-            let (of_row, numbers) = table.row(i);
-            for (&column, &value) in of_row.iter().zip(numbers) {
-                if let Some(l) = places[column as usize] {
-                    columns.push(l);
-                    values.push(value);
-                }
+    /// The score of every row, with the features in the order of the model.
+    pub(crate) fn scores_of(&self, rows: &Rows) -> Vec<f64> {
+        match rows {
+            Rows::Dense(values) => {
+                let rows = NewRows::Dense { names: &self.features, values };
+                self.scores(&rows).expect("the names are those of the model")
             }
-            if theta.len() > d {
-                columns.push(d as u32);
-                values.push(1.0);
+            Rows::Sparse { indptr, indices, values } => {
+                let entries = |row: &[usize]| {
+                    let own = row[0]..row[1];
+                    indices[own.clone()].iter().copied().zip(values[own].iter().copied())
+                };
+                self.sparse_scores(indptr.windows(2).map(entries))
             }
-            Row::Sparse(&columns, &values).dot(&theta)
+        }
+    }
+
+    /// The scores of rows by their entries, in the order of the features.
+    fn sparse_scores<I: Iterator<Item = (u32, f64)>>(
+        &self,
+        rows: impl Iterator<Item = I>,
+    ) -> Vec<f64> {
+        let mut scorer = Scorer::new(self);
+        let mut dense = vec![0.0; if self.sparse { 0 } else { self.features.len() }];
+        let score = |entries: I| {
+            if self.sparse {
+                return scorer.sparse(entries);
+            }
+            dense.fill(0.0);
+            entries.for_each(|(l, x)| dense[l as usize] = x);
+            self.scaling.iter().for_each(|scaling| scaling.apply(&mut dense));
+            scorer.dense(&dense)
         };
-        (0..table.rows()).map(score).collect()
+        rows.map(score).collect()
     }
 
     pub(super) fn predict(&self, rows: &NewRows<'_>) -> Result<Vec<(String, OutColumn)>, Error> {
         Ok(predicted_columns(&self.classes, self.settings.loss, &self.scores(rows)?))
+    }
+}
+
+/// Adds up scores as a fit does: the intercept is the coefficient of a one after the features.
+struct Scorer {
+    theta: Vec<f64>,
+    d: usize,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Scorer {
+    fn new(model: &LinearModel) -> Self {
+        let theta = flat(&model.coefficients, &model.intercepts);
+        let theta = match &model.scaling {
+            Some(scaling) => scaling.scaled(&theta),
+            None => theta,
+        };
+        Scorer { theta, d: model.features.len(), columns: Vec::new(), values: Vec::new() }
+    }
+
+    fn dense(&mut self, row: &[f64]) -> f64 {
+        self.values.clear();
+        self.values.extend_from_slice(row);
+        self.values.resize(self.theta.len(), 1.0);
+        Row::Dense(&self.values).dot(&self.theta)
+    }
+
+    fn sparse(&mut self, entries: impl Iterator<Item = (u32, f64)>) -> f64 {
+        self.columns.clear();
+        self.values.clear();
+        for (column, value) in entries {
+            self.columns.push(column);
+            self.values.push(value);
+        }
+        if self.theta.len() > self.d {
+            self.columns.push(self.d as u32);
+            self.values.push(1.0);
+        }
+        Row::Sparse(&self.columns, &self.values).dot(&self.theta)
     }
 }

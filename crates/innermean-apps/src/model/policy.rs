@@ -95,7 +95,8 @@ impl PolicyModel {
             }
             .into());
         }
-        let value = |&code: &u32| places[code as usize].map_or(f64::NAN, |place| self.values[place]);
+        let value =
+            |&code: &u32| places[code as usize].map_or(f64::NAN, |place| self.values[place]);
         let values = states.codes.iter().map(value).collect();
         Ok(vec![("value".to_owned(), OutColumn::Numbers(values))])
     }

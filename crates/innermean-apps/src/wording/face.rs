@@ -12,10 +12,13 @@ pub trait Face {
 /// The parameters that errors, notes and advice may name, beside the settings of methods
 /// ([`innermean::Knob`]).
 pub const PARAMETERS: &[&str] = &[
+    "class_weights",
     "columns",
     "constraint",
+    "cv",
     "discount",
     "features",
+    "fold_column",
     "gaps",
     "hinge_width",
     "huber_width",
@@ -39,6 +42,7 @@ pub const PARAMETERS: &[&str] = &[
     "risk",
     "row_label",
     "scaling",
+    "score",
     "sequence",
     "start",
     "step",

@@ -46,6 +46,8 @@ pub enum Note {
     },
     /// So many rows have weight 0.
     NoWeight(usize),
+    /// So many rows have no target.
+    NoTarget(usize),
     /// Columns without an entry are left out.
     UnusedColumns {
         /// How many.
@@ -174,7 +176,12 @@ impl fmt::Display for Note {
             ),
             Note::NoWeight(rows) => write!(
                 f,
-                "Rows left out because their weight is 0: {}.",
+                "Rows left out of the fit because their weight is 0: {}; `predictions` has them too.",
+                grouped(*rows as u64)
+            ),
+            Note::NoTarget(rows) => write!(
+                f,
+                "Rows without a target: {}; they take no part in the fit, and `predictions` has them too.",
                 grouped(*rows as u64)
             ),
             Note::UnusedColumns { left_out, all } => write!(

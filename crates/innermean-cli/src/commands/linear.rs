@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::Status;
-use innermean_apps::linear::{LinearSettings, LinearTask, Loss};
+use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss};
+use innermean_apps::validation::Validation;
+use innermean_data::Keys;
 use serde::Serialize;
 
 use self::data::Read;
@@ -15,12 +17,14 @@ use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
-use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::flags::validation::{Compared, PenaltyListFlags, ValidationFlags};
 use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
+use crate::output::validation::Validated;
 use crate::run::application::{Request, solve};
+use crate::run::validation::validate;
 
 mod data;
 mod generate;
@@ -39,6 +43,9 @@ pub(crate) struct LinearArgs {
 
     #[command(flatten)]
     problem: ProblemFlags,
+
+    #[command(flatten)]
+    validation: ValidationFlags,
 
     #[command(flatten)]
     generated: GeneratorFlags,
@@ -106,7 +113,12 @@ pub(crate) struct ProblemFlags {
 
     /// The intercept is never penalised
     #[command(flatten)]
-    penalty: PenaltyFlags,
+    penalty: PenaltyListFlags,
+
+    /// How much the classes count beside the weights of rows: balanced for all alike, or a weight
+    /// for each, as in no=1,yes=3
+    #[arg(long, value_name = "balanced|NAME=WEIGHT,...")]
+    class_weights: Option<ClassWeights>,
 }
 
 /// Which loss, and how wide its parabola is.
@@ -165,7 +177,7 @@ impl From<&ProblemFlags> for LinearSettings {
         settings.hinge_width = flags.loss.hinge_width;
         settings.intercept = !flags.no_intercept;
         settings.scaling = !flags.no_scaling;
-        settings.penalty = flags.penalty.into();
+        settings.penalty = flags.penalty.first();
         settings
     }
 }
@@ -176,29 +188,64 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let inputs = file.as_deref().into_iter().collect();
     let request = Request::new(solver, output, inputs, &args.predictions)?
         .keeping("--model", args.model.model.as_ref())?;
-    let settings = LinearSettings::from(flags);
+    let mut settings = LinearSettings::from(flags);
     settings.check()?;
+    args.validation.check(&flags.penalty)?;
     let read = if let Some(file) = file {
-        Read::file(file, columns, settings.loss)?
+        Read::file(file, args, settings.loss)?
     } else {
-        let roles =
-            columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        let roles = [&columns.target, &columns.weight, &args.validation.fold_column];
+        let roles = roles.into_iter().any(Option::is_some) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
-                "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+                "--target, --weight, --fold-column, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
             );
         }
         generated.data(settings.loss)?
     };
-    let Read { data, origin } = read;
+    let Read { data, origin, folds } = read;
+    let mut data = data.separated()?;
+    if let Some(weights) = &flags.class_weights {
+        data = data.with_class_weights(weights.clone())?;
+    }
+    let mut validated = None;
+    if args.validation.is_on() {
+        let Some(found) = args.validated(&data, folds.as_ref(), &settings)? else {
+            return Ok(Status::Interrupted);
+        };
+        settings.penalty = found.table.rows[found.chosen].penalty;
+        validated = Some(found);
+    }
     let task = LinearTask::new(data, &settings)?;
     let application = LinearApplication {
         origin: &origin,
         task: &task,
-        columns,
-        start: &solver.start,
+        args,
+        validated: validated.as_ref(),
         generated: file.is_none(),
         asked: generated.is_asked_for(),
     };
     solve(&application, &request)
+}
+
+impl LinearArgs {
+    /// The penalties compared; none if somebody could not wait.
+    fn validated(
+        &self,
+        data: &LinearData,
+        folds: Option<&Keys>,
+        settings: &LinearSettings,
+    ) -> Result<Option<Validated>> {
+        let (flags, solver) = (&self.validation, &self.solver);
+        let folds = match folds {
+            Some(keys) => data.folds_of(keys)?,
+            None => data.folds(flags.folds(), solver.seed)?,
+        };
+        let penalties = match flags.compared(&self.problem.penalty)? {
+            Compared::These(penalties) => penalties,
+            Compared::Along(path) => path.of_linear(data, settings)?,
+        };
+        let validation = Validation::new(folds, penalties, flags.score())?;
+        validate(flags, solver, |solver, watch| validation.linear(data, settings, solver, watch))
+    }
 }

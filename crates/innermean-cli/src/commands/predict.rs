@@ -133,14 +133,19 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Status> {
     let PredictArgs { model: path, rows, columns, output } = args;
     let inputs = [path.as_path(), rows.as_path()];
     let check = |texts: Option<&str>| match &output.output {
-        Some(file) => OutTable::check(file, texts, &inputs)
-            .map_err(|error| anyhow!("--output {error}")),
+        Some(file) => {
+            OutTable::check(file, texts, &inputs).map_err(|error| anyhow!("--output {error}"))
+        }
         None => Ok(()),
     };
     check(None)?;
     let model = read_model(path)?;
     if output.all_probabilities && !matches!(model.kind, ModelKind::Sequences(_)) {
-        bail!("--all-probabilities is for models of sequences; {} is one of {}", path.display(), model.kind_name());
+        bail!(
+            "--all-probabilities is for models of sequences; {} is one of {}",
+            path.display(),
+            model.kind_name()
+        );
     }
     let read = Read::file(rows, &model, columns)?;
     let mut predicted = read.predict(&model).map_err(|error| match error.place() {
@@ -178,5 +183,6 @@ fn read_model(path: &Path) -> Result<Model> {
         )
     })?;
     // What is not text is no model either, and is told so.
-    Model::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| refused_at(path.display(), &error))
+    Model::parse(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| refused_at(path.display(), &error))
 }

@@ -183,11 +183,7 @@ impl<'a> Request<'a> {
     }
 
     /// The same for a command that keeps its model.
-    pub(crate) fn keeping(
-        self,
-        flag: &'static str,
-        model: Option<&'a PathBuf>,
-    ) -> Result<Self> {
+    pub(crate) fn keeping(self, flag: &'static str, model: Option<&'a PathBuf>) -> Result<Self> {
         let request = Request { model: model.map(|path| (flag, path.as_path())), ..self };
         request.outputs(None)?;
         Ok(request)
@@ -203,8 +199,7 @@ impl<'a> Request<'a> {
         let predictions = self.predictions.map(|path| ("--predictions", path));
         let checkpoint =
             self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
-        let single =
-            trace.into_iter().chain(predictions).chain(checkpoint).chain(self.model);
+        let single = trace.into_iter().chain(predictions).chain(checkpoint).chain(self.model);
         all_different(single.chain(pictures.paths()))?;
         Ok(Outputs {
             trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,

@@ -162,8 +162,12 @@ fn frame_of_text(
     found.layout.check_names(&limits, &file)?;
     refuse_repeated(&found.layout.names, 1, found.layout.header, &file)?;
     let mut chosen = columns.choose(header)?;
-    let is_number =
-        |j: usize| matches!(chosen.roles.get(j), Some(Role::Number(_) | Role::Value | Role::Other));
+    let is_number = |j: usize| {
+        let numbers = [Role::Value, Role::Other];
+        chosen.roles.get(j).is_some_and(|role| {
+            matches!(role, Role::Number(_) | Role::NumberOrNan(_)) || numbers.contains(role)
+        })
+    };
     found.find_decimal_mark(&sample, is_number);
     let mut layout = found.layout;
     let keys: Vec<&str> = chosen.keys.iter().flatten().map(|&j| layout.names[j].as_str()).collect();
@@ -185,6 +189,8 @@ fn assemble(
     missing: Missing,
     file: &str,
 ) -> Result<Frame, ReadError> {
+    let numbers = chosen.numbers.iter().flatten();
+    table.blank = numbers.map(|&j| matches!(chosen.roles[j], Role::NumberOrNan(_))).collect();
     let dropped = drop_missing(&mut table, &mut chosen.features, missing, file)?;
     // Vectors grow by doubling; the table may live as long as the program.
     table.values.shrink_to_fit();

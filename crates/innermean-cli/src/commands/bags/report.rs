@@ -16,7 +16,8 @@ use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
-use crate::run::application::{Application, Page, Source};
+use crate::output::validation::Validated;
+use crate::run::application::{Application, Page, Part, Source};
 use crate::run::start::Start;
 
 /// All that the report draws on.
@@ -24,15 +25,19 @@ pub(super) struct BagsApplication<'a> {
     pub(super) origin: &'a Origin,
     pub(super) task: &'a BagTask,
     pub(super) start: &'a Start,
+    /// Where penalties were compared.
+    pub(super) validated: Option<&'a Validated>,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
 }
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct Answer<'a> {
     #[serde(flatten)]
     found: BagAnswer,
     warning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cross_validation: Option<&'a Validated>,
 }
 
 #[derive(Serialize)]
@@ -56,7 +61,7 @@ impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
     type Task = BagTask;
     type Answer<'a>
-        = Answer
+        = Answer<'a>
     where
         Self: 'a;
     type Settings<'a>
@@ -103,8 +108,9 @@ impl Application for BagsApplication<'_> {
         notes
     }
 
-    fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer> {
-        Ok(Answer { warning: found.warning.as_ref().map(spelled), found })
+    fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer<'a>> {
+        let warning = found.warning.as_ref().map(spelled);
+        Ok(Answer { warning, found, cross_validation: self.validated })
     }
 
     fn settings(&self) -> Settings {
@@ -120,9 +126,10 @@ impl Application for BagsApplication<'_> {
         }
     }
 
-    fn describe<'a>(&'a self, answer: &'a Answer, solution: &'a Solution, page: &mut Page<'a>) {
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         page.numbers(heading, self.coordinates(), &solution.theta);
+        page.parts.extend(self.validated.map(|validated| Part::Table(validated.grid())));
         let facts = &mut page.facts;
         let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } =
             &answer.found.group_fit;
@@ -165,6 +172,7 @@ impl Application for BagsApplication<'_> {
                 &format!("{} over {rows} rows with labels of their own", parts.join(", ")),
             );
         }
+        self.validated.iter().for_each(|validated| validated.line(facts));
         facts.line(
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.formula()),
@@ -184,7 +192,7 @@ impl Application for BagsApplication<'_> {
         Some("group")
     }
 
-    fn predictions(&self, answer: &Answer, _: &Solution) -> Result<OutTable> {
+    fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
         let (data, predicted) = (self.task.data(), &answer.found.predictions);
         let group = |&code: &u32| data.group_names()[code as usize].clone();
         let (unit, places) = self.origin.places(data.groups().len());

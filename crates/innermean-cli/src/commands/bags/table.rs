@@ -50,6 +50,8 @@ pub(crate) struct Read {
     /// The features of all rows.
     pub(crate) features: Vec<f64>,
     pub(crate) origin: Origin,
+    /// The fold of each row, where a column says so.
+    pub(crate) folds: Option<Keys>,
 }
 
 /// Where rows come from.
@@ -68,10 +70,9 @@ impl Origin {
     pub(crate) fn places(&self, rows: usize) -> (&'static str, Vec<u64>) {
         match &self.frame {
             None => ("row", (1..=rows as u64).collect()),
-            Some(frame) => (
-                frame.line(0).0,
-                (0..rows).map(|row| frame.line(row).1 as u64).collect(),
-            ),
+            Some(frame) => {
+                (frame.line(0).0, (0..rows).map(|row| frame.line(row).1 as u64).collect())
+            }
         }
     }
 }
@@ -135,7 +136,7 @@ impl ColumnFlags {
     }
 
     /// Reads the rows and the labels.
-    pub(crate) fn read(&self, file: &Path, link: BagLink) -> Result<Read> {
+    pub(crate) fn read(&self, file: &Path, link: BagLink, folds: Option<&str>) -> Result<Read> {
         if file == Path::new("-") {
             bail!(
                 "-: standard input is not read; expected the path of a file, or no ROWS for generated groups"
@@ -162,6 +163,7 @@ impl ColumnFlags {
         };
         // Texts whatever they are: a row without one is not scored.
         columns.keys.extend(self.row_label.as_ref().map(|name| ask(name).or_blank()));
+        columns.keys.extend(folds.map(Ask::required));
         let of_groups =
             self.labels.as_ref().map(|path| self.read_labels(path, &label_columns)).transpose()?;
         // What stands in the table of labels may stand in the rows too.
@@ -181,6 +183,7 @@ impl ColumnFlags {
         };
         let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
+        let folds = folds.and_then(|_| frame.keys.pop().flatten());
         let row_labels = frame.keys.get(1).and_then(Option::as_ref);
         let data = BagData::new(names, &groups, labels.labels.clone(), link)
             .and_then(|data| match row_labels {
@@ -205,7 +208,7 @@ impl ColumnFlags {
         }
         let features = std::mem::take(&mut frame.features);
         let origin = Origin { source, notes, frame: Some(frame), other_columns };
-        Ok(Read { data, features, origin })
+        Ok(Read { data, features, origin, folds })
     }
 
     /// The table of labels.
@@ -333,6 +336,6 @@ impl GeneratorFlags {
         );
         let (notes, other_columns) = (Vec::new(), Vec::new());
         let origin = Origin { source, notes, frame: None, other_columns };
-        Ok(Read { data, features: drawn.rows, origin })
+        Ok(Read { data, features: drawn.rows, origin, folds: None })
     }
 }

@@ -86,6 +86,7 @@ impl GeneratorFlags {
         let names = (1..=model.features).map(|l| format!("x{l}")).collect();
         let data = LinearData::new(names, Rows::Dense(features), target)?;
         let (notes, dropped, other_columns) = (Vec::new(), Dropped::default(), Vec::new());
-        Ok(Read { data, origin: Origin { source, notes, dropped, other_columns } })
+        let origin = Origin { source, notes, dropped, other_columns };
+        Ok(Read { data, origin, folds: None })
     }
 }

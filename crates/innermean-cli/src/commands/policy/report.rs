@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use innermean::Solution;
-use innermean_apps::policy::{ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask};
 use innermean_apps::model::{ModelKind, PolicyModel};
+use innermean_apps::policy::{ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask};
 use innermean_apps::run::Task;
 use innermean_apps::wording::Note;
 use serde::Serialize;

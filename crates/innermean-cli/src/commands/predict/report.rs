@@ -111,7 +111,8 @@ impl<'a> Report<'a> {
                     texts.iter().for_each(|text| *counts.entry(text).or_default() += 1);
                     // Names of rows say nothing.
                     if counts.len() <= 20 && counts.len() < texts.len() {
-                        let counts = counts.iter().map(|(text, n)| format!("{text} {}", grouped(*n)));
+                        let counts =
+                            counts.iter().map(|(text, n)| format!("{text} {}", grouped(*n)));
                         facts.line(name, &counts.collect::<Vec<_>>().join(", "));
                     }
                 }

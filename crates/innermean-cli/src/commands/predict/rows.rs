@@ -42,7 +42,9 @@ impl Read {
             Format::Table => Self::table(file, model, flags),
             Format::Libsvm => {
                 let given = [("--id-column", &flags.id_column), ("--group", &flags.group)];
-                if let Some((flag, Some(column))) = given.into_iter().find(|(_, given)| given.is_some()) {
+                if let Some((flag, Some(column))) =
+                    given.into_iter().find(|(_, given)| given.is_some())
+                {
                     bail!("{flag} {column}: sparse rows have no such column; leave it out");
                 }
                 Self::sparse(file, model, flags.ignore_extra)
