@@ -36,7 +36,7 @@ fn targets_that_are_not_what_the_loss_asks() {
         "gap.csv --target y",
         &["gap.csv, line 3", "missing", "--missing drop-rows"],
     );
-    desk.assert_refused("gap.csv --target y --missing drop-columns", &["line 4", "drop-rows"]);
+    desk.assert_refused("gap.csv --target y --missing drop-columns", &["gap.csv", "drop-rows"]);
     desk.file("text.csv", "a,b,y\n1,u,1\n2,v,2\n");
     desk.assert_refused("text.csv --target y", &["line 2, column 2 (b)", "'u'"]);
     desk.file("only.csv", "y\n1\n2\n");

@@ -6,7 +6,9 @@ use std::fs;
 use crate::desk::*;
 
 mod applied;
+mod cross_validation;
 mod refused;
+mod weighted;
 
 /// A folder with a table: a name, two features of very different size, a number and a class.
 fn desk() -> Desk {
