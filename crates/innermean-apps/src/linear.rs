@@ -1,4 +1,4 @@
-//! Linear models: a number or one of two classes, predicted by a linear function.
+//! Linear models: a number, one of two classes or one of several, predicted by linear functions.
 //!
 //! ```
 //! use innermean_apps::linear::{LinearData, LinearSettings, LinearTask, Loss, Rows, Target};
@@ -19,17 +19,21 @@
 mod class_weights;
 mod classes;
 mod data;
+mod error;
 mod fit;
 mod loss;
 mod rows;
+mod target;
 mod task;
 
 pub use class_weights::ClassWeights;
 pub use classes::Classes;
-pub use data::{LinearData, LinearError, Target};
+pub use data::LinearData;
+pub use error::LinearError;
 pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;
 pub use rows::Rows;
+pub use target::Target;
 pub use task::{HeldOut, LinearAnswer, LinearProblem, LinearSettings, LinearTask};
 
 /// The name of an intercept among coordinates.

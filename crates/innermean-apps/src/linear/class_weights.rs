@@ -37,13 +37,13 @@ impl FromStr for ClassWeights {
 
 impl ClassWeights {
     /// Whether there is a weight for each class, and for no other.
-    pub(super) fn check(&self, classes: &[&str]) -> Result<(), LinearError> {
+    pub(super) fn check(&self, classes: &[String]) -> Result<(), LinearError> {
         let ClassWeights::ByName(pairs) = self else { return Ok(()) };
         let refused = |what: String| {
             let classes: Vec<String> = classes.iter().map(|name| format!("'{name}'")).collect();
             Err(LinearError::ClassWeights(what, classes.join(", ")))
         };
-        if let Some((name, _)) = pairs.iter().find(|(name, _)| !classes.contains(&name.as_str())) {
+        if let Some((name, _)) = pairs.iter().find(|(name, _)| !classes.contains(name)) {
             return refused(format!("there is no class '{name}'"));
         }
         for class in classes {
@@ -57,7 +57,7 @@ impl ClassWeights {
     }
 
     /// The weight of each class, of which there are so many rows.
-    pub(super) fn numbers(&self, classes: &[&str], counts: &[usize]) -> Vec<f64> {
+    pub(super) fn numbers(&self, classes: &[String], counts: &[usize]) -> Vec<f64> {
         match self {
             ClassWeights::Balanced => {
                 let all = counts.iter().sum::<usize>() as f64;
@@ -65,7 +65,7 @@ impl ClassWeights {
                 counts.iter().map(share).collect()
             }
             ClassWeights::ByName(pairs) => {
-                let weight = |class: &&str| {
+                let weight = |class: &String| {
                     pairs.iter().find(|(name, _)| name == class).map_or(1.0, |(_, weight)| *weight)
                 };
                 classes.iter().map(weight).collect()

@@ -6,10 +6,8 @@ use innermean::problems::scaling::Scaling;
 use innermean::{Collapsed, Merit, Weighted};
 use innermean_data::{Keys, SparseTable};
 
-use super::classes::{Classes, not_two};
-use super::loss::Loss;
-use super::{ClassWeights, Rows};
-use crate::error::{Error, Place, same_length};
+use super::{ClassWeights, LinearError, Loss, Rows, Target};
+use crate::error::{Error, same_length};
 use crate::validation::Folds;
 use crate::wording::Note;
 
@@ -38,44 +36,6 @@ pub(super) struct Aside {
     pub(super) targets: Vec<f64>,
 }
 
-/// What is to be predicted.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    /// Numbers, NaN for a row without one.
-    Numbers(Vec<f64>),
-    /// Classes, and a label for each row: -1 or 1, NaN for a row without one.
-    Classes(Classes, Vec<f64>),
-}
-
-impl Target {
-    /// Numbers as the loss asks for them: as they are, or as two classes.
-    ///
-    /// # Errors
-    /// If the loss is one of two classes and there are not two.
-    pub fn new(values: Vec<f64>, loss: Loss) -> Result<Self, LinearError> {
-        if !loss.is_of_classes() {
-            return Ok(Target::Numbers(values));
-        }
-        let (classes, labels) = Classes::of_numbers(&values)?;
-        Ok(Target::Classes(classes, labels))
-    }
-
-    /// The targets or labels.
-    pub fn numbers(&self) -> &[f64] {
-        match self {
-            Target::Numbers(targets) | Target::Classes(_, targets) => targets,
-        }
-    }
-
-    /// The classes, if it has some.
-    pub fn classes(&self) -> Option<&Classes> {
-        match self {
-            Target::Numbers(_) => None,
-            Target::Classes(classes, _) => Some(classes),
-        }
-    }
-}
-
 /// Rows that score a fit to others.
 pub(crate) struct Held {
     pub(crate) rows: Rows,
@@ -84,68 +44,10 @@ pub(crate) struct Held {
     pub(crate) weights: Option<Vec<f64>>,
 }
 
-/// Why rows, targets or weights are refused.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LinearError {
-    /// The targets are not two classes; up to six of those that were found.
-    #[error("{}", not_two(.0))]
-    NotTwoClasses(Vec<String>),
-    /// The loss and the targets do not belong together.
-    #[error("`loss={0}`: the targets are {1}; expected {2}")]
-    OtherTarget(Loss, &'static str, &'static str),
-    /// No feature.
-    #[error("there are no features; expected a column of numbers besides the target")]
-    NoFeatures,
-    /// A weight is negative.
-    #[error("the weight is {weight}; expected 0 or above")]
-    NegativeWeight {
-        /// In which row.
-        row: usize,
-        /// What it is.
-        weight: f64,
-    },
-    /// No row has a target.
-    #[error("no row has a target; expected some that have")]
-    NoTargets,
-    /// Weights of classes where there are none.
-    #[error(
-        "`class_weights` is for classes, and the targets are numbers; expected `loss=logistic` or another loss of classes"
-    )]
-    ClassWeightsOfNumbers,
-    /// A class that has no weight, or a weight that has no class.
-    #[error(
-        "`class_weights`: {0}; expected balanced, or a weight above 0 for each of {1}, as in no=1,yes=3"
-    )]
-    ClassWeights(String, String),
-    /// No row counts.
-    #[error("all weights are 0; expected some above")]
-    NoWeights,
-    /// The rows that count are of one class.
-    #[error("all rows with a weight above 0 are of one class; expected two classes")]
-    OneClassCounts,
-    /// Weights overflow or vanish beside their mean.
-    #[error("weights are too far apart; expected numbers of ordinary size")]
-    UnevenWeights,
-    /// Sparse rows that are all empty.
-    #[error("no row has an entry; expected rows such as `1 3:0.5 7:-1`")]
-    NoEntries,
-}
-
-impl LinearError {
-    pub(crate) fn place(&self) -> Option<Place> {
-        match self {
-            LinearError::NegativeWeight { row, .. } => Some(Place::Row(*row)),
-            LinearError::OtherTarget(..)
-            | LinearError::ClassWeightsOfNumbers
-            | LinearError::ClassWeights(..) => None,
-            _ => Some(Place::Data),
-        }
-    }
-}
-
 /// So many columns may be kept as they are, though most of them hold nothing.
 const FEW_COLUMNS: usize = 100_000;
+/// As many numbers are made of sparse rows where only dense ones can be taken.
+const MOST_DENSE: usize = 100_000_000;
 /// Rows of which at least one number in so many is there are kept dense.
 const DENSE: usize = 4;
 
@@ -250,10 +152,11 @@ impl LinearData {
     /// # Errors
     /// If the targets are no classes, or a class has no weight.
     pub fn with_class_weights(mut self, weights: ClassWeights) -> Result<Self, Error> {
-        let Some(classes) = self.target.classes() else {
+        let classes = self.target.class_names();
+        if classes.is_empty() {
             return Err(LinearError::ClassWeightsOfNumbers.into());
-        };
-        weights.check(&[&classes.negative, &classes.positive])?;
+        }
+        weights.check(&classes)?;
         self.class_weights = Some(weights);
         Ok(self)
     }
@@ -282,7 +185,7 @@ impl LinearData {
             let others: Vec<usize> = (0..fitted.len()).filter(|&i| !fitted[i]).collect();
             let rows = self.rows.select(&others, d);
             self.rows.retain(&fitted, d);
-            let (Target::Numbers(targets) | Target::Classes(_, targets)) = &mut self.target;
+            let targets = self.target.numbers_mut();
             let of_others = others.iter().map(|&i| targets[i]).collect();
             keep(targets, &fitted);
             self.weights.iter_mut().for_each(|weights| keep(weights, &fitted));
@@ -307,8 +210,7 @@ impl LinearData {
     /// # Errors
     /// If there are fewer rows than folds.
     pub fn folds(&self, folds: usize, seed: u64) -> Result<Folds, Error> {
-        let classes = self.target.classes().is_some();
-        let stratum = |y: &f64| u32::from(classes && *y > 0.0);
+        let stratum = |y: &f64| self.target.class(*y).unwrap_or(0) as u32;
         let strata: Vec<u32> = self.target.numbers().iter().map(stratum).collect();
         Folds::draw(&strata, folds, seed)
     }
@@ -329,7 +231,8 @@ impl LinearData {
 
     fn refuse_one_class(&self) -> Result<(), Error> {
         let labels = self.target.numbers();
-        if self.target.classes().is_some() && labels.iter().all(|y| *y == labels[0]) {
+        let classes = !matches!(self.target, Target::Numbers(_));
+        if classes && labels.iter().all(|y| *y == labels[0]) {
             return Err(LinearError::OneClassCounts.into());
         }
         Ok(())
@@ -341,10 +244,7 @@ impl LinearData {
     /// If they are of one class.
     pub(crate) fn subset(&self, places: &[usize]) -> Result<Self, Error> {
         let of = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-        let target = match &self.target {
-            Target::Numbers(targets) => Target::Numbers(of(targets)),
-            Target::Classes(classes, labels) => Target::Classes(classes.clone(), of(labels)),
-        };
+        let target = self.target.with_numbers(of(self.target.numbers()));
         let mut weights = self.weights.as_deref().map(of);
         if let Some(weights) = &mut weights {
             to_mean_one(weights)?;
@@ -370,10 +270,7 @@ impl LinearData {
             let mean = weights.iter().sum::<f64>() / weights.len() as f64;
             weights.iter_mut().for_each(|weight| *weight /= mean);
         }
-        let target = match &self.target {
-            Target::Numbers(targets) => Target::Numbers(of(targets)),
-            Target::Classes(classes, labels) => Target::Classes(classes.clone(), of(labels)),
-        };
+        let target = self.target.with_numbers(of(self.target.numbers()));
         Held { rows: self.rows.select(places, self.names.len()), target, weights }
     }
 
@@ -394,15 +291,13 @@ impl LinearData {
 
     /// The weights of rows and classes together, with mean 1.
     pub(super) fn all_weights(&self) -> Result<Option<Vec<f64>>, Error> {
-        let (Some(of_classes), Target::Classes(classes, labels)) =
-            (&self.class_weights, &self.target)
-        else {
-            return Ok(self.weights.clone());
-        };
-        let positive = labels.iter().filter(|y| **y > 0.0).count();
-        let counts = [labels.len() - positive, positive];
-        let of_classes = of_classes.numbers(&[&classes.negative, &classes.positive], &counts);
-        let of_row = |i: usize| of_classes[usize::from(labels[i] > 0.0)];
+        let Some(of_classes) = &self.class_weights else { return Ok(self.weights.clone()) };
+        let (labels, classes) = (self.target.numbers(), self.target.class_names());
+        let mut counts = vec![0; classes.len()];
+        let class = |i: usize| self.target.class(labels[i]).unwrap_or(0);
+        (0..labels.len()).for_each(|i| counts[class(i)] += 1);
+        let of_classes = of_classes.numbers(&classes, &counts);
+        let of_row = |i: usize| of_classes[class(i)];
         let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
         let mut weights: Vec<f64> = (0..labels.len()).map(|i| of_row(i) * weight(i)).collect();
         to_mean_one(&mut weights)?;
@@ -457,7 +352,10 @@ impl LinearData {
             (Target::Numbers(_), true) => {
                 return Err(LinearError::OtherTarget(loss, "numbers", "two classes").into());
             }
-            (Target::Classes(..), false) => {
+            (Target::Several(..), true) => {
+                return Err(LinearError::OtherTarget(loss, "several classes", "two classes").into());
+            }
+            (Target::Classes(..) | Target::Several(..), false) => {
                 return Err(LinearError::OtherTarget(loss, "classes", "numbers").into());
             }
         };
@@ -468,13 +366,33 @@ impl LinearData {
         })
     }
 
+    /// The rows as numbers, which are taken; sparse ones become dense if there are not too many.
+    pub(super) fn dense_rows(&mut self) -> Result<Vec<f64>, Error> {
+        let (n, d) = (self.len(), self.names.len());
+        match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
+            Rows::Dense(rows) => Ok(rows),
+            Rows::Sparse { .. } if n.saturating_mul(d) > MOST_DENSE => {
+                Err(LinearError::SparseClasses { rows: n, columns: d }.into())
+            }
+            Rows::Sparse { indptr, indices, values } => {
+                let mut dense = vec![0.0; n * d];
+                for (row, ends) in dense.chunks_exact_mut(d).zip(indptr.windows(2)) {
+                    let own = ends[0]..ends[1];
+                    let entries = indices[own.clone()].iter().zip(&values[own]);
+                    entries.for_each(|(&l, &x)| row[l as usize] = x);
+                }
+                Ok(dense)
+            }
+        }
+    }
+
     /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
     /// column of ones at the end.
     pub(super) fn predictors(&mut self, intercept: bool) -> Result<Collapsed, Error> {
         let d = self.names.len();
         let offsets = match &self.target {
             Target::Numbers(targets) => targets.iter().map(|t| -t).collect(),
-            Target::Classes(_, labels) => vec![0.0; labels.len()],
+            Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
         Ok(match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
             Rows::Dense(rows) if intercept => {

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{NewRows, in_order, sparse_places};
 use super::{ModelKind, check_rows, flat, rows_and_intercepts};
+use crate::bags::{BagLink, row_predictions};
 use crate::error::Error;
-use crate::linear::{LinearSettings, LinearTask, Rows, predicted_columns};
+use crate::linear::{LinearSettings, LinearTask, Loss, Rows, predicted_columns};
 
 /// What predicts a number or a class from features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,14 +49,12 @@ impl LinearModel {
     pub fn of(task: &LinearTask, solution: &Solution) -> Self {
         let data = task.data();
         let (coefficients, intercepts) =
-            rows_and_intercepts(&solution.theta, data.names().len(), 1);
-        let classes = data.target().classes();
+            rows_and_intercepts(&solution.theta, data.names().len(), data.target().width());
         LinearModel {
             features: data.names().to_vec(),
             coefficients,
             intercepts,
-            classes: classes
-                .map_or(Vec::new(), |two| vec![two.negative.clone(), two.positive.clone()]),
+            classes: data.target().class_names(),
             target: None,
             other_columns: Vec::new(),
             settings: *task.settings(),
@@ -69,16 +68,21 @@ impl LinearModel {
         check_rows(&self.features, &self.coefficients, &self.intercepts)?;
         let numbers = self.coefficients.len() == 1 && self.classes.is_empty();
         let two = self.coefficients.len() == 1 && self.classes.len() == 2;
-        if !(numbers || two) || numbers == self.settings.loss.is_of_classes() {
+        let several = self.classes.len() > 2
+            && self.classes.len() == self.coefficients.len()
+            && self.settings.loss == Loss::Logistic
+            && !self.sparse;
+        if !(numbers || two || several) || numbers == self.settings.loss.is_of_classes() {
             return Err("its classes do not go with its loss and coefficients");
         }
-        if self.scaling.as_ref().is_some_and(|scaling| !scaling.is_for(self.features.len(), 1)) {
+        let (d, rows) = (self.features.len(), self.coefficients.len());
+        if self.scaling.as_ref().is_some_and(|scaling| !scaling.is_for(d, rows)) {
             return Err("its scaling does not go with its features");
         }
         Ok(())
     }
 
-    /// The score of every row.
+    /// The score of every row; of several classes, their probabilities.
     ///
     /// # Errors
     /// If a feature is missing among the columns.
@@ -90,7 +94,9 @@ impl LinearModel {
                 let mut scorer = Scorer::new(self);
                 in_order(&self.features, names, values, |part| {
                     self.scaling.iter().for_each(|scaling| scaling.apply(part));
-                    scores.extend(part.chunks_exact(d).map(|row| scorer.dense(row)));
+                    for row in part.chunks_exact(d) {
+                        scorer.dense(row, &mut scores);
+                    }
                 })?;
                 Ok(scores)
             }
@@ -130,16 +136,18 @@ impl LinearModel {
     ) -> Vec<f64> {
         let mut scorer = Scorer::new(self);
         let mut dense = vec![0.0; if self.sparse { 0 } else { self.features.len() }];
-        let score = |entries: I| {
+        let mut scores = Vec::new();
+        for entries in rows {
             if self.sparse {
-                return scorer.sparse(entries);
+                scores.push(scorer.sparse(entries));
+                continue;
             }
             dense.fill(0.0);
             entries.for_each(|(l, x)| dense[l as usize] = x);
             self.scaling.iter().for_each(|scaling| scaling.apply(&mut dense));
-            scorer.dense(&dense)
-        };
-        rows.map(score).collect()
+            scorer.dense(&dense, &mut scores);
+        }
+        scores
     }
 
     pub(super) fn predict(&self, rows: &NewRows<'_>) -> Result<Vec<(String, OutColumn)>, Error> {
@@ -151,6 +159,8 @@ impl LinearModel {
 struct Scorer {
     theta: Vec<f64>,
     d: usize,
+    /// Rows of coefficients.
+    classes: usize,
     columns: Vec<u32>,
     values: Vec<f64>,
 }
@@ -162,14 +172,23 @@ impl Scorer {
             Some(scaling) => scaling.scaled(&theta),
             None => theta,
         };
-        Scorer { theta, d: model.features.len(), columns: Vec::new(), values: Vec::new() }
+        let (d, classes) = (model.features.len(), model.coefficients.len());
+        Scorer { theta, d, classes, columns: Vec::new(), values: Vec::new() }
     }
 
-    fn dense(&mut self, row: &[f64]) -> f64 {
+    fn dense(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.values.clear();
+        if self.classes > 1 {
+            let (d, link) = (self.d, BagLink::Softmax);
+            let intercept = self.theta.len() > d * self.classes;
+            let p = row_predictions(link, self.classes, d, intercept, row.to_vec(), &self.theta);
+            // A row that is not finite has no probabilities.
+            out.extend(p.unwrap_or_else(|_| vec![f64::NAN; self.classes]));
+            return;
+        }
         self.values.extend_from_slice(row);
         self.values.resize(self.theta.len(), 1.0);
-        Row::Dense(&self.values).dot(&self.theta)
+        out.push(Row::Dense(&self.values).dot(&self.theta));
     }
 
     fn sparse(&mut self, entries: impl Iterator<Item = (u32, f64)>) -> f64 {

@@ -43,7 +43,7 @@ impl Validation {
             let judge = |task: &LinearTask, solution: &innermean::Solution| {
                 let model = LinearModel::of(task, solution);
                 let scores = model.scores_of(&held.rows);
-                let nonzeros = model.coefficients[0].iter().filter(|c| **c != 0.0).count();
+                let nonzeros = model.coefficients.iter().flatten().filter(|c| **c != 0.0).count();
                 let weights = held.weights.as_deref();
                 Ok((of_fold(&held.target, &scores, weights, settings.loss, score), nonzeros))
             };

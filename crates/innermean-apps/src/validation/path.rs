@@ -36,6 +36,9 @@ pub struct Path {
 /// coefficients of least squares.
 const STRONGEST_RIDGE: f64 = 100.0;
 
+/// Of the intercept beside which all coefficients are zero.
+const TOLERANCE: f64 = 1e-12;
+
 impl Path {
     /// The weights from `largest` on.
     pub fn from(&self, largest: f64) -> Vec<Penalty> {
@@ -61,7 +64,8 @@ impl Path {
         let largest = match self.of {
             PathOf::L2 => STRONGEST_RIDGE * data.rows().largest_variance(n, d),
             PathOf::L1 => {
-                let mut theta = vec![0.0; d];
+                let classes = data.target().width();
+                let mut theta = vec![0.0; classes * d];
                 let places: Vec<usize> = (0..n).collect();
                 if settings.intercept {
                     let nothing = Rows::Dense(vec![0.0; n]);
@@ -69,13 +73,15 @@ impl Path {
                     let mut of_alone = *settings;
                     of_alone.penalty = Penalty { l1: 0.0, l2: 1.0 };
                     let alone = LinearTask::new(alone, &of_alone)?;
-                    let found = alone.run(&Solver::default(), Watch::by(&mut ()))?.solution;
-                    theta.push(found.theta[1]);
+                    let mut solver = Solver::default();
+                    solver.stop.tolerance = Some(TOLERANCE);
+                    let found = alone.run(&solver, Watch::by(&mut ()))?.solution;
+                    theta.extend_from_slice(&found.theta[classes..]);
                 }
                 let mut as_they_are = *settings;
                 as_they_are.scaling = false;
                 let task = LinearTask::new(data.subset(&places)?, &as_they_are)?;
-                largest_slope(&task, &theta, d)
+                largest_slope(&task, &theta, classes * d)
             }
         };
         Ok(self.from(largest))

@@ -37,6 +37,8 @@ pub enum Note {
         /// The class of scores below 0.
         negative: String,
     },
+    /// The names of several classes.
+    SeveralClasses(Vec<String>),
     /// The width of the Huber loss, found from the targets.
     LossWidth(f64),
     /// Fewer rows than coefficients, and no penalty.
@@ -164,6 +166,9 @@ impl fmt::Display for Note {
                 f,
                 "A score above 0 speaks for '{positive}', one below for '{negative}'."
             ),
+            Note::SeveralClasses(names) => {
+                write!(f, "There are {} classes: {}.", names.len(), some_of(names))
+            }
             Note::LossWidth(width) => write!(
                 f,
                 "The Huber loss is a square up to {} (`huber_width`).",

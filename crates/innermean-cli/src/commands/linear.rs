@@ -125,7 +125,7 @@ pub(crate) struct ProblemFlags {
 #[derive(Debug, Clone, Args)]
 struct LossFlags {
     /// The loss of a row: square and huber for a target that is a number, the others for two
-    /// classes
+    /// classes, logistic for several as well
     #[arg(long, value_name = "LOSS", default_value = "square", value_parser = by_name::<Loss>())]
     loss: Loss,
 
@@ -152,6 +152,8 @@ x_i are the features of row i. The loss of a score u, with t the target that is 
   logistic        log(1 + e^(-y u))
   squared-hinge   max(1 - y u, 0)^2
   smoothed-hinge  0 if y u >= 1, (1 - y u)^2 / (2h) if y u >= 1 - h, 1 - y u - h/2 otherwise
+
+With more than two classes, logistic is log(sum over classes c of e^(u_c)) - u_y, where each class has coefficients and an intercept of its own.
 
 The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
 scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).

@@ -66,11 +66,11 @@ fn paths_folds_and_choices() {
     let rows = found["rows"].as_array().expect("rows");
     assert_eq!((rows.len(), &found["folds"]), (8, &4.into()));
     // The first weight leaves no coefficient, the last one nearly all.
-    assert!(number(&rows[0]["nonzeros"]) <= 0.5, "{}", rows[0]);
+    assert!(number(&rows[0]["nonzeros"]) < 1.0, "{}", rows[0]);
     assert!(number(&rows[7]["nonzeros"]) > 3.0, "{}", rows[7]);
     assert!((number(&rows[0]["l1"]) / number(&rows[7]["l1"]) - 1000.0).abs() < 1e-6);
     let zero = number(&rows[0]["l1"]);
-    let at = desk.json(&format!("{data} --l1 {zero} --tolerance 1e-12"), 0);
+    let at = desk.json(&format!("{data} --l1 {} --tolerance 1e-12", 1.0001 * zero), 0);
     assert_eq!(at["zeros"], 4);
     let below = desk.json(&format!("{data} --l1 {} --tolerance 1e-12", 0.98 * zero), 0);
     assert_eq!(below["zeros"], 3);

@@ -62,6 +62,13 @@ fn files_that_are_no_models() {
         desk.file("changed.json", &changed);
         refused(&desk, "predict changed.json rows.csv", &["changed.json", words]);
     }
+    // Whatever is missing, it is refused, or is not missed.
+    for at in (0..text.len() - 9).step_by(text.len() / 40) {
+        desk.file("changed.json", &format!("{}{}", &text[..at], &text[at + 9..]));
+        let run = desk.run("predict changed.json rows.csv");
+        assert!(matches!(run.code, Some(0 | 2)), "{at}: {:?} {}", run.code, run.err);
+        assert!(run.code == Some(0) || run.err.contains("changed.json"), "{at}: {}", run.err);
+    }
     for length in [0, 1, text.len() / 2, text.len() - 3] {
         desk.file("changed.json", &text[..length]);
         refused(&desk, "predict changed.json rows.csv", &["changed.json"]);

@@ -84,3 +84,49 @@ fn rows_that_are_not_fitted_are_predicted() {
     let run = desk.run("linear none.csv --target y");
     assert!(run.code == Some(2) && run.err.contains("no row has a target"), "{}", run.err);
 }
+
+/// More than two classes: scikit-learn's multinomial model.
+#[test]
+fn several_classes_are_those_of_scikit_learn() {
+    let (desk, peers) = (desk_with_peers(), peers());
+    let data = "linear peers.csv --columns x1,x2,x3,x4 --target three --loss logistic";
+    let fit = format!("{data} --l2 0.02 --tolerance 1e-12 --model m.json --predictions p.csv");
+    let answer = desk.json(&fit, 0);
+    let peer = &peers["coefficients"]["three"];
+    assert_eq!(answer["class_names"], peer["classes"]);
+    let rows = peer["coefficients"].as_array().expect("rows");
+    let mut expected: Vec<f64> = rows.iter().flat_map(numbers).collect();
+    expected.extend(numbers(&peer["intercepts"]));
+    let found = numbers(&answer["theta"]);
+    assert_eq!((found.len(), &answer["names"][0]), (15, &"a: x1".into()));
+    // What is common to all intercepts changes nothing.
+    let common = |theta: &[f64]| theta[12..].iter().sum::<f64>() / 3.0;
+    for l in 0..15 {
+        let own = |theta: &[f64]| theta[l] - if l < 12 { 0.0 } else { common(theta) };
+        assert!((own(&found) - own(&expected)).abs() < 1e-6, "{l}: {found:?} {expected:?}");
+    }
+    let (fitted, applied) = (columns(&desk, "p.csv"), {
+        done(&desk, "predict m.json peers.csv --output out.csv");
+        columns(&desk, "out.csv")
+    });
+    for (c, class) in ["a", "b", "c"].iter().enumerate() {
+        let name = format!("probability of {class}");
+        assert_eq!(column(&fitted, &name), column(&applied, &name));
+        for (i, row) in peer["probabilities"].as_array().expect("rows").iter().enumerate() {
+            let p: f64 = column(&applied, &name)[i].parse().expect("a number");
+            assert!((p - number(&row[c])).abs() < 1e-6);
+        }
+    }
+    assert_eq!(column(&fitted, "prediction"), column(&applied, "prediction"));
+    // Cross-validation, weights and other losses.
+    let table =
+        desk.json(&format!("{data} --fold-column fold --l2 0.3,0.1,0.01 --tolerance 1e-12"), 0);
+    let rows = table["cross_validation"]["rows"].as_array().expect("rows");
+    for (row, peer) in rows.iter().zip(peers["three log-loss"].as_array().expect("rows")) {
+        assert!((number(&row["mean"]) + number(&peer["mean"])).abs() < 1e-6, "{row} {peer}");
+    }
+    let balanced = desk.json(&format!("{data} --l2 0.02 --class-weights balanced"), 0);
+    assert_ne!(balanced["theta"], answer["theta"]);
+    let text = done(&desk, &format!("{data} --l2 0.02"));
+    assert!(text.contains("3 classes: a, b, c") && text.contains("intercepts"), "{text}");
+}

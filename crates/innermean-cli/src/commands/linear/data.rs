@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use innermean_apps::linear::{Classes, LinearData, Loss, Rows, Target};
+use innermean_apps::linear::{LinearData, Loss, Rows, Target};
 use innermean_apps::{Error, Place};
 use innermean_data::{Ask, Columns, Dropped, Frame, Keys, SparseTable};
 
@@ -87,12 +87,9 @@ impl Read {
         let mut keys = std::mem::take(&mut frame.keys).into_iter().flatten();
         let classes = if loss.is_of_classes() { keys.next() } else { None };
         let target = match classes {
-            Some(keys) => {
-                let (classes, labels) = Classes::of_texts(&keys).map_err(|error| {
-                    refused_at(format!("{}, column {}", frame.source, keys.name), &error.into())
-                })?;
-                Target::Classes(classes, labels)
-            }
+            Some(keys) => Target::of_texts(&keys, loss).map_err(|error| {
+                refused_at(format!("{}, column {}", frame.source, keys.name), &error.into())
+            })?,
             None => Target::Numbers(numbers.next().unwrap_or_default()),
         };
         let (weights, folds) = (numbers.next(), keys.next());

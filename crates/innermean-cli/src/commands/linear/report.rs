@@ -3,7 +3,7 @@
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::linear::{
-    ClassWeights, HeldOut, LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss, Target,
+    ClassWeights, HeldOut, LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss,
     predicted_columns,
 };
 use innermean_apps::model::{LinearModel, ModelKind};
@@ -132,11 +132,17 @@ impl Application for LinearApplication<'_> {
     fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         let found = &answer.found;
-        page.numbers(heading, self.task.data().names(), &found.coefficients);
+        let names = &self.task.coordinates()[..found.coefficients.len()];
+        page.numbers(heading, names, &found.coefficients);
         page.parts.extend(self.validated.map(|validated| Part::Table(validated.grid())));
         let facts = &mut page.facts;
         if let Some(intercept) = found.intercept {
             facts.line("intercept", &significant(intercept, 6));
+        }
+        if !found.intercepts.is_empty() {
+            let of_class = found.class_names.iter().zip(&found.intercepts);
+            let shown = of_class.map(|(name, b)| format!("{name} {}", significant(*b, 6)));
+            facts.line("intercepts", &shown.collect::<Vec<_>>().join(", "));
         }
         if self.task.settings().penalty.l1 > 0.0 {
             let (zeros, all) =
@@ -166,19 +172,20 @@ impl Application for LinearApplication<'_> {
     }
 
     fn predicts_texts(&self) -> Option<&str> {
-        self.task.data().target().classes().map(|_| "target")
+        let numbers = self.task.data().target().class_names().is_empty();
+        (!numbers).then_some("target")
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
         let LinearAnswer { scores, targets, fitted, .. } = &answer.found;
-        let rows = OutColumn::Whole((1..=scores.len() as u64).collect());
-        let (names, target) = match self.task.data().target() {
-            Target::Numbers(_) => (Vec::new(), OutColumn::Numbers(targets.clone())),
-            Target::Classes(classes, _) => {
-                let name = |y: &f64| if y.is_nan() { "" } else { classes.name(*y) }.to_owned();
-                let names = vec![classes.negative.clone(), classes.positive.clone()];
-                (names, OutColumn::Texts(targets.iter().map(name).collect()))
-            }
+        let rows = OutColumn::Whole((1..=targets.len() as u64).collect());
+        let of = self.task.data().target();
+        let names = of.class_names();
+        let target = if names.is_empty() {
+            OutColumn::Numbers(targets.clone())
+        } else {
+            let name = |y: &f64| of.class(*y).map_or(String::new(), |c| names[c].clone());
+            OutColumn::Texts(targets.iter().map(name).collect())
         };
         let mut columns = vec![("row".to_owned(), rows), ("target".to_owned(), target)];
         columns.extend(predicted_columns(&names, self.task.settings().loss, scores));
