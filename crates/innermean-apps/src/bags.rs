@@ -31,7 +31,8 @@ mod model;
 mod task;
 
 pub use data::{BagData, BagsError, GroupLabels};
-pub use fit::{GroupFit, RowScores, WorstGroup, most_probable};
+pub use fit::{GroupFit, RowScores, WorstGroup, most_probable, predicted_columns};
+pub(crate) use model::row_predictions;
 pub use task::{BagAnswer, BagProblem, BagSettings, BagTask};
 
 named! {

@@ -66,6 +66,12 @@ pub enum Error {
     /// Of sequences.
     #[error(transparent)]
     Sequences(#[from] crate::sequences::SequencesError),
+    /// Of cross-validation.
+    #[error(transparent)]
+    Validation(#[from] crate::validation::ValidationError),
+    /// Of models that are kept.
+    #[error(transparent)]
+    Model(#[from] crate::model::ModelError),
     /// Of comparisons.
     #[error(transparent)]
     Compare(#[from] crate::compare::CompareError),
@@ -79,6 +85,7 @@ impl Error {
             Error::Bags(error) => error.place(),
             Error::Policy(error) => error.place(),
             Error::Sequences(error) => error.place(),
+            Error::Model(error) => error.place(),
             _ => None,
         }
     }

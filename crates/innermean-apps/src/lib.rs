@@ -12,6 +12,8 @@
 //! | [`bags`] | rows in groups, a label for each group | a model of single rows |
 //! | [`policy`] | transitions, features of states | the value of every state |
 //! | [`sequences`] | steps, a language model | a classifier without labels |
+//! | [`model`] | a fit | a file, and predictions for other rows |
+//! | [`validation`] | penalties to choose from | scores of rows held out, and the best penalty |
 //! | [`compare`] | any problem | who needs how many calls for how small a gap |
 //!
 //! All have one shape. Settings are plain data with defaults ([`linear::LinearSettings`]); data and
@@ -51,11 +53,13 @@ pub mod bags;
 pub mod compare;
 mod error;
 pub mod linear;
+pub mod model;
 pub mod penalty;
 pub mod policy;
 pub mod portfolio;
 pub mod run;
 pub mod sequences;
+pub mod validation;
 pub mod wording;
 
 pub use error::{Error, Place};

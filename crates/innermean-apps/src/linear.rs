@@ -1,4 +1,4 @@
-//! Linear models: a number or one of two classes, predicted by a linear function.
+//! Linear models: a number, one of two classes or one of several, predicted by linear functions.
 //!
 //! ```
 //! use innermean_apps::linear::{LinearData, LinearSettings, LinearTask, Loss, Rows, Target};
@@ -16,17 +16,25 @@
 //! # Ok::<(), innermean_apps::Error>(())
 //! ```
 
+mod class_weights;
 mod classes;
 mod data;
+mod error;
 mod fit;
 mod loss;
+mod rows;
+mod target;
 mod task;
 
+pub use class_weights::ClassWeights;
 pub use classes::Classes;
-pub use data::{LinearData, LinearError, Rows, Target};
-pub use fit::{LinearFit, probability};
+pub use data::LinearData;
+pub use error::LinearError;
+pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;
-pub use task::{LinearAnswer, LinearProblem, LinearSettings, LinearTask};
+pub use rows::Rows;
+pub use target::Target;
+pub use task::{HeldOut, LinearAnswer, LinearProblem, LinearSettings, LinearTask};
 
 /// The name of an intercept among coordinates.
 pub const INTERCEPT: &str = "(intercept)";

@@ -15,4 +15,4 @@ pub use advice::Advice;
 pub use plan::{AUTO, Chosen, Plan, RunError, Solver};
 pub use settings::{MethodSettings, rule_name};
 pub use start::Start;
-pub use task::{Fit, Task, Watch};
+pub use task::{Fit, Ran, Task, Watch};

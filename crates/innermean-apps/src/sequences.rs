@@ -31,7 +31,7 @@ mod task;
 
 pub use language::Language;
 pub use scale::Scale;
-pub use scores::{Scores, SearchSummary};
+pub use scores::{Scores, SearchSummary, predicted_columns};
 pub use steps::{Gaps, Steps};
 pub use task::{
     FIRST_STEP, NEAR, SequencesAnswer, SequencesProblem, SequencesSettings, SequencesTask,

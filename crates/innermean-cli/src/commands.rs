@@ -8,6 +8,7 @@ pub(crate) mod linear;
 pub(crate) mod methods;
 pub(crate) mod policy;
 pub(crate) mod portfolio;
+pub(crate) mod predict;
 pub(crate) mod report;
 #[cfg(feature = "reproduce")]
 pub(crate) mod reproduce;

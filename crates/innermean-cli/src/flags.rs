@@ -8,3 +8,4 @@ pub(crate) mod output;
 pub(crate) mod regularizer;
 pub(crate) mod solver;
 pub(crate) mod spelling;
+pub(crate) mod validation;

@@ -6,3 +6,4 @@ pub(crate) mod deadline;
 pub(crate) mod interrupt;
 pub(crate) mod plan;
 pub(crate) mod start;
+pub(crate) mod validation;

@@ -9,6 +9,7 @@ mod compare;
 mod damaged;
 mod hard_cases;
 mod linear;
+mod models;
 mod pages;
 mod policy;
 mod portfolio;

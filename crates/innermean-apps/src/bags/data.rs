@@ -6,6 +6,7 @@ use innermean_data::Keys;
 
 use super::{BagLink, BagLoss};
 use crate::error::{Error, Place, same_length};
+use crate::validation::{Folds, ValidationError};
 use crate::wording::Note;
 use crate::wording::numbers::grouped;
 
@@ -304,6 +305,68 @@ impl BagData {
     /// The group of each row.
     pub fn groups(&self) -> &[u32] {
         &self.groups
+    }
+
+    /// So many folds of the labelled groups, drawn by the seed.
+    ///
+    /// # Errors
+    /// If there are fewer groups than folds.
+    pub fn folds(&self, folds: usize, seed: u64) -> Result<Folds, Error> {
+        Folds::draw(&vec![0; self.labelled], folds, seed)
+    }
+
+    /// The folds of the labelled groups, by a text for each row.
+    ///
+    /// # Errors
+    /// If rows of a group are in two folds, or there is one fold alone.
+    pub fn folds_of(&self, keys: &Keys) -> Result<Folds, Error> {
+        same_length("folds of rows", keys.codes.len(), self.groups.len())?;
+        let mut folds: Vec<Option<u32>> = vec![None; self.group_names.len()];
+        for (&group, &fold) in self.groups.iter().zip(&keys.codes) {
+            let known = folds[group as usize].get_or_insert(fold);
+            if *known != fold {
+                let name = self.group_names[group as usize].clone();
+                return Err(ValidationError::Divided(name).into());
+            }
+        }
+        let labelled: Vec<u32> = folds[..self.labelled].iter().flatten().copied().collect();
+        Folds::of_codes(&labelled)
+    }
+
+    /// How many groups have a label.
+    pub fn labelled(&self) -> usize {
+        self.labelled
+    }
+
+    /// The labels of these groups, one for each name.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Some of the labelled groups, with their rows of these features.
+    pub(crate) fn subset(&self, features: &[f64], groups: &[usize]) -> (Self, Vec<f64>) {
+        let (width, ell) = (self.feature_names.len(), self.label_names.len());
+        let mut renumbered = vec![u32::MAX; self.group_names.len()];
+        groups.iter().enumerate().for_each(|(new, &old)| renumbered[old] = new as u32);
+        let (mut codes, mut rows) = (Vec::new(), Vec::new());
+        for (row, &code) in self.groups.iter().enumerate() {
+            if renumbered[code as usize] != u32::MAX {
+                codes.push(renumbered[code as usize]);
+                rows.extend_from_slice(&features[row * width..(row + 1) * width]);
+            }
+        }
+        let labels = groups.iter().flat_map(|&i| &self.labels[i * ell..(i + 1) * ell]).copied();
+        let subset = BagData {
+            feature_names: self.feature_names.clone(),
+            label_names: self.label_names.clone(),
+            group_names: groups.iter().map(|&i| self.group_names[i].clone()).collect(),
+            labelled: groups.len(),
+            groups: codes,
+            labels: labels.collect(),
+            row_labels: None,
+            notes: Vec::new(),
+        };
+        (subset, rows)
     }
 
     /// Whether the true labels of rows are known.

@@ -1,6 +1,7 @@
 //! How well a model fits: its groups and, where their labels are known, its rows.
 
 use innermean::elementary::Elementary;
+use innermean_data::OutColumn;
 use serde::Serialize;
 
 use super::{BagLink, BagLoss};
@@ -160,6 +161,32 @@ pub(super) fn of_rows(link: BagLink, labels: &[f64], predictions: &[f64]) -> Row
 /// The class of the largest probability.
 pub fn most_probable(p: &[f64]) -> usize {
     (0..p.len()).max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(0)
+}
+
+/// What is predicted for rows: one number for each, or the most probable class and the
+/// probabilities of all.
+pub fn predicted_columns(
+    link: BagLink,
+    labels: &[String],
+    predictions: &[f64],
+) -> Vec<(String, OutColumn)> {
+    let name = match link {
+        BagLink::Logistic | BagLink::Softmax => "probability",
+        BagLink::Identity => "prediction",
+        BagLink::Exp => "expected_count",
+    };
+    let ell = labels.len();
+    if ell == 1 {
+        return vec![(name.to_owned(), OutColumn::Numbers(predictions.to_vec()))];
+    }
+    let class = |p: &[f64]| labels[most_probable(p)].clone();
+    let classes = predictions.chunks_exact(ell).map(class).collect();
+    let mut columns = vec![("class".to_owned(), OutColumn::Texts(classes))];
+    for (c, label) in labels.iter().enumerate() {
+        let own = predictions.iter().skip(c).step_by(ell).copied().collect();
+        columns.push((format!("{name} of {label}"), OutColumn::Numbers(own)));
+    }
+    columns
 }
 
 /// The area under the ROC curve by ranks (Mann and Whitney), ties counting half.

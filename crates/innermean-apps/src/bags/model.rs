@@ -36,13 +36,8 @@ impl Model {
             let codes: Vec<u32> = kept.iter().map(|&r| data.groups[r]).collect();
             Groups::gather(width, &rows, &codes, data.labelled, intercept)?.0
         };
-        let link = match link {
-            BagLink::Softmax => {
-                return Ok(Model::Softmax(SoftmaxBags::new(groups, data.label_names.len())?));
-            }
-            BagLink::Logistic => Link::Logistic,
-            BagLink::Identity => Link::Identity,
-            BagLink::Exp => Link::Exp,
+        let Some(link) = scalar(link) else {
+            return Ok(Model::Softmax(SoftmaxBags::new(groups, data.label_names.len())?));
         };
         Ok(Model::Scalar(match loss {
             BagLoss::Square => Bags::with_targets(groups, link, data.labels.clone())?,
@@ -157,16 +152,39 @@ impl Model {
     /// The predictions for rows of features in any order, one number or one for each class.
     pub(super) fn predictions(
         &self,
+        link: BagLink,
         features: &[f64],
         theta: &[f64],
     ) -> Result<Vec<f64>, InvalidSetting> {
-        let width = self.groups().width();
-        let rows = features.len() / width;
-        let one =
-            Groups::new(width, features.to_vec(), vec![0, rows], self.groups().has_intercept())?;
-        Ok(match self {
-            Model::Scalar(bags) => Bags::new(one, bags.link()).predictions(theta),
-            Model::Softmax(bags) => SoftmaxBags::new(one, bags.ell())?.predictions(theta),
-        })
+        let (groups, ell) = (self.groups(), self.inner().ell());
+        let (width, intercept) = (groups.width(), groups.has_intercept());
+        row_predictions(link, ell, width, intercept, features.to_vec(), theta)
+    }
+}
+
+/// The predictions for rows of `width` features, one number or one for each of `ell` classes.
+pub(crate) fn row_predictions(
+    link: BagLink,
+    ell: usize,
+    width: usize,
+    intercept: bool,
+    features: Vec<f64>,
+    theta: &[f64],
+) -> Result<Vec<f64>, InvalidSetting> {
+    let rows = features.len() / width;
+    let one = Groups::new(width, features, vec![0, rows], intercept)?;
+    Ok(match scalar(link) {
+        Some(link) => Bags::new(one, link).predictions(theta),
+        None => SoftmaxBags::new(one, ell)?.predictions(theta),
+    })
+}
+
+/// The link of one number, if it is one.
+fn scalar(link: BagLink) -> Option<Link> {
+    match link {
+        BagLink::Softmax => None,
+        BagLink::Logistic => Some(Link::Logistic),
+        BagLink::Identity => Some(Link::Identity),
+        BagLink::Exp => Some(Link::Exp),
     }
 }

@@ -151,6 +151,17 @@ impl BagTask {
         self
     }
 
+    /// The same with other norms, without building it again.
+    ///
+    /// # Errors
+    /// If a weight is negative or not finite.
+    pub fn set_penalty(&mut self, penalty: Penalty) -> Result<(), Error> {
+        let head = self.settings.intercept.then(|| self.model.penalised());
+        self.regularizer = self.scaling.regularizer(penalty.regularizer_of_head(head)?)?;
+        self.settings.penalty = penalty;
+        Ok(())
+    }
+
     /// The settings that it was made with.
     pub fn settings(&self) -> &BagSettings {
         &self.settings
@@ -159,6 +170,11 @@ impl BagTask {
     /// The loss, given or that of the link.
     pub fn loss(&self) -> BagLoss {
         self.loss
+    }
+
+    /// The units of the run.
+    pub(crate) fn scaling(&self) -> &Scaling {
+        &self.scaling
     }
 
     /// Groups and labels.
@@ -244,7 +260,7 @@ impl Task for BagTask {
         let predictions = if self.features.is_empty() {
             Vec::new()
         } else {
-            self.model.predictions(&self.features, &z)?
+            self.model.predictions(link, &self.features, &z)?
         };
         let row_labels = data.row_labels.as_ref().filter(|_| !predictions.is_empty());
         Ok(BagAnswer {

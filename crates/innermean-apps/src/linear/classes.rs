@@ -24,32 +24,42 @@ impl Classes {
     }
 
     /// Classes and labels, -1 and 1, from texts; the last one in the order of the alphabet is
-    /// positive.
+    /// positive, and an empty one is none, with the label NaN.
     ///
     /// # Errors
     /// If there are not two classes.
     pub fn of_texts(keys: &Keys) -> Result<(Self, Vec<f64>), LinearError> {
         // Numbers are the same however they are written: 1, +1, 1.0.
-        let numbers: Option<Vec<f64>> = keys
-            .names
-            .iter()
-            .map(|name| name.parse::<f64>().ok().filter(|x| x.is_finite()))
-            .collect();
+        let number = |name: &String| match name.as_str() {
+            "" => Some(f64::NAN),
+            text => text.parse::<f64>().ok().filter(|x| x.is_finite()),
+        };
+        let numbers: Option<Vec<f64>> = keys.names.iter().map(number).collect();
         if let Some(numbers) = numbers {
             let values: Vec<f64> = keys.codes.iter().map(|&code| numbers[code as usize]).collect();
             return Self::of_numbers(&values);
         }
-        let mut names: Vec<&str> = keys.names.iter().map(String::as_str).collect();
+        let mut names: Vec<&str> =
+            keys.names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
         names.sort_unstable();
         let [negative, positive] = names[..] else {
             return Err(refused(names.iter().map(ToString::to_string)));
         };
-        let label = |code: &u32| if keys.names[*code as usize] == positive { 1.0 } else { -1.0 };
+        let label = |code: &u32| match keys.names[*code as usize].as_str() {
+            "" => f64::NAN,
+            name => {
+                if name == positive {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+        };
         let labels = keys.codes.iter().map(label).collect();
         Ok((Classes { negative: negative.to_owned(), positive: positive.to_owned() }, labels))
     }
 
-    /// Classes and labels, -1 and 1, from numbers; the larger one is positive.
+    /// Classes and labels, -1 and 1, from numbers; the larger one is positive, and NaN is none.
     ///
     /// # Errors
     /// If there are not two classes.
@@ -57,7 +67,7 @@ impl Classes {
         let mut different = Vec::new();
         for value in values {
             // 0 and -0 are one.
-            if different.len() <= QUOTED && !different.contains(value) {
+            if different.len() <= QUOTED && !value.is_nan() && !different.contains(value) {
                 different.push(*value);
             }
         }
@@ -65,8 +75,17 @@ impl Classes {
         let [negative, positive] = different[..] else {
             return Err(refused(different.iter().map(f64::to_string)));
         };
-        let labels =
-            values.iter().map(|value| if *value == positive { 1.0 } else { -1.0 }).collect();
+        let label = |value: &f64| match *value {
+            value if value.is_nan() => f64::NAN,
+            value => {
+                if value == positive {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+        };
+        let labels = values.iter().map(label).collect();
         Ok((Classes { negative: negative.to_string(), positive: positive.to_string() }, labels))
     }
 }
@@ -79,6 +98,7 @@ fn refused(names: impl Iterator<Item = String>) -> LinearError {
 pub(super) fn not_two(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().take(QUOTED).map(|name| format!("'{name}'")).collect();
     match names.len() {
+        0 => "no row has a class; expected two classes".to_owned(),
         1 => format!("all targets are {}; expected two classes", quoted[0]),
         n if n <= QUOTED => format!(
             "there are {n} classes, {}; expected two, or `loss=square` or huber for numbers",

@@ -4,11 +4,11 @@ use innermean::collapse::SparseRows;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::problems::scaling::Scaling;
 use innermean::{Collapsed, Merit, Weighted};
-use innermean_data::SparseTable;
+use innermean_data::{Keys, SparseTable};
 
-use super::classes::{Classes, not_two};
-use super::loss::Loss;
-use crate::error::{Error, Place, same_length};
+use super::{ClassWeights, LinearError, Loss, Rows, Target};
+use crate::error::{Error, same_length};
+use crate::validation::Folds;
 use crate::wording::Note;
 
 /// What is fitted.
@@ -19,112 +19,35 @@ pub struct LinearData {
     /// Taken by [`Self::predictors`].
     rows: Rows,
     target: Target,
-    /// With mean 1.
+    /// With mean 1 over the rows that are fitted.
     weights: Option<Vec<f64>>,
+    class_weights: Option<ClassWeights>,
+    aside: Option<Aside>,
     notes: Vec<Note>,
 }
 
-/// The features of all rows.
+/// Rows that are predicted and not fitted: without a target, or of weight 0.
 #[derive(Debug, Clone)]
-pub enum Rows {
-    /// Row after row.
-    Dense(Vec<f64>),
-    /// Compressed sparse rows (CSR).
-    Sparse {
-        /// Where each row begins and the last one ends.
-        indptr: Vec<usize>,
-        /// The column of each entry, from 0.
-        indices: Vec<u32>,
-        /// The entries.
-        values: Vec<f64>,
-    },
+pub(super) struct Aside {
+    /// For each row of the data, whether it is fitted.
+    pub(super) fitted: Vec<bool>,
+    pub(super) rows: Rows,
+    /// NaN where there is none.
+    pub(super) targets: Vec<f64>,
 }
 
-/// What is to be predicted.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    /// Numbers.
-    Numbers(Vec<f64>),
-    /// Classes, and a label for each row: -1 or 1.
-    Classes(Classes, Vec<f64>),
-}
-
-impl Target {
-    /// Numbers as the loss asks for them: as they are, or as two classes.
-    ///
-    /// # Errors
-    /// If the loss is one of two classes and there are not two.
-    pub fn new(values: Vec<f64>, loss: Loss) -> Result<Self, LinearError> {
-        if !loss.is_of_classes() {
-            return Ok(Target::Numbers(values));
-        }
-        let (classes, labels) = Classes::of_numbers(&values)?;
-        Ok(Target::Classes(classes, labels))
-    }
-
-    /// The targets or labels.
-    pub fn numbers(&self) -> &[f64] {
-        match self {
-            Target::Numbers(targets) | Target::Classes(_, targets) => targets,
-        }
-    }
-
-    /// The classes, if it has some.
-    pub fn classes(&self) -> Option<&Classes> {
-        match self {
-            Target::Numbers(_) => None,
-            Target::Classes(classes, _) => Some(classes),
-        }
-    }
-}
-
-/// Why rows, targets or weights are refused.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LinearError {
-    /// The targets are not two classes; up to six of those that were found.
-    #[error("{}", not_two(.0))]
-    NotTwoClasses(Vec<String>),
-    /// The loss and the targets do not belong together.
-    #[error("`loss={0}`: the targets are {1}; expected {2}")]
-    OtherTarget(Loss, &'static str, &'static str),
-    /// No feature.
-    #[error("there are no features; expected a column of numbers besides the target")]
-    NoFeatures,
-    /// A weight is negative.
-    #[error("the weight is {weight}; expected 0 or above")]
-    NegativeWeight {
-        /// In which row.
-        row: usize,
-        /// What it is.
-        weight: f64,
-    },
-    /// No row counts.
-    #[error("all weights are 0; expected some above")]
-    NoWeights,
-    /// The rows that count are of one class.
-    #[error("all rows with a weight above 0 are of one class; expected two classes")]
-    OneClassCounts,
-    /// Weights overflow or vanish beside their mean.
-    #[error("weights are too far apart; expected numbers of ordinary size")]
-    UnevenWeights,
-    /// Sparse rows that are all empty.
-    #[error("no row has an entry; expected rows such as `1 3:0.5 7:-1`")]
-    NoEntries,
-}
-
-impl LinearError {
-    pub(crate) fn place(&self) -> Option<Place> {
-        match self {
-            LinearError::NegativeWeight { row, .. } => Some(Place::Row(*row)),
-            LinearError::OtherTarget(..) => None,
-            _ => Some(Place::Data),
-        }
-    }
+/// Rows that score a fit to others.
+pub(crate) struct Held {
+    pub(crate) rows: Rows,
+    pub(crate) target: Target,
+    /// With mean 1.
+    pub(crate) weights: Option<Vec<f64>>,
 }
 
 /// So many columns may be kept as they are, though most of them hold nothing.
 const FEW_COLUMNS: usize = 100_000;
+/// As many numbers are made of sparse rows where only dense ones can be taken.
+const MOST_DENSE: usize = 100_000_000;
 /// Rows of which at least one number in so many is there are kept dense.
 const DENSE: usize = 4;
 
@@ -144,7 +67,15 @@ impl LinearData {
                 same_length("sparse rows", indptr.len().saturating_sub(1), n)?;
             }
         }
-        Ok(LinearData { names, rows, target, weights: None, notes: Vec::new() })
+        Ok(LinearData {
+            names,
+            rows,
+            target,
+            weights: None,
+            class_weights: None,
+            aside: None,
+            notes: Vec::new(),
+        })
     }
 
     /// Sparse rows with their targets, made dense if they are not sparse. Columns that no row
@@ -190,49 +121,187 @@ impl LinearData {
         // As the file counts them.
         let place = |l: usize| kept.as_ref().map_or(l, |kept| kept[l] as usize);
         let names = (0..d).map(|l| format!("x{}", place(l) + table.first_index as usize)).collect();
-        Ok(LinearData { names, rows, target, weights: None, notes })
+        Ok(LinearData { notes, ..Self::new(names, rows, target).map_err(E::from)? })
     }
 
     /// The same with a weight for each row, of which only the ratios matter; rows of weight 0 are
-    /// left out.
+    /// predicted and not fitted.
     ///
     /// # Errors
     /// If a weight is negative, all are 0, or what is left is of one class.
-    pub fn weighted(mut self, mut weights: Vec<f64>) -> Result<Self, Error> {
+    pub fn weighted(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         same_length("weights of rows", weights.len(), self.len())?;
         if let Some(row) = weights.iter().position(|w| *w < 0.0) {
             return Err(LinearError::NegativeWeight { row, weight: weights[row] }.into());
         }
-        let kept: Vec<bool> = weights.iter().map(|w| *w > 0.0).collect();
-        let left_out = kept.iter().filter(|kept| !**kept).count();
+        let left_out = weights.iter().filter(|w| **w == 0.0).count();
         if left_out == weights.len() {
             return Err(LinearError::NoWeights.into());
         }
         if left_out > 0 {
-            match &mut self.rows {
-                Rows::Dense(rows) => keep(rows, self.names.len(), &kept),
-                Rows::Sparse { indptr, indices, values } => {
-                    keep_sparse(indptr, indices, values, &kept);
-                }
-            }
-            let (Target::Numbers(targets) | Target::Classes(_, targets)) = &mut self.target;
-            keep(targets, 1, &kept);
-            keep(&mut weights, 1, &kept);
             self.notes.push(Note::NoWeight(left_out));
-            let labels = self.target.numbers();
-            if self.target.classes().is_some() && labels.iter().all(|y| *y == labels[0]) {
-                return Err(LinearError::OneClassCounts.into());
-            }
-        }
-        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        for weight in &mut weights {
-            *weight /= mean;
-        }
-        if !weights.iter().all(|w| w.is_finite() && *w > 0.0) {
-            return Err(LinearError::UnevenWeights.into());
         }
         self.weights = Some(weights);
+        self.separate()?;
+        self.weights.as_mut().map_or(Ok(()), |weights| to_mean_one(weights))?;
         Ok(self)
+    }
+
+    /// The same with weights of the classes, which multiply those of the rows.
+    ///
+    /// # Errors
+    /// If the targets are no classes, or a class has no weight.
+    pub fn with_class_weights(mut self, weights: ClassWeights) -> Result<Self, Error> {
+        let classes = self.target.class_names();
+        if classes.is_empty() {
+            return Err(LinearError::ClassWeightsOfNumbers.into());
+        }
+        weights.check(&classes)?;
+        self.class_weights = Some(weights);
+        Ok(self)
+    }
+
+    /// Sets rows aside that have no target or no weight, if that has not been done.
+    ///
+    /// # Errors
+    /// If no row is left, or rows of one class alone.
+    pub(crate) fn separate(&mut self) -> Result<(), Error> {
+        let targets = self.target.numbers();
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let fitted: Vec<bool> =
+            (0..targets.len()).map(|i| !targets[i].is_nan() && weight(i) > 0.0).collect();
+        let without = targets.iter().filter(|t| t.is_nan()).count();
+        if self.aside.is_none() && fitted.iter().any(|fitted| !fitted) {
+            if without == targets.len() {
+                return Err(LinearError::NoTargets.into());
+            }
+            if !fitted.contains(&true) {
+                return Err(LinearError::NoWeights.into());
+            }
+            if without > 0 {
+                self.notes.push(Note::NoTarget(without));
+            }
+            let d = self.names.len();
+            let others: Vec<usize> = (0..fitted.len()).filter(|&i| !fitted[i]).collect();
+            let rows = self.rows.select(&others, d);
+            self.rows.retain(&fitted, d);
+            let targets = self.target.numbers_mut();
+            let of_others = others.iter().map(|&i| targets[i]).collect();
+            keep(targets, &fitted);
+            self.weights.iter_mut().for_each(|weights| keep(weights, &fitted));
+            self.aside = Some(Aside { fitted, rows, targets: of_others });
+            self.refuse_one_class()?;
+        }
+        Ok(())
+    }
+
+    /// The same with rows set aside that have no target or no weight.
+    ///
+    /// # Errors
+    /// If no row is left, or rows of one class alone.
+    pub fn separated(mut self) -> Result<Self, Error> {
+        self.separate()?;
+        Ok(self)
+    }
+
+    /// So many folds of the rows that are fitted, drawn by the seed, with classes spread evenly;
+    /// rows that are not have been set aside ([`separated`](Self::separated)).
+    ///
+    /// # Errors
+    /// If there are fewer rows than folds.
+    pub fn folds(&self, folds: usize, seed: u64) -> Result<Folds, Error> {
+        let stratum = |y: &f64| self.target.class(*y).unwrap_or(0) as u32;
+        let strata: Vec<u32> = self.target.numbers().iter().map(stratum).collect();
+        Folds::draw(&strata, folds, seed)
+    }
+
+    /// The folds of the rows that are fitted, by a text for each row of the data.
+    ///
+    /// # Errors
+    /// If there is one fold alone, or not a text for each row.
+    pub fn folds_of(&self, keys: &Keys) -> Result<Folds, Error> {
+        let Some(aside) = &self.aside else {
+            same_length("folds of rows", keys.codes.len(), self.len())?;
+            return Folds::of_codes(&keys.codes);
+        };
+        same_length("folds of rows", keys.codes.len(), aside.fitted.len())?;
+        let fitted = keys.codes.iter().zip(&aside.fitted).filter(|(_, fitted)| **fitted);
+        Folds::of_codes(&fitted.map(|(code, _)| *code).collect::<Vec<_>>())
+    }
+
+    fn refuse_one_class(&self) -> Result<(), Error> {
+        let labels = self.target.numbers();
+        let classes = !matches!(self.target, Target::Numbers(_));
+        if classes && labels.iter().all(|y| *y == labels[0]) {
+            return Err(LinearError::OneClassCounts.into());
+        }
+        Ok(())
+    }
+
+    /// Some of the rows that are fitted, without those set aside.
+    ///
+    /// # Errors
+    /// If they are of one class.
+    pub(crate) fn subset(&self, places: &[usize]) -> Result<Self, Error> {
+        let of = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        let target = self.target.with_numbers(of(self.target.numbers()));
+        let mut weights = self.weights.as_deref().map(of);
+        if let Some(weights) = &mut weights {
+            to_mean_one(weights)?;
+        }
+        let subset = LinearData {
+            names: self.names.clone(),
+            rows: self.rows.select(places, self.names.len()),
+            target,
+            weights,
+            class_weights: self.class_weights.clone(),
+            aside: None,
+            notes: Vec::new(),
+        };
+        subset.refuse_one_class()?;
+        Ok(subset)
+    }
+
+    /// Rows that are fitted, to be scored: they may be of one class.
+    pub(crate) fn held(&self, places: &[usize]) -> Held {
+        let of = |values: &[f64]| places.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        let mut weights = self.weights.as_deref().map(of);
+        if let Some(weights) = &mut weights {
+            let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+            weights.iter_mut().for_each(|weight| *weight /= mean);
+        }
+        let target = self.target.with_numbers(of(self.target.numbers()));
+        Held { rows: self.rows.select(places, self.names.len()), target, weights }
+    }
+
+    /// The same targets and weights with other features.
+    pub(crate) fn with_rows(self, names: Vec<String>, rows: Rows) -> Self {
+        LinearData { names, rows, ..self }
+    }
+
+    /// The features of the rows, until a task takes them.
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// The rows that are predicted and not fitted, if there are some.
+    pub(super) fn aside(&self) -> Option<&Aside> {
+        self.aside.as_ref()
+    }
+
+    /// The weights of rows and classes together, with mean 1.
+    pub(super) fn all_weights(&self) -> Result<Option<Vec<f64>>, Error> {
+        let Some(of_classes) = &self.class_weights else { return Ok(self.weights.clone()) };
+        let (labels, classes) = (self.target.numbers(), self.target.class_names());
+        let mut counts = vec![0; classes.len()];
+        let class = |i: usize| self.target.class(labels[i]).unwrap_or(0);
+        (0..labels.len()).for_each(|i| counts[class(i)] += 1);
+        let of_classes = of_classes.numbers(&classes, &counts);
+        let of_row = |i: usize| of_classes[class(i)];
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let mut weights: Vec<f64> = (0..labels.len()).map(|i| of_row(i) * weight(i)).collect();
+        to_mean_one(&mut weights)?;
+        Ok(Some(weights))
     }
 
     /// The number of rows.
@@ -283,15 +352,38 @@ impl LinearData {
             (Target::Numbers(_), true) => {
                 return Err(LinearError::OtherTarget(loss, "numbers", "two classes").into());
             }
-            (Target::Classes(..), false) => {
+            (Target::Several(..), true) => {
+                return Err(LinearError::OtherTarget(loss, "several classes", "two classes").into());
+            }
+            (Target::Classes(..) | Target::Several(..), false) => {
                 return Err(LinearError::OtherTarget(loss, "classes", "numbers").into());
             }
         };
         let merit = loss.merit(width, labels)?;
-        Ok(match &self.weights {
-            Some(weights) => Box::new(Weighted::new(merit, weights.clone())?),
+        Ok(match self.all_weights()? {
+            Some(weights) => Box::new(Weighted::new(merit, weights)?),
             None => merit,
         })
+    }
+
+    /// The rows as numbers, which are taken; sparse ones become dense if there are not too many.
+    pub(super) fn dense_rows(&mut self) -> Result<Vec<f64>, Error> {
+        let (n, d) = (self.len(), self.names.len());
+        match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
+            Rows::Dense(rows) => Ok(rows),
+            Rows::Sparse { .. } if n.saturating_mul(d) > MOST_DENSE => {
+                Err(LinearError::SparseClasses { rows: n, columns: d }.into())
+            }
+            Rows::Sparse { indptr, indices, values } => {
+                let mut dense = vec![0.0; n * d];
+                for (row, ends) in dense.chunks_exact_mut(d).zip(indptr.windows(2)) {
+                    let own = ends[0]..ends[1];
+                    let entries = indices[own.clone()].iter().zip(&values[own]);
+                    entries.for_each(|(&l, &x)| row[l as usize] = x);
+                }
+                Ok(dense)
+            }
+        }
     }
 
     /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
@@ -300,7 +392,7 @@ impl LinearData {
         let d = self.names.len();
         let offsets = match &self.target {
             Target::Numbers(targets) => targets.iter().map(|t| -t).collect(),
-            Target::Classes(_, labels) => vec![0.0; labels.len()],
+            Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
         Ok(match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
             Rows::Dense(rows) if intercept => {
@@ -332,30 +424,19 @@ impl LinearData {
     }
 }
 
-/// Only the rows that are kept.
-fn keep(values: &mut Vec<f64>, width: usize, kept: &[bool]) {
-    let mut k = 0;
-    values.retain(|_| {
-        k += 1;
-        kept[(k - 1) / width]
-    });
+/// Only those that are kept.
+fn keep(values: &mut Vec<f64>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    values.retain(|_| kept.next().copied().unwrap_or(true));
 }
 
-/// The same of sparse rows.
-fn keep_sparse(
-    indptr: &mut Vec<usize>,
-    indices: &mut Vec<u32>,
-    values: &mut Vec<f64>,
-    kept: &[bool],
-) {
-    let (mut starts, mut end) = (vec![0], 0);
-    for (row, _) in indptr.windows(2).zip(kept).filter(|(_, kept)| **kept) {
-        indices.copy_within(row[0]..row[1], end);
-        values.copy_within(row[0]..row[1], end);
-        end += row[1] - row[0];
-        starts.push(end);
+/// Divides weights by their mean.
+fn to_mean_one(weights: &mut [f64]) -> Result<(), Error> {
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    weights.iter_mut().for_each(|weight| *weight /= mean);
+    if weights.iter().all(|w| w.is_finite() && *w > 0.0) {
+        Ok(())
+    } else {
+        Err(LinearError::UnevenWeights.into())
     }
-    indices.truncate(end);
-    values.truncate(end);
-    *indptr = starts;
 }

@@ -1,9 +1,11 @@
 //! How well an answer fits the rows that it comes from.
 
 use innermean::elementary::Elementary;
+use innermean_data::OutColumn;
 use serde::Serialize;
 
 use super::{Loss, Target};
+use crate::bags::most_probable;
 
 /// In numbers, of which a kind of target has its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -18,9 +20,9 @@ pub enum LinearFit {
         /// The mean of absolute errors.
         mean_absolute_error: f64,
     },
-    /// Of two classes.
+    /// Of classes.
     Classes {
-        /// The share of rows whose score has the right sign.
+        /// The share of rows whose class is right.
         accuracy: f64,
         /// The share of the larger class.
         baseline: f64,
@@ -30,13 +32,13 @@ pub enum LinearFit {
 }
 
 impl LinearFit {
-    /// Of these scores; weights have mean 1.
+    /// Of these scores, or of probabilities of several classes; weights have mean 1.
     pub fn new(target: &Target, scores: &[f64], weights: Option<&[f64]>, loss: Loss) -> Self {
-        let n = scores.len() as f64;
+        let rows = target.numbers().len();
+        let n = rows as f64;
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-        let mean = |term: &dyn Fn(usize) -> f64| {
-            (0..scores.len()).map(|i| weight(i) * term(i)).sum::<f64>() / n
-        };
+        let mean =
+            |term: &dyn Fn(usize) -> f64| (0..rows).map(|i| weight(i) * term(i)).sum::<f64>() / n;
         match target {
             Target::Numbers(targets) => {
                 let center = mean(&|i| targets[i]);
@@ -64,8 +66,55 @@ impl LinearFit {
                     }),
                 }
             }
+            Target::Several(names, labels) => {
+                let k = names.len();
+                let own = |i: usize| &scores[i * k..(i + 1) * k];
+                let mut shares = vec![0.0; k];
+                (0..rows).for_each(|i| shares[labels[i] as usize] += weight(i) / n);
+                LinearFit::Classes {
+                    accuracy: mean(&|i| {
+                        f64::from(u8::from(most_probable(own(i)) == labels[i] as usize))
+                    }),
+                    baseline: shares.into_iter().fold(0.0, f64::max),
+                    log_loss: Some(mean(&|i| -own(i)[labels[i] as usize].natural_log())),
+                }
+            }
         }
     }
+}
+
+/// What scores predict: numbers, or classes with their scores and, where scores are log odds, the
+/// probability of the second class; of several classes `scores` are their probabilities.
+pub fn predicted_columns(
+    classes: &[String],
+    loss: Loss,
+    scores: &[f64],
+) -> Vec<(String, OutColumn)> {
+    let named = |name: &str, column| (name.to_owned(), column);
+    if classes.len() > 2 {
+        let rows = scores.chunks_exact(classes.len());
+        let class = |p: &[f64]| classes[most_probable(p)].clone();
+        let predicted = OutColumn::Texts(rows.clone().map(class).collect());
+        let own = |(c, name): (usize, &String)| {
+            let column = rows.clone().map(|p| p[c]).collect();
+            (format!("probability of {name}"), OutColumn::Numbers(column))
+        };
+        let probabilities = classes.iter().enumerate().map(own);
+        return std::iter::once(named("prediction", predicted)).chain(probabilities).collect();
+    }
+    let [negative, positive] = classes else {
+        return vec![named("prediction", OutColumn::Numbers(scores.to_vec()))];
+    };
+    let class = |score: &f64| if *score > 0.0 { positive.clone() } else { negative.clone() };
+    let mut columns = vec![
+        named("prediction", OutColumn::Texts(scores.iter().map(class).collect())),
+        named("score", OutColumn::Numbers(scores.to_vec())),
+    ];
+    if loss == Loss::Logistic {
+        let probabilities = scores.iter().map(|score| probability(*score)).collect();
+        columns.push(named("probability", OutColumn::Numbers(probabilities)));
+    }
+    columns
 }
 
 /// The probability of the positive class.

@@ -11,7 +11,7 @@ named! {
         Square = "square",
         /// The same near zero, linear beyond: single targets that are far off have little say
         Huber = "huber",
-        /// Of two classes, with probabilities
+        /// Of two classes, or several, with probabilities
         Logistic = "logistic",
         /// Of two classes: the square of what the margin falls short of 1
         SquaredHinge = "squared-hinge",

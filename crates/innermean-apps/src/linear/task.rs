@@ -1,12 +1,16 @@
 //! From rows and settings to coefficients.
 
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Fused, Merit, Objective, Problem, Regularizer, Solution};
+use innermean::{
+    Collapsed, Fused, Groups, Merit, NegativeLog, Objective, Problem, Regularizer, SoftmaxBags,
+    Solution,
+};
 use serde::{Deserialize, Serialize};
 
 use super::loss::{HINGE_WIDTH, median_distance};
-use super::{Classes, INTERCEPT, LinearData, LinearFit, Loss, Target};
+use super::{Classes, INTERCEPT, LinearData, LinearError, LinearFit, Loss, Target};
 use crate::error::Error;
+use crate::model::LinearModel;
 use crate::penalty::Penalty;
 use crate::run::Task;
 use crate::wording::Note;
@@ -49,24 +53,49 @@ impl Default for LinearSettings {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LinearAnswer {
-    /// One for each feature.
+    /// One for each feature; of several classes, those of class after class.
     #[serde(skip)]
     pub coefficients: Vec<f64>,
-    /// If there is one.
+    /// If there is one; of several classes there are [`intercepts`](Self::intercepts).
     pub intercept: Option<f64>,
+    /// Those of several classes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intercepts: Vec<f64>,
     /// Coefficients that are exactly zero.
     pub zeros: usize,
     /// How well the rows are fitted.
     #[serde(flatten)]
     pub fit: LinearFit,
-    /// The classes of scores below and above 0.
+    /// The classes of scores below and above 0, where there are two.
     pub classes: Option<Classes>,
+    /// The names of several classes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
     /// Whether coefficients may grow without end.
     #[serde(skip)]
     pub warning: Option<Note>,
-    /// `<x_i, coefficients> + intercept` for all rows.
+    /// How well rows of weight 0 are predicted, where there are some that have a target.
+    pub held_out: Option<HeldOut>,
+    /// `<x_i, coefficients> + intercept` for all rows of the data, fitted or not; of several
+    /// classes, the probabilities of all for each row.
     #[serde(skip)]
     pub scores: Vec<f64>,
+    /// The targets or labels of all rows of the data, NaN where there is none.
+    #[serde(skip)]
+    pub targets: Vec<f64>,
+    /// Which rows of the data were fitted; none if all were.
+    #[serde(skip)]
+    pub fitted: Option<Vec<bool>>,
+}
+
+/// How well rows are predicted that took no part in the fit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldOut {
+    /// How many.
+    pub rows: usize,
+    /// In numbers.
+    #[serde(flatten)]
+    pub fit: LinearFit,
 }
 
 /// The problem as the library has it.
@@ -82,7 +111,16 @@ pub struct LinearTask {
     scaling: Scaling,
     /// Of the coordinates, an intercept last.
     names: Vec<String>,
-    problem: LinearProblem,
+    model: Model,
+}
+
+/// f and phi.
+enum Model {
+    /// A score for each row.
+    One(Box<LinearProblem>),
+    /// Probabilities of several classes for each row, a group of its own: `-log p` of its class.
+    /// Seen so, f is not affine; the whole is convex all the same.
+    Several { f: Box<SoftmaxBags>, merit: NegativeLog, regularizer: Box<dyn Regularizer> },
 }
 
 impl LinearSettings {
@@ -129,18 +167,40 @@ impl LinearTask {
     /// or numbers are not finite.
     pub fn new(mut data: LinearData, settings: &LinearSettings) -> Result<Self, Error> {
         settings.check()?;
+        data.separate()?;
         let LinearSettings { loss, intercept, penalty, .. } = *settings;
         let width = if data.is_empty() { None } else { settings.width(data.target()) };
         let scaling = if settings.scaling { data.scale(intercept) } else { Scaling::default() };
-        let g = penalty.regularizer_of_head(intercept.then_some(data.names().len()))?;
-        let problem = LinearProblem {
-            merit: data.merit(loss, width)?,
-            inner: data.predictors(intercept)?,
-            regularizer: scaling.regularizer(g)?,
+        let (classes, d) = (data.target().width(), data.names().len());
+        let scaling = scaling.of_classes(classes);
+        let g = penalty.regularizer_of_head(intercept.then_some(classes * d))?;
+        let regularizer = scaling.regularizer(g)?;
+        let (model, names) = if classes > 1 {
+            several(&mut data, loss, intercept, regularizer)?
+        } else {
+            let merit = data.merit(loss, width)?;
+            let inner = data.predictors(intercept)?;
+            let mut names = data.names().to_vec();
+            names.extend(intercept.then(|| INTERCEPT.to_owned()));
+            (Model::One(Box::new(LinearProblem { merit, inner, regularizer })), names)
         };
-        let mut names = data.names().to_vec();
-        names.extend(intercept.then(|| INTERCEPT.to_owned()));
-        Ok(LinearTask { settings: *settings, data, width, scaling, names, problem })
+        Ok(LinearTask { settings: *settings, data, width, scaling, names, model })
+    }
+
+    /// The same with other norms, without building it again.
+    ///
+    /// # Errors
+    /// If a weight is negative or not finite.
+    pub fn set_penalty(&mut self, penalty: Penalty) -> Result<(), Error> {
+        let d = self.data.names().len() * self.data.target().width();
+        let g = penalty.regularizer_of_head(self.settings.intercept.then_some(d))?;
+        let g = self.scaling.regularizer(g)?;
+        match &mut self.model {
+            Model::One(problem) => problem.regularizer = g,
+            Model::Several { regularizer, .. } => *regularizer = g,
+        }
+        self.settings.penalty = penalty;
+        Ok(())
     }
 
     /// The settings that it was made with.
@@ -158,25 +218,44 @@ impl LinearTask {
         self.width
     }
 
-    /// Whether rows are kept sparse.
-    pub fn is_sparse(&self) -> bool {
-        self.problem.inner.support(0).is_some()
+    /// The units of the run.
+    pub(crate) fn scaling(&self) -> &Scaling {
+        &self.scaling
     }
 
-    /// `<x_i, theta> + intercept` for all rows.
+    /// Whether rows are kept sparse.
+    pub fn is_sparse(&self) -> bool {
+        matches!(&self.model, Model::One(problem) if problem.inner.support(0).is_some())
+    }
+
+    /// `<x_i, theta> + intercept` for all rows, or probabilities of several classes.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let mut scores = vec![0.0; self.data.len()];
-        self.problem.inner.f().means(&self.scaling.scaled(theta), &mut scores);
-        for (score, offset) in scores.iter_mut().zip(self.problem.inner.offsets()) {
-            *score -= offset;
+        let z = self.scaling.scaled(theta);
+        match &self.model {
+            // Without the offsets, whose addition would round them.
+            Model::One(problem) => {
+                (0..self.data.len()).map(|i| problem.inner.row(i, 0).dot(&z)).collect()
+            }
+            Model::Several { f, .. } => f.predictions(&z),
         }
-        scores
     }
 
     /// Whether coefficients grow without end.
     fn warning(&self, scores: &[f64]) -> Option<Note> {
-        let Target::Classes(_, labels) = self.data.target() else { return None };
-        let separated = labels.iter().zip(scores).all(|(y, score)| y * score > 0.0);
+        let separated = match self.data.target() {
+            Target::Numbers(_) => false,
+            Target::Classes(_, labels) => {
+                labels.iter().zip(scores).all(|(y, score)| y * score > 0.0)
+            }
+            Target::Several(names, labels) => {
+                let rows = scores.chunks_exact(names.len());
+                let own_side = |(y, p): (&f64, &[f64])| {
+                    let own = *y as usize;
+                    (0..p.len()).all(|c| c == own || p[c] < p[own])
+                };
+                labels.iter().zip(rows).all(own_side)
+            }
+        };
         let LinearSettings { loss, penalty, .. } = self.settings;
         penalty.warning_if_separated(separated && loss == Loss::Logistic)
     }
@@ -186,7 +265,12 @@ impl Task for LinearTask {
     type Answer = LinearAnswer;
 
     fn problem(&self) -> Objective<'_> {
-        self.problem.erased()
+        match &self.model {
+            Model::One(problem) => problem.erased(),
+            Model::Several { f, merit, regularizer } => {
+                Objective { inner: &**f, merit, regularizer: &**regularizer }
+            }
+        }
     }
 
     fn coordinates(&self) -> &[String] {
@@ -199,6 +283,9 @@ impl Task for LinearTask {
         if let Some(Classes { negative, positive }) = self.data.target().classes() {
             let (negative, positive) = (negative.clone(), positive.clone());
             notes.push(Note::Classes { positive, negative });
+        }
+        if let Target::Several(names, _) = self.data.target() {
+            notes.push(Note::SeveralClasses(names.clone()));
         }
         if self.settings.loss == Loss::Huber && self.settings.huber_width.is_none() {
             notes.extend(self.width.map(Note::LossWidth));
@@ -216,21 +303,98 @@ impl Task for LinearTask {
     }
 
     fn restate(&self, tolerance: f64, solution: &mut Solution) {
-        self.scaling.restate(&self.problem, tolerance, solution);
+        self.scaling.restate(self.problem(), tolerance, solution);
     }
 
     fn answer(&self, solution: &Solution) -> Result<LinearAnswer, Error> {
-        let (coefficients, rest) = solution.theta.split_at(self.data.names().len());
+        let classes = self.data.target().width();
+        let (coefficients, rest) = solution.theta.split_at(classes * self.data.names().len());
+        let several = classes > 1;
         let scores = self.scores(&solution.theta);
         let loss = self.settings.loss;
+        let fit = LinearFit::new(self.data.target(), &scores, self.data.weights(), loss);
+        let warning = self.warning(&scores);
+        let mut targets = self.data.target().numbers().to_vec();
+        let (mut held_out, mut fitted) = (None, None);
+        let scores = match self.data.aside() {
+            None => scores,
+            Some(aside) => {
+                let others = LinearModel::of(self, solution).scores_of(&aside.rows);
+                held_out = HeldOut::new(self.data.target(), &aside.targets, &others, loss);
+                targets = merged(&aside.fitted, &targets, &aside.targets, 1);
+                fitted = Some(aside.fitted.clone());
+                merged(&aside.fitted, &scores, &others, classes)
+            }
+        };
         Ok(LinearAnswer {
             coefficients: coefficients.to_vec(),
-            intercept: rest.first().copied(),
+            intercept: rest.first().copied().filter(|_| !several),
+            intercepts: if several { rest.to_vec() } else { Vec::new() },
             zeros: coefficients.iter().filter(|c| **c == 0.0).count(),
-            fit: LinearFit::new(self.data.target(), &scores, self.data.weights(), loss),
+            fit,
             classes: self.data.target().classes().cloned(),
-            warning: self.warning(&scores),
+            class_names: if several { self.data.target().class_names() } else { Vec::new() },
+            warning,
+            held_out,
             scores,
+            targets,
+            fitted,
         })
     }
+}
+
+impl HeldOut {
+    /// Of the rows set aside that have a target; none if no row has.
+    fn new(target: &Target, targets: &[f64], scores: &[f64], loss: Loss) -> Option<Self> {
+        let rows = targets.iter().zip(scores.chunks_exact(target.width()));
+        let known = rows.filter(|(target, _)| !target.is_nan());
+        let (targets, scores): (Vec<f64>, Vec<&[f64]>) = known.unzip();
+        let (rows, scores) = (targets.len(), scores.concat());
+        let target = target.with_numbers(targets);
+        (rows > 0).then(|| HeldOut { rows, fit: LinearFit::new(&target, &scores, None, loss) })
+    }
+}
+
+/// What belongs to the rows that are fitted and to the others, `width` numbers each, in the order
+/// of the data.
+fn merged(fitted: &[bool], of_fitted: &[f64], of_others: &[f64], width: usize) -> Vec<f64> {
+    let mut of_fitted = of_fitted.chunks_exact(width);
+    let mut of_others = of_others.chunks_exact(width);
+    let next = |fitted: &bool| {
+        let from = if *fitted { &mut of_fitted } else { &mut of_others };
+        from.next().unwrap_or_default()
+    };
+    fitted.iter().flat_map(next).copied().collect()
+}
+
+/// The problem of several classes, which takes the rows, and the names of its coordinates.
+fn several(
+    data: &mut LinearData,
+    loss: Loss,
+    intercept: bool,
+    regularizer: Box<dyn Regularizer>,
+) -> Result<(Model, Vec<String>), Error> {
+    let Target::Several(classes, labels) = data.target().clone() else {
+        return Err(LinearError::OtherTarget(loss, "numbers", "classes").into());
+    };
+    if loss != Loss::Logistic {
+        return Err(LinearError::OtherTarget(loss, "several classes", "two").into());
+    }
+    let weights = data.all_weights()?;
+    let mut shares = vec![0.0; labels.len() * classes.len()];
+    for (i, (row, label)) in shares.chunks_exact_mut(classes.len()).zip(&labels).enumerate() {
+        row[*label as usize] = weights.as_ref().map_or(1.0, |weights| weights[i]);
+    }
+    let names = data.names().to_vec();
+    let each = |name: &String| classes.iter().map(|c| format!("{c}: {name}")).collect::<Vec<_>>();
+    let mut coordinates: Vec<String> =
+        classes.iter().flat_map(|c| names.iter().map(move |name| format!("{c}: {name}"))).collect();
+    if intercept {
+        coordinates.extend(each(&INTERCEPT.to_owned()));
+    }
+    let starts = (0..=labels.len()).collect();
+    let groups = Groups::new(names.len(), data.dense_rows()?, starts, intercept)?;
+    let f = Box::new(SoftmaxBags::new(groups, classes.len())?);
+    let merit = NegativeLog::new(classes.len(), shares)?;
+    Ok((Model::Several { f, merit, regularizer }, coordinates))
 }

@@ -62,11 +62,11 @@ pub trait Task {
         (!names.is_empty()).then_some(Note::Undetermined(names))
     }
 
-    /// Solves.
+    /// Runs from where `solver` says, and brings the answer to the units of the data.
     ///
     /// # Errors
     /// If the solver's settings do not suit the problem.
-    fn fit(&self, solver: &Solver, watch: Watch<'_>) -> Result<Fit<Self::Answer>, Error> {
+    fn run(&self, solver: &Solver, watch: Watch<'_>) -> Result<Ran, Error> {
         let problem = self.problem();
         let known = self.start();
         let usual = if known.is_some() { Start::Auto } else { Start::Zeros };
@@ -75,17 +75,25 @@ pub trait Task {
         let start = start.point(self.coordinates().len(), solver.choice.seed, known)?;
         let start = self.scaled(start);
         let mut plan = Plan::new(solver, problem, &start)?;
-        let mut notes = self.notes();
-        notes.extend(self.undetermined());
-        if given && start != plan.start {
-            notes.push(Note::StartMoved);
-        }
+        let moved = given && start != plan.start;
         let driver = plan.driver(watch.interrupt);
         let begin = std::mem::take(&mut plan.start);
         let run = plan.run_from(&driver, problem, Begin::At(&begin), watch.observer);
         // Only a checkpoint can be refused here, and there is none.
         let mut solution = run.map_err(|error| super::RunError::Rule(error.to_string()))?;
         self.restate(plan.stop.tolerance.unwrap_or(0.0), &mut solution);
+        Ok(Ran { solution, plan, moved })
+    }
+
+    /// Solves.
+    ///
+    /// # Errors
+    /// If the solver's settings do not suit the problem.
+    fn fit(&self, solver: &Solver, watch: Watch<'_>) -> Result<Fit<Self::Answer>, Error> {
+        let Ran { solution, plan, moved } = self.run(solver, watch)?;
+        let mut notes = self.notes();
+        notes.extend(self.undetermined());
+        notes.extend(moved.then_some(Note::StartMoved));
         let answer = self.answer(&solution)?;
         Ok(Fit {
             answer,
@@ -97,6 +105,16 @@ pub trait Task {
             solution,
         })
     }
+}
+
+/// A run that has ended.
+pub struct Ran {
+    /// theta in the units of the data, objective, certificate, status, trace.
+    pub solution: Solution,
+    /// The method and settings that it ended with.
+    pub plan: Plan,
+    /// Whether the start that was given was not allowed.
+    pub moved: bool,
 }
 
 /// Who looks on while a run goes on.

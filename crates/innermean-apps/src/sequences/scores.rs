@@ -1,6 +1,7 @@
 //! What labels say about a classifier, and what became of the starts.
 
 use innermean::problems::sequences::search::{Found, Tried};
+use innermean_data::OutColumn;
 use serde::Serialize;
 
 use super::NEAR;
@@ -63,6 +64,23 @@ pub(super) fn likeliest(probabilities: &[f64]) -> (usize, f64) {
         }
     }
     best
+}
+
+/// What the probabilities of all classes predict: the likeliest class, its probability, and those
+/// of all.
+pub fn predicted_columns(classes: &[String], probabilities: &[f64]) -> Vec<(String, OutColumn)> {
+    let rows = probabilities.chunks_exact(classes.len());
+    let names = rows.clone().map(|row| classes[likeliest(row).0].clone()).collect();
+    let largest = rows.clone().map(|row| likeliest(row).1).collect();
+    let mut columns = vec![
+        ("predicted".to_owned(), OutColumn::Texts(names)),
+        ("probability".to_owned(), OutColumn::Numbers(largest)),
+    ];
+    for (c, name) in classes.iter().enumerate() {
+        let own = rows.clone().map(|row| row[c]).collect();
+        columns.push((format!("p({name})"), OutColumn::Numbers(own)));
+    }
+    columns
 }
 
 /// What became of the starts of a search.

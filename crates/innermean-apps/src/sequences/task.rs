@@ -168,6 +168,11 @@ impl SequencesTask {
         &self.language
     }
 
+    /// The means and deviations of the features.
+    pub fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
     /// f.
     pub fn sequences(&self) -> &Sequences {
         &self.problem.inner

@@ -37,6 +37,8 @@ pub enum Note {
         /// The class of scores below 0.
         negative: String,
     },
+    /// The names of several classes.
+    SeveralClasses(Vec<String>),
     /// The width of the Huber loss, found from the targets.
     LossWidth(f64),
     /// Fewer rows than coefficients, and no penalty.
@@ -46,6 +48,8 @@ pub enum Note {
     },
     /// So many rows have weight 0.
     NoWeight(usize),
+    /// So many rows have no target.
+    NoTarget(usize),
     /// Columns without an entry are left out.
     UnusedColumns {
         /// How many.
@@ -189,6 +193,9 @@ impl fmt::Display for Note {
                 f,
                 "A score above 0 speaks for '{positive}', one below for '{negative}'."
             ),
+            Note::SeveralClasses(names) => {
+                write!(f, "There are {} classes: {}.", names.len(), some_of(names))
+            }
             Note::LossWidth(width) => write!(
                 f,
                 "The Huber loss is a square up to {} (`huber_width`).",
@@ -201,7 +208,12 @@ impl fmt::Display for Note {
             ),
             Note::NoWeight(rows) => write!(
                 f,
-                "Rows left out because their weight is 0: {}.",
+                "Rows left out of the fit because their weight is 0: {}; `predictions` has them too.",
+                grouped(*rows as u64)
+            ),
+            Note::NoTarget(rows) => write!(
+                f,
+                "Rows without a target: {}; they take no part in the fit, and `predictions` has them too.",
                 grouped(*rows as u64)
             ),
             Note::UnusedColumns { left_out, all } => write!(

@@ -2,20 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use innermean::Status;
 use innermean_apps::bags::{BagLink, BagLoss, BagSettings, BagTask};
+use innermean_apps::validation::Validation;
 
 use self::report::BagsApplication;
 use self::table::{ColumnFlags, Read};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
-use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::flags::validation::{Compared, PenaltyListFlags, ValidationFlags};
+use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
+use crate::output::validation::Validated;
 use crate::run::application::{Request, solve};
+use crate::run::validation::validate;
 
 mod report;
 mod table;
@@ -36,11 +40,18 @@ pub(crate) struct BagsArgs {
     #[command(flatten)]
     problem: ProblemFlags,
 
+    /// Groups are held out as a whole
+    #[command(flatten)]
+    validation: ValidationFlags,
+
     #[command(flatten)]
     generated: GeneratorFlags,
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
 
     #[command(flatten)]
     output: OutputFlags,
@@ -73,7 +84,7 @@ pub(crate) struct ProblemFlags {
 
     /// The intercept is never penalised
     #[command(flatten)]
-    penalty: PenaltyFlags,
+    penalty: PenaltyListFlags,
 }
 
 /// Groups that stand in where no file is given.
@@ -161,25 +172,38 @@ impl From<&ProblemFlags> for BagSettings {
         settings.loss = flags.loss;
         settings.intercept = !flags.no_intercept;
         settings.scaling = !flags.no_scaling;
-        settings.penalty = flags.penalty.into();
+        settings.penalty = flags.penalty.first();
         settings
     }
 }
 
 /// Solves and reports.
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
-    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, .. } = args;
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
-    let request = Request::new(solver, output, inputs, predictions)?;
-    let settings = BagSettings::from(flags);
+    let request = Request::new(solver, &args.output, inputs, predictions)?
+        .keeping("--model", args.model.model.as_ref())?;
+    let mut settings = BagSettings::from(flags);
     settings.loss()?;
+    args.validation.check(&flags.penalty)?;
     let read = if let Some(file) = file {
-        columns.read(file, flags.link)?
+        columns.read(file, flags.link, args.validation.fold_column.as_deref())?
     } else {
         columns.refuse_without_file()?;
+        if let Some(column) = &args.validation.fold_column {
+            bail!("--fold-column {column}: there are no columns without ROWS; expected --cv");
+        }
         generated.data(flags.link)?
     };
-    let Read { data, features, origin } = read;
+    let mut validated = None;
+    if args.validation.is_on() {
+        let Some(found) = args.validated(&read, &settings)? else {
+            return Ok(Status::Interrupted);
+        };
+        settings.penalty = found.table.rows[found.chosen].penalty;
+        validated = Some(found);
+    }
+    let Read { data, features, origin, .. } = read;
     let keeps_rows = predictions.predictions.is_some() || data.has_row_labels();
     let task = BagTask::new(data, features, &settings)?;
     let task = if keeps_rows { task } else { task.without_rows() };
@@ -187,7 +211,28 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         origin: &origin,
         task: &task,
         start: &solver.start,
+        validated: validated.as_ref(),
         generated: file.is_none(),
     };
     solve(&application, &request)
+}
+
+impl BagsArgs {
+    /// The penalties compared; none if somebody could not wait.
+    fn validated(&self, read: &Read, settings: &BagSettings) -> Result<Option<Validated>> {
+        let (flags, solver) = (&self.validation, &self.solver);
+        let Read { data, features, folds, .. } = read;
+        let folds = match folds {
+            Some(keys) => data.folds_of(keys)?,
+            None => data.folds(flags.folds(), solver.seed)?,
+        };
+        let penalties = match flags.compared(&self.problem.penalty)? {
+            Compared::These(penalties) => penalties,
+            Compared::Along(path) => path.of_bags(data, features, settings)?,
+        };
+        let validation = Validation::new(folds, penalties, flags.score())?;
+        validate(flags, solver, |solver, watch| {
+            validation.bags(data, features, settings, solver, watch)
+        })
+    }
 }

@@ -5,20 +5,26 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::Status;
-use innermean_apps::linear::{LinearSettings, LinearTask, Loss};
+use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss};
+use innermean_apps::validation::Validation;
+use innermean_data::Keys;
 use serde::Serialize;
 
 use self::data::Read;
+pub(crate) use self::data::format_of;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
-use crate::flags::regularizer::PenaltyFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::flags::validation::{Compared, PenaltyListFlags, ValidationFlags};
+use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
+use crate::output::validation::Validated;
 use crate::run::application::{Request, solve};
+use crate::run::validation::validate;
 
 mod data;
 mod generate;
@@ -39,10 +45,16 @@ pub(crate) struct LinearArgs {
     problem: ProblemFlags,
 
     #[command(flatten)]
+    validation: ValidationFlags,
+
+    #[command(flatten)]
     generated: GeneratorFlags,
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
 
     #[command(flatten)]
     output: OutputFlags,
@@ -101,14 +113,19 @@ pub(crate) struct ProblemFlags {
 
     /// The intercept is never penalised
     #[command(flatten)]
-    penalty: PenaltyFlags,
+    penalty: PenaltyListFlags,
+
+    /// How much the classes count beside the weights of rows: balanced for all alike, or a weight
+    /// for each, as in no=1,yes=3
+    #[arg(long, value_name = "balanced|NAME=WEIGHT,...")]
+    class_weights: Option<ClassWeights>,
 }
 
 /// Which loss, and how wide its parabola is.
 #[derive(Debug, Clone, Args)]
 struct LossFlags {
     /// The loss of a row: square and huber for a target that is a number, the others for two
-    /// classes
+    /// classes, logistic for several as well
     #[arg(long, value_name = "LOSS", default_value = "square", value_parser = by_name::<Loss>())]
     loss: Loss,
 
@@ -136,6 +153,8 @@ x_i are the features of row i. The loss of a score u, with t the target that is 
   squared-hinge   max(1 - y u, 0)^2
   smoothed-hinge  0 if y u >= 1, (1 - y u)^2 / (2h) if y u >= 1 - h, 1 - y u - h/2 otherwise
 
+With more than two classes, logistic is log(sum over classes c of e^(u_c)) - u_y, where each class has coefficients and an intercept of its own.
+
 The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
 scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).
 
@@ -160,38 +179,75 @@ impl From<&ProblemFlags> for LinearSettings {
         settings.hinge_width = flags.loss.hinge_width;
         settings.intercept = !flags.no_intercept;
         settings.scaling = !flags.no_scaling;
-        settings.penalty = flags.penalty.into();
+        settings.penalty = flags.penalty.first();
         settings
     }
 }
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
-    let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
-    let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
-    let settings = LinearSettings::from(flags);
+    let LinearArgs { file, columns, problem: flags, generated, solver, output, .. } = args;
+    let inputs = file.as_deref().into_iter().collect();
+    let request = Request::new(solver, output, inputs, &args.predictions)?
+        .keeping("--model", args.model.model.as_ref())?;
+    let mut settings = LinearSettings::from(flags);
     settings.check()?;
+    args.validation.check(&flags.penalty)?;
     let read = if let Some(file) = file {
-        Read::file(file, columns, settings.loss)?
+        Read::file(file, args, settings.loss)?
     } else {
-        let roles =
-            columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        let roles = [&columns.target, &columns.weight, &args.validation.fold_column];
+        let roles = roles.into_iter().any(Option::is_some) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
-                "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+                "--target, --weight, --fold-column, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
             );
         }
         generated.data(settings.loss)?
     };
-    let Read { data, origin } = read;
+    let Read { data, origin, folds } = read;
+    let mut data = data.separated()?;
+    if let Some(weights) = &flags.class_weights {
+        data = data.with_class_weights(weights.clone())?;
+    }
+    let mut validated = None;
+    if args.validation.is_on() {
+        let Some(found) = args.validated(&data, folds.as_ref(), &settings)? else {
+            return Ok(Status::Interrupted);
+        };
+        settings.penalty = found.table.rows[found.chosen].penalty;
+        validated = Some(found);
+    }
     let task = LinearTask::new(data, &settings)?;
     let application = LinearApplication {
         origin: &origin,
         task: &task,
-        columns,
-        start: &solver.start,
+        args,
+        validated: validated.as_ref(),
         generated: file.is_none(),
         asked: generated.is_asked_for(),
     };
     solve(&application, &request)
+}
+
+impl LinearArgs {
+    /// The penalties compared; none if somebody could not wait.
+    fn validated(
+        &self,
+        data: &LinearData,
+        folds: Option<&Keys>,
+        settings: &LinearSettings,
+    ) -> Result<Option<Validated>> {
+        let (flags, solver) = (&self.validation, &self.solver);
+        let folds = match folds {
+            Some(keys) => data.folds_of(keys)?,
+            None => data.folds(flags.folds(), solver.seed)?,
+        };
+        let penalties = match flags.compared(&self.problem.penalty)? {
+            Compared::These(penalties) => penalties,
+            Compared::Along(path) => path.of_linear(data, settings)?,
+        };
+        let validation = Validation::new(folds, penalties, flags.score())?;
+        validate(flags, solver, |solver, watch| validation.linear(data, settings, solver, watch))
+    }
 }

@@ -1,6 +1,8 @@
 //! `innermean policy`: the value of every state under a policy, from a log of transitions or a
 //! model.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Args;
 use innermean::Status;
@@ -36,6 +38,10 @@ pub(crate) struct PolicyArgs {
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    /// Write the values to a file, as JSON, for innermean predict to apply to other states
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    save_model: Option<PathBuf>,
 
     #[command(flatten)]
     solver: SolverFlags,
@@ -112,8 +118,9 @@ impl PolicyFlags {
 
 /// Solves and reports.
 pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
-    let PolicyArgs { problem: flags, solver, output, predictions } = args;
-    let request = Request::new(solver, output, flags.inputs(), predictions)?;
+    let PolicyArgs { problem: flags, solver, output, predictions, save_model } = args;
+    let request = Request::new(solver, output, flags.inputs(), predictions)?
+        .keeping("--save-model", save_model.as_ref())?;
     let evaluation = flags.evaluation()?;
     let application = PolicyApplication { evaluation: &evaluation, flags, start: &solver.start };
     solve(&application, &request)

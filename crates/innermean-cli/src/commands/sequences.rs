@@ -20,6 +20,7 @@ use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::refused_at;
+use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::output::progress;
 use crate::run::application::{Request, solve};
@@ -55,6 +56,9 @@ pub(crate) struct SequencesArgs {
 
     #[command(flatten)]
     predictions: PredictionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
 
     /// Write the probabilities of all classes with the predictions
     #[arg(long, requires = "predictions", help_heading = "Output")]
@@ -243,7 +247,8 @@ pub(crate) fn run(args: &SequencesArgs) -> Result<Status> {
     let starts = args.problem.starts;
     // What became of each of them.
     fits_into_memory(&format!("--starts {starts}"), &[starts, 8])?;
-    let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?;
+    let request = Request::new(&args.solver, &args.output, args.inputs(), &args.predictions)?
+        .keeping("--model", args.model.model.as_ref())?;
     let (mut table, Spoken { language, origin }) = args.read()?;
     let mut settings = SequencesSettings::default();
     settings.l2 = args.problem.l2;

@@ -4,6 +4,7 @@
 //! number from 1. A command has a flag for each role, such as `--group COLUMN`, with a default
 //! name, and these.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -138,11 +139,9 @@ impl FeatureFlags {
     }
 }
 
-/// The unit in which a file is counted, `line` or `row`, and the number of row `row` of the table
-/// in it.
-pub(crate) fn place_in_file(frame: &Frame, row: usize) -> (&'static str, usize) {
-    let place = frame.place(row);
-    let place = place.strip_prefix(&frame.source).unwrap_or(&place).trim_start_matches(", ");
-    let (unit, number) = place.split_once(' ').unwrap_or(("row", place));
-    (if unit == "line" { "line" } else { "row" }, number.parse().unwrap_or(row + 1))
+/// The columns of a file that are no features, which a model remembers: rows that it is applied to
+/// may have them as well.
+pub(crate) fn other_columns(frame: &Frame) -> Vec<String> {
+    let features: HashSet<&String> = frame.feature_names.iter().collect();
+    frame.columns.iter().filter(|name| !features.contains(name)).cloned().collect()
 }

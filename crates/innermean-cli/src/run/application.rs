@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use innermean::{Solution, Status};
+use innermean_apps::model::ModelKind;
 use innermean_apps::run::Task;
 use innermean_apps::wording::Note as Remark;
 use innermean_data::{OutFile, visible};
@@ -23,6 +24,7 @@ use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
 use crate::output::human::{self, Facts};
 use crate::output::json;
+use crate::output::model::ModelFile;
 use crate::output::named_numbers::{Heading, NamedNumbers};
 use crate::output::predictions::{OutTable, PredictionFile, PredictionFlags};
 use crate::output::stdout;
@@ -93,6 +95,12 @@ pub(crate) trait Application {
         page: &mut Page<'a>,
     );
 
+    /// What `--model` writes; asked for only where the command has that flag.
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let _ = solution;
+        None
+    }
+
     /// A column of texts in what `--predictions` writes, if there is one.
     fn predicts_texts(&self) -> Option<&str> {
         None
@@ -154,6 +162,8 @@ pub(crate) struct Request<'a> {
     pub(crate) inputs: Vec<&'a Path>,
     /// Where predictions go, for a command that has them.
     pub(crate) predictions: Option<&'a Path>,
+    /// Where the model goes, and the flag that says so, for a command that has one.
+    pub(crate) model: Option<(&'static str, &'a Path)>,
 }
 
 impl<'a> Request<'a> {
@@ -167,7 +177,14 @@ impl<'a> Request<'a> {
     ) -> Result<Self> {
         deadline::start(solver.stop.max_seconds);
         let predictions = predictions.into().and_then(|flags| flags.predictions.as_deref());
-        let request = Request { solver, output, inputs, predictions };
+        let request = Request { solver, output, inputs, predictions, model: None };
+        request.outputs(None)?;
+        Ok(request)
+    }
+
+    /// The same for a command that keeps its model.
+    pub(crate) fn keeping(self, flag: &'static str, model: Option<&'a PathBuf>) -> Result<Self> {
+        let request = Request { model: model.map(|path| (flag, path.as_path())), ..self };
         request.outputs(None)?;
         Ok(request)
     }
@@ -182,12 +199,16 @@ impl<'a> Request<'a> {
         let predictions = self.predictions.map(|path| ("--predictions", path));
         let checkpoint =
             self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
-        let single = trace.into_iter().chain(predictions).chain(checkpoint);
+        let single = trace.into_iter().chain(predictions).chain(checkpoint).chain(self.model);
         all_different(single.chain(pictures.paths()))?;
         Ok(Outputs {
             trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
             predictions: predictions
                 .map(|(_, path)| PredictionFile::check(path, texts, &inputs))
+                .transpose()?,
+            model: self
+                .model
+                .map(|(flag, path)| ModelFile::check(flag, path, &inputs))
                 .transpose()?,
             pictures: pictures.check(&inputs)?,
             checkpoint: checkpoint
@@ -204,6 +225,7 @@ pub(crate) struct Outputs<'a> {
     trace: Option<TraceFile>,
     checkpoint: Option<OutFile>,
     predictions: Option<PredictionFile<'a>>,
+    model: Option<ModelFile>,
     pictures: OutputFiles,
 }
 
@@ -244,7 +266,7 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     let start = task.scaled(start);
     let mut plan = Plan::new(solver, output.trace_every, problem, &start)?;
     plan.bounds = A::Task::BOUNDS;
-    let Outputs { trace, checkpoint, predictions, pictures } =
+    let Outputs { trace, checkpoint, predictions, model, pictures } =
         request.outputs(application.predicts_texts())?;
     let rows = problem.inner.rows().all;
     plan.keeping = Keeping {
@@ -275,6 +297,9 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
     let predicted = predictions
         .map_or(Ok(()), |file| file.write(&application.predictions(&answer, &solution)?));
+    let modelled = model.map_or(Ok(()), |file| {
+        file.write(application.model(&solution), &solution, plan.run.info.name)
+    });
     let mut page = Page::default();
     application.describe(&answer, &solution, &mut page);
     page.facts.run(&plan, &solution);
@@ -303,6 +328,7 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     stdout::print(&text)?;
     kept?;
     predicted?;
+    modelled?;
     pictured?;
     Ok(solution.status)
 }

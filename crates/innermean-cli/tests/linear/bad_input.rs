@@ -7,7 +7,7 @@ fn targets_that_are_not_what_the_loss_asks() {
     let desk = desk();
     desk.file("t.csv", "a,b,y\n1,2,x\n3,4,y\n5,6,z\n");
     desk.assert_refused(
-        "t.csv --target y --loss logistic",
+        "t.csv --target y --loss smoothed-hinge",
         &["t.csv, column y", "3 classes", "'x', 'y', 'z'"],
     );
     desk.assert_refused(
@@ -26,8 +26,14 @@ fn targets_that_are_not_what_the_loss_asks() {
     );
     desk.file("many.svm", "1 1:2\n2 1:3\n3 1:1\n");
     desk.assert_refused(
-        "many.svm --loss logistic",
+        "many.svm --loss squared-hinge",
         &["3 classes", "'1', '2', '3'", "--loss square"],
+    );
+    let many: String = (0..70).map(|k| format!("{k},c{k}\n")).collect();
+    desk.file("most.csv", &format!("a,y\n{many}"));
+    desk.assert_refused(
+        "most.csv --target y --loss logistic",
+        &["most.csv, column y", "more than 64 classes"],
     );
     desk.assert_refused("t.csv", &["t.csv", "--target COLUMN is missing"]);
     desk.assert_refused("t.csv --target nothing", &["nothing", "t.csv"]);
@@ -36,7 +42,7 @@ fn targets_that_are_not_what_the_loss_asks() {
         "gap.csv --target y",
         &["gap.csv, line 3", "missing", "--missing drop-rows"],
     );
-    desk.assert_refused("gap.csv --target y --missing drop-columns", &["line 4", "drop-rows"]);
+    desk.assert_refused("gap.csv --target y --missing drop-columns", &["gap.csv", "drop-rows"]);
     desk.file("text.csv", "a,b,y\n1,u,1\n2,v,2\n");
     desk.assert_refused("text.csv --target y", &["line 2, column 2 (b)", "'u'"]);
     desk.file("only.csv", "y\n1\n2\n");

@@ -108,7 +108,8 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     }
     for &column in chosen.numbers.iter().flatten() {
         let numbers = numbers(source, column)?;
-        for (row, &value) in numbers.iter().enumerate() {
+        let blank = matches!(chosen.roles[column], Role::NumberOrNan(_));
+        for (row, &value) in numbers.iter().enumerate().filter(|(_, x)| !(blank && x.is_nan())) {
             look_at(value, &mut needed, || place(source, row, column))?;
         }
         table.numbers.push(numbers);

@@ -24,7 +24,8 @@ pub struct Ask {
     pub name: String,
     /// Whether a file without it is refused.
     pub required: bool,
-    /// Of a column of texts: whether a missing one stands for the empty text.
+    /// Whether a missing one is no gap: of a column of texts it is the empty text, of a column of
+    /// numbers NaN.
     pub blank: bool,
 }
 
@@ -39,7 +40,7 @@ impl Ask {
         Self { name: name.into(), required: false, blank: false }
     }
 
-    /// The same column, of texts that may be missing: they read as the empty text.
+    /// The same column, where some may be missing: texts read as the empty text, numbers as NaN.
     #[must_use]
     pub fn or_blank(self) -> Self {
         Self { blank: true, ..self }
@@ -85,6 +86,8 @@ pub(crate) struct Chosen {
     pub(crate) numbers: Vec<Option<usize>>,
     /// The names of the matrix' columns.
     pub(crate) features: Vec<String>,
+    /// The names of all columns.
+    pub(crate) columns: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -131,7 +134,9 @@ impl Columns {
                 &self.keys,
                 |ask, k| if ask.blank { Role::KeyOrBlank(k) } else { Role::Key(k) },
             )?;
-        let numbers = find_all(&self.numbers, |_, k| Role::Number(k))?;
+        let numbers = find_all(&self.numbers, |ask, k| {
+            if ask.blank { Role::NumberOrNan(k) } else { Role::Number(k) }
+        })?;
         let mut notes = Vec::new();
         match &self.features {
             FeatureColumns::None => {}
@@ -166,7 +171,8 @@ impl Columns {
         let is_feature = |(_, role): &(&String, &Role)| matches!(role, Role::Value | Role::Other);
         let features =
             header.names.iter().zip(&roles).filter(is_feature).map(|(n, _)| n.clone()).collect();
-        Ok(Chosen { roles, keys, numbers, features, notes })
+        let columns = header.names.to_vec();
+        Ok(Chosen { roles, keys, numbers, features, columns, notes })
     }
 }
 

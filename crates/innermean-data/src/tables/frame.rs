@@ -21,8 +21,6 @@ use crate::text::Text;
 pub struct Frame {
     /// Where the table comes from, in words: the file's name, or the generator and its seed.
     pub source: String,
-    /// The names of all columns of the file, also of those that were not asked for.
-    pub columns: Vec<String>,
     /// The number of rows, at least one.
     pub rows: usize,
     /// For each of [`Columns::keys`], the column, or `None` if it is optional and not there.
@@ -33,6 +31,8 @@ pub struct Frame {
     pub feature_names: Vec<String>,
     /// Row after row: feature `k` of row `i` is `features[i * feature_names.len() + k]`.
     pub features: Vec<f64>,
+    /// The names of all columns of the file, asked for or not.
+    pub columns: Vec<String>,
     /// What was left out because of missing values.
     pub dropped: Dropped,
     /// What the reader decided on its own and a careful user may want to know; whole sentences.
@@ -46,8 +46,14 @@ impl Frame {
     /// Where row `row`, from 0, stands, for messages: `file, line 17`, or `file, row 17` where
     /// there are no lines.
     pub fn place(&self, row: usize) -> String {
-        let unit = if self.by_row { "row" } else { "line" };
-        format!("{}, {unit} {}", self.source, self.lines.line(row))
+        let (unit, number) = self.line(row);
+        format!("{}, {unit} {number}", self.source)
+    }
+
+    /// The number of row `row` in the file, from 1, and what is counted: `line`, or `row` where
+    /// there are no lines.
+    pub fn line(&self, row: usize) -> (&'static str, usize) {
+        (if self.by_row { "row" } else { "line" }, self.lines.line(row))
     }
 
     /// The features of row `row`.
@@ -140,7 +146,6 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
             let table = table_of(&mut *source, &chosen)?;
             let mut frame = assemble(table, chosen, missing, source.file())?;
             frame.by_row = true;
-            frame.columns = source.names().to_vec();
             frame.notes.extend(source.notes());
             if !source.named() {
                 frame.notes.insert(
@@ -175,8 +180,12 @@ fn frame_of_text(
     found.layout.check_names(&limits, &file)?;
     refuse_repeated(&found.layout.names, 1, found.layout.header, &file)?;
     let mut chosen = columns.choose(header)?;
-    let is_number =
-        |j: usize| matches!(chosen.roles.get(j), Some(Role::Number(_) | Role::Value | Role::Other));
+    let is_number = |j: usize| {
+        let numbers = [Role::Value, Role::Other];
+        chosen.roles.get(j).is_some_and(|role| {
+            matches!(role, Role::Number(_) | Role::NumberOrNan(_)) || numbers.contains(role)
+        })
+    };
     found.find_decimal_mark(&sample, is_number);
     let mut layout = found.layout;
     let keys: Vec<&str> = chosen.keys.iter().flatten().map(|&j| layout.names[j].as_str()).collect();
@@ -188,8 +197,7 @@ fn frame_of_text(
     }
     layout.notes.append(&mut chosen.notes);
     chosen.notes = layout.notes;
-    let frame = assemble(table, chosen, missing, &file)?;
-    Ok(Frame { columns: layout.names, ..frame })
+    assemble(table, chosen, missing, &file)
 }
 
 /// The table without what is missing.
@@ -199,6 +207,8 @@ fn assemble(
     missing: Missing,
     file: &str,
 ) -> Result<Frame, ReadError> {
+    let numbers = chosen.numbers.iter().flatten();
+    table.blank = numbers.map(|&j| matches!(chosen.roles[j], Role::NumberOrNan(_))).collect();
     let dropped = drop_missing(&mut table, &mut chosen.features, missing, file)?;
     // Vectors grow by doubling; the table may live as long as the program.
     table.values.shrink_to_fit();
@@ -208,7 +218,6 @@ fn assemble(
     let mut number_columns = table.numbers.into_iter();
     Ok(Frame {
         source: file.to_owned(),
-        columns: Vec::new(),
         rows: table.rows,
         keys: chosen.keys.iter().map(|there| there.and_then(|_| key_columns.next())).collect(),
         numbers: chosen
@@ -217,6 +226,7 @@ fn assemble(
             .map(|there| there.and_then(|_| number_columns.next()))
             .collect(),
         feature_names: chosen.features,
+        columns: chosen.columns,
         features: table.values,
         dropped,
         notes,

@@ -184,7 +184,7 @@ impl Reader<'_> {
             }
             let Some(rest) = cells.rest() else { return Err(self.ragged(line, column)) };
             if plain
-                && (is_matrix || matches!(role, Role::Number(_)))
+                && (is_matrix || matches!(role, Role::Number(_) | Role::NumberOrNan(_)))
                 && let Some((value, length)) = self.plain(rest)
             {
                 cells.skip_cell(length);
@@ -243,7 +243,7 @@ impl Reader<'_> {
     #[inline(always)]
     fn push(&mut self, role: Role, value: f64) {
         match role {
-            Role::Number(k) => self.table.numbers[k].push(value),
+            Role::Number(k) | Role::NumberOrNan(k) => self.table.numbers[k].push(value),
             _ => self.table.values.push(value),
         }
     }
@@ -303,7 +303,7 @@ impl Reader<'_> {
                 self.table.keys[k].push("");
             }
             Role::Key(k) | Role::KeyOrBlank(k) => self.table.keys[k].push(&cell.text),
-            Role::Number(_) | Role::Value | Role::Other => {
+            Role::Number(_) | Role::NumberOrNan(_) | Role::Value | Role::Other => {
                 let value = self.value(&cell.text, role, line, column)?;
                 self.push(role, value);
             }
@@ -326,6 +326,7 @@ impl Reader<'_> {
         let (value, percent) = match meaning {
             Meaning::Number(value) => (value, false),
             Meaning::Percent(value) => (value, true),
+            Meaning::Missing if matches!(role, Role::NumberOrNan(_)) => return Ok(f64::NAN),
             Meaning::Missing => {
                 let place = self.place(line, column);
                 let needed = matches!(role, Role::Number(_));

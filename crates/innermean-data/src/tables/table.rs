@@ -20,6 +20,8 @@ pub(crate) enum Role {
     KeyOrBlank(usize),
     /// The number column of this number.
     Number(usize),
+    /// The number column of this number, where a missing one is NaN and no gap.
+    NumberOrNan(usize),
     /// A number of the matrix, in a column that somebody asked for.
     Value,
     /// A number of the matrix, in a column that is there.
@@ -32,6 +34,8 @@ pub(crate) struct Table {
     /// The columns of the matrix, row after row.
     pub(crate) values: Vec<f64>,
     pub(crate) numbers: Vec<Vec<f64>>,
+    /// Which of `numbers` may hold NaN.
+    pub(crate) blank: Vec<bool>,
     pub(crate) keys: Vec<KeyColumn>,
     pub(crate) labels: Vec<String>,
     pub(crate) rows: usize,
@@ -82,7 +86,8 @@ impl Table {
                 *keep = !row.iter().any(|value| value.is_nan());
             }
         }
-        for column in &self.numbers {
+        let blank = self.blank.iter().copied().chain(std::iter::repeat(false));
+        for (column, _) in self.numbers.iter().zip(blank).filter(|(_, blank)| !blank) {
             for (keep, value) in kept.iter_mut().zip(column) {
                 *keep &= !value.is_nan();
             }

@@ -139,6 +139,19 @@ impl OutTable {
         })
     }
 
+    /// Writes the table as CSV, as a `.csv` file has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    ///
+    /// # Panics
+    ///
+    /// If a column is shorter than the first.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_delimited(b',', out)
+    }
+
     fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }

@@ -12,6 +12,8 @@
 //! precision: nothing is rounded, and what is proven of the problem in z holds for that of the
 //! file.
 
+use serde::{Deserialize, Serialize};
+
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
 use crate::model::problem::Objective;
@@ -21,7 +23,7 @@ use crate::run::Solution;
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it
 /// is.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     sizes: Vec<f64>,
     /// Empty without an intercept.
@@ -73,11 +75,32 @@ impl Scaling {
         if most <= ALIKE * least && !far {
             return Scaling::default();
         }
-        each(rows, d, |l, x| *x = (*x - centers[l]) / sizes[l]);
         if !intercept {
             centers.clear();
         }
-        Scaling { sizes, centers, classes: 1 }
+        let scaling = Scaling { sizes, centers, classes: 1 };
+        scaling.apply(rows);
+        scaling
+    }
+
+    /// Brings other rows of as many features to these units, in place. A center is exact for the
+    /// rows that it was found from; differences of others may be rounded.
+    pub fn apply(&self, rows: &mut [f64]) {
+        if self.is_on() {
+            let center = |l: usize| self.centers.get(l).copied().unwrap_or(0.0);
+            each(rows, self.sizes.len(), |l, x| *x = (*x - center(l)) / self.sizes[l]);
+        }
+    }
+
+    /// Whether these are units of `d` features and so many classes: for numbers that come from a
+    /// file.
+    pub fn is_for(&self, d: usize, classes: usize) -> bool {
+        !self.is_on()
+            || (self.sizes.len() == d
+                && self.classes == classes
+                && (self.centers.is_empty() || self.centers.len() == d)
+                && self.sizes.iter().all(|size| size.is_finite() && *size > 0.0)
+                && self.centers.iter().all(|center| center.is_finite()))
     }
 
     /// The same for so many classes.

@@ -214,6 +214,37 @@ impl Sequences {
     }
 }
 
+/// `P_theta(c | x)` of any rows of features, C for each row: bit for bit what
+/// [`Sequences::probabilities`] finds for the same rows.
+///
+/// # Panics
+/// Unless rows and theta are whole: `features` numbers for each row, one more for each class.
+pub fn probabilities(features: usize, rows: &[f64], theta: &[f64]) -> Vec<f64> {
+    /// Rows at once.
+    const TILE: usize = 128;
+    let width = features + 1;
+    assert!(features > 0 && rows.len().is_multiple_of(features), "whole rows");
+    assert!(theta.len().is_multiple_of(width), "a row of theta for each class");
+    let classes = theta.len() / width;
+    let mut out = Vec::with_capacity(rows.len() / features * classes);
+    let (mut with_one, mut by_class) = (Vec::new(), vec![0.0; TILE * classes]);
+    let mut work = [0.0; TILE];
+    for tile in rows.chunks(TILE * features) {
+        with_one.clear();
+        for row in tile.chunks_exact(features) {
+            with_one.extend_from_slice(row);
+            with_one.push(1.0);
+        }
+        let len = tile.len() / features;
+        let by_class = &mut by_class[..len * classes];
+        softmax::class_probabilities(theta, &with_one, width, &mut work[..len], by_class);
+        for r in 0..len {
+            out.extend((0..classes).map(|c| by_class[c * len + r]));
+        }
+    }
+    out
+}
+
 impl Inner for Sequences {
     fn d(&self) -> usize {
         self.language.classes() * self.width

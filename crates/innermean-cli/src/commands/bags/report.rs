@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::bags::{
-    BagAnswer, BagLink, BagLoss, BagSettings, BagTask, GroupFit, most_probable,
+    BagAnswer, BagLink, BagLoss, BagSettings, BagTask, GroupFit, predicted_columns,
 };
+use innermean_apps::model::{BagModel, ModelKind};
 use innermean_apps::run::Task;
 use serde::Serialize;
 
@@ -15,7 +16,8 @@ use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
-use crate::run::application::{Application, Page, Source};
+use crate::output::validation::Validated;
+use crate::run::application::{Application, Page, Part, Source};
 use crate::run::start::Start;
 
 /// All that the report draws on.
@@ -23,15 +25,19 @@ pub(super) struct BagsApplication<'a> {
     pub(super) origin: &'a Origin,
     pub(super) task: &'a BagTask,
     pub(super) start: &'a Start,
+    /// Where penalties were compared.
+    pub(super) validated: Option<&'a Validated>,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
 }
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct Answer<'a> {
     #[serde(flatten)]
     found: BagAnswer,
     warning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cross_validation: Option<&'a Validated>,
 }
 
 #[derive(Serialize)]
@@ -49,22 +55,13 @@ impl BagsApplication<'_> {
     fn link(&self) -> BagLink {
         self.task.settings().link
     }
-
-    /// What a prediction is.
-    fn prediction(&self) -> &'static str {
-        match self.link() {
-            BagLink::Logistic | BagLink::Softmax => "probability",
-            BagLink::Identity => "prediction",
-            BagLink::Exp => "expected_count",
-        }
-    }
 }
 
 impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
     type Task = BagTask;
     type Answer<'a>
-        = Answer
+        = Answer<'a>
     where
         Self: 'a;
     type Settings<'a>
@@ -111,8 +108,9 @@ impl Application for BagsApplication<'_> {
         notes
     }
 
-    fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer> {
-        Ok(Answer { warning: found.warning.as_ref().map(spelled), found })
+    fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer<'a>> {
+        let warning = found.warning.as_ref().map(spelled);
+        Ok(Answer { warning, found, cross_validation: self.validated })
     }
 
     fn settings(&self) -> Settings {
@@ -128,9 +126,10 @@ impl Application for BagsApplication<'_> {
         }
     }
 
-    fn describe<'a>(&'a self, answer: &'a Answer, solution: &'a Solution, page: &mut Page<'a>) {
+    fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         page.numbers(heading, self.coordinates(), &solution.theta);
+        page.parts.extend(self.validated.map(|validated| Part::Table(validated.grid())));
         let facts = &mut page.facts;
         let GroupFit { mean_absolute_error, log_loss, log_loss_floor, r_squared } =
             &answer.found.group_fit;
@@ -173,6 +172,7 @@ impl Application for BagsApplication<'_> {
                 &format!("{} over {rows} rows with labels of their own", parts.join(", ")),
             );
         }
+        self.validated.iter().for_each(|validated| validated.line(facts));
         facts.line(
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.formula()),
@@ -182,30 +182,25 @@ impl Application for BagsApplication<'_> {
         }
     }
 
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let mut model = BagModel::of(self.task, solution);
+        model.other_columns.clone_from(&self.origin.other_columns);
+        Some(model.into())
+    }
+
     fn predicts_texts(&self) -> Option<&str> {
         Some("group")
     }
 
-    fn predictions(&self, answer: &Answer, _: &Solution) -> Result<OutTable> {
+    fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
         let (data, predicted) = (self.task.data(), &answer.found.predictions);
-        let (label_names, ell) = (data.label_names(), data.label_names().len());
         let group = |&code: &u32| data.group_names()[code as usize].clone();
         let (unit, places) = self.origin.places(data.groups().len());
         let mut columns = vec![
             (unit.to_owned(), OutColumn::Whole(places)),
             ("group".to_owned(), OutColumn::Texts(data.groups().iter().map(group).collect())),
         ];
-        if ell == 1 {
-            columns.push((self.prediction().to_owned(), OutColumn::Numbers(predicted.clone())));
-        } else {
-            let class = |p: &[f64]| label_names[most_probable(p)].clone();
-            let classes = predicted.chunks_exact(ell).map(class).collect();
-            columns.push(("class".to_owned(), OutColumn::Texts(classes)));
-            for (c, name) in label_names.iter().enumerate() {
-                let own = predicted.iter().skip(c).step_by(ell).copied().collect();
-                columns.push((format!("probability of {name}"), OutColumn::Numbers(own)));
-            }
-        }
+        columns.extend(predicted_columns(self.link(), data.label_names(), predicted));
         Ok(OutTable { columns })
     }
 }

@@ -11,7 +11,7 @@ use innermean_data::{
 };
 
 use super::GeneratorFlags;
-use crate::flags::columns::{FeatureFlags, place_in_file};
+use crate::flags::columns::{FeatureFlags, other_columns};
 use crate::flags::input::{fits_into_memory, limits};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
@@ -50,6 +50,8 @@ pub(crate) struct Read {
     /// The features of all rows.
     pub(crate) features: Vec<f64>,
     pub(crate) origin: Origin,
+    /// The fold of each row, where a column says so.
+    pub(crate) folds: Option<Keys>,
 }
 
 /// Where rows come from.
@@ -59,6 +61,8 @@ pub(crate) struct Origin {
     pub(crate) notes: Vec<String>,
     /// The file that the rows come from, for where they stand in it.
     frame: Option<Frame>,
+    /// Columns of the file that are no features.
+    pub(crate) other_columns: Vec<String>,
 }
 
 impl Origin {
@@ -66,10 +70,9 @@ impl Origin {
     pub(crate) fn places(&self, rows: usize) -> (&'static str, Vec<u64>) {
         match &self.frame {
             None => ("row", (1..=rows as u64).collect()),
-            Some(frame) => (
-                place_in_file(frame, 0).0,
-                (0..rows).map(|row| place_in_file(frame, row).1 as u64).collect(),
-            ),
+            Some(frame) => {
+                (frame.line(0).0, (0..rows).map(|row| frame.line(row).1 as u64).collect())
+            }
         }
     }
 }
@@ -133,7 +136,7 @@ impl ColumnFlags {
     }
 
     /// Reads the rows and the labels.
-    pub(crate) fn read(&self, file: &Path, link: BagLink) -> Result<Read> {
+    pub(crate) fn read(&self, file: &Path, link: BagLink, folds: Option<&str>) -> Result<Read> {
         if file == Path::new("-") {
             bail!(
                 "-: standard input is not read; expected the path of a file, or no ROWS for generated groups"
@@ -160,6 +163,7 @@ impl ColumnFlags {
         };
         // Texts whatever they are: a row without one is not scored.
         columns.keys.extend(self.row_label.as_ref().map(|name| ask(name).or_blank()));
+        columns.keys.extend(folds.map(Ask::required));
         let of_groups =
             self.labels.as_ref().map(|path| self.read_labels(path, &label_columns)).transpose()?;
         // What stands in the table of labels may stand in the rows too.
@@ -177,7 +181,9 @@ impl ColumnFlags {
             Some(labels) => labels,
             None => labels_in_rows(&frame, &groups, &label_columns)?,
         };
+        let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
+        let folds = folds.and_then(|_| frame.keys.pop().flatten());
         let row_labels = frame.keys.get(1).and_then(Option::as_ref);
         let data = BagData::new(names, &groups, labels.labels.clone(), link)
             .and_then(|data| match row_labels {
@@ -201,7 +207,8 @@ impl ColumnFlags {
             notes.push(format!("Features left out because of missing values: {columns}."));
         }
         let features = std::mem::take(&mut frame.features);
-        Ok(Read { data, features, origin: Origin { source, notes, frame: Some(frame) } })
+        let origin = Origin { source, notes, frame: Some(frame), other_columns };
+        Ok(Read { data, features, origin, folds })
     }
 
     /// The table of labels.
@@ -243,7 +250,7 @@ impl ColumnFlags {
 
 /// `line 17` of `file, line 17`.
 fn line_of(frame: &Frame, row: usize) -> String {
-    let (unit, number) = place_in_file(frame, row);
+    let (unit, number) = frame.line(row);
     format!("{unit} {number}")
 }
 
@@ -327,7 +334,8 @@ impl GeneratorFlags {
             options.features,
             options.seed
         );
-        let origin = Origin { source, notes: Vec::new(), frame: None };
-        Ok(Read { data, features: drawn.rows, origin })
+        let (notes, other_columns) = (Vec::new(), Vec::new());
+        let origin = Origin { source, notes, frame: None, other_columns };
+        Ok(Read { data, features: drawn.rows, origin, folds: None })
     }
 }

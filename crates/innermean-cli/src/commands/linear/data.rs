@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use innermean_apps::linear::{Classes, LinearData, Loss, Rows, Target};
+use innermean_apps::linear::{LinearData, Loss, Rows, Target};
 use innermean_apps::{Error, Place};
-use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable};
+use innermean_data::{Ask, Columns, Dropped, Frame, Keys, SparseTable};
 
-use super::{ColumnFlags, Format};
+use super::{ColumnFlags, Format, LinearArgs};
+use crate::flags::columns::other_columns;
 use crate::flags::input::{fits_into_memory, limits};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
@@ -17,6 +18,8 @@ use crate::output::human::grouped;
 pub(super) struct Read {
     pub(super) data: LinearData,
     pub(super) origin: Origin,
+    /// The fold of each row, where a column says so.
+    pub(super) folds: Option<Keys>,
 }
 
 /// Where data come from, and what became of them on the way.
@@ -25,6 +28,8 @@ pub(super) struct Origin {
     /// What the reader decided, in whole sentences.
     pub(super) notes: Vec<String>,
     pub(super) dropped: Dropped,
+    /// Columns of the file that are no features.
+    pub(super) other_columns: Vec<String>,
 }
 
 /// Numbers of 8 bytes that a column takes without an entry: its name, theta, gradients, what
@@ -33,16 +38,22 @@ pub(super) const OF_A_COLUMN: usize = 20;
 
 impl Read {
     /// Reads a table or sparse rows.
-    pub(super) fn file(file: &Path, flags: &ColumnFlags, loss: Loss) -> Result<Self> {
+    pub(super) fn file(file: &Path, args: &LinearArgs, loss: Loss) -> Result<Self> {
+        let flags = &args.columns;
+        let folds = &args.validation.fold_column;
         if file == Path::new("-") {
             bail!(
                 "-: standard input is not read; expected the path of a file, or no FILE for generated rows"
             );
         }
-        match format(file, flags)? {
-            Format::Table => Self::of_frame(file, flags, loss),
+        match format_of(file, flags.format)? {
+            Format::Table => Self::of_frame(file, args, loss),
             Format::Libsvm => {
-                let role = [("--target", &flags.target), ("--weight", &flags.weight)];
+                let role = [
+                    ("--target", &flags.target),
+                    ("--weight", &flags.weight),
+                    ("--fold-column", folds),
+                ];
                 let role =
                     role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
                 if let Some(flag) = role.or(flags.features.given()) {
@@ -56,40 +67,44 @@ impl Read {
         }
     }
 
-    fn of_frame(file: &Path, flags: &ColumnFlags, loss: Loss) -> Result<Self> {
+    fn of_frame(file: &Path, args: &LinearArgs, loss: Loss) -> Result<Self> {
+        let flags: &ColumnFlags = &args.columns;
         let Some(target) = &flags.target else {
             bail!(
                 "{}: --target COLUMN is missing; expected the column to be predicted, by name or number",
                 file.display()
             );
         };
-        let asked = Ask::required(target.as_str());
-        let (keys, mut numbers) =
+        // A row without a target is predicted.
+        let asked = Ask::required(target.as_str()).or_blank();
+        let (mut keys, mut numbers) =
             if loss.is_of_classes() { (vec![asked], vec![]) } else { (vec![], vec![asked]) };
         numbers.extend(flags.weight.as_deref().map(Ask::required));
+        keys.extend(args.validation.fold_column.as_deref().map(Ask::required));
         let columns = Columns { keys, numbers, features: flags.features.features(&[]) };
         let mut frame = limits().read_frame(file, &columns, flags.features.missing().into())?;
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
-        let target = match frame.keys.iter().flatten().next() {
-            Some(keys) => {
-                let (classes, labels) = Classes::of_texts(keys).map_err(|error| {
-                    refused_at(format!("{}, column {}", frame.source, keys.name), &error.into())
-                })?;
-                Target::Classes(classes, labels)
-            }
+        let mut keys = std::mem::take(&mut frame.keys).into_iter().flatten();
+        let classes = if loss.is_of_classes() { keys.next() } else { None };
+        let target = match classes {
+            Some(keys) => Target::of_texts(&keys, loss).map_err(|error| {
+                refused_at(format!("{}, column {}", frame.source, keys.name), &error.into())
+            })?,
             None => Target::Numbers(numbers.next().unwrap_or_default()),
         };
-        let weights = numbers.next();
+        let (weights, folds) = (numbers.next(), keys.next());
+        let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
         let rows = Rows::Dense(std::mem::take(&mut frame.features));
         let data = LinearData::new(names, rows, target)
             .and_then(|data| match weights {
                 Some(weights) => data.weighted(weights),
-                None => Ok(data),
+                None => data.separated(),
             })
             .map_err(|error| refused_in(&frame, error))?;
         let Frame { source, notes, dropped, .. } = frame;
-        Ok(Read { data, origin: Origin { source, notes, dropped } })
+        let origin = Origin { source, notes, dropped, other_columns };
+        Ok(Read { data, origin, folds })
     }
 
     /// Sparse rows.
@@ -105,7 +120,9 @@ impl Read {
                 Err(error) => error,
             }
         })?;
-        Ok(Read { data, origin: Origin { source, notes, dropped: Dropped::default() } })
+        let (dropped, other_columns) = (Dropped::default(), Vec::new());
+        let origin = Origin { source, notes, dropped, other_columns };
+        Ok(Read { data, origin, folds: None })
     }
 }
 
@@ -139,8 +156,8 @@ impl Origin {
 }
 
 /// What the file is: as said, or by its name, or by a look at it.
-fn format(file: &Path, flags: &ColumnFlags) -> Result<Format> {
-    if let Some(format) = flags.format {
+pub(crate) fn format_of(file: &Path, given: Option<Format>) -> Result<Format> {
+    if let Some(format) = given {
         return Ok(format);
     }
     let name = file.to_string_lossy().to_lowercase();

@@ -85,7 +85,8 @@ impl GeneratorFlags {
             .map_err(|error| refused_at("the generated rows", &error.into()))?;
         let names = (1..=model.features).map(|l| format!("x{l}")).collect();
         let data = LinearData::new(names, Rows::Dense(features), target)?;
-        let (notes, dropped) = (Vec::new(), Dropped::default());
-        Ok(Read { data, origin: Origin { source, notes, dropped } })
+        let (notes, dropped, other_columns) = (Vec::new(), Dropped::default(), Vec::new());
+        let origin = Origin { source, notes, dropped, other_columns };
+        Ok(Read { data, origin, folds: None })
     }
 }

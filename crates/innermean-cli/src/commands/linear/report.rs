@@ -3,27 +3,30 @@
 use anyhow::Result;
 use innermean::Solution;
 use innermean_apps::linear::{
-    LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss, Target, probability,
+    ClassWeights, HeldOut, LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss,
+    predicted_columns,
 };
+use innermean_apps::model::{LinearModel, ModelKind};
 use innermean_apps::run::Task;
 use serde::Serialize;
 
-use super::ColumnFlags;
+use super::LinearArgs;
 use super::data::Origin;
 use crate::flags::columns::MissingChoice;
 use crate::flags::spelling::spelled;
-use crate::output::human::{grouped, significant};
+use crate::output::human::{Facts, grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
-use crate::run::application::{Application, Page, Source};
-use crate::run::start::Start;
+use crate::output::validation::Validated;
+use crate::run::application::{Application, Page, Part, Source};
 
 /// All that the report draws on.
 pub(super) struct LinearApplication<'a> {
     pub(super) origin: &'a Origin,
     pub(super) task: &'a LinearTask,
-    pub(super) columns: &'a ColumnFlags,
-    pub(super) start: &'a Start,
+    pub(super) args: &'a LinearArgs,
+    /// Where penalties were compared.
+    pub(super) validated: Option<&'a Validated>,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
     /// Whether it was asked for that rows be generated.
@@ -36,6 +39,8 @@ pub(super) struct Answer<'a> {
     found: LinearAnswer,
     warning: Option<String>,
     dropped: Dropped<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cross_validation: Option<&'a Validated>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +61,8 @@ pub(super) struct Settings<'a> {
     weight: Option<&'a str>,
     missing: MissingChoice,
     start: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_weights: Option<&'a ClassWeights>,
 }
 
 impl Application for LinearApplication<'_> {
@@ -101,6 +108,7 @@ impl Application for LinearApplication<'_> {
             warning: found.warning.as_ref().map(spelled),
             found,
             dropped: Dropped { rows: dropped.rows, features: &dropped.columns },
+            cross_validation: self.validated,
         })
     }
 
@@ -113,53 +121,40 @@ impl Application for LinearApplication<'_> {
             scaling,
             l1: penalty.l1,
             l2: penalty.l2,
-            target: self.columns.target.as_deref(),
-            weight: self.columns.weight.as_deref(),
-            missing: self.columns.features.missing(),
-            start: self.start.to_string(),
+            target: self.args.columns.target.as_deref(),
+            weight: self.args.columns.weight.as_deref(),
+            missing: self.args.columns.features.missing(),
+            start: self.args.solver.start.to_string(),
+            class_weights: self.args.problem.class_weights.as_ref(),
         }
     }
 
     fn describe<'a>(&'a self, answer: &'a Answer<'_>, solution: &'a Solution, page: &mut Page<'a>) {
         let heading = Heading { name: "feature", number: "coefficient", sum: false };
         let found = &answer.found;
-        page.numbers(heading, self.task.data().names(), &found.coefficients);
+        let names = &self.task.coordinates()[..found.coefficients.len()];
+        page.numbers(heading, names, &found.coefficients);
+        page.parts.extend(self.validated.map(|validated| Part::Table(validated.grid())));
         let facts = &mut page.facts;
         if let Some(intercept) = found.intercept {
             facts.line("intercept", &significant(intercept, 6));
+        }
+        if !found.intercepts.is_empty() {
+            let of_class = found.class_names.iter().zip(&found.intercepts);
+            let shown = of_class.map(|(name, b)| format!("{name} {}", significant(*b, 6)));
+            facts.line("intercepts", &shown.collect::<Vec<_>>().join(", "));
         }
         if self.task.settings().penalty.l1 > 0.0 {
             let (zeros, all) =
                 (grouped(found.zeros as u64), grouped(found.coefficients.len() as u64));
             facts.line("zeros", &format!("{zeros} of {all} coefficients"));
         }
-        match found.fit {
-            LinearFit::Numbers { r_squared, root_mean_square_error, mean_absolute_error } => {
-                let r_squared = r_squared
-                    .map_or("none, for all targets are the same".to_owned(), |r| significant(r, 4));
-                facts.line("R squared", &r_squared);
-                facts.line(
-                    "error",
-                    &format!(
-                        "{} root mean square, {} mean absolute",
-                        significant(root_mean_square_error, 4),
-                        significant(mean_absolute_error, 4)
-                    ),
-                );
-            }
-            LinearFit::Classes { accuracy, baseline, log_loss } => {
-                let log_loss = log_loss
-                    .map_or(String::new(), |loss| format!(", log loss {}", significant(loss, 4)));
-                facts.line(
-                    "accuracy",
-                    &format!(
-                        "{:.2} % (of the larger class alone {:.2} %){log_loss}",
-                        100.0 * accuracy,
-                        100.0 * baseline
-                    ),
-                );
-            }
+        describe_fit(&found.fit, facts, "");
+        if let Some(HeldOut { rows, fit }) = &found.held_out {
+            facts.line("weight 0", &format!("{} rows held out:", grouped(*rows as u64)));
+            describe_fit(fit, facts, "  ");
         }
+        self.validated.iter().for_each(|validated| validated.line(facts));
         facts.line(
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.settings().formula()),
@@ -169,33 +164,67 @@ impl Application for LinearApplication<'_> {
         }
     }
 
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let mut model = LinearModel::of(self.task, solution);
+        model.target.clone_from(&self.args.columns.target);
+        model.other_columns.clone_from(&self.origin.other_columns);
+        Some(model.into())
+    }
+
     fn predicts_texts(&self) -> Option<&str> {
-        self.task.data().target().classes().map(|_| "target")
+        let numbers = self.task.data().target().class_names().is_empty();
+        (!numbers).then_some("target")
     }
 
     fn predictions(&self, answer: &Answer<'_>, _: &Solution) -> Result<OutTable> {
-        let rows = OutColumn::Whole((1..=answer.found.scores.len() as u64).collect());
-        let mut columns = vec![("row".to_owned(), rows)];
-        let mut add = |name: &str, column| columns.push((name.to_owned(), column));
-        match self.task.data().target() {
-            Target::Numbers(targets) => {
-                add("target", OutColumn::Numbers(targets.clone()));
-                add("prediction", OutColumn::Numbers(answer.found.scores.clone()));
-            }
-            Target::Classes(classes, labels) => {
-                let names = |of: &[f64]| {
-                    OutColumn::Texts(of.iter().map(|y| classes.name(*y).to_owned()).collect())
-                };
-                add("target", names(labels));
-                add("prediction", names(&answer.found.scores));
-                add("score", OutColumn::Numbers(answer.found.scores.clone()));
-                if self.task.settings().loss == Loss::Logistic {
-                    let probabilities =
-                        answer.found.scores.iter().map(|score| probability(*score)).collect();
-                    add("probability", OutColumn::Numbers(probabilities));
-                }
-            }
+        let LinearAnswer { scores, targets, fitted, .. } = &answer.found;
+        let rows = OutColumn::Whole((1..=targets.len() as u64).collect());
+        let of = self.task.data().target();
+        let names = of.class_names();
+        let target = if names.is_empty() {
+            OutColumn::Numbers(targets.clone())
+        } else {
+            let name = |y: &f64| of.class(*y).map_or(String::new(), |c| names[c].clone());
+            OutColumn::Texts(targets.iter().map(name).collect())
+        };
+        let mut columns = vec![("row".to_owned(), rows), ("target".to_owned(), target)];
+        columns.extend(predicted_columns(&names, self.task.settings().loss, scores));
+        if let Some(fitted) = fitted {
+            let fitted = fitted.iter().map(|fitted| u64::from(*fitted)).collect();
+            columns.push(("fitted".to_owned(), OutColumn::Whole(fitted)));
         }
         Ok(OutTable { columns })
+    }
+}
+
+/// How well rows are predicted, with `indent` before the labels.
+fn describe_fit(fit: &LinearFit, facts: &mut Facts, indent: &str) {
+    let mut line = |label: &str, text: &str| facts.line(&format!("{indent}{label}"), text);
+    match *fit {
+        LinearFit::Numbers { r_squared, root_mean_square_error, mean_absolute_error } => {
+            let r_squared = r_squared
+                .map_or("none, for all targets are the same".to_owned(), |r| significant(r, 4));
+            line("R squared", &r_squared);
+            line(
+                "error",
+                &format!(
+                    "{} root mean square, {} mean absolute",
+                    significant(root_mean_square_error, 4),
+                    significant(mean_absolute_error, 4)
+                ),
+            );
+        }
+        LinearFit::Classes { accuracy, baseline, log_loss } => {
+            let log_loss = log_loss
+                .map_or(String::new(), |loss| format!(", log loss {}", significant(loss, 4)));
+            line(
+                "accuracy",
+                &format!(
+                    "{:.2} % (of the larger class alone {:.2} %){log_loss}",
+                    100.0 * accuracy,
+                    100.0 * baseline
+                ),
+            );
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Described {
 
     /// The features themselves, the file and the table.
     pub(super) fn into_parts(self) -> (PolicyFeatures, Option<String>, Option<Frame>) {
-        (self.rows, self.source, self.table)
+        (self.features, self.source, self.table)
     }
 }
 
@@ -136,7 +136,7 @@ fn from_file(flags: &PolicyFlags, path: &Path, known: &Known) -> Result<Describe
         ));
     }
     let source = Some(frame.source.clone());
-    let rows = PolicyFeatures::ByName {
+    let features = PolicyFeatures::ByName {
         states: keys.codes.iter().map(|&code| keys.names[code as usize].clone()).collect(),
         features: FeatureRows {
             names: std::mem::take(&mut frame.feature_names),

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use innermean::Solution;
+use innermean_apps::model::{ModelKind, PolicyModel};
 use innermean_apps::policy::{
     AutoReset, ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask,
 };
@@ -168,6 +169,10 @@ impl Application for PolicyApplication<'_> {
                 self.task().settings().formula()
             ),
         );
+    }
+
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        Some(PolicyModel::of(self.task(), solution).into())
     }
 
     fn predicts_texts(&self) -> Option<&str> {

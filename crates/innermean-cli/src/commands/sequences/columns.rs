@@ -8,7 +8,7 @@ use innermean_apps::Error;
 use innermean_apps::sequences::{Gaps, Language, SequencesError, Steps};
 use innermean_data::{Ask, Columns, Frame, SpokenLanguage};
 
-use crate::flags::columns::{FeatureFlags, MissingChoice, place_in_file};
+use crate::flags::columns::{FeatureFlags, MissingChoice, other_columns};
 use crate::flags::spelling::by_name;
 use crate::output::human::grouped;
 
@@ -54,6 +54,8 @@ pub(super) struct Table {
     pub(super) notes: Vec<String>,
     pub(super) missing: MissingChoice,
     pub(super) gaps: Gaps,
+    /// Columns of the file that are no features
+    pub(super) other_columns: Vec<String>,
 }
 
 impl ColumnFlags {
@@ -114,8 +116,9 @@ impl ColumnFlags {
         }
         // Lines without a row count as left out too, for nobody can tell.
         let lines: Option<Vec<usize>> = (frame.dropped.rows > 0)
-            .then(|| (0..frame.rows).map(|row| place_in_file(&frame, row).1).collect());
+            .then(|| (0..frame.rows).map(|row| frame.line(row).1).collect());
         let gaps = self.gaps.unwrap_or_default();
+        let other_columns = other_columns(&frame);
         let steps = Steps::new(
             std::mem::take(&mut frame.feature_names),
             &std::mem::take(&mut frame.features),
@@ -131,7 +134,7 @@ impl ColumnFlags {
         let id = |row: usize| sequence.as_ref().map_or("1", |keys| keys.text(row)).to_owned();
         let ids = (0..frame.rows).map(id).collect();
         let source = frame.source;
-        Ok(Table { steps, source, generated: false, ids, notes, missing, gaps })
+        Ok(Table { steps, source, generated: false, ids, notes, missing, gaps, other_columns })
     }
 }
 
@@ -158,6 +161,7 @@ impl Table {
             notes: Vec::new(),
             missing: MissingChoice::Error,
             gaps: Gaps::Break,
+            other_columns: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use innermean::problems::sequences::search::Origin;
 use innermean::{Solution, Status};
+use innermean_apps::model::{ModelKind, SequencesModel};
 use innermean_apps::run::Task;
 use innermean_apps::sequences::{Gaps, NEAR, SequencesAnswer, SequencesTask};
 use rayon::ThreadPoolBuilder;
@@ -170,6 +171,12 @@ impl Application for SequencesApplication<'_> {
         notes.extend_from_slice(&self.spoken.notes);
         notes.extend_from_slice(others);
         notes
+    }
+
+    fn model(&self, solution: &Solution) -> Option<ModelKind> {
+        let mut model = SequencesModel::of(self.task, solution);
+        model.other_columns.clone_from(&self.table.other_columns);
+        Some(model.into())
     }
 
     fn predicts_texts(&self) -> Option<&str> {

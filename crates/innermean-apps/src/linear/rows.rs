@@ -1,0 +1,82 @@
+//! The features of rows, dense or sparse.
+
+/// The features of all rows.
+#[derive(Debug, Clone)]
+pub enum Rows {
+    /// Row after row.
+    Dense(Vec<f64>),
+    /// Compressed sparse rows (CSR).
+    Sparse {
+        /// Where each row begins and the last one ends.
+        indptr: Vec<usize>,
+        /// The column of each entry, from 0.
+        indices: Vec<u32>,
+        /// The entries.
+        values: Vec<f64>,
+    },
+}
+
+impl Rows {
+    /// These rows of `d` features, in this order.
+    pub(crate) fn select(&self, places: &[usize], d: usize) -> Rows {
+        match self {
+            Rows::Dense(rows) => {
+                let mut chosen = Vec::with_capacity(places.len() * d);
+                places.iter().for_each(|&i| chosen.extend_from_slice(&rows[i * d..(i + 1) * d]));
+                Rows::Dense(chosen)
+            }
+            Rows::Sparse { indptr, indices, values } => {
+                let (mut starts, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
+                for &i in places {
+                    let own = indptr[i]..indptr[i + 1];
+                    columns.extend_from_slice(&indices[own.clone()]);
+                    entries.extend_from_slice(&values[own]);
+                    starts.push(columns.len());
+                }
+                Rows::Sparse { indptr: starts, indices: columns, values: entries }
+            }
+        }
+    }
+
+    /// Leaves out the rows that are not kept, in place.
+    pub(crate) fn retain(&mut self, kept: &[bool], d: usize) {
+        match self {
+            Rows::Dense(rows) => {
+                let mut to = 0;
+                for i in (0..kept.len()).filter(|&i| kept[i]) {
+                    rows.copy_within(i * d..(i + 1) * d, to * d);
+                    to += 1;
+                }
+                rows.truncate(to * d);
+            }
+            Rows::Sparse { indptr, indices, values } => {
+                let (mut starts, mut end) = (vec![0], 0);
+                for (row, _) in indptr.windows(2).zip(kept).filter(|(_, kept)| **kept) {
+                    indices.copy_within(row[0]..row[1], end);
+                    values.copy_within(row[0]..row[1], end);
+                    end += row[1] - row[0];
+                    starts.push(end);
+                }
+                indices.truncate(end);
+                values.truncate(end);
+                *indptr = starts;
+            }
+        }
+    }
+
+    /// The largest variance of a column of `d`, over `n` rows.
+    pub(crate) fn largest_variance(&self, n: usize, d: usize) -> f64 {
+        let (mut sums, mut squares) = (vec![0.0; d], vec![0.0; d]);
+        let mut add = |l: usize, x: f64| {
+            sums[l] += x / n as f64;
+            squares[l] += x * x / n as f64;
+        };
+        match self {
+            Rows::Dense(rows) => rows.iter().enumerate().for_each(|(k, x)| add(k % d, *x)),
+            Rows::Sparse { indices, values, .. } => {
+                indices.iter().zip(values).for_each(|(l, x)| add(*l as usize, *x));
+            }
+        }
+        sums.iter().zip(&squares).map(|(mean, square)| square - mean * mean).fold(0.0, f64::max)
+    }
+}
