@@ -1,1 +1,4 @@
-//! The tests of the crate, in one program.
+//! The applications as other faces use them.
+
+mod targets;
+mod validation;

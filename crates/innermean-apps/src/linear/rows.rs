@@ -5,7 +5,7 @@
 pub enum Rows {
     /// Row after row.
     Dense(Vec<f64>),
-    /// Compressed rows, as SciPy's CSR matrices have them.
+    /// Compressed rows, as `SciPy`'s CSR matrices have them.
     Sparse {
         /// Where each row begins and the last one ends.
         indptr: Vec<usize>,
@@ -22,7 +22,9 @@ impl Rows {
         match self {
             Rows::Dense(rows) => {
                 let mut chosen = Vec::with_capacity(places.len() * d);
-                places.iter().for_each(|&i| chosen.extend_from_slice(&rows[i * d..(i + 1) * d]));
+                for &i in places {
+                    chosen.extend_from_slice(&rows[i * d..(i + 1) * d]);
+                }
                 Rows::Dense(chosen)
             }
             Rows::Sparse { indptr, indices, values } => {

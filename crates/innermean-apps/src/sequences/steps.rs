@@ -63,7 +63,7 @@ impl Steps {
         gaps: Gaps,
     ) -> Result<Self, Error> {
         let d = feature_names.len();
-        let rows = if d == 0 { 0 } else { features.len() / d };
+        let rows = features.len().checked_div(d).unwrap_or(0);
         same_length("numbers in the rows", features.len(), rows * d)?;
         if let Some(keys) = sequence {
             same_length("names of sequences", keys.codes.len(), rows)?;

@@ -295,7 +295,7 @@ impl GeneratorFlags {
         if let Some(classes) = self.classes
             && link != BagLink::Softmax
         {
-            bail!("--classes {classes} does nothing with --link {}; expected --link softmax", link);
+            bail!("--classes {classes} does nothing with --link {link}; expected --link softmax");
         }
         let classes = self.classes.unwrap_or(3);
         let labels = match link {
