@@ -32,7 +32,7 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-/// Every reader. One for models stands here as soon as there are such files.
+/// Every reader.
 pub const TARGETS: &[Target] = &[
     Target { name: "returns", run: readers::returns },
     Target { name: "frame", run: readers::frame },
@@ -43,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "libsvm", run: readers::libsvm },
     Target { name: "vector", run: readers::vector },
     Target { name: "tokens", run: readers::tokens },
+    Target { name: "models", run: readers::model },
     Target { name: CHECKPOINTS, run: checkpoints::checkpoint },
     #[cfg(feature = "parquet")]
     Target { name: "parquet", run: readers::frame },

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
+use innermean_apps::model::{Model, NewRows};
 use innermean_data::{
     Ask, Columns, FeatureColumns, Frame, Missing, ReadError, ReadOptions, parse_corpus,
     parse_frame, parse_libsvm, parse_returns, parse_vector, read_matrix,
@@ -155,6 +156,26 @@ pub fn vector(data: &[u8]) {
             assert_eq!(numbers.len(), 3);
             assert!(numbers.iter().all(|x| x.is_finite()), "numbers that are not finite");
         }
+    }
+}
+
+/// `innermean predict`
+pub fn model(data: &[u8]) {
+    let model = match Model::parse(&String::from_utf8_lossy(data)) {
+        Err(error) => {
+            let sentence = error.to_string();
+            assert!(!sentence.chars().any(char::is_control), "control characters: {sentence:?}");
+            assert!(sentence.chars().count() < 2000, "a long sentence: {sentence}");
+            return;
+        }
+        Ok(model) => model,
+    };
+    assert_eq!(Model::parse(&model.to_json()).as_ref(), Ok(&model), "written as it was read");
+    let names = model.features();
+    let values: Vec<f64> = (0..3 * names.len()).map(|k| k as f64 / 7.0).collect();
+    // A model that was changed may refuse rows, but not panic.
+    if let Ok(columns) = model.predict(&NewRows::Dense { names, values: &values }) {
+        assert!(!columns.is_empty(), "something is predicted");
     }
 }
 

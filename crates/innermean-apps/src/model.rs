@@ -28,7 +28,7 @@
 use std::collections::HashMap;
 
 use innermean::{Certificate, Solution, Status};
-use innermean_data::{Keys, OutColumn};
+use innermean_data::{Keys, OutColumn, visible};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place};
@@ -211,14 +211,14 @@ impl Model {
         let head: Head = serde_json::from_str(text)
             .map_err(|error| ModelError::NotAModel(one_line(&error.to_string())))?;
         if head.format != FORMAT {
-            let found = format!("its format is '{}'", head.format);
+            let found = format!("its format is '{}'", one_line(&head.format));
             return Err(ModelError::NotAModel(found).into());
         }
         if head.version != VERSION {
             return Err(ModelError::OtherVersion(head.version).into());
         }
         if !["linear", "bags", "sequences", "policy"].contains(&head.kind.as_str()) {
-            return Err(ModelError::OtherKind(head.kind).into());
+            return Err(ModelError::OtherKind(one_line(&head.kind)).into());
         }
         let model: Model = serde_json::from_str(text)
             .map_err(|error| ModelError::Damaged(one_line(&error.to_string())))?;
@@ -301,9 +301,15 @@ fn match_exactly(known: &[String], names: &[String]) -> Vec<Option<usize>> {
     names.iter().map(|name| places.get(name.as_str()).copied()).collect()
 }
 
-/// serde's reason without line breaks.
+/// What a file says, on one line and not too long.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    const MOST: usize = 200;
+    let text = visible(text);
+    let mut shown: String = text.chars().take(MOST).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// Whether there is a coefficient for each feature in every row, an intercept for each row or none,

@@ -38,3 +38,7 @@ fn keys(texts: &[&str]) -> innermean_data::Keys {
 fn refused<T>(result: Result<T, innermean_apps::Error>) -> innermean_apps::Error {
     result.err().expect("it is refused")
 }
+//! The applications as other faces use them.
+
+mod targets;
+mod validation;

@@ -268,7 +268,9 @@ impl LinearData {
         let mut weights = self.weights.as_deref().map(of);
         if let Some(weights) = &mut weights {
             let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-            weights.iter_mut().for_each(|weight| *weight /= mean);
+            for weight in weights.iter_mut() {
+                *weight /= mean;
+            }
         }
         let target = self.target.with_numbers(of(self.target.numbers()));
         Held { rows: self.rows.select(places, self.names.len()), target, weights }
@@ -433,7 +435,9 @@ fn keep(values: &mut Vec<f64>, kept: &[bool]) {
 /// Divides weights by their mean.
 fn to_mean_one(weights: &mut [f64]) -> Result<(), Error> {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-    weights.iter_mut().for_each(|weight| *weight /= mean);
+    for weight in weights.iter_mut() {
+        *weight /= mean;
+    }
     if weights.iter().all(|w| w.is_finite() && *w > 0.0) {
         Ok(())
     } else {

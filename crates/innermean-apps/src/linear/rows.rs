@@ -22,7 +22,9 @@ impl Rows {
         match self {
             Rows::Dense(rows) => {
                 let mut chosen = Vec::with_capacity(places.len() * d);
-                places.iter().for_each(|&i| chosen.extend_from_slice(&rows[i * d..(i + 1) * d]));
+                for &i in places {
+                    chosen.extend_from_slice(&rows[i * d..(i + 1) * d]);
+                }
                 Rows::Dense(chosen)
             }
             Rows::Sparse { indptr, indices, values } => {

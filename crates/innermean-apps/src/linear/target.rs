@@ -122,7 +122,9 @@ impl Target {
 fn several_numbers(values: &[f64]) -> Result<Target, LinearError> {
     let mut different: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
     // 0 and -0 are one.
-    different.iter_mut().for_each(|x| *x += 0.0);
+    for x in &mut different {
+        *x += 0.0;
+    }
     different.sort_by(f64::total_cmp);
     different.dedup();
     let names: Vec<String> = different.iter().map(f64::to_string).collect();

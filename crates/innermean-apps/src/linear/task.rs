@@ -304,6 +304,16 @@ impl Task for LinearTask {
 
     fn restate(&self, tolerance: f64, solution: &mut Solution) {
         self.scaling.restate(self.problem(), tolerance, solution);
+        let classes = self.data.target().width();
+        if classes > 1 && self.settings.intercept {
+            // What is common to all intercepts changes nothing: it is taken off.
+            let first = solution.theta.len() - classes;
+            let intercepts = &mut solution.theta[first..];
+            let mean = intercepts.iter().sum::<f64>() / classes as f64;
+            for intercept in intercepts {
+                *intercept -= mean;
+            }
+        }
     }
 
     fn answer(&self, solution: &Solution) -> Result<LinearAnswer, Error> {

@@ -3,7 +3,7 @@
 
 use innermean::problems::transitions::END;
 use innermean::{
-    AnyRegularizer, Bellman, Inner, Merit, Mspbe, Objective, Fused, QuadraticForm, Ridged,
+    AnyRegularizer, Bellman, Fused, Inner, Merit, Mspbe, Objective, QuadraticForm, Ridged,
     Solution, StateFeatures,
 };
 

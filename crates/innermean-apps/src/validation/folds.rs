@@ -63,7 +63,7 @@ impl Folds {
     }
 
     /// The rows or groups outside of a fold, and those in it.
-    pub(super) fn parted(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
+    pub fn parted(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
         (0..self.of.len()).partition(|&unit| self.of[unit] as usize != fold)
     }
 }

@@ -29,8 +29,11 @@ fn targets_that_are_not_what_the_loss_asks() {
         "many.svm --loss squared-hinge",
         &["3 classes", "'1', '2', '3'", "--loss square"],
     );
-    let many: String = (0..70).map(|k| format!("{k},c{k}\n")).collect();
-    desk.file("most.csv", &format!("a,y\n{many}"));
+    let mut many = "a,y\n".to_owned();
+    for k in 0..70 {
+        let _ = writeln!(many, "{k},c{k}");
+    }
+    desk.file("most.csv", &many);
     desk.assert_refused(
         "most.csv --target y --loss logistic",
         &["most.csv, column y", "more than 64 classes"],

@@ -422,3 +422,21 @@ fn columns_not_asked_for_are_not_parsed() {
     );
     assert_eq!(frame.unwrap().numbers[0], Some(vec![1.0, 2.0]));
 }
+
+/// A column of numbers in which some may be missing: no gap, but NaN; rows are kept for it.
+#[test]
+fn numbers_may_be_blank_where_that_is_asked_for() {
+    let text = "x,y,z\n1,2,a\n,3,b\n4,,c\n5,NA,\n6,7,e\n";
+    let columns = Columns {
+        keys: Vec::new(),
+        numbers: vec![Ask::required("y").or_blank()],
+        features: FeatureColumns::Named(vec!["x".to_owned()]),
+    };
+    let read = |missing| parse_frame(text.as_bytes(), "t", &columns, missing);
+    assert!(read(Missing::Error).is_err_and(|error| error.to_string().contains("line 3")));
+    let frame = read(Missing::DropRows).expect("rows");
+    assert_eq!((frame.features, frame.dropped.rows), (vec![1.0, 4.0, 5.0, 6.0], 1));
+    let y = frame.numbers[0].as_ref().expect("a column");
+    assert_eq!(y.iter().map(|y| y.is_nan()).collect::<Vec<_>>(), [false, true, true, false]);
+    assert_eq!(frame.columns, ["x", "y", "z"]);
+}

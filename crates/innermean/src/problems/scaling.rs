@@ -326,4 +326,22 @@ mod tests {
         assert!(!Scaling::of_rows(&mut same, 2, true).is_on());
         assert_eq!(same, rows);
     }
+
+    /// Other rows come to the units of those that they were found from.
+    #[test]
+    fn other_rows_are_scaled_alike() {
+        let rows = [1.0, 2000.0, 2.0, 2300.0, 4.0, 1900.0, -1.0, 2100.0];
+        for intercept in [false, true] {
+            let mut all = rows;
+            let scaling = Scaling::of_rows(&mut all, 2, intercept);
+            let mut last = [rows[6], rows[7]];
+            scaling.apply(&mut last);
+            assert_eq!(last, all[6..]);
+            assert!(scaling.is_on() && scaling.is_for(2, 1));
+            assert!(!scaling.is_for(3, 1) && !scaling.is_for(2, 4));
+        }
+        let mut row = [3.0];
+        Scaling::default().apply(&mut row);
+        assert!(row == [3.0] && Scaling::default().is_for(7, 2));
+    }
 }

@@ -2,7 +2,7 @@
 
 use innermean::draws::Stream;
 use innermean::problems::transitions::END;
-use innermean::{Inner, Moves, Mspbe, Passes, StateFeatures, Traces};
+use innermean::{Fused, Inner, Moves, Mspbe, StateFeatures, Traces};
 
 const STATES: usize = 6;
 const D: usize = 3;

@@ -278,6 +278,12 @@ impl Inner for SoftplusUnits {
         self.samples[i].len()
     }
 
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.convex = true;
+        facts
+    }
+
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let (a, b) = &self.samples[i][j];
         out[0] = softplus(dot(a, theta) + b);

@@ -35,20 +35,17 @@ impl<'a> Report<'a> {
                 model.fit.status.title()
             ));
         }
-        let columns = match &read.groups {
-            Some(groups) => means(groups, &predicted),
-            None => {
-                let (unit, places) = read.places();
-                let mut columns = vec![(unit.to_owned(), OutColumn::Whole(places))];
-                columns.extend([&read.ids, &read.states().cloned()].into_iter().flatten().map(
-                    |keys| {
-                        let texts = (0..read.len()).map(|row| keys.text(row).to_owned()).collect();
-                        (keys.name.clone(), OutColumn::Texts(texts))
-                    },
-                ));
-                columns.extend(predicted);
-                columns
+        let columns = if let Some(groups) = &read.groups {
+            means(groups, &predicted)
+        } else {
+            let (unit, places) = read.places();
+            let mut columns = vec![(unit.to_owned(), OutColumn::Whole(places))];
+            for keys in [read.ids.as_ref(), read.states()].into_iter().flatten() {
+                let texts = (0..read.len()).map(|row| keys.text(row).to_owned()).collect();
+                columns.push((keys.name.clone(), OutColumn::Texts(texts)));
             }
+            columns.extend(predicted);
+            columns
         };
         Report { model, path, read, notes, table: OutTable { columns } }
     }
@@ -108,7 +105,9 @@ impl<'a> Report<'a> {
                 }
                 OutColumn::Texts(texts) => {
                     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-                    texts.iter().for_each(|text| *counts.entry(text).or_default() += 1);
+                    for text in texts {
+                        *counts.entry(text).or_default() += 1;
+                    }
                     // Names of rows say nothing.
                     if counts.len() <= 20 && counts.len() < texts.len() {
                         let counts =
