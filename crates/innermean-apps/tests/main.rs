@@ -7,6 +7,8 @@ mod policy;
 mod portfolio;
 mod runs;
 mod sequences;
+mod targets;
+mod validation;
 
 use innermean_apps::run::{Fit, Solver, Task, Watch};
 
@@ -38,7 +40,3 @@ fn keys(texts: &[&str]) -> innermean_data::Keys {
 fn refused<T>(result: Result<T, innermean_apps::Error>) -> innermean_apps::Error {
     result.err().expect("it is refused")
 }
-//! The applications as other faces use them.
-
-mod targets;
-mod validation;

@@ -28,7 +28,7 @@ fn settings(never_left: NeverLeft) -> PolicySettings {
 fn values_solve_the_bellman_equations() {
     for objective in [PolicyObjective::Bellman, PolicyObjective::Projected] {
         let mut settings = settings(NeverLeft::Terminal);
-        settings.objective = objective;
+        settings.objective = Some(objective);
         let task = PolicyTask::new(log(), PolicyFeatures::OneHot, &settings).expect("a process");
         assert_eq!(task.notes(), [Note::NeverLeftTerminal(names(&["c"]))]);
         let answer = fit(&task, 1e-20).answer;
