@@ -11,9 +11,11 @@
 //! | `quoted` | what other programs have measured |
 //! | `machine` | on what it ran |
 //! | `results` | what has been measured, part by part, as JSON and as a page |
+//! | `chart` | the same as bars |
 //! | `table` | ratios, targets, verdicts |
 
 pub mod cases;
+pub mod chart;
 pub mod contest;
 pub mod draws;
 pub mod growth;

@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chart;
 use super::table::{self, Claim};
 
 /// All parts, in the order of the benchmark.
@@ -79,7 +80,7 @@ impl Results {
         page
     }
 
-    /// Writes `bench.json` and `bench.md`.
+    /// Writes `bench.json`, `bench.md` and the chart `bench.svg`.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -87,6 +88,7 @@ impl Results {
         fs::create_dir_all(folder)?;
         fs::write(folder.join("bench.json"), serde_json::to_string_pretty(self)? + "\n")?;
         fs::write(folder.join("bench.md"), self.page())?;
+        fs::write(folder.join("bench.svg"), chart::chart(self))?;
         Ok(())
     }
 }

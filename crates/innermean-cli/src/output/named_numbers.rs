@@ -5,6 +5,8 @@ use innermean_data::visible;
 
 /// With more assets than this, only the largest weights are shown.
 const MOST_ROWS: usize = 50;
+/// From this many zeros on, they share a row.
+const MANY_ZEROS: usize = 6;
 /// Names longer than this are cut.
 const LONGEST_NAME: usize = 28;
 /// Bars wider than this say no more.
@@ -44,10 +46,13 @@ impl NamedNumbers<'_> {
     }
 }
 
-/// The table; of very many numbers, the largest.
+/// The table; of very many numbers, the largest, and of many zeros, how many there are.
 fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> String {
-    let mut shown: Vec<usize> = (0..theta.len()).collect();
-    if theta.len() > MOST_ROWS {
+    let zeros = theta.iter().filter(|x| **x == 0.0).count();
+    let zeros = if zeros >= MANY_ZEROS && zeros < theta.len() { zeros } else { 0 };
+    let mut shown: Vec<usize> =
+        (0..theta.len()).filter(|&l| zeros == 0 || theta[l] != 0.0).collect();
+    if shown.len() > MOST_ROWS {
         shown.sort_by(|&a, &b| theta[b].abs().total_cmp(&theta[a].abs()));
         shown.truncate(MOST_ROWS);
     }
@@ -71,11 +76,14 @@ fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> Str
     for &l in &shown {
         table.add_row([name(l), numbers.text(theta[l]), bars.bar(theta[l])]);
     }
-    let hidden = theta.len() - shown.len();
+    let hidden = theta.len() - shown.len() - zeros;
     if hidden > 0 {
         let rest = theta.iter().sum::<f64>() - shown.iter().map(|&l| theta[l]).sum::<f64>();
         let rest = if heading.sum { numbers.text(rest) } else { String::new() };
         table.add_row([format!("{hidden} smaller"), rest, "(--json has all)".to_owned()]);
+    }
+    if zeros > 0 {
+        table.add_row([format!("{zeros} others"), numbers.text(0.0), String::new()]);
     }
     if heading.sum {
         table.add_row(["sum".to_owned(), numbers.text(theta.iter().sum()), String::new()]);
@@ -229,5 +237,15 @@ mod tests {
         assert!(text.contains("150 smaller"), "{text}");
         let text = table(Heading { sum: false, ..ASSETS }, &names(200), &theta, 80);
         assert_eq!(text.lines().count(), 1 + MOST_ROWS + 1);
+    }
+
+    #[test]
+    fn many_zeros_share_a_row() {
+        let mut theta = vec![0.0; 9];
+        (theta[2], theta[7]) = (0.75, 0.25);
+        let text = table(ASSETS, &names(9), &theta, 80);
+        assert_eq!(text.lines().count(), 1 + 2 + 2, "{text}");
+        assert!(text.contains("7 others") && !text.contains("a3"), "{text}");
+        assert_eq!(table(ASSETS, &names(9), &[0.0; 9], 80).lines().count(), 1 + 9 + 1);
     }
 }
