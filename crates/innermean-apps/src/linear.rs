@@ -19,6 +19,7 @@
 mod classes;
 mod data;
 mod fit;
+mod inference;
 mod loss;
 mod task;
 

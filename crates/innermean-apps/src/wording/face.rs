@@ -12,6 +12,8 @@ pub trait Face {
 /// The parameters that errors, notes and advice may name, beside the settings of methods
 /// ([`innermean::Knob`]).
 pub const PARAMETERS: &[&str] = &[
+    "bootstrap",
+    "cluster",
     "columns",
     "constraint",
     "discount",
@@ -19,9 +21,11 @@ pub const PARAMETERS: &[&str] = &[
     "gaps",
     "hinge_width",
     "huber_width",
+    "instruments",
     "l1",
     "l2",
     "label",
+    "level",
     "link",
     "loss",
     "max_calls",
@@ -32,8 +36,11 @@ pub const PARAMETERS: &[&str] = &[
     "never_left",
     "objective",
     "predictions",
+    "regressors",
     "risk",
     "scaling",
+    "spline",
+    "standard_errors",
     "start",
     "target_objective",
     "terminal",

@@ -9,6 +9,7 @@ use innermean_apps::bags::{BagLink, BagLoss, BagSettings, BagTask};
 
 use self::report::BagsApplication;
 use self::table::{ColumnFlags, Read};
+use crate::flags::inference::{Asked, InferenceFlags};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
@@ -35,6 +36,9 @@ pub(crate) struct BagsArgs {
 
     #[command(flatten)]
     problem: ProblemFlags,
+
+    #[command(flatten)]
+    inference: InferenceFlags,
 
     #[command(flatten)]
     generated: GeneratorFlags,
@@ -168,7 +172,9 @@ impl From<&ProblemFlags> for BagSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
-    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let BagsArgs { file, columns, problem: flags, generated, predictions, output, .. } = args;
+    let inference = args.inference.settings_of_groups()?;
+    let solver = &args.inference.tightened(&args.solver);
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
     let request = Request::new(solver, output, inputs, predictions)?;
     let settings = BagSettings::from(flags);
@@ -183,11 +189,13 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     let keeps_rows = predictions.predictions.is_some() || data.has_row_labels();
     let task = BagTask::new(data, features, &settings)?;
     let task = if keeps_rows { task } else { task.without_rows() };
+    let inference = Asked::new(inference, None, &task, solver)?;
     let application = BagsApplication {
         origin: &origin,
         task: &task,
         start: &solver.start,
         generated: file.is_none(),
+        inference,
     };
     solve(&application, &request)
 }

@@ -12,6 +12,7 @@ use self::data::Read;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
+use crate::flags::inference::{Asked, InferenceFlags};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::PenaltyFlags;
@@ -39,6 +40,9 @@ pub(crate) struct LinearArgs {
     problem: ProblemFlags,
 
     #[command(flatten)]
+    inference: InferenceFlags,
+
+    #[command(flatten)]
     generated: GeneratorFlags,
 
     #[command(flatten)]
@@ -63,6 +67,11 @@ pub(crate) struct ColumnFlags {
     /// [default: all rows count the same]
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+
+    /// A column that names the cluster of each row: those of one cluster may depend on each other,
+    /// for --standard-errors and --bootstrap
+    #[arg(long, value_name = "COLUMN")]
+    cluster: Option<String>,
 
     /// What the file is [default: libsvm if its name ends in .svm or .libsvm, with or without .gz,
     /// or in .txt and its cells are index:value; otherwise table]
@@ -167,24 +176,27 @@ impl From<&ProblemFlags> for LinearSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
-    let LinearArgs { file, columns, problem: flags, generated, solver, predictions, output } = args;
+    let LinearArgs { file, columns, problem: flags, generated, predictions, output, .. } = args;
+    let inference = args.inference.settings(columns.cluster.is_some())?;
+    let solver = &args.inference.tightened(&args.solver);
     let request = Request::new(solver, output, file.as_deref().into_iter().collect(), predictions)?;
     let settings = LinearSettings::from(flags);
     settings.check()?;
     let read = if let Some(file) = file {
         Read::file(file, columns, settings.loss)?
     } else {
-        let roles =
-            columns.target.is_some() || columns.weight.is_some() || columns.format.is_some();
+        let roles = [&columns.target, &columns.weight, &columns.cluster];
+        let roles = roles.iter().any(|role| role.is_some()) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
-                "--target, --weight, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+                "--target, --weight, --cluster, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
             );
         }
         generated.data(settings.loss)?
     };
-    let Read { data, origin } = read;
+    let Read { data, origin, clusters } = read;
     let task = LinearTask::new(data, &settings)?;
+    let inference = Asked::new(inference, clusters, &task, solver)?;
     let application = LinearApplication {
         origin: &origin,
         task: &task,
@@ -192,6 +204,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         start: &solver.start,
         generated: file.is_none(),
         asked: generated.is_asked_for(),
+        inference,
     };
     solve(&application, &request)
 }

@@ -8,9 +8,12 @@ use innermean_apps::bags::{
     BagAnswer, BagLink, BagLoss, BagSettings, BagTask, GroupFit, most_probable,
 };
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::Inference;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::table::Origin;
+use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
@@ -25,6 +28,8 @@ pub(super) struct BagsApplication<'a> {
     pub(super) start: &'a Start,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
+    /// How sure one wants to be.
+    pub(super) inference: Option<Asked<'a>>,
 }
 
 #[derive(Serialize)]
@@ -62,6 +67,7 @@ impl BagsApplication<'_> {
 
 impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
+    const UNITS: &'static str = "groups";
     type Task = BagTask;
     type Answer<'a>
         = Answer
@@ -113,6 +119,11 @@ impl Application for BagsApplication<'_> {
 
     fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer> {
         Ok(Answer { warning: found.warning.as_ref().map(spelled), found })
+    }
+
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        let asked = self.inference.as_ref();
+        asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
     }
 
     fn settings(&self) -> Settings {

@@ -6,9 +6,10 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use innermean_apps::linear::{Classes, LinearData, Loss, Rows, Target};
 use innermean_apps::{Error, Place};
-use innermean_data::{Ask, Columns, Dropped, Frame, SparseTable};
+use innermean_data::{Ask, Columns, Dropped, Frame, Keys, SparseTable};
 
 use super::{ColumnFlags, Format};
+use crate::flags::inference::kept;
 use crate::flags::input::{fits_into_memory, limits};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
@@ -17,6 +18,8 @@ use crate::output::human::grouped;
 pub(super) struct Read {
     pub(super) data: LinearData,
     pub(super) origin: Origin,
+    /// The clusters of the rows, where there is a column of them.
+    pub(super) clusters: Option<Keys>,
 }
 
 /// Where data come from, and what became of them on the way.
@@ -42,7 +45,11 @@ impl Read {
         match format(file, flags)? {
             Format::Table => Self::of_frame(file, flags, loss),
             Format::Libsvm => {
-                let role = [("--target", &flags.target), ("--weight", &flags.weight)];
+                let role = [
+                    ("--target", &flags.target),
+                    ("--weight", &flags.weight),
+                    ("--cluster", &flags.cluster),
+                ];
                 let role =
                     role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
                 if let Some(flag) = role.or(flags.features.given()) {
@@ -64,11 +71,13 @@ impl Read {
             );
         };
         let asked = Ask::required(target.as_str());
-        let (keys, mut numbers) =
+        let (mut keys, mut numbers) =
             if loss.is_of_classes() { (vec![asked], vec![]) } else { (vec![], vec![asked]) };
         numbers.extend(flags.weight.as_deref().map(Ask::required));
+        keys.extend(flags.cluster.as_deref().map(Ask::required));
         let columns = Columns { keys, numbers, features: flags.features.features(&[]) };
         let mut frame = limits().read_frame(file, &columns, flags.features.missing().into())?;
+        let clusters = flags.cluster.as_ref().and_then(|_| frame.keys.pop()).flatten();
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
         let target = match frame.keys.iter().flatten().next() {
             Some(keys) => {
@@ -80,6 +89,9 @@ impl Read {
             None => Target::Numbers(numbers.next().unwrap_or_default()),
         };
         let weights = numbers.next();
+        // Rows of weight 0 are left out.
+        let counts = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] > 0.0);
+        let clusters = clusters.map(|keys| kept(keys, counts));
         let names = std::mem::take(&mut frame.feature_names);
         let rows = Rows::Dense(std::mem::take(&mut frame.features));
         let data = LinearData::new(names, rows, target)
@@ -89,7 +101,7 @@ impl Read {
             })
             .map_err(|error| refused_in(&frame, error))?;
         let Frame { source, notes, dropped, .. } = frame;
-        Ok(Read { data, origin: Origin { source, notes, dropped } })
+        Ok(Read { data, origin: Origin { source, notes, dropped }, clusters })
     }
 
     /// Sparse rows.
@@ -105,7 +117,8 @@ impl Read {
                 Err(error) => error,
             }
         })?;
-        Ok(Read { data, origin: Origin { source, notes, dropped: Dropped::default() } })
+        let origin = Origin { source, notes, dropped: Dropped::default() };
+        Ok(Read { data, origin, clusters: None })
     }
 }
 

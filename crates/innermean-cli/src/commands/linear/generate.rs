@@ -86,6 +86,6 @@ impl GeneratorFlags {
         let names = (1..=model.features).map(|l| format!("x{l}")).collect();
         let data = LinearData::new(names, Rows::Dense(features), target)?;
         let (notes, dropped) = (Vec::new(), Dropped::default());
-        Ok(Read { data, origin: Origin { source, notes, dropped } })
+        Ok(Read { data, origin: Origin { source, notes, dropped }, clusters: None })
     }
 }

@@ -6,11 +6,14 @@ use innermean_apps::linear::{
     LinearAnswer, LinearFit, LinearSettings, LinearTask, Loss, Target, probability,
 };
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::Inference;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::ColumnFlags;
 use super::data::Origin;
 use crate::flags::columns::MissingChoice;
+use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
@@ -28,6 +31,8 @@ pub(super) struct LinearApplication<'a> {
     pub(super) generated: bool,
     /// Whether it was asked for that rows be generated.
     pub(super) asked: bool,
+    /// How sure one wants to be.
+    pub(super) inference: Option<Asked<'a>>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +107,11 @@ impl Application for LinearApplication<'_> {
             found,
             dropped: Dropped { rows: dropped.rows, features: &dropped.columns },
         })
+    }
+
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        let asked = self.inference.as_ref();
+        asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
     }
 
     fn settings(&self) -> Settings<'_> {
