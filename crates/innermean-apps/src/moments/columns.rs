@@ -18,8 +18,7 @@ pub(super) fn expanded(
             continue;
         };
         let refused = |reason| MomentsError::Knots { column: column.name.clone(), reason };
-        let basis =
-            BSpline::at_quantiles(degree, &column.values, spline.knots).map_err(refused)?;
+        let basis = BSpline::at_quantiles(degree, &column.values, spline.knots).map_err(refused)?;
         let count = basis.count();
         let design = basis.design(&column.values);
         out.extend((1..count).map(|k| {

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::error::{Error, same_length};
 use crate::linear::INTERCEPT;
-use crate::run::inference::{ErrorKind, Inference, InferenceSettings};
+use crate::run::inference::{Inference, InferenceSettings};
+use crate::wording::Named;
 
 /// Columns and settings made into moments.
 #[derive(Debug)]
@@ -112,11 +113,8 @@ impl MomentsTask {
             let ones = intercept.then(|| INTERCEPT.to_owned());
             columns.iter().map(|column| column.name.clone()).chain(ones).collect()
         };
-        let usual = if data.clusters.is_some() {
-            MomentsErrors::Clustered
-        } else {
-            MomentsErrors::Robust
-        };
+        let usual =
+            if data.clusters.is_some() { MomentsErrors::Clustered } else { MomentsErrors::Robust };
         Ok(MomentsTask {
             moments,
             names: names(&regressors),
@@ -171,20 +169,15 @@ impl MomentsTask {
         let fit = MomentsFit { theta: theta.clone(), steps, j, form };
         let correction =
             if self.settings.small_sample { Correction::SmallSample } else { Correction::None };
-        let mut covariance =
-            self.moments.covariance(&fit, &errors, correction).map_err(refused)?;
+        let mut covariance = self.moments.covariance(&fit, &errors, correction).map_err(refused)?;
         if !self.settings.small_sample {
-            covariance =
-                Covariance::new(theta.len(), covariance.matrix().to_vec(), f64::INFINITY);
+            covariance = Covariance::new(theta.len(), covariance.matrix().to_vec(), f64::INFINITY);
         }
-        let units = self.clusters.as_ref().map_or(self.rows, Clusters::count);
-        let mut inference = Inference::of(theta, units, self.settings.level);
-        let kind =
-            if self.clusters.is_some() { ErrorKind::Clustered } else { ErrorKind::Robust };
-        inference.add_covariance(&covariance, kind);
+        let clusters = self.clusters.as_ref();
+        let mut inference = Inference::of(theta, self.rows, clusters, self.settings.level);
+        inference.add_covariance(&covariance, self.errors.name());
         if let Some(draws) = self.settings.bootstrap {
-            let clusters =
-                self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
+            let clusters = self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
             let refit = self.moments.refit(&weighting);
             let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
             let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);

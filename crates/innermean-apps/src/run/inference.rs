@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::error::{Error, same_length};
-use crate::wording::named;
+use crate::wording::{Named, named};
 
 named! {
     /// What standard errors allow for.
@@ -68,6 +68,8 @@ pub struct Inference {
     pub level: f64,
     /// Rows, groups or clusters that are taken as independent.
     pub units: usize,
+    /// Whether they are clusters.
+    pub clustered: bool,
     /// What the intervals are about: theta, and of several classes theta less its mean over the
     /// classes.
     pub estimates: Vec<f64>,
@@ -83,8 +85,8 @@ pub struct Inference {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StandardErrors {
-    /// What they allow for.
-    pub kind: ErrorKind,
+    /// What they allow for: robust, clustered, or unadjusted.
+    pub kind: &'static str,
     /// Of Student's t.
     pub degrees_of_freedom: f64,
     /// One for each coordinate.
@@ -111,13 +113,20 @@ pub struct Bootstrap {
 
 impl Inference {
     /// Nothing but estimates.
-    pub(crate) fn of(estimates: Vec<f64>, units: usize, level: f64) -> Self {
+    pub(crate) fn of(
+        estimates: Vec<f64>,
+        n: usize,
+        clusters: Option<&Clusters>,
+        level: f64,
+    ) -> Self {
+        let units = clusters.map_or(n, Clusters::count);
         let (standard_errors, bootstrap, refused) = (None, None, None);
-        Inference { level, units, estimates, standard_errors, bootstrap, refused }
+        let clustered = clusters.is_some();
+        Inference { level, units, clustered, estimates, standard_errors, bootstrap, refused }
     }
 
     /// Adds what follows from a covariance.
-    pub(crate) fn add_covariance(&mut self, covariance: &Covariance, kind: ErrorKind) {
+    pub(crate) fn add_covariance(&mut self, covariance: &Covariance, kind: &'static str) {
         self.standard_errors = Some(StandardErrors {
             kind,
             degrees_of_freedom: covariance.degrees_of_freedom(),
@@ -239,8 +248,7 @@ impl InferenceSettings {
         let z = task.scaled(solution.theta.clone());
         // theta itself, which has not been scaled back and forth, where nothing is taken off.
         let estimates = if shifts.is_empty() { solution.theta.clone() } else { centred(&z) };
-        let units = clusters.map_or(n, Clusters::count);
-        let mut found = Inference::of(estimates, units, self.level);
+        let mut found = Inference::of(estimates, n, clusters, self.level);
         if !solution.status.is_solved() {
             found.refused = Some("the run did not end at a minimum".to_owned());
             return found;
@@ -254,7 +262,7 @@ impl InferenceSettings {
                     let covariance = covariance.transformed(|z| z.copy_from_slice(&centred(z)));
                     let kind =
                         if clusters.is_some() { ErrorKind::Clustered } else { ErrorKind::Robust };
-                    found.add_covariance(&covariance, kind);
+                    found.add_covariance(&covariance, kind.name());
                 }
                 Ok(_) => {}
                 // The draws start from theta and find the minimum themselves.

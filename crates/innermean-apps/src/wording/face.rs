@@ -42,6 +42,7 @@ pub const PARAMETERS: &[&str] = &[
     "spline",
     "standard_errors",
     "start",
+    "steps",
     "target_objective",
     "terminal",
     "tolerance",

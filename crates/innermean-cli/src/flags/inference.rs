@@ -56,12 +56,14 @@ fn kind(text: &str) -> Result<Kind, String> {
     }
 }
 
-fn draws(text: &str) -> Result<usize, String> {
+/// Of a bootstrap.
+pub(crate) fn draws(text: &str) -> Result<usize, String> {
     let expected = || "expected a whole number of draws, 2 or above, such as 1000".to_owned();
     number::positive_size(text).ok().filter(|draws| *draws >= 2).ok_or_else(expected)
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// A level of confidence.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let expected = || "expected a number between 0 and 1, such as 0.95".to_owned();
     number::positive(text).ok().filter(|level| *level < 1.0).ok_or_else(expected)
 }

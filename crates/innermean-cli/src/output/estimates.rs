@@ -1,6 +1,6 @@
 //! Estimates with their standard errors and intervals, as a table.
 
-use innermean_apps::run::inference::{Bootstrap, ErrorKind, Inference, StandardErrors};
+use innermean_apps::run::inference::{Bootstrap, Inference, StandardErrors};
 
 use crate::output::grid::Grid;
 use crate::output::human::{Facts, grouped, significant};
@@ -49,18 +49,18 @@ pub(crate) fn table(name: &str, names: &[String], found: &Inference) -> Option<G
 
 /// Lines about the errors, or why there are none.
 pub(crate) fn describe(found: &Inference, unit: &str, facts: &mut Facts) {
+    let unit = if found.clustered { "clusters" } else { unit };
     let units = grouped(found.units as u64);
     if let Some(StandardErrors { kind, degrees_of_freedom, .. }) = &found.standard_errors {
-        let of = match kind {
-            ErrorKind::Robust => format!("robust, {units} independent {unit}"),
-            ErrorKind::Clustered => format!("clustered, {units} independent clusters"),
-        };
         let distribution = if degrees_of_freedom.is_finite() {
             format!("Student's t with {degrees_of_freedom} degrees of freedom")
         } else {
             "the normal distribution".to_owned()
         };
-        facts.line("standard errors", &format!("{of}; {distribution}"));
+        facts.line(
+            "standard errors",
+            &format!("{kind}, {units} independent {unit}; {distribution}"),
+        );
     }
     if let Some(Bootstrap { draws, failed, seed, .. }) = found.bootstrap {
         let failed = match failed {
