@@ -27,6 +27,7 @@ use crate::wording::named;
 
 mod data;
 mod fit;
+mod inference;
 mod model;
 mod task;
 

@@ -1,6 +1,7 @@
 //! Why something is refused.
 
 use innermean::InvalidSetting;
+use innermean::inference::InferenceError;
 
 use crate::penalty::Constraint;
 
@@ -51,6 +52,14 @@ pub enum Error {
          return: add `constraint=long-only`, `constraint=box=LO,HI` or `l2=WEIGHT`"
     )]
     UnboundedRisk,
+    /// Standard errors or the bootstrap make no sense for this problem.
+    #[error("`{parameter}`: {reason}")]
+    Inference {
+        /// What was asked for.
+        parameter: &'static str,
+        /// Why not.
+        reason: InferenceError,
+    },
     /// Of a run.
     #[error(transparent)]
     Run(#[from] crate::run::RunError),
@@ -60,6 +69,9 @@ pub enum Error {
     /// Of groups with labels.
     #[error(transparent)]
     Bags(#[from] crate::bags::BagsError),
+    /// Of instrumental variables.
+    #[error(transparent)]
+    Moments(#[from] crate::moments::MomentsError),
     /// Of policies.
     #[error(transparent)]
     Policy(#[from] crate::policy::PolicyError),

@@ -10,6 +10,7 @@
 //! | [`portfolio`] | returns | weights, return and risk |
 //! | [`linear`] | rows with a target | coefficients in the units of the data, scores, fit |
 //! | [`bags`] | rows in groups, a label for each group | a model of single rows |
+//! | [`moments`] | rows with instruments | coefficients with standard errors, the J test |
 //! | [`policy`] | transitions, features of states | the value of every state |
 //! | [`sequences`] | steps, a language model | a classifier without labels |
 //! | [`model`] | a fit | a file, and predictions for other rows |
@@ -54,6 +55,7 @@ pub mod compare;
 mod error;
 pub mod linear;
 pub mod model;
+pub mod moments;
 pub mod penalty;
 pub mod policy;
 pub mod portfolio;

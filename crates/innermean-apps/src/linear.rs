@@ -21,6 +21,7 @@ mod classes;
 mod data;
 mod error;
 mod fit;
+mod inference;
 mod loss;
 mod rows;
 mod target;

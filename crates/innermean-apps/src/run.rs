@@ -5,6 +5,7 @@
 //! (progress, checkpoints, threads of its own) makes a [`Plan`] and runs that.
 
 mod advice;
+pub mod inference;
 mod plan;
 mod settings;
 mod start;

@@ -6,6 +6,7 @@ pub(crate) mod bags;
 pub(crate) mod compare;
 pub(crate) mod linear;
 pub(crate) mod methods;
+pub(crate) mod moments;
 pub(crate) mod policy;
 pub(crate) mod portfolio;
 pub(crate) mod predict;

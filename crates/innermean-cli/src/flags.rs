@@ -1,6 +1,7 @@
 //! The flags that commands share, and what they accept.
 
 pub(crate) mod columns;
+pub(crate) mod inference;
 pub(crate) mod input;
 pub(crate) mod knobs;
 pub(crate) mod number;

@@ -1,5 +1,6 @@
 //! What is printed and written: for people, for programs, and while they wait.
 
+pub(crate) mod estimates;
 pub(crate) mod grid;
 pub(crate) mod human;
 pub(crate) mod json;

@@ -19,13 +19,14 @@ use tempfile::TempDir;
 use crate::desk::PROGRAM;
 
 /// Pages that must have one.
-const WITH_EXAMPLES: [&str; 12] = [
+const WITH_EXAMPLES: [&str; 13] = [
     "README.md",
     "docs/bags.md",
     "docs/certificates.md",
     "docs/checkpoints.md",
     "docs/linear.md",
     "docs/models.md",
+    "docs/moments.md",
     "docs/policy.md",
     "docs/portfolio.md",
     "docs/reports.md",

@@ -104,10 +104,10 @@ pub struct BagTask {
     data: BagData,
     /// Of all rows, in units of the run, if they are needed again.
     features: Vec<f64>,
-    model: Model,
+    pub(super) model: Model,
     merit: Box<dyn Merit>,
     regularizer: Box<dyn Regularizer>,
-    scaling: Scaling,
+    pub(super) scaling: Scaling,
     /// Of the coordinates.
     names: Vec<String>,
 }

@@ -204,6 +204,11 @@ impl LinearData {
         Ok(self)
     }
 
+    /// Whether a row of the data is fitted, after [`separated`](Self::separated).
+    pub fn is_fitted(&self, row: usize) -> bool {
+        self.aside.as_ref().is_none_or(|aside| aside.fitted[row])
+    }
+
     /// So many folds of the rows that are fitted, drawn by the seed, with classes spread evenly;
     /// rows that are not have been set aside ([`separated`](Self::separated)).
     ///

@@ -108,7 +108,7 @@ pub struct LinearTask {
     data: LinearData,
     /// h of the loss.
     width: Option<f64>,
-    scaling: Scaling,
+    pub(super) scaling: Scaling,
     /// Of the coordinates, an intercept last.
     names: Vec<String>,
     model: Model,

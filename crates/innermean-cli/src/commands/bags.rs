@@ -10,6 +10,7 @@ use innermean_apps::validation::Validation;
 
 use self::report::BagsApplication;
 use self::table::{ColumnFlags, Read};
+use crate::flags::inference::{Asked, InferenceFlags};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -43,6 +44,9 @@ pub(crate) struct BagsArgs {
     /// Groups are held out as a whole
     #[command(flatten)]
     validation: ValidationFlags,
+
+    #[command(flatten)]
+    inference: InferenceFlags,
 
     #[command(flatten)]
     generated: GeneratorFlags,
@@ -179,7 +183,9 @@ impl From<&ProblemFlags> for BagSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
-    let BagsArgs { file, columns, problem: flags, generated, solver, predictions, .. } = args;
+    let BagsArgs { file, columns, problem: flags, generated, predictions, .. } = args;
+    let inference = args.inference.settings_of_groups()?;
+    let solver = &args.inference.tightened(&args.solver);
     let inputs: Vec<&Path> = file.as_deref().into_iter().chain(columns.labels()).collect();
     let request = Request::new(solver, &args.output, inputs, predictions)?
         .keeping("--model", args.model.model.as_ref())?;
@@ -207,12 +213,14 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
     let keeps_rows = predictions.predictions.is_some() || data.has_row_labels();
     let task = BagTask::new(data, features, &settings)?;
     let task = if keeps_rows { task } else { task.without_rows() };
+    let inference = Asked::new(inference, None, &task, solver)?;
     let application = BagsApplication {
         origin: &origin,
         task: &task,
         start: &solver.start,
         validated: validated.as_ref(),
         generated: file.is_none(),
+        inference,
     };
     solve(&application, &request)
 }

@@ -15,6 +15,7 @@ pub(crate) use self::data::format_of;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::FeatureFlags;
+use crate::flags::inference::{Asked, InferenceFlags, kept};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -48,6 +49,9 @@ pub(crate) struct LinearArgs {
     validation: ValidationFlags,
 
     #[command(flatten)]
+    inference: InferenceFlags,
+
+    #[command(flatten)]
     generated: GeneratorFlags,
 
     #[command(flatten)]
@@ -75,6 +79,11 @@ pub(crate) struct ColumnFlags {
     /// [default: all rows count the same]
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+
+    /// A column that names the cluster of each row: those of one cluster may depend on each other,
+    /// for --standard-errors and --bootstrap
+    #[arg(long, value_name = "COLUMN")]
+    cluster: Option<String>,
 
     /// What the file is [default: libsvm if its name ends in .svm or .libsvm, with or without .gz,
     /// or in .txt and its cells are index:value; otherwise table]
@@ -186,7 +195,9 @@ impl From<&ProblemFlags> for LinearSettings {
 
 /// Solves and reports.
 pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
-    let LinearArgs { file, columns, problem: flags, generated, solver, output, .. } = args;
+    let LinearArgs { file, columns, problem: flags, generated, output, .. } = args;
+    let inference = args.inference.settings(columns.cluster.is_some())?;
+    let solver = &args.inference.tightened(&args.solver);
     let inputs = file.as_deref().into_iter().collect();
     let request = Request::new(solver, output, inputs, &args.predictions)?
         .keeping("--model", args.model.model.as_ref())?;
@@ -196,20 +207,21 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let read = if let Some(file) = file {
         Read::file(file, args, settings.loss)?
     } else {
-        let roles = [&columns.target, &columns.weight, &args.validation.fold_column];
+        let roles = [&columns.target, &columns.weight, &columns.cluster, &args.validation.fold_column];
         let roles = roles.into_iter().any(Option::is_some) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
-                "--target, --weight, --fold-column, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+                "--target, --weight, --cluster, --fold-column, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
             );
         }
         generated.data(settings.loss)?
     };
-    let Read { data, origin, folds } = read;
+    let Read { data, origin, folds, clusters } = read;
     let mut data = data.separated()?;
     if let Some(weights) = &flags.class_weights {
         data = data.with_class_weights(weights.clone())?;
     }
+    let clusters = clusters.map(|keys| kept(keys, |row| data.is_fitted(row)));
     let mut validated = None;
     if args.validation.is_on() {
         let Some(found) = args.validated(&data, folds.as_ref(), &settings)? else {
@@ -219,6 +231,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         validated = Some(found);
     }
     let task = LinearTask::new(data, &settings)?;
+    let inference = Asked::new(inference, clusters, &task, solver)?;
     let application = LinearApplication {
         origin: &origin,
         task: &task,
@@ -226,6 +239,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         validated: validated.as_ref(),
         generated: file.is_none(),
         asked: generated.is_asked_for(),
+        inference,
     };
     solve(&application, &request)
 }

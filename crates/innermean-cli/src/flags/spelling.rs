@@ -15,7 +15,9 @@ impl Face for Flags {
     }
 
     fn setting(&self, name: &str, value: &str) -> String {
-        format!("--{} {value}", flag(name))
+        // Its value may be left out, and so stands behind an equals sign.
+        let between = if name == "standard_errors" { '=' } else { ' ' };
+        format!("--{}{between}{value}", flag(name))
     }
 }
 

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use anyhow::Result;
 use innermean::{Inner, Measure, Objective, Solution, Status, Stop, certificate};
+use innermean_apps::run::inference::Inference;
 use innermean_apps::run::{AUTO, Chosen, MethodSettings};
 use serde::Serialize;
 
@@ -18,6 +19,8 @@ pub(crate) struct Facts<'a, A, S> {
     n_y: Option<usize>,
     names: &'a [String],
     answer: &'a A,
+    /// How sure it is, where that was asked for.
+    pub(crate) inference: Option<&'a Inference>,
     source: Source<'a>,
     notes: &'a [String],
     settings: S,
@@ -40,6 +43,7 @@ impl<'a, A, S> Facts<'a, A, S> {
             n_y: (1..f.n_x()).all(|i| f.n_y(i) == n_y).then_some(n_y),
             names: application.coordinates(),
             answer,
+            inference: None,
             source: application.source(),
             notes,
             settings,
@@ -69,6 +73,8 @@ struct Document<'a, A, S> {
     falls_along: Option<&'a [f64]>,
     #[serde(flatten)]
     answer: &'a A,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inference: Option<&'a Inference>,
     source: &'a str,
     generated: bool,
     notes: &'a [String],
@@ -170,6 +176,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         certificate: solution.certificate.into(),
         falls_along: solution.endless.as_deref(),
         answer: facts.answer,
+        inference: facts.inference,
         source: facts.source.text,
         generated: facts.source.generated,
         notes: facts.notes,

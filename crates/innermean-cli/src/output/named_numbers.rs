@@ -37,6 +37,8 @@ pub(crate) struct NamedNumbers<'a> {
     pub(crate) heading: Heading,
     pub(crate) names: &'a [String],
     pub(crate) numbers: &'a [f64],
+    /// An interval for each, or none for all.
+    pub(crate) intervals: &'a [[f64; 2]],
 }
 
 impl NamedNumbers<'_> {

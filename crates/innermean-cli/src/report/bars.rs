@@ -13,14 +13,15 @@ const MOST_ROWS: usize = 5000;
 
 /// Bars, and a table of all that can be opened where there are too many.
 pub(super) fn html(part: &NamedNumbers<'_>) -> String {
-    let NamedNumbers { heading, names, numbers } = *part;
+    let NamedNumbers { heading, names, numbers, intervals } = *part;
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     let many = numbers.len() > MOST_BARS;
     if many {
         order.sort_by(|&a, &b| numbers[b].abs().total_cmp(&numbers[a].abs()));
     }
     let format = Numbers::for_all(numbers);
-    let finite = || numbers.iter().copied().filter(|number| number.is_finite());
+    let ends = || intervals.iter().take(numbers.len()).flatten();
+    let finite = || numbers.iter().chain(ends()).copied().filter(|number| number.is_finite());
     let (above, below) = (finite().fold(0.0, f64::max), -finite().fold(0.0, f64::min));
     let whole = above + below;
     let percent = |number: f64| if whole > 0.0 { 100.0 * (number / whole) } else { 0.0 };
@@ -39,10 +40,15 @@ pub(super) fn html(part: &NamedNumbers<'_>) -> String {
         } else {
             String::new()
         };
+        let whisker = intervals.get(k).filter(|ends| ends.iter().all(|end| end.is_finite()));
+        let whisker = whisker.map_or(String::new(), |[low, high]| {
+            let (left, width) = (zero + percent(*low), percent(high - low));
+            format!("<b style=\"left:{left:.2}%;width:{width:.2}%\"></b>")
+        });
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
-            "<span class=\"name\" title=\"{name}\">{name}</span><span class=\"track\">{bar}</span><span class=\"number\">{}</span>",
+            "<span class=\"name\" title=\"{name}\">{name}</span><span class=\"track\">{bar}{whisker}</span><span class=\"number\">{}</span>",
             format.text(number)
         );
     }
@@ -63,7 +69,7 @@ pub(super) fn html(part: &NamedNumbers<'_>) -> String {
 
 /// All of them, in their own order unless there are too many for that.
 fn table(out: &mut String, part: &NamedNumbers<'_>, largest: &[usize], format: &Numbers) {
-    let NamedNumbers { heading, names, numbers } = *part;
+    let NamedNumbers { heading, names, numbers, .. } = *part;
     let all = numbers.len() <= MOST_ROWS;
     let summary = if all {
         format!("All {}", grouped(numbers.len() as u64))
@@ -104,7 +110,12 @@ mod tests {
         let names: Vec<String> = (0..100).map(|k| format!("<a{k}>")).collect();
         let mut numbers: Vec<f64> = (0..100).map(|k| f64::from(k) / 1e4).collect();
         numbers[17] = -3.0;
-        let page = html(&NamedNumbers { heading: HEADING, names: &names, numbers: &numbers });
+        let page = html(&NamedNumbers {
+            heading: HEADING,
+            names: &names,
+            numbers: &numbers,
+            intervals: &[],
+        });
         assert_eq!(page.matches("class=\"name\"").count(), MOST_BARS);
         assert!(
             page.contains("60 smaller ones are left out") && page.contains("All 100"),
@@ -122,7 +133,12 @@ mod tests {
         for numbers in
             [[1.0, -2.0, 0.5], [0.0; 3], [f64::NAN, f64::INFINITY, 1.0], [1e300, -1e300, 0.0]]
         {
-            let page = html(&NamedNumbers { heading: HEADING, names: &names, numbers: &numbers });
+            let page = html(&NamedNumbers {
+                heading: HEADING,
+                names: &names,
+                numbers: &numbers,
+                intervals: &[],
+            });
             for part in page.split("left:").skip(1) {
                 let (left, rest) = part.split_once("%;width:").expect("both");
                 let width = rest.split_once('%').expect("a number").0;

@@ -27,7 +27,8 @@ pub(crate) fn report<'a, A: Application>(
     if !answer.iter().any(|part| matches!(part, Part::Numbers(_))) {
         let heading = Heading { name: "coordinate", number: "weight", sum: false };
         let names = application.coordinates();
-        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers: &solution.theta }));
+        let numbers = &solution.theta;
+        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals: &[] }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
     let settings = settings.as_object().into_iter().flatten();

@@ -14,13 +14,16 @@ use anyhow::{Result, anyhow, bail};
 use innermean::{Solution, Status};
 use innermean_apps::model::ModelKind;
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::Inference;
 use innermean_apps::wording::Note as Remark;
 use innermean_data::{OutFile, visible};
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::spelled;
+use crate::output::estimates;
 use crate::output::grid::Grid;
 use crate::output::human::{self, Facts};
 use crate::output::json;
@@ -84,6 +87,15 @@ pub(crate) trait Application {
         solution: &'a Solution,
     ) -> Result<Self::Answer<'a>>;
 
+    /// How sure the answer is, where that was asked for.
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        let _ = (solution, threads);
+        Ok(None)
+    }
+
+    /// The word for the independent observations, where there are no clusters.
+    const UNITS: &'static str = "rows";
+
     /// How the problem was set up.
     fn settings(&self) -> Self::Settings<'_>;
 
@@ -129,6 +141,8 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Page<'a> {
     pub(crate) parts: Vec<Part<'a>>,
     pub(crate) facts: Facts,
+    /// Whether the second part has the numbers of the first, with more beside them.
+    has_estimates: bool,
 }
 
 /// A part of an answer.
@@ -141,15 +155,34 @@ pub(crate) enum Part<'a> {
 impl<'a> Page<'a> {
     /// One more table of numbers with names.
     pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
-        self.parts.push(Part::Numbers(NamedNumbers { heading, names, numbers }));
+        self.parts.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals: &[] }));
+    }
+
+    /// Standard errors and intervals of the numbers, which then need no table of their own on a
+    /// terminal.
+    fn estimates(&mut self, names: &[String], found: &'a Inference, theta: &[f64], unit: &str) {
+        estimates::describe(found, unit, &mut self.facts);
+        let intervals = found
+            .standard_errors
+            .as_ref()
+            .map(|found| &found.intervals)
+            .or(found.bootstrap.as_ref().map(|found| &found.intervals));
+        let Some(Part::Numbers(numbers)) = self.parts.first_mut() else { return };
+        let Some(grid) = estimates::table(numbers.heading.name, names, found) else { return };
+        if let Some(intervals) = intervals.filter(|_| found.estimates == theta) {
+            numbers.intervals = intervals;
+        }
+        self.parts.insert(1, Part::Table(grid));
+        self.has_estimates = true;
     }
 
     /// For a terminal.
     fn text(&self) -> String {
-        let parts = self.parts.iter().map(|part| match part {
-            Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
-            Part::Table(grid) => grid.text() + "\n",
-        });
+        let parts =
+            self.parts.iter().skip(usize::from(self.has_estimates)).map(|part| match part {
+                Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
+                Part::Table(grid) => grid.text() + "\n",
+            });
         parts.collect::<String>() + &self.facts.text()
     }
 }
@@ -293,6 +326,7 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     let mut solution = plan.run(problem)?;
     task.restate(solver.stop.tolerance, &mut solution);
     let answer = application.answer(task.answer(&solution)?, &solution)?;
+    let inference = application.inference(&solution, plan.pool())?;
     // Whichever of the outputs cannot be written, the others are.
     let kept = plan.keeping.failed.take().map_or(Ok(()), Err);
     let predicted = predictions
@@ -302,12 +336,17 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     });
     let mut page = Page::default();
     application.describe(&answer, &solution, &mut page);
+    if let Some(found) = &inference {
+        page.estimates(application.coordinates(), found, &solution.theta, A::UNITS);
+    }
     page.facts.run(&plan, &solution);
     if let Some(direction) = &solution.endless {
         page.facts.line("falls along", &human::direction(application.coordinates(), direction));
     }
     let text = if output.json {
-        let facts = json::Facts::of(application, problem, &answer, application.settings(), &notes);
+        let mut facts =
+            json::Facts::of(application, problem, &answer, application.settings(), &notes);
+        facts.inference = inference.as_ref();
         json::document(&plan, &solution, &facts)?
     } else {
         page.text()

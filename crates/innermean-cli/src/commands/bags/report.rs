@@ -9,9 +9,12 @@ use innermean_apps::bags::{
 };
 use innermean_apps::model::{BagModel, ModelKind};
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::Inference;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::table::Origin;
+use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
@@ -29,6 +32,8 @@ pub(super) struct BagsApplication<'a> {
     pub(super) validated: Option<&'a Validated>,
     /// Whether nobody gave a file.
     pub(super) generated: bool,
+    /// How sure one wants to be.
+    pub(super) inference: Option<Asked<'a>>,
 }
 
 #[derive(Serialize)]
@@ -59,6 +64,7 @@ impl BagsApplication<'_> {
 
 impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
+    const UNITS: &'static str = "groups";
     type Task = BagTask;
     type Answer<'a>
         = Answer<'a>
@@ -111,6 +117,11 @@ impl Application for BagsApplication<'_> {
     fn answer<'a>(&'a self, found: BagAnswer, _: &'a Solution) -> Result<Answer<'a>> {
         let warning = found.warning.as_ref().map(spelled);
         Ok(Answer { warning, found, cross_validation: self.validated })
+    }
+
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        let asked = self.inference.as_ref();
+        asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
     }
 
     fn settings(&self) -> Settings {

@@ -20,6 +20,8 @@ pub(super) struct Read {
     pub(super) origin: Origin,
     /// The fold of each row, where a column says so.
     pub(super) folds: Option<Keys>,
+    /// The clusters of the rows, where there is a column of them.
+    pub(super) clusters: Option<Keys>,
 }
 
 /// Where data come from, and what became of them on the way.
@@ -53,6 +55,7 @@ impl Read {
                     ("--target", &flags.target),
                     ("--weight", &flags.weight),
                     ("--fold-column", folds),
+                    ("--cluster", &flags.cluster),
                 ];
                 let role =
                     role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
@@ -81,8 +84,10 @@ impl Read {
             if loss.is_of_classes() { (vec![asked], vec![]) } else { (vec![], vec![asked]) };
         numbers.extend(flags.weight.as_deref().map(Ask::required));
         keys.extend(args.validation.fold_column.as_deref().map(Ask::required));
+        keys.extend(flags.cluster.as_deref().map(Ask::required));
         let columns = Columns { keys, numbers, features: flags.features.features(&[]) };
         let mut frame = limits().read_frame(file, &columns, flags.features.missing().into())?;
+        let clusters = flags.cluster.as_ref().and_then(|_| frame.keys.pop()).flatten();
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
         let mut keys = std::mem::take(&mut frame.keys).into_iter().flatten();
         let classes = if loss.is_of_classes() { keys.next() } else { None };
@@ -104,7 +109,7 @@ impl Read {
             .map_err(|error| refused_in(&frame, error))?;
         let Frame { source, notes, dropped, .. } = frame;
         let origin = Origin { source, notes, dropped, other_columns };
-        Ok(Read { data, origin, folds })
+        Ok(Read { data, origin, folds, clusters })
     }
 
     /// Sparse rows.
@@ -122,7 +127,7 @@ impl Read {
         })?;
         let (dropped, other_columns) = (Dropped::default(), Vec::new());
         let origin = Origin { source, notes, dropped, other_columns };
-        Ok(Read { data, origin, folds: None })
+        Ok(Read { data, origin, folds: None, clusters: None })
     }
 }
 

@@ -8,11 +8,14 @@ use innermean_apps::linear::{
 };
 use innermean_apps::model::{LinearModel, ModelKind};
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::Inference;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::LinearArgs;
 use super::data::Origin;
 use crate::flags::columns::MissingChoice;
+use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
 use crate::output::human::{Facts, grouped, significant};
 use crate::output::named_numbers::Heading;
@@ -31,6 +34,8 @@ pub(super) struct LinearApplication<'a> {
     pub(super) generated: bool,
     /// Whether it was asked for that rows be generated.
     pub(super) asked: bool,
+    /// How sure one wants to be.
+    pub(super) inference: Option<Asked<'a>>,
 }
 
 #[derive(Serialize)]
@@ -110,6 +115,11 @@ impl Application for LinearApplication<'_> {
             dropped: Dropped { rows: dropped.rows, features: &dropped.columns },
             cross_validation: self.validated,
         })
+    }
+
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        let asked = self.inference.as_ref();
+        asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
     }
 
     fn settings(&self) -> Settings<'_> {

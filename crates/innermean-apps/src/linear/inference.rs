@@ -1,0 +1,10 @@
+//! Standard errors of linear models.
+
+use super::LinearTask;
+use crate::run::inference::Estimator;
+
+impl Estimator for LinearTask {
+    fn unscale(&self, z: &mut [f64]) {
+        self.scaling.unscale(z);
+    }
+}

@@ -1,0 +1,196 @@
+//! From columns and settings to coefficients.
+
+use innermean::Moments;
+use innermean::inference::{
+    Clusters, Correction, Covariance, Dependence, InferenceError, Resampling, bootstrap,
+};
+use innermean::problems::moments::{MomentErrors, MomentsFit, Weighting};
+
+use super::columns::{expanded, rows};
+use super::{
+    Column, MomentsAnswer, MomentsData, MomentsError, MomentsErrors, MomentsSettings, Steps,
+};
+use crate::error::{Error, same_length};
+use crate::linear::INTERCEPT;
+use crate::run::inference::{Inference, InferenceSettings};
+use crate::wording::Named;
+
+/// Columns and settings made into moments.
+#[derive(Debug)]
+pub struct MomentsTask {
+    moments: Moments,
+    names: Vec<String>,
+    instruments: Vec<String>,
+    clusters: Option<Clusters>,
+    errors: MomentsErrors,
+    settings: MomentsSettings,
+    rows: usize,
+}
+
+impl MomentsSettings {
+    /// What can be found out without data.
+    ///
+    /// # Errors
+    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters other
+    /// errors, or a spline comes twice or without an intercept.
+    pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
+        let mut asked = InferenceSettings::default();
+        asked.level = self.level;
+        asked.check(false)?;
+        match (self.errors, has_clusters) {
+            (Some(MomentsErrors::Clustered), false) => {
+                return Err(Error::IdleWithout {
+                    parameter: "standard_errors=clustered",
+                    needed: "cluster=COLUMN".to_owned(),
+                });
+            }
+            (Some(MomentsErrors::Unadjusted | MomentsErrors::Robust), true) => {
+                return Err(Error::IdleWithout {
+                    parameter: "cluster",
+                    needed: "standard_errors=clustered".to_owned(),
+                });
+            }
+            _ => {}
+        }
+        for (k, spline) in self.splines.iter().enumerate() {
+            if self.splines[..k].iter().any(|before| before.column == spline.column) {
+                return Err(MomentsError::SplineTwice(spline.column.clone()).into());
+            }
+            if !self.intercept {
+                return Err(MomentsError::SplineWithoutIntercept(spline.column.clone()).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MomentsTask {
+    /// The moments of these columns.
+    ///
+    /// # Errors
+    /// If settings contradict each other, columns have different lengths or numbers that are not
+    /// finite, there are fewer instruments than regressors, or a spline has no column or no knots.
+    pub fn new(data: &MomentsData, settings: &MomentsSettings) -> Result<Self, Error> {
+        settings.check(data.clusters.is_some())?;
+        let n = data.outcome.len();
+        let MomentsData { endogenous, exogenous, instruments, .. } = data;
+        let all = || endogenous.iter().chain(exogenous).chain(instruments);
+        for column in all() {
+            same_length("numbers of a column", column.values.len(), n)?;
+        }
+        if let Some(clusters) = &data.clusters {
+            same_length("clusters of rows", clusters.of().len(), n)?;
+        }
+        for spline in &settings.splines {
+            if !all().any(|column| column.name == spline.column) {
+                let names: Vec<&str> = all().map(|column| column.name.as_str()).collect();
+                let (column, names) = (spline.column.clone(), names.join(", "));
+                return Err(MomentsError::NoSuchColumn(column, names).into());
+            }
+        }
+        let made = |columns: &[Column]| expanded(columns, &settings.splines, settings.degree);
+        let (endogenous, exogenous, instruments) =
+            (made(endogenous)?, made(exogenous)?, made(instruments)?);
+        let intercept = settings.intercept;
+        let regressors: Vec<&Column> = endogenous.iter().chain(&exogenous).collect();
+        let instruments: Vec<&Column> = instruments.iter().chain(&exogenous).collect();
+        let ones = usize::from(intercept);
+        let (d, ell) = (regressors.len() + ones, instruments.len() + ones);
+        if regressors.is_empty() {
+            return Err(MomentsError::NoRegressors.into());
+        }
+        if ell < d {
+            return Err(MomentsError::TooFewInstruments { instruments: ell, regressors: d }.into());
+        }
+        let moments = Moments::new(
+            d,
+            rows(&regressors, n, intercept),
+            ell,
+            rows(&instruments, n, intercept),
+            data.outcome.clone(),
+        )?;
+        let names = |columns: &[&Column]| {
+            let ones = intercept.then(|| INTERCEPT.to_owned());
+            columns.iter().map(|column| column.name.clone()).chain(ones).collect()
+        };
+        let usual =
+            if data.clusters.is_some() { MomentsErrors::Clustered } else { MomentsErrors::Robust };
+        Ok(MomentsTask {
+            moments,
+            names: names(&regressors),
+            instruments: names(&instruments),
+            clusters: data.clusters.clone(),
+            errors: settings.errors.unwrap_or(usual),
+            settings: settings.clone(),
+            rows: n,
+        })
+    }
+
+    /// The names of the coefficients, the intercept last.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names of all instruments.
+    pub fn instruments(&self) -> &[String] {
+        &self.instruments
+    }
+
+    /// Estimates. `seed` is that of the bootstrap, and `go_on` is asked before each of its draws;
+    /// those after it said no have no estimate.
+    ///
+    /// # Errors
+    /// If instruments are linearly dependent, or do not identify the coefficients, or there are too
+    /// few rows or clusters.
+    pub fn fit(
+        &self,
+        seed: u64,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<MomentsAnswer, Error> {
+        let errors = match (self.errors, &self.clusters) {
+            (MomentsErrors::Unadjusted, _) => MomentErrors::Unadjusted,
+            (MomentsErrors::Clustered, Some(clusters)) => {
+                MomentErrors::Robust(Dependence::Clustered(clusters.clone()))
+            }
+            _ => MomentErrors::Robust(Dependence::Independent),
+        };
+        let weighting = match self.settings.steps {
+            Steps::One => Weighting::TwoStageLeastSquares,
+            Steps::Two => Weighting::TwoStep(errors.clone()),
+            Steps::Iterated => Weighting::Iterated(errors.clone()),
+        };
+        let refused = |reason| match reason {
+            InferenceError::Invalid(_) => {
+                MomentsError::DependentInstruments(self.instruments.len())
+            }
+            other => MomentsError::NotEstimated(other),
+        };
+        let MomentsFit { theta, steps, j, form } = self.moments.fit(&weighting).map_err(refused)?;
+        let fit = MomentsFit { theta: theta.clone(), steps, j, form };
+        let correction =
+            if self.settings.small_sample { Correction::SmallSample } else { Correction::None };
+        let mut covariance = self.moments.covariance(&fit, &errors, correction).map_err(refused)?;
+        if !self.settings.small_sample {
+            covariance = Covariance::new(theta.len(), covariance.matrix().to_vec(), f64::INFINITY);
+        }
+        let clusters = self.clusters.as_ref();
+        let mut inference = Inference::of(theta, self.rows, clusters, self.settings.level);
+        inference.add_covariance(&covariance, self.errors.name());
+        if let Some(draws) = self.settings.bootstrap {
+            let clusters = self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
+            let refit = self.moments.refit(&weighting);
+            let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
+            let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);
+            inference.add_replicates(&replicates, draws, seed);
+        }
+        Ok(MomentsAnswer {
+            names: self.names.clone(),
+            instruments: self.instruments.clone(),
+            rows: self.rows,
+            steps,
+            errors: self.errors,
+            j,
+            inference,
+        })
+    }
+}

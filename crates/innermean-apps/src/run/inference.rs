@@ -1,0 +1,286 @@
+//! How sure an estimate is: standard errors, intervals, the bootstrap.
+
+use innermean::inference::{
+    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich, bootstrap,
+    refit_terms,
+};
+use innermean::{Objective, Solution, Stop};
+use serde::{Deserialize, Serialize};
+
+use super::Task;
+use crate::error::{Error, same_length};
+use crate::wording::{Named, named};
+
+named! {
+    /// What standard errors allow for.
+    pub enum ErrorKind, default Robust {
+        /// Any variances, of independent rows or groups
+        Robust = "robust",
+        /// Dependence within clusters too
+        Clustered = "clustered",
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct InferenceSettings {
+    /// Standard errors by the sandwich formula.
+    pub standard_errors: Option<ErrorKind>,
+    /// Estimates from so many draws with replacement.
+    pub bootstrap: Option<usize>,
+    /// How often intervals are to hold the truth.
+    pub level: f64,
+}
+
+impl Default for InferenceSettings {
+    fn default() -> Self {
+        InferenceSettings { standard_errors: None, bootstrap: None, level: 0.95 }
+    }
+}
+
+/// The tolerance of a run whose answer gets standard errors: they are refused where theta is a tenth
+/// of one away from the minimum.
+pub const TOLERANCE: f64 = 1e-10;
+/// The tolerance of each estimate of the bootstrap.
+const REFIT: f64 = 1e-8;
+/// Up to so many coordinates the bootstrap alone is preceded by a look at the Hessian, which tells
+/// whether there is a minimum to estimate.
+const SMALL: usize = 1000;
+
+/// A task whose terms are independent observations, or clusters of them.
+pub trait Estimator: Task {
+    /// Brings theta from the units of the run to those of the data, in place; a linear map.
+    fn unscale(&self, z: &mut [f64]);
+
+    /// Sets of coordinates to which a constant may be added without changing the loss.
+    fn shifts(&self) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
+}
+
+/// How sure an answer is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Inference {
+    /// How often intervals are to hold the truth.
+    pub level: f64,
+    /// Rows, groups or clusters that are taken as independent.
+    pub units: usize,
+    /// Whether they are clusters.
+    pub clustered: bool,
+    /// What the intervals are about: theta, and of several classes theta less its mean over the
+    /// classes.
+    pub estimates: Vec<f64>,
+    /// By the sandwich formula.
+    pub standard_errors: Option<StandardErrors>,
+    /// By draws with replacement.
+    pub bootstrap: Option<Bootstrap>,
+    /// Why there are none, if that came out after the run.
+    pub refused: Option<String>,
+}
+
+/// Standard errors by a formula, and Student's intervals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StandardErrors {
+    /// What they allow for: robust, clustered, or unadjusted.
+    pub kind: &'static str,
+    /// Of Student's t.
+    pub degrees_of_freedom: f64,
+    /// One for each coordinate.
+    pub errors: Vec<f64>,
+    /// One for each coordinate.
+    pub intervals: Vec<[f64; 2]>,
+}
+
+/// Standard deviations and percentiles of estimates from data drawn anew.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Bootstrap {
+    /// Draws.
+    pub draws: usize,
+    /// Those without an estimate.
+    pub failed: usize,
+    /// Of the draws.
+    pub seed: u64,
+    /// One for each coordinate.
+    pub errors: Vec<f64>,
+    /// Percentile intervals.
+    pub intervals: Vec<[f64; 2]>,
+}
+
+impl Inference {
+    /// Nothing but estimates.
+    pub(crate) fn of(
+        estimates: Vec<f64>,
+        n: usize,
+        clusters: Option<&Clusters>,
+        level: f64,
+    ) -> Self {
+        let units = clusters.map_or(n, Clusters::count);
+        let (standard_errors, bootstrap, refused) = (None, None, None);
+        let clustered = clusters.is_some();
+        Inference { level, units, clustered, estimates, standard_errors, bootstrap, refused }
+    }
+
+    /// Adds what follows from a covariance.
+    pub(crate) fn add_covariance(&mut self, covariance: &Covariance, kind: &'static str) {
+        self.standard_errors = Some(StandardErrors {
+            kind,
+            degrees_of_freedom: covariance.degrees_of_freedom(),
+            errors: covariance.standard_errors(),
+            intervals: covariance.intervals(&self.estimates, self.level),
+        });
+    }
+
+    /// Adds what follows from replicates, or why nothing does.
+    pub(crate) fn add_replicates(&mut self, replicates: &Replicates, draws: usize, seed: u64) {
+        let d = self.estimates.len();
+        let intervals = (0..d).map(|l| replicates.percentile_interval(l, self.level)).collect();
+        match (replicates.covariance(), intervals) {
+            (Some(covariance), Some(intervals)) => {
+                let errors = covariance.standard_errors();
+                let failed = replicates.failed;
+                self.bootstrap = Some(Bootstrap { draws, failed, seed, errors, intervals });
+            }
+            _ => {
+                self.refused = Some(format!(
+                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least are needed",
+                    replicates.thetas.len()
+                ));
+            }
+        }
+    }
+}
+
+impl InferenceSettings {
+    /// Whether anything is asked for.
+    pub fn is_on(&self) -> bool {
+        self.standard_errors.is_some() || self.bootstrap.is_some()
+    }
+
+    /// The parameter that a refusal is about.
+    fn parameter(&self) -> &'static str {
+        if self.standard_errors.is_some() { "standard_errors" } else { "bootstrap" }
+    }
+
+    /// What can be found out without data.
+    ///
+    /// # Errors
+    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no errors.
+    pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
+        if !(self.level > 0.0 && self.level < 1.0) {
+            let level = self.level.to_string();
+            let refused =
+                innermean::InvalidSetting::new("level", level, "a number between 0 and 1");
+            return Err(refused.into());
+        }
+        match (self.standard_errors, has_clusters) {
+            (Some(ErrorKind::Clustered), false) => Err(Error::IdleWithout {
+                parameter: "standard_errors=clustered",
+                needed: "cluster=COLUMN".to_owned(),
+            }),
+            (Some(ErrorKind::Robust), true) => Err(Error::IdleWithout {
+                parameter: "cluster",
+                needed: "standard_errors=clustered".to_owned(),
+            }),
+            (None, true) if self.bootstrap.is_none() => Err(Error::IdleWithout {
+                parameter: "cluster",
+                needed: "standard_errors".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the problem allows for what is asked, as far as that is known before it is solved.
+    ///
+    /// # Errors
+    /// If the penalty has a kink, the loss has one and standard errors are asked for, or there are
+    /// too few observations.
+    pub fn check_problem(
+        &self,
+        problem: Objective<'_>,
+        clusters: Option<&Clusters>,
+    ) -> Result<(), Error> {
+        let (n, d) = (problem.inner.n_x(), problem.inner.d());
+        let units = clusters.map_or(n, Clusters::count);
+        if let Some(clusters) = clusters {
+            same_length("clusters of rows", clusters.of().len(), n)?;
+        }
+        let has_l1 = |l| problem.regularizer.coordinate(l).is_some_and(|part| part.l1 > 0.0);
+        let reason = if (0..d).any(has_l1) {
+            InferenceError::PenaltyKink
+        } else if self.standard_errors.is_some() && problem.merit.has_kinks() {
+            InferenceError::LossKink
+        } else if units < 2 || n <= d {
+            InferenceError::TooFewUnits { units, d }
+        } else {
+            return Ok(());
+        };
+        Err(Error::Inference { parameter: self.parameter(), reason })
+    }
+
+    /// How sure the answer of a run is. Without an answer the reason is in
+    /// [`Inference::refused`]. `go_on` is asked before each draw of the bootstrap; those after it
+    /// said no have no estimate.
+    pub fn infer<T: Estimator + ?Sized>(
+        &self,
+        task: &T,
+        solution: &Solution,
+        clusters: Option<&Clusters>,
+        seed: u64,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Inference {
+        let problem = task.problem();
+        let n = problem.inner.n_x();
+        let shifts = task.shifts();
+        let centred = |z: &[f64]| {
+            let mut theta = z.to_vec();
+            task.unscale(&mut theta);
+            for shift in &shifts {
+                let mean = shift.iter().map(|&l| theta[l]).sum::<f64>() / shift.len().max(1) as f64;
+                shift.iter().for_each(|&l| theta[l] -= mean);
+            }
+            theta
+        };
+        let z = task.scaled(solution.theta.clone());
+        // theta itself, which has not been scaled back and forth, where nothing is taken off.
+        let estimates = if shifts.is_empty() { solution.theta.clone() } else { centred(&z) };
+        let mut found = Inference::of(estimates, n, clusters, self.level);
+        if !solution.status.is_solved() {
+            found.refused = Some("the run did not end at a minimum".to_owned());
+            return found;
+        }
+        let dependence = clusters.cloned().map_or(Dependence::Independent, Dependence::Clustered);
+        let sandwich = Sandwich { shifts: shifts.clone(), ..Sandwich::new(dependence) };
+        let wanted = self.standard_errors.is_some();
+        if wanted || (z.len() <= SMALL && !problem.merit.has_kinks()) {
+            match sandwich.of_terms(problem, &z) {
+                Ok(covariance) if wanted => {
+                    let covariance = covariance.transformed(|z| z.copy_from_slice(&centred(z)));
+                    let kind =
+                        if clusters.is_some() { ErrorKind::Clustered } else { ErrorKind::Robust };
+                    found.add_covariance(&covariance, kind.name());
+                }
+                Ok(_) => {}
+                // The draws start from theta and find the minimum themselves.
+                Err(InferenceError::NotSolved(_)) if !wanted => {}
+                Err(reason) => {
+                    found.refused = Some(reason.to_string());
+                    return found;
+                }
+            }
+        }
+        if let Some(draws) = self.bootstrap {
+            let clusters = clusters.cloned().unwrap_or_else(|| Clusters::singletons(n));
+            let stop = Stop { tolerance: Some(REFIT), ..Stop::default() };
+            let refit = refit_terms(problem, &z, stop);
+            let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
+            let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);
+            found.add_replicates(&replicates.map(centred), draws, seed);
+        }
+        found
+    }
+}

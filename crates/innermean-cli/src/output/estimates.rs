@@ -1,0 +1,112 @@
+//! Estimates with their standard errors and intervals, as a table.
+
+use innermean_apps::run::inference::{Bootstrap, Inference, StandardErrors};
+
+use crate::output::grid::Grid;
+use crate::output::human::{Facts, grouped, significant};
+
+/// With more coordinates than this, only the largest estimates are shown.
+const MOST_ROWS: usize = 50;
+/// Digits of a standard error.
+const DIGITS: i32 = 3;
+
+/// The table; none if there is nothing beside the estimates.
+pub(crate) fn table(name: &str, names: &[String], found: &Inference) -> Option<Grid> {
+    let formula = found.standard_errors.as_ref();
+    let columns = formula.map(|found| (&found.errors, &found.intervals, "standard error"));
+    let draws = found.bootstrap.as_ref();
+    let columns: Vec<_> = columns
+        .into_iter()
+        .chain(draws.map(|found| (&found.errors, &found.intervals, "bootstrap error")))
+        .collect();
+    let (errors, ..) = columns.first()?;
+    let level = format!("{} %", significant_percent(found.level));
+    let mut header = vec![name.to_owned(), "coefficient".to_owned()];
+    for (_, _, title) in &columns {
+        header.extend([(*title).to_owned(), format!("{level} from"), "to".to_owned()]);
+    }
+    let mut shown: Vec<usize> = (0..found.estimates.len()).collect();
+    if shown.len() > MOST_ROWS {
+        let size = |l: usize| found.estimates[l].abs();
+        shown.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+        shown.truncate(MOST_ROWS);
+    }
+    let row = |&l: &usize| {
+        let written = |x: f64| to_the_digits_of(errors[l], x);
+        let mut cells = vec![names[l].clone(), written(found.estimates[l])];
+        for (errors, intervals, _) in &columns {
+            let [low, high] = intervals[l];
+            cells.extend([errors[l], low, high].map(written));
+        }
+        cells
+    };
+    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let hidden = found.estimates.len() - shown.len();
+    let note = (hidden > 0).then(|| format!(" {hidden} smaller (--json has all)"));
+    let numbers = 1..header.len();
+    Some(Grid { title: String::new(), header, rows, numbers, note })
+}
+
+/// Lines about the errors, or why there are none.
+pub(crate) fn describe(found: &Inference, unit: &str, facts: &mut Facts) {
+    let unit = if found.clustered { "clusters" } else { unit };
+    let units = grouped(found.units as u64);
+    if let Some(StandardErrors { kind, degrees_of_freedom, .. }) = &found.standard_errors {
+        let distribution = if degrees_of_freedom.is_finite() {
+            format!("Student's t with {degrees_of_freedom} degrees of freedom")
+        } else {
+            "the normal distribution".to_owned()
+        };
+        facts.line(
+            "standard errors",
+            &format!("{kind}, {units} independent {unit}; {distribution}"),
+        );
+    }
+    if let Some(Bootstrap { draws, failed, seed, .. }) = found.bootstrap {
+        let failed = match failed {
+            0 => String::new(),
+            failed => format!(", {} of them without an estimate", grouped(failed as u64)),
+        };
+        let draws = grouped(draws as u64);
+        facts.line(
+            "bootstrap",
+            &format!("{draws} draws of {units} {unit}{failed}, seed {seed}; percentiles"),
+        );
+    }
+    if let Some(reason) = &found.refused {
+        facts.line("standard errors", &format!("none: {reason}"));
+    }
+}
+
+/// 95, 99.9
+fn significant_percent(level: f64) -> String {
+    let text = format!("{:.4}", 100.0 * level);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// x with as many decimals as show three digits of its standard error.
+fn to_the_digits_of(error: f64, x: f64) -> String {
+    if !(error > 0.0 && error.is_finite() && x.is_finite()) {
+        return significant(x, DIGITS + 2);
+    }
+    let decimals = DIGITS - 1 - error.log10().floor() as i32;
+    if decimals > 8 || x.abs() >= 1e9 {
+        return format!("{x:.4e}");
+    }
+    format!("{x:.*}", decimals.max(0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_has_the_digits_that_its_error_leaves() {
+        assert_eq!(to_the_digits_of(0.012_34, 1.234_567), "1.2346");
+        assert_eq!(to_the_digits_of(1234.0, 98_765.4), "98765");
+        assert_eq!(to_the_digits_of(1e-9, 2e-9), "2.0000e-9");
+        assert_eq!(to_the_digits_of(0.0, 1.5), "1.5000");
+        assert_eq!(significant_percent(0.95), "95");
+        assert_eq!(significant_percent(0.999), "99.9");
+    }
+}
