@@ -97,7 +97,7 @@ pub fn solve<'p>(
     Ok(auto::solve(&Driver::default(), problem, start, &mut (), 0)?.solution)
 }
 
-/// The README's example is a test.
+/// The example of the crate's README is a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
