@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::certificate::ground::Ground;
 use crate::certificate::hessian;
 use crate::model::inner::Passes;
+use crate::model::inner::Inner;
 use crate::model::problem::Objective;
 use crate::model::sample::PartOf;
 
@@ -85,7 +86,8 @@ fn loss_at(problem: Objective<'_>, theta: &[f64]) -> f64 {
         return problem.loss(&f_bar);
     };
     let mut f_bar = vec![0.0; picked.len() * ell];
-    PartOf::new(f, &picked, each).f().means(theta, &mut f_bar);
+    let part: &dyn Inner = &PartOf::new(f, &picked, each);
+    part.means(theta, &mut f_bar);
     let terms = picked.iter().zip(f_bar.chunks_exact(ell));
     terms.map(|(&i, f_bar)| problem.merit.value(i, f_bar)).sum::<f64>() / picked.len() as f64
 }
