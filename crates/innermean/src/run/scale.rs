@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::ground::Ground;
 use crate::certificate::hessian;
-use crate::model::inner::Passes;
 use crate::model::inner::Inner;
 use crate::model::problem::Objective;
 use crate::model::sample::PartOf;
