@@ -24,6 +24,7 @@ use crate::run::status::Status;
 pub mod checkpoint;
 mod course;
 mod engine;
+#[doc(hidden)]
 pub mod evaluate;
 mod judge;
 mod prepared;
