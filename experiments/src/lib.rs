@@ -10,3 +10,8 @@ pub mod groups;
 pub mod simulations;
 pub mod timing;
 pub mod torture;
+
+/// The example of the repository's README is a test; each crate tests its own.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

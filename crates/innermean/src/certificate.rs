@@ -66,8 +66,9 @@ impl Bound {
 }
 
 /// Which number says how far a point is from optimal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Measure {
     /// A proof for affine f: the duality gap `P(theta) - D(w)`.
     DualityGap,
@@ -79,6 +80,7 @@ pub enum Measure {
     /// No proof: the square root of what a Newton step from here would gain.
     Stationarity,
     /// Nothing is known; where no tolerance is set, nothing is asked.
+    #[default]
     None,
 }
 
@@ -103,6 +105,7 @@ impl Measure {
 /// Why there is no bound on `P(theta) - P*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// Nothing says that P is convex.
     NotConvex,
@@ -125,6 +128,7 @@ impl fmt::Display for Reason {
 
 /// How good a point is, as far as it can be proven.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// What the numbers are.
     pub measure: Measure,

@@ -4,9 +4,10 @@
 //! min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 //! ```
 //!
-//! The average stands inside the loss, so that the gradient of a random term is biased and ordinary
-//! stochastic gradient methods go astray. The methods here work on the saddle-point form, where the
-//! averages come out; the first two are SVRPDA-I and SVRPDA-II (Devraj and Chen, 2019).
+//! The average is inside the loss, so that the gradient of a random term is biased and ordinary
+//! stochastic gradient methods converge to the wrong point. The methods here work on the
+//! saddle-point form, where the averages come out; the first two are SVRPDA-I and SVRPDA-II (Devraj
+//! and Chen, 2019).
 //!
 //! ```
 //! use innermean::{Portfolio, Square, Unregularized};
@@ -22,35 +23,66 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: f is an [`inner::Inner`], phi a [`merit::Merit`], g a [`regularizer::Regularizer`];
-//! together they make a [`problem::Problem`]. [`problems`] holds those that people arrive with,
-//! [`methods`] the algorithms, [`auto`] the choice among them, [`steps`] the rules for their steps,
-//! [`mod@optimum`] the answer they are measured against, [`oracle`] the counter through which they
-//! see the problem, [`run`] the driver, and [`mod@checkpoint`] what it leaves behind to go on from.
-//! [`check`] tests an f, phi or g of your own.
+//! # Map
+//!
+//! - [`inner`]: f. Queries ([`Inner`]: eight, of which five must be written), several samples at
+//!   once ([`Fused`]), whole-data passes, which may fail ([`Passes`]), and what a solver may use
+//!   ([`Facts`]).
+//! - [`merit`], [`regularizer`]: phi and g, by value, conjugate and prox.
+//! - [`problem`]: [`Problem`], the three with their types; [`Objective`], the three as pointers, on
+//!   which everything below works.
+//! - [`problems`]: f for portfolios, linear models, groups, policies, sequences, instrumental
+//!   variables.
+//! - [`collapse`], [`shared`]: other forms of a problem, with the averages of an affine f as rows,
+//!   or with one inner sample for all terms.
+//! - [`check`]: tests of an f, phi or g of your own ([`check_problem`]).
+//! - [`methods`]: the algorithms, their table ([`METHODS`]), the trait of a new one ([`Method`]).
+//! - [`oracle`], [`draws`]: a method's access to f and phi, counted as in the paper, and its random
+//!   numbers.
+//! - [`auto`], [`choice`], [`steps`]: which method, the settings that a user may give, rules for
+//!   steps.
+//! - [`run`]: [`Driver`], a run to its end; [`Run`], a run in pieces; [`Solution`], [`status`],
+//!   [`mod@checkpoint`].
+//! - [`certificate`]: how far an answer is from optimal, as far as that can be proven.
+//! - [`inference`]: standard errors, confidence intervals, the bootstrap.
+//! - [`mod@optimum`]: optimal values that methods are compared with.
+//! - [`vector`], [`elementary`]: vector kernels and elementary functions with the same bits on any
+//!   CPU.
+//!
+//! Files are read by the crate `innermean-data`; `innermean-apps` has the applications: scaling,
+//! losses by name, labels, fits in the units of the data. In `examples/`: a constrained portfolio,
+//! an f of your own, a run in pieces, standard errors.
 
 pub mod certificate;
 pub mod draws;
 pub mod inference;
-pub mod linalg;
+mod linalg;
 pub mod methods;
-pub mod model;
+mod model;
 pub mod optimum;
 pub mod oracle;
 pub mod problems;
 pub mod run;
-pub mod tuning;
+mod tuning;
 
 pub use certificate::{Certificate, Measure, Reason};
-pub use linalg::{blocks, cholesky, elementary, elimination, gram, product, tridiagonal, vector};
+pub use linalg::{elementary, vector};
 pub use model::check::{CheckOptions, CheckReport, check_problem};
 pub use model::collapse::Collapsed;
 pub use model::{check, collapse, inner, merit, problem, regularizer, setting, shared};
 pub use run::checkpoint::{Checkpoint, CheckpointError};
-pub use run::{checkpoint, evaluate, status};
+pub use run::{checkpoint, status};
 pub use tuning::auto::Outcome;
 pub use tuning::choice::{Choice, ChoiceError, Knob};
-pub use tuning::{auto, choice, curvature, steps};
+pub use tuning::{auto, choice, steps};
+
+/// For tests and measurements of this workspace; no part of the API.
+#[doc(hidden)]
+pub use {
+    linalg::{cholesky, gram, product},
+    run::evaluate,
+    tuning::curvature,
+};
 
 pub use methods::reference::Reference;
 pub use methods::svrpda::Settings;
@@ -97,7 +129,7 @@ pub fn solve<'p>(
     Ok(auto::solve(&Driver::default(), problem, start, &mut (), 0)?.solution)
 }
 
-/// The README's example is a test.
+/// The example of the crate's README is a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
 //! Numbers: the vector kernels and what is made of them.
 
-pub mod blocks;
+pub(crate) mod blocks;
 pub mod cholesky;
 pub(crate) mod eigen;
 pub mod elementary;
-pub mod elimination;
+pub(crate) mod elimination;
 pub(crate) mod exponential;
 pub mod gram;
 pub(crate) mod precise;
 pub mod product;
 pub(crate) mod scalar;
-pub mod tridiagonal;
+pub(crate) mod tridiagonal;
 pub mod vector;

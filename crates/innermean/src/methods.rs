@@ -200,6 +200,7 @@ macro_rules! methods {
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         #[expect(missing_docs, reason = "each names the type that it holds")]
+        #[non_exhaustive]
         pub enum AnyMethod {
             $($Name($module::$Name),)*
         }

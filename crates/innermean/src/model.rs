@@ -5,7 +5,7 @@ pub mod check;
 pub mod collapse;
 pub mod inner;
 pub mod merit;
-pub mod numbers;
+pub(crate) mod numbers;
 pub mod problem;
 pub mod regularizer;
 pub(crate) mod sample;

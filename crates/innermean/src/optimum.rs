@@ -20,6 +20,7 @@ mod restarted;
 
 /// A minimiser, as well as it is known.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Optimum {
     /// `theta*`
     pub theta: Vec<f64>,
@@ -31,6 +32,7 @@ pub struct Optimum {
 
 /// Where an optimum comes from. Displays as words.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Source {
     /// The normal equations, by Cholesky's factor of the Gram matrix.
     Direct,
@@ -44,6 +46,7 @@ pub enum Source {
 
 /// Where a long run ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Reached {
     /// Its steps.
     pub iterations: usize,

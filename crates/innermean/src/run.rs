@@ -24,6 +24,7 @@ use crate::run::status::Status;
 pub mod checkpoint;
 mod course;
 mod engine;
+#[doc(hidden)]
 pub mod evaluate;
 mod judge;
 mod prepared;
@@ -65,7 +66,8 @@ impl Default for Stop {
 }
 
 /// One line of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Outer iterations finished.
     pub outer: u64,
@@ -120,6 +122,7 @@ impl Observer for () {}
 
 /// What a run returns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Solution {
     /// The solution or, where the run was not brought to an end, the best point that was evaluated.
     pub theta: Vec<f64>,

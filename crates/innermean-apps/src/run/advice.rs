@@ -47,8 +47,7 @@ fn parameters(status: Status, plan: &Plan, bounds: &str) -> String {
         }
         Status::Unbounded => bounds.to_owned(),
         Status::Stalled => "`tolerance`, `method`".to_owned(),
-        Status::StartNotFinite | Status::Interrupted | Status::Stopped | Status::Failed => {
-            "`start`".to_owned()
-        }
+        // Not begun, failed, or ended from outside.
+        _ => "`start`".to_owned(),
     }
 }

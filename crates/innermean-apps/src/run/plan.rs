@@ -158,7 +158,7 @@ impl Plan {
         match &self.by {
             By::Method(method) => method.run_from(driver, problem, begin, observer),
             By::Auto(plan) => {
-                let Outcome { solution, method, reason, fallbacks } =
+                let Outcome { solution, method, reason, fallbacks, .. } =
                     (**plan).clone().run_from(driver, problem, begin, observer)?;
                 (self.info, self.settings) = (method.info(), MethodSettings::of(&method, None));
                 self.chosen = Some(Chosen { reason, fallbacks });

@@ -50,7 +50,7 @@ impl Facts {
                 .line("method", &format!("{}{rule}, seed {}", plan.run.info.title, plan.run.seed)),
             Some(Chosen { reason, fallbacks }) => {
                 self.line("method", &format!("auto: {} ({reason})", plan.run.info.name));
-                for Attempt { candidate, gave_up } in fallbacks {
+                for Attempt { candidate, gave_up, .. } in fallbacks {
                     self.line(
                         "",
                         &format!(

@@ -104,8 +104,9 @@ struct Certificate {
 
 impl From<certificate::Certificate> for Certificate {
     fn from(certificate: certificate::Certificate) -> Self {
-        let certificate::Certificate { measure, gap, relative, within, is_rounding, reason } =
-            certificate;
+        let certificate::Certificate {
+            measure, gap, relative, within, is_rounding, reason, ..
+        } = certificate;
         Certificate {
             measure,
             gap,

@@ -70,6 +70,7 @@ impl Resampling {
 
 /// Estimates from data drawn anew.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Replicates {
     /// One for each draw that identified it.
     pub thetas: Vec<Vec<f64>>,

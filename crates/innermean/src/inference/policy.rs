@@ -100,6 +100,7 @@ pub fn bellman(
 
 /// The mean value of some states, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct MeanValue {
     /// `(1/K) sum_k <Psi_{s_k}, theta-hat>`
     pub value: f64,

@@ -25,12 +25,12 @@ const PART: usize = 1 << 12;
 
 /// So many numbers touched take about as long as a value or a derivative of phi, of which some are
 /// logarithms and exponentials.
-pub const MERIT: usize = 8;
+pub(crate) const MERIT: usize = 8;
 
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark
 /// them `#[inline(always)]`.
 #[derive(Debug, Clone)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     n: usize,
     cuts: Cuts,
     /// Numbers that all indices touch.
@@ -53,13 +53,13 @@ enum Cuts {
 
 impl Blocks {
     /// Cuts `0..n`, where the work of one index touches about `cost` numbers.
-    pub fn new(n: usize, cost: usize) -> Self {
+    pub(crate) fn new(n: usize, cost: usize) -> Self {
         Self::with_least(n, cost, 0)
     }
 
     /// [`Self::new`] with at least so many numbers touched in a block, as is right where every
     /// block brings a vector of that length.
-    pub fn with_least(n: usize, cost: usize, least: usize) -> Self {
+    pub(crate) fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
         Blocks { n, cuts: Cuts::Every(len.min(n.max(1))), work: n * cost }
     }
@@ -67,7 +67,7 @@ impl Blocks {
     /// [`Self::with_least`] where the work of index i touches about `cost(i)` numbers: blocks of
     /// about equal work. An index is never cut: one that costs more than all others is a block of
     /// its own.
-    pub fn balanced(n: usize, least: usize, cost: impl Fn(usize) -> usize) -> Self {
+    pub(crate) fn balanced(n: usize, least: usize, cost: impl Fn(usize) -> usize) -> Self {
         let first = if n > 0 { cost(0) } else { 1 };
         if (1..n).all(|i| cost(i) == first) {
             return Self::with_least(n, first, least);
@@ -116,7 +116,7 @@ impl Blocks {
     ///
     /// # Panics
     /// Unless `out` has `n * width` entries.
-    pub fn fill(
+    pub(crate) fn fill(
         &self,
         width: usize,
         out: &mut [f64],
@@ -134,7 +134,12 @@ impl Blocks {
 
     /// `sum += scale * (partials of all blocks)`, where `work(range, partial)` adds its block to a
     /// zeroed vector.
-    pub fn add(&self, scale: f64, sum: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+    pub(crate) fn add(
+        &self,
+        scale: f64,
+        sum: &mut [f64],
+        work: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) {
         self.add_blocks(scale, sum, &|b, partial| {
             dispatch(
                 #[inline(always)]
@@ -160,7 +165,7 @@ impl Blocks {
     ///
     /// # Panics
     /// Unless `out` has `n * width` entries.
-    pub fn fill_and_add(
+    pub(crate) fn fill_and_add(
         &self,
         width: usize,
         out: &mut [f64],
@@ -183,7 +188,7 @@ impl Blocks {
     ///
     /// # Panics
     /// Unless `a` and `b` have `n * width` entries.
-    pub fn fill_both_and_add(
+    pub(crate) fn fill_both_and_add(
         &self,
         width: usize,
         (a, b): (&mut [f64], &mut [f64]),
@@ -255,7 +260,7 @@ impl Blocks {
     }
 
     /// `sum over i of term(i)`
-    pub fn sum(&self, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    pub(crate) fn sum(&self, term: impl Fn(usize) -> f64 + Sync) -> f64 {
         let mut total = [0.0];
         self.add(
             1.0,
@@ -272,7 +277,7 @@ impl Blocks {
 
     /// `max over i of term(i)`, `-inf` for none. Scratch for `term` is made once per block by
     /// `scratch`.
-    pub fn max<S>(
+    pub(crate) fn max<S>(
         &self,
         scratch: impl Fn() -> S + Sync,
         term: impl Fn(&mut S, usize) -> f64 + Sync,

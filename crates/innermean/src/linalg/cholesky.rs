@@ -9,6 +9,7 @@ mod blocked;
 /// The matrix is not positive definite to working precision, or holds something that is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the matrix is not positive definite: pivot {row} of {d} is not above zero")]
+#[non_exhaustive]
 pub struct NotPositiveDefinite {
     /// The row at which it shows, from 0.
     pub row: usize,

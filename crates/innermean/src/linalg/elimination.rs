@@ -7,7 +7,7 @@ use crate::linalg::vector::axpy;
 ///
 /// # Panics
 /// Unless M has as many rows and columns as b has entries.
-pub fn solve(matrix: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn solve(matrix: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     let d = b.len();
     assert_eq!(matrix.len(), d * d, "d rows of d entries");
     let (mut m, mut x) = (matrix.to_vec(), b.to_vec());

@@ -10,7 +10,7 @@ const KEPT: usize = 64;
 /// `M = Q T Q'` with `Q = H_0 H_1 ...`, each `H_k = I - 2 v_k v_k'` a reflection that leaves the
 /// first k + 1 coordinates alone.
 #[derive(Debug, Clone)]
-pub struct Tridiagonal {
+pub(crate) struct Tridiagonal {
     /// `v_k` in row k, of length 1 or all zeros
     reflections: Vec<f64>,
     diagonal: Vec<f64>,
@@ -24,7 +24,7 @@ impl Tridiagonal {
     ///
     /// # Panics
     /// Unless there are `d * d` entries.
-    pub fn new(matrix: &[f64], d: usize) -> Self {
+    pub(crate) fn new(matrix: &[f64], d: usize) -> Self {
         assert_eq!(matrix.len(), d * d, "d rows of d entries");
         let mut m = matrix.to_vec();
         let mut reflections = vec![0.0; d * d.saturating_sub(2)];
@@ -60,7 +60,7 @@ impl Tridiagonal {
 
     /// `x <- (I + alpha M)^-1 x = Q (I + alpha T)^-1 Q' x`, where M has no eigenvalue below zero.
     #[inline(always)]
-    pub fn solve_shifted(&self, alpha: f64, x: &mut [f64]) {
+    pub(crate) fn solve_shifted(&self, alpha: f64, x: &mut [f64]) {
         for v in self.reflections.chunks_exact(x.len()) {
             axpy(-2.0 * dot(v, x), v, x);
         }
@@ -110,7 +110,7 @@ impl Tridiagonal {
 
     /// The smallest and the largest eigenvalue of M, by bisection on the number of eigenvalues
     /// below.
-    pub fn extreme_eigenvalues(&self) -> (f64, f64) {
+    pub(crate) fn extreme_eigenvalues(&self) -> (f64, f64) {
         let d = self.diagonal.len();
         // Gershgorin: every eigenvalue lies within |T_l,l-1| + |T_l,l+1| of some T_ll.
         let around = |l: usize| {

@@ -29,8 +29,8 @@ pub const LANES: usize = 8;
 #[inline]
 pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::with(work);
+    if let Some(cpu) = avx2::available() {
+        return avx2::with(cpu, work);
     }
     work()
 }
@@ -43,8 +43,8 @@ pub fn dispatch<R>(work: impl FnOnce() -> R) -> R {
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let b = &b[..a.len()];
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::dot(a, b);
+    if let Some(cpu) = avx2::available() {
+        return avx2::dot(cpu, a, b);
     }
     plain::dot(a, b)
 }
@@ -58,8 +58,8 @@ pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     let n = a.len();
     let (b, p, q) = (&b[..n], &p[..n], &q[..n]);
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::dot_of_differences(a, b, p, q);
+    if let Some(cpu) = avx2::available() {
+        return avx2::dot_of_differences(cpu, a, b, p, q);
     }
     plain::dot_of_differences(a, b, p, q)
 }
@@ -72,8 +72,8 @@ pub fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
 pub fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
     let (p, q) = (&p[..a.len()], &q[..a.len()]);
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::dot_with_difference(a, p, q);
+    if let Some(cpu) = avx2::available() {
+        return avx2::dot_with_difference(cpu, a, p, q);
     }
     plain::dot_with_difference(a, p, q)
 }
@@ -82,8 +82,8 @@ pub fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
 #[inline(always)]
 pub fn sum(a: &[f64]) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::sum(a);
+    if let Some(cpu) = avx2::available() {
+        return avx2::sum(cpu, a);
     }
     plain::sum(a)
 }
@@ -97,8 +97,8 @@ pub fn sum(a: &[f64]) -> f64 {
 pub fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
     let (rows, x) = (&rows[..out.len() * d], &x[..d]);
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::row_dots(rows, d, x, out);
+    if let Some(cpu) = avx2::available() {
+        return avx2::row_dots(cpu, rows, d, x, out);
     }
     for (r, out) in out.iter_mut().enumerate() {
         *out = dot(&rows[r * d..(r + 1) * d], x);
@@ -114,8 +114,8 @@ pub fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
     let d = out.len();
     let rows = &rows[..w.len() * d];
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::add_weighted_rows(rows, w, out);
+    if let Some(cpu) = avx2::available() {
+        return avx2::add_weighted_rows(cpu, rows, w, out);
     }
     for (r, w) in w.iter().enumerate() {
         axpy(*w, &rows[r * d..(r + 1) * d], out);
@@ -138,8 +138,8 @@ pub fn row_dots_and_weighted_rows(
     assert!(x.len() == sum.len() && w.len() == out.len(), "a weight for each row");
     let d = x.len();
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::row_dots_and_weighted_rows(&rows[..out.len() * d], x, w, out, sum);
+    if let Some(cpu) = avx2::available() {
+        return avx2::row_dots_and_weighted_rows(cpu, &rows[..out.len() * d], x, w, out, sum);
     }
     for (r, (out, w)) in out.iter_mut().zip(w).enumerate() {
         let row = &rows[r * d..(r + 1) * d];
@@ -285,8 +285,8 @@ pub fn update_with_both(y: &mut [f64], a: &[f64], b: &[f64], map: impl Fn(f64, f
 #[inline(always)]
 pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::axpy(c, x, y);
+    if let Some(cpu) = avx2::available() {
+        return avx2::axpy(cpu, c, x, y);
     }
     plain::axpy(c, x, y);
 }
@@ -295,8 +295,8 @@ pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
 #[inline(always)]
 pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::axpy_of_difference(c, a, b, y);
+    if let Some(cpu) = avx2::available() {
+        return avx2::axpy_of_difference(cpu, c, a, b, y);
     }
     plain::axpy_of_difference(c, a, b, y);
 }
@@ -309,8 +309,8 @@ pub fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
 #[inline(always)]
 pub fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::axpy_axpy(c, x, y, b, z);
+    if let Some(cpu) = avx2::available() {
+        return avx2::axpy_axpy(cpu, c, x, y, b, z);
     }
     plain::axpy_axpy(c, x, y, b, z);
 }
@@ -382,8 +382,9 @@ fn update_two_blocks<const N: usize, const K: usize>(
 #[inline(always)]
 pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
+    if let Some(cpu) = avx2::available() {
         return avx2::with(
+            cpu,
             #[inline(always)]
             || sparse_lane_sum(columns, values, x),
         );
@@ -398,8 +399,9 @@ pub fn sparse_dot(columns: &[u32], values: &[f64], x: &[f64]) -> f64 {
 #[inline(always)]
 pub fn sparse_axpy(c: f64, columns: &[u32], values: &[f64], y: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
+    if let Some(cpu) = avx2::available() {
         return avx2::with(
+            cpu,
             #[inline(always)]
             || scatter(c, columns, values, y),
         );
@@ -430,8 +432,8 @@ pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
 /// loops are measured against.
 pub fn bare_multiply_adds(times: usize) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        return avx2::bare_multiply_adds(times);
+    if let Some(cpu) = avx2::available() {
+        return avx2::bare_multiply_adds(cpu, times);
     }
     let mut sums = std::hint::black_box([0.0_f64; 48]);
     for _ in 0..times {

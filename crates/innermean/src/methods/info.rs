@@ -11,6 +11,7 @@ use crate::tuning::choice::{ChoiceError, Knob};
 
 /// One row of the table from which command line, documentation and tests take their lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MethodInfo {
     /// The name on the command line and in output.
     pub name: &'static str,
@@ -36,6 +37,7 @@ pub struct MethodInfo {
 
 /// What a method is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
     /// Steps along whole gradients.
     Batch,
@@ -82,6 +84,7 @@ pub enum Form {
 
 /// What a method may ask of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ask {
     /// phi has a gradient everywhere.
     SmoothMerit,

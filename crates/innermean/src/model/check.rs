@@ -72,6 +72,7 @@ impl Default for CheckOptions {
 
 /// Which of the three is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Part {
     /// f
     Inner,
@@ -93,6 +94,7 @@ impl fmt::Display for Part {
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// f, phi or g.
     pub part: Part,
@@ -117,6 +119,7 @@ impl fmt::Display for Finding {
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct CheckReport {
     /// What is wrong; one finding for each call.
     pub findings: Vec<Finding>,

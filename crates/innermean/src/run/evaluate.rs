@@ -33,6 +33,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// What is known of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// `P(theta)`
     pub objective: f64,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// The measure of optimality fell below the tolerance.
     Solved,

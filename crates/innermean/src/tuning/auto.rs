@@ -36,6 +36,7 @@ pub struct Candidate {
 
 /// What became of a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The method and why it was tried.
     #[serde(flatten)]
@@ -47,6 +48,7 @@ pub struct Attempt {
 /// Why a candidate was left for the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum GaveUp {
     /// It made no more progress.
     Stalled,
@@ -69,6 +71,7 @@ impl GaveUp {
 
 /// What [`solve`] returns.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The answer, with the counts, the time and the trace of all attempts.
     pub solution: Solution,

@@ -1,5 +1,5 @@
-//! `check_problem` finds mistakes, and the documented problem of one's own has none.
+//! `check_problem` finds mistakes, and the examples have none.
 
 mod check_hints;
 mod check_problem;
-mod own_problem;
+mod examples;

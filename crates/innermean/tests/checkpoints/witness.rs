@@ -79,8 +79,11 @@ impl Observer for Witness {
 
 /// All of a solution but its seconds, to the bit.
 pub(crate) fn bits(solution: &Solution) -> String {
-    let record = |record: &Record| format!("{:?}", Record { seconds: 0.0, ..*record });
-    let trace: Vec<String> = solution.trace.iter().map(record).collect();
+    let untimed = |mut record: Record| {
+        record.seconds = 0.0;
+        format!("{record:?}")
+    };
+    let trace: Vec<String> = solution.trace.iter().copied().map(untimed).collect();
     let Solution { theta, objective, certificate, status, calls, rows, outer, inner, .. } =
         solution;
     format!(

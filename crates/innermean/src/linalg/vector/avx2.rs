@@ -16,19 +16,24 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::LANES;
 
+/// The proof that the CPU has AVX2 and fused multiply-adds: no safe function here can be called
+/// without it, and only [`available`] makes one. It has no size, so that handing it on costs nothing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Avx2(());
+
 /// Whether the CPU has AVX2 and fused multiply-adds: a load and a test, always taken the same way.
-/// The other functions here are sound only where it is true.
 #[inline(always)]
-pub(super) fn available() -> bool {
+pub(super) fn available() -> Option<Avx2> {
     #[cfg(test)]
     if AVOIDED.get() {
-        return false;
+        return None;
     }
-    match FOUND.load(Ordering::Relaxed) {
+    let found = match FOUND.load(Ordering::Relaxed) {
         YES => true,
         NO => false,
         _ => look(),
-    }
+    };
+    found.then_some(Avx2(()))
 }
 
 /// What has been found, once it has been looked for.
@@ -58,13 +63,13 @@ pub(super) fn without(test: impl Fn()) {
 }
 
 #[inline(always)]
-pub(super) fn with<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn with<R>(_: Avx2, work: impl FnOnce() -> R) -> R {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn compiled<R>(work: impl FnOnce() -> R) -> R {
         work()
     }
-    // SAFETY: the caller has asked `available`.
+    // SAFETY: `Avx2` proves that the CPU has both features.
     unsafe { compiled(work) }
 }
 
@@ -78,7 +83,7 @@ pub(super) fn prefetch_lines<const FROM: usize, const TO: usize>(from: *const f6
 }
 
 #[inline(always)]
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(_: Avx2, a: &[f64], b: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, streams: [*const f64; 2]) -> f64 {
@@ -86,24 +91,24 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
         unsafe { lane_sum(n, streams, |[a, b], sum| _mm256_fmadd_pd(a, b, sum)) }
     }
     assert!(b.len() >= a.len());
-    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
     unsafe { compiled(a.len(), [a.as_ptr(), b.as_ptr()]) }
 }
 
 #[inline(always)]
-pub(super) fn sum(a: &[f64]) -> f64 {
+pub(super) fn sum(_: Avx2, a: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, streams: [*const f64; 1]) -> f64 {
         // SAFETY: as below.
         unsafe { lane_sum(n, streams, |[a], sum| _mm256_add_pd(sum, a)) }
     }
-    // SAFETY: the caller has asked `available`.
+    // SAFETY: `Avx2` proves that the CPU has both features.
     unsafe { compiled(a.len(), [a.as_ptr()]) }
 }
 
 #[inline(always)]
-pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
+pub(super) fn dot_of_differences(_: Avx2, a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, streams: [*const f64; 4]) -> f64 {
@@ -116,12 +121,12 @@ pub(super) fn dot_of_differences(a: &[f64], b: &[f64], p: &[f64], q: &[f64]) -> 
     }
     let n = a.len();
     assert!(b.len() >= n && p.len() >= n && q.len() >= n);
-    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
     unsafe { compiled(n, [a.as_ptr(), b.as_ptr(), p.as_ptr(), q.as_ptr()]) }
 }
 
 #[inline(always)]
-pub(super) fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
+pub(super) fn dot_with_difference(_: Avx2, a: &[f64], p: &[f64], q: &[f64]) -> f64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, streams: [*const f64; 3]) -> f64 {
@@ -132,14 +137,14 @@ pub(super) fn dot_with_difference(a: &[f64], p: &[f64], q: &[f64]) -> f64 {
     }
     let n = a.len();
     assert!(p.len() >= n && q.len() >= n);
-    // SAFETY: the caller has asked `available`, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
     unsafe { compiled(n, [a.as_ptr(), p.as_ptr(), q.as_ptr()]) }
 }
 
 #[inline(always)]
-pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+pub(super) fn row_dots(cpu: Avx2, rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+    fn compiled(cpu: Avx2, rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
         assert!(rows.len() >= out.len() * d && x.len() >= d);
         let (fours, rest) = out.as_chunks_mut::<4>();
         let whole = fours.len() * 4;
@@ -157,17 +162,17 @@ pub(super) fn row_dots(rows: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
             }
         }
         for (r, out) in rest.iter_mut().enumerate() {
-            *out = dot(&rows[(whole + r) * d..(whole + r + 1) * d], x);
+            *out = dot(cpu, &rows[(whole + r) * d..(whole + r + 1) * d], x);
         }
     }
-    // SAFETY: the caller has asked `available`.
-    unsafe { compiled(rows, d, x, out) }
+    // SAFETY: `Avx2` proves that the CPU has both features.
+    unsafe { compiled(cpu, rows, d, x, out) }
 }
 
 #[inline(always)]
-pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
+pub(super) fn add_weighted_rows(cpu: Avx2, rows: &[f64], w: &[f64], out: &mut [f64]) {
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(rows: &[f64], w: &[f64], out: &mut [f64]) {
+    fn compiled(cpu: Avx2, rows: &[f64], w: &[f64], out: &mut [f64]) {
         match out.len().div_ceil(4) {
             0 => {}
             1 => weighted_columns::<1>(rows, w, out),
@@ -178,12 +183,12 @@ pub(super) fn add_weighted_rows(rows: &[f64], w: &[f64], out: &mut [f64]) {
             6 => weighted_columns::<6>(rows, w, out),
             7 => weighted_columns::<7>(rows, w, out),
             8 => weighted_columns::<8>(rows, w, out),
-            _ if out.len() <= LONG => long_rows::<false, true>(rows, &[], w, &mut [], out),
-            _ => long_rows::<false, false>(rows, &[], w, &mut [], out),
+            _ if out.len() <= LONG => long_rows::<false, true>(cpu, rows, &[], w, &mut [], out),
+            _ => long_rows::<false, false>(cpu, rows, &[], w, &mut [], out),
         }
     }
-    // SAFETY: the caller has asked `available`.
-    unsafe { compiled(rows, w, out) }
+    // SAFETY: `Avx2` proves that the CPU has both features.
+    unsafe { compiled(cpu, rows, w, out) }
 }
 
 /// Rows of at most `4 V` numbers, the last register used in part, with their sums in V registers.
@@ -225,6 +230,7 @@ fn weighted_columns<const V: usize>(rows: &[f64], w: &[f64], out: &mut [f64]) {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn long_rows<const DOTS: bool, const AHEAD: bool>(
+    cpu: Avx2,
     rows: &[f64],
     x: &[f64],
     w: &[f64],
@@ -299,7 +305,7 @@ fn long_rows<const DOTS: bool, const AHEAD: bool>(
     for r in whole..w.len() {
         let row = &rows[r * d..(r + 1) * d];
         if DOTS {
-            out[r] = dot(row, x);
+            out[r] = dot(cpu, row, x);
         }
         super::axpy(w[r], row, sum);
     }
@@ -364,23 +370,25 @@ unsafe fn lane_sum<const K: usize>(
 
 /// [`super::axpy`] is the same on all CPUs but for the compiler's leave to use their instructions.
 #[inline(always)]
-pub(super) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
+pub(super) fn axpy(cpu: Avx2, c: f64, x: &[f64], y: &mut [f64]) {
     with(
+        cpu,
         #[inline(always)]
         || super::update_with(y, x, |y, x| x.mul_add(c, y)),
     );
 }
 
 #[inline(always)]
-pub(super) fn axpy_of_difference(c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
+pub(super) fn axpy_of_difference(cpu: Avx2, c: f64, a: &[f64], b: &[f64], y: &mut [f64]) {
     with(
+        cpu,
         #[inline(always)]
         || super::update_with_both(y, a, b, |y, a, b| (a - b).mul_add(c, y)),
     );
 }
 
 #[inline(always)]
-pub(super) fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
+pub(super) fn axpy_axpy(_: Avx2, c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64]) {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn compiled(n: usize, c: f64, x: *const f64, y: *mut f64, b: f64, z: *mut f64) {
@@ -409,7 +417,7 @@ pub(super) fn axpy_axpy(c: f64, x: &[f64], y: &mut [f64], b: f64, z: &mut [f64])
     }
     let n = y.len();
     assert!(x.len() >= n && z.len() >= n);
-    // SAFETY: the caller has asked `available`, and no vector is shorter than y.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no vector is shorter than y.
     unsafe { compiled(n, c, x.as_ptr(), y.as_mut_ptr(), b, z.as_mut_ptr()) }
 }
 
@@ -492,6 +500,7 @@ unsafe fn four_dots<const AHEAD: bool>(rows: *const f64, d: usize, x: *const f64
 
 #[inline(always)]
 pub(super) fn row_dots_and_weighted_rows(
+    cpu: Avx2,
     rows: &[f64],
     x: &[f64],
     w: &[f64],
@@ -499,29 +508,36 @@ pub(super) fn row_dots_and_weighted_rows(
     sum: &mut [f64],
 ) {
     #[target_feature(enable = "avx2,fma")]
-    fn compiled(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
+    fn compiled(cpu: Avx2, rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
         match x.len().div_ceil(4) {
             0 => out.fill(0.0),
-            1 => both::<1>(rows, x, w, out, sum),
-            2 => both::<2>(rows, x, w, out, sum),
-            3 => both::<3>(rows, x, w, out, sum),
-            4 => both::<4>(rows, x, w, out, sum),
-            5 => both::<5>(rows, x, w, out, sum),
-            6 => both::<6>(rows, x, w, out, sum),
-            7 => both::<7>(rows, x, w, out, sum),
-            8 => both::<8>(rows, x, w, out, sum),
-            _ if x.len() <= LONG => long_rows::<true, true>(rows, x, w, out, sum),
-            _ => long_rows::<true, false>(rows, x, w, out, sum),
+            1 => both::<1>(cpu, rows, x, w, out, sum),
+            2 => both::<2>(cpu, rows, x, w, out, sum),
+            3 => both::<3>(cpu, rows, x, w, out, sum),
+            4 => both::<4>(cpu, rows, x, w, out, sum),
+            5 => both::<5>(cpu, rows, x, w, out, sum),
+            6 => both::<6>(cpu, rows, x, w, out, sum),
+            7 => both::<7>(cpu, rows, x, w, out, sum),
+            8 => both::<8>(cpu, rows, x, w, out, sum),
+            _ if x.len() <= LONG => long_rows::<true, true>(cpu, rows, x, w, out, sum),
+            _ => long_rows::<true, false>(cpu, rows, x, w, out, sum),
         }
     }
-    // SAFETY: the caller has asked `available`.
-    unsafe { compiled(rows, x, w, out, sum) }
+    // SAFETY: `Avx2` proves that the CPU has both features.
+    unsafe { compiled(cpu, rows, x, w, out, sum) }
 }
 
 /// Rows of at most `4 V` numbers, the last register used in part.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum: &mut [f64]) {
+fn both<const V: usize>(
+    cpu: Avx2,
+    rows: &[f64],
+    x: &[f64],
+    w: &[f64],
+    out: &mut [f64],
+    sum: &mut [f64],
+) {
     let d = x.len();
     assert!(4 * (V - 1) < d && d <= 4 * V && sum.len() == d);
     assert!(rows.len() >= out.len() * d && w.len() == out.len());
@@ -569,14 +585,14 @@ fn both<const V: usize>(rows: &[f64], x: &[f64], w: &[f64], out: &mut [f64], sum
     }
     while r < out.len() {
         let row = &rows[r * d..(r + 1) * d];
-        out[r] = dot(row, x);
+        out[r] = dot(cpu, row, x);
         super::axpy(w[r], row, sum);
         r += 1;
     }
 }
 
 #[inline(always)]
-pub(super) fn bare_multiply_adds(times: usize) -> f64 {
+pub(super) fn bare_multiply_adds(_: Avx2, times: usize) -> f64 {
     #[target_feature(enable = "avx2,fma")]
     fn compiled(times: usize) -> f64 {
         let (factor, term) = (_mm256_set1_pd(black_box(0.999)), _mm256_set1_pd(black_box(0.001)));
@@ -588,6 +604,6 @@ pub(super) fn bare_multiply_adds(times: usize) -> f64 {
         }
         across(sums.into_iter().fold(_mm256_setzero_pd(), |total, sum| _mm256_add_pd(total, sum)))
     }
-    // SAFETY: the caller has asked `available`.
+    // SAFETY: `Avx2` proves that the CPU has both features.
     unsafe { compiled(times) }
 }

@@ -44,8 +44,8 @@ pub(crate) fn tile(
     assert!(left.len() > (HEIGHT - 1) * strides.row + (depth - 1) * strides.step);
     assert!(right.len() >= depth * WIDTH);
     #[cfg(target_arch = "x86_64")]
-    if super::avx2::available() {
-        return avx2::tile(depth, left, strides, right, soon);
+    if let Some(cpu) = super::avx2::available() {
+        return avx2::tile(cpu, depth, left, strides, right, soon);
     }
     plain(depth, left, strides, right)
 }
@@ -120,12 +120,13 @@ mod avx2 {
     };
 
     use super::{HEIGHT, Strides, Tile, WIDTH};
-    use crate::linalg::vector::LANES;
+    use crate::linalg::vector::{LANES, avx2::Avx2};
 
     const REGISTERS: usize = WIDTH / 4;
 
     #[inline(always)]
     pub(super) fn tile(
+        _: Avx2,
         depth: usize,
         left: &[f64],
         strides: Strides,
@@ -176,7 +177,7 @@ mod avx2 {
             }
             tile
         }
-        // SAFETY: the caller has asked `available`.
+        // SAFETY: `Avx2` proves that the CPU has both features.
         unsafe { compiled(depth, left, strides, right, soon) }
     }
 }

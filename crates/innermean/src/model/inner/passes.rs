@@ -181,7 +181,7 @@ impl Fused for InMemory<'_> {
 impl Passes for InMemory<'_> {}
 
 /// Whole-data passes for those who do not look at failures: a run looks at its record instead
-/// ([`Recording`]), and without one what failed is not a number.
+/// (`Recording`), and without one what failed is not a number.
 #[expect(missing_docs, reason = "they are those of `Passes`")]
 impl dyn Inner + '_ {
     /// Runs `work` on the passes of f: its own, or the provided ones.

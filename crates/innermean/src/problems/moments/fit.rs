@@ -38,6 +38,7 @@ pub enum Weighting {
 
 /// An estimate by the method of moments.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct MomentsFit {
     /// The coefficients of the regressors.
     pub theta: Vec<f64>,
@@ -52,6 +53,7 @@ pub struct MomentsFit {
 
 /// The test of overidentifying restrictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct JTest {
     /// `n u' C^-1 u`
     pub statistic: f64,

@@ -59,6 +59,7 @@ pub struct Search<'a> {
 /// Where a start came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// Clusters of the steps, named by the language.
     Clusters,
@@ -68,6 +69,7 @@ pub enum Origin {
 
 /// What became of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tried {
     /// Where it came from.
     pub origin: Origin,
@@ -80,6 +82,7 @@ pub struct Tried {
 
 /// What a search has found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Found {
     /// The best start.
     pub theta: Vec<f64>,

@@ -1,14 +1,36 @@
-//! The example of a user's own problem runs, and the page that walks through it shows its code.
+//! The examples run and find what they assert; the page that walks through a problem of one's own
+//! shows the code of its example.
 
 use std::fs;
 use std::path::Path;
 
+#[path = "../../examples/constrained_portfolio.rs"]
+mod constrained_portfolio;
 #[path = "../../examples/instrumental_variables.rs"]
 mod instrumental_variables;
+#[path = "../../examples/run_in_pieces.rs"]
+mod run_in_pieces;
+#[path = "../../examples/standard_errors.rs"]
+mod standard_errors;
 
 #[test]
 fn the_example_finds_the_closed_form() {
     instrumental_variables::main();
+}
+
+#[test]
+fn a_constrained_portfolio_is_within_its_certificate() {
+    constrained_portfolio::main();
+}
+
+#[test]
+fn a_run_in_pieces_ends_with_the_bits_of_one_at_once() {
+    run_in_pieces::main();
+}
+
+#[test]
+fn standard_errors_of_a_line_have_a_closed_form() {
+    standard_errors::main();
 }
 
 #[test]
