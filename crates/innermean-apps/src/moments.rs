@@ -167,7 +167,7 @@ fn write_test<S: serde::Serializer>(j: &Option<JTest>, serializer: S) -> Result<
         degrees_of_freedom: usize,
         p_value: f64,
     }
-    let test = j.map(|JTest { statistic, degrees_of_freedom, p_value }| Test {
+    let test = j.map(|JTest { statistic, degrees_of_freedom, p_value, .. }| Test {
         statistic,
         degrees_of_freedom,
         p_value,

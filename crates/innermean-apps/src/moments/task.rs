@@ -165,16 +165,16 @@ impl MomentsTask {
             }
             other => MomentsError::NotEstimated(other),
         };
-        let MomentsFit { theta, steps, j, form } = self.moments.fit(&weighting).map_err(refused)?;
-        let fit = MomentsFit { theta: theta.clone(), steps, j, form };
+        let fit = self.moments.fit(&weighting).map_err(refused)?;
         let correction =
             if self.settings.small_sample { Correction::SmallSample } else { Correction::None };
         let mut covariance = self.moments.covariance(&fit, &errors, correction).map_err(refused)?;
         if !self.settings.small_sample {
-            covariance = Covariance::new(theta.len(), covariance.matrix().to_vec(), f64::INFINITY);
+            let d = fit.theta.len();
+            covariance = Covariance::new(d, covariance.matrix().to_vec(), f64::INFINITY);
         }
         let clusters = self.clusters.as_ref();
-        let mut inference = Inference::of(theta, self.rows, clusters, self.settings.level);
+        let mut inference = Inference::of(fit.theta, self.rows, clusters, self.settings.level);
         inference.add_covariance(&covariance, self.errors.name());
         if let Some(draws) = self.settings.bootstrap {
             let clusters = self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
@@ -187,9 +187,9 @@ impl MomentsTask {
             names: self.names.clone(),
             instruments: self.instruments.clone(),
             rows: self.rows,
-            steps,
+            steps: fit.steps,
             errors: self.errors,
-            j,
+            j: fit.j,
             inference,
         })
     }

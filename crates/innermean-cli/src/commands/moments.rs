@@ -319,10 +319,11 @@ fn page(
     for note in notes {
         out.push_str(&human::paragraph("note:", note));
     }
-    if let Some(grid) = estimates::table("regressor", names, inference) {
+    for grid in estimates::tables("regressor", names, inference) {
         // Writing to a string does not fail.
-        let _ = write!(out, "\n{}\n", grid.text());
+        let _ = write!(out, "\n{}", grid.text());
     }
+    out.push('\n');
     let mut facts = Facts::default();
     let method = match settings.steps {
         Steps::One => "two-stage least squares".to_owned(),

@@ -10,41 +10,37 @@ const MOST_ROWS: usize = 50;
 /// Digits of a standard error.
 const DIGITS: i32 = 3;
 
-/// The table; none if there is nothing beside the estimates.
-pub(crate) fn table(name: &str, names: &[String], found: &Inference) -> Option<Grid> {
+/// A table for the formula and one for the bootstrap, as far as they were asked for.
+pub(crate) fn tables(name: &str, names: &[String], found: &Inference) -> Vec<Grid> {
     let formula = found.standard_errors.as_ref();
-    let columns = formula.map(|found| (&found.errors, &found.intervals, "standard error"));
-    let draws = found.bootstrap.as_ref();
-    let columns: Vec<_> = columns
-        .into_iter()
-        .chain(draws.map(|found| (&found.errors, &found.intervals, "bootstrap error")))
-        .collect();
-    let (errors, ..) = columns.first()?;
-    let level = format!("{} %", significant_percent(found.level));
-    let mut header = vec![name.to_owned(), "coefficient".to_owned()];
-    for (_, _, title) in &columns {
-        header.extend([(*title).to_owned(), format!("{level} from"), "to".to_owned()]);
-    }
+    let formula = formula.map(|found| (&found.errors, &found.intervals, "standard error"));
+    let drawn = found.bootstrap.as_ref();
+    let drawn = drawn.map(|found| (&found.errors, &found.intervals, "bootstrap error"));
+    let level = format!("{} % from", percent(found.level));
     let mut shown: Vec<usize> = (0..found.estimates.len()).collect();
     if shown.len() > MOST_ROWS {
         let size = |l: usize| found.estimates[l].abs();
         shown.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
         shown.truncate(MOST_ROWS);
     }
-    let row = |&l: &usize| {
-        let written = |x: f64| to_the_digits_of(errors[l], x);
-        let mut cells = vec![names[l].clone(), written(found.estimates[l])];
-        for (errors, intervals, _) in &columns {
-            let [low, high] = intervals[l];
-            cells.extend([errors[l], low, high].map(written));
-        }
-        cells
-    };
-    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
     let hidden = found.estimates.len() - shown.len();
-    let note = (hidden > 0).then(|| format!(" {hidden} smaller (--json has all)"));
-    let numbers = 1..header.len();
-    Some(Grid { title: String::new(), header, rows, numbers, note })
+    let columns = formula.into_iter().chain(drawn);
+    let table = columns.map(|(errors, intervals, title)| {
+        let row = |&l: &usize| {
+            let [low, high] = intervals[l];
+            let cells = [found.estimates[l], errors[l], low, high];
+            let cells = cells.map(|x| to_the_digits_of(errors[l], x));
+            [names[l].clone()].into_iter().chain(cells).collect()
+        };
+        Grid {
+            title: String::new(),
+            header: [name, "coefficient", title, &level, "to"].map(str::to_owned).to_vec(),
+            rows: shown.iter().map(row).collect(),
+            numbers: 1..5,
+            note: (hidden > 0).then(|| format!(" {hidden} smaller (--json has all)")),
+        }
+    });
+    table.collect()
 }
 
 /// Lines about the errors, or why there are none.
@@ -79,7 +75,7 @@ pub(crate) fn describe(found: &Inference, unit: &str, facts: &mut Facts) {
 }
 
 /// 95, 99.9
-fn significant_percent(level: f64) -> String {
+fn percent(level: f64) -> String {
     let text = format!("{:.4}", 100.0 * level);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -106,7 +102,7 @@ mod tests {
         assert_eq!(to_the_digits_of(1234.0, 98_765.4), "98765");
         assert_eq!(to_the_digits_of(1e-9, 2e-9), "2.0000e-9");
         assert_eq!(to_the_digits_of(0.0, 1.5), "1.5000");
-        assert_eq!(significant_percent(0.95), "95");
-        assert_eq!(significant_percent(0.999), "99.9");
+        assert_eq!(percent(0.95), "95");
+        assert_eq!(percent(0.999), "99.9");
     }
 }

@@ -168,12 +168,12 @@ impl<'a> Page<'a> {
             .map(|found| &found.intervals)
             .or(found.bootstrap.as_ref().map(|found| &found.intervals));
         let Some(Part::Numbers(numbers)) = self.parts.first_mut() else { return };
-        let Some(grid) = estimates::table(numbers.heading.name, names, found) else { return };
         if let Some(intervals) = intervals.filter(|_| found.estimates == theta) {
             numbers.intervals = intervals;
         }
-        self.parts.insert(1, Part::Table(grid));
-        self.has_estimates = true;
+        let tables = estimates::tables(numbers.heading.name, names, found);
+        self.has_estimates = !tables.is_empty();
+        self.parts.splice(1..1, tables.into_iter().map(Part::Table));
     }
 
     /// For a terminal.
