@@ -2,7 +2,7 @@
 //! of one thread, settings and certificates included, to a relative gap or stationarity of 1e-6.
 //!
 //! `cargo run --release -p innermean-experiments --bin auto` writes `results/auto.json` and `.md`;
-//! `-- 7 16` measures these problems alone, and writes nothing.
+//! `-- 7 16` measures these problems anew and keeps the lines of the others.
 //!
 //! A method that takes 10 times as long as the best so far is stopped. Short runs are repeated, and
 //! the median is taken.
@@ -17,7 +17,7 @@ use innermean::{AnyMethod, Choice, Driver, METHODS, Observer, Record, Stop, auto
 use innermean_experiments::drawn::{Drawn, draw};
 use innermean_experiments::timing::median;
 use rustix::time::{ClockId, clock_gettime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const PROBLEMS: u64 = 100;
 const SEED: u64 = 1;
@@ -31,18 +31,18 @@ const LEAST_SECONDS: f64 = 0.05;
 const LONG: f64 = 0.2;
 const CONTENDERS: [&str; 5] = ["direct", "newton", "lbfgs", "multipliers", "svrpda1"];
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Line {
     number: u64,
-    kind: &'static str,
+    kind: String,
     shape: String,
     /// The methods that `auto` ran, in turn.
     ran: Vec<String>,
     auto: Option<f64>,
-    fastest: &'static str,
+    fastest: String,
     /// `auto` over the fastest; none where `auto` did not get there.
     ratio: Option<f64>,
-    seconds: Vec<(&'static str, Option<f64>)>,
+    seconds: Vec<(String, Option<f64>)>,
 }
 
 fn main() -> Result<()> {
@@ -50,7 +50,10 @@ fn main() -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
         let numbers = (0..PROBLEMS).filter(|n| wanted.is_empty() || wanted.contains(n));
-        let mut lines = Vec::new();
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let before = fs::read_to_string(results.join("auto.json"));
+        let mut lines: Vec<Line> = serde_json::from_str(before.as_deref().unwrap_or("[]"))?;
+        lines.retain(|line| !wanted.is_empty() && !wanted.contains(&line.number));
         for number in numbers {
             let line = measured(number, &draw(SEED, number)?);
             println!("{}", row(&line));
@@ -60,11 +63,8 @@ fn main() -> Result<()> {
             let ratio = |line: &Line| line.ratio.unwrap_or(f64::INFINITY);
             ratio(b).total_cmp(&ratio(a))
         });
-        if wanted.is_empty() {
-            let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-            fs::write(results.join("auto.json"), serde_json::to_string_pretty(&lines)? + "\n")?;
-            fs::write(results.join("auto.md"), table(&lines))?;
-        }
+        fs::write(results.join("auto.json"), serde_json::to_string_pretty(&lines)? + "\n")?;
+        fs::write(results.join("auto.md"), table(&lines))?;
         Ok(())
     })
 }
@@ -122,7 +122,7 @@ fn measured(number: u64, drawn: &Drawn) -> Line {
         ran.push(outcome.method.info().name.to_owned());
         outcome.solution.status.is_solved()
     });
-    let (mut best, mut fastest) = (auto.unwrap_or(f64::INFINITY), "-");
+    let mut best = auto.unwrap_or(f64::INFINITY);
     let mut seconds = Vec::new();
     for name in CONTENDERS {
         let row = METHODS.iter().find(|row| row.name == name).expect("a method");
@@ -136,17 +136,18 @@ fn measured(number: u64, drawn: &Drawn) -> Line {
                 method.run(&driver(most), problem, start, until).status.is_solved()
             })
         });
-        seconds.push((name, took));
+        seconds.push((name.to_owned(), took));
         best = best.min(took.unwrap_or(f64::INFINITY));
     }
-    let mut least = f64::INFINITY;
-    for &(name, took) in &seconds {
+    let (mut least, mut fastest) = (f64::INFINITY, "-");
+    for (name, took) in &seconds {
         if took.is_some_and(|took| took < least) {
             (least, fastest) = (took.unwrap_or(least), name);
         }
     }
     let ratio = auto.map(|auto| auto / least);
-    Line { number, kind, shape: shape.clone(), ran, auto, fastest, ratio, seconds }
+    let (kind, shape, fastest) = ((*kind).to_owned(), shape.clone(), fastest.to_owned());
+    Line { number, kind, shape, ran, auto, fastest, ratio, seconds }
 }
 
 fn shown(took: Option<f64>) -> String {
