@@ -2,9 +2,9 @@
 //! from machine to machine, and answers with them.
 
 use crate::methods::newton;
-use crate::model::inner::{Inner, Sample, pieces};
+use crate::model::inner::{Inner, pieces};
 
-/// Products of a pass for each sample and coordinate: the value of f and a product with its
+/// Products of a pass for each row and coordinate: the value of f and a product with its
 /// Jacobian.
 const PASS: f64 = 4.0;
 /// Steps that Newton's method takes, as a rule.
@@ -15,16 +15,15 @@ const LEAST: f64 = 30.0;
 const PART: f64 = 0.25;
 
 /// Passes over the data that a Newton step on all terms costs, where f is not affine: mean
-/// Jacobians, their Gram matrix and its Cholesky factor.
+/// Jacobians, their Gram matrix and its Cholesky factor. A pass reads every row once, also where
+/// the samples of several terms share it; their Jacobians do not.
 pub(super) fn newton_step(f: &dyn Inner) -> f64 {
-    let (d, ell, n_x) = (f.d() as f64, f.ell() as f64, f.n_x() as f64);
-    let samples = pieces(f) as f64;
-    // Every sample of one that is shared belongs to all terms.
-    let outputs = if f.facts().sample == Sample::Own { ell } else { ell * n_x };
-    let jacobians = 2.0 * samples * outputs * d;
-    let rows = (n_x * ell).min(newton::rows_at_first(f.d(), pieces(f)) as f64);
+    let (d, ell, n_x, samples) = (f.d() as f64, f.ell() as f64, f.n_x() as f64, pieces(f));
+    let jacobians = 2.0 * samples as f64 * ell * d;
+    let rows = (n_x * ell).min(newton::rows_at_first(f.d(), samples) as f64);
     let factor = d * d * d / 3.0;
-    1.0 + (jacobians + rows * d * d + factor) / (PASS * samples * d).max(1.0)
+    let pass = PASS * f.rows().all.max(1) as f64 * d;
+    1.0 + (jacobians + rows * d * d + factor) / pass.max(1.0)
 }
 
 /// L-BFGS on trial before Newton's method.
