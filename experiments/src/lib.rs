@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod cases;
+pub mod drawn;
 pub mod families;
 pub mod groups;
 pub mod simulations;

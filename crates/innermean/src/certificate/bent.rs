@@ -125,7 +125,7 @@ mod tests {
             true
         };
         let part = |unit: f64| Coordinate { l2: l2 * unit * unit, ..Coordinate::FREE };
-        let g = Parts { parts: units.map(part).to_vec(), budget: false };
+        let g = Parts::separate(units.map(part).to_vec());
         let gauss = vec![units[0].powi(2), 0.0, 0.0, units[1].powi(2)];
         let bends = units.map(|unit| unit * unit);
         let reach = Reach { bends: &bends, size: 1.0 };
@@ -156,7 +156,7 @@ mod tests {
             out.copy_from_slice(&[1e14 * x[0], x[1]]);
             true
         };
-        let g = Parts { parts: vec![Coordinate::FREE; 2], budget: false };
+        let g = Parts::separate(vec![Coordinate::FREE; 2]);
         let reach = Reach { bends: &[1.0, 1.0], size: 1.0 };
         let matrix = whole(gradient, &g, &[0.0, 0.0], vec![1.0, 0.0, 0.0, 1.0], reach);
         let matrix = matrix.expect("numbers");

@@ -296,10 +296,8 @@ fn by_slopes(
     let theta = point.theta;
     // Slopes for bracket(), which adds the tilt and tau: so that their sum is v to the last of its
     // digits, both are taken off here.
-    let free_of_tilt = Parts {
-        parts: g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect(),
-        budget: false,
-    };
+    let free_of_tilt =
+        Parts::separate(g.parts.iter().map(|part| Coordinate { tilt: 0.0, ..*part }).collect());
     // Beyond the edge of where g* is finite, by less than double precision can tell, theta may go
     // as far as it is let; certainly inside, anywhere.
     let (mut u, mut beyond, mut limited) = (vec![0.0; v.len()], 0.0, false);

@@ -109,6 +109,8 @@ pub enum Ask {
     Small,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
     Parts,
+    /// The same, or a budget of all but the last coordinates.
+    PartsAndTail,
 }
 
 impl Ask {
@@ -129,6 +131,9 @@ impl Ask {
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
             Ask::Small => "an affine f of few numbers (n_X ell d^2 at most 2 million)",
             Ask::Parts => "a g that is a sum over coordinates, with or without a budget",
+            Ask::PartsAndTail => {
+                "a g that is a sum over coordinates, with or without a budget of all or the first"
+            }
         }
     }
 
@@ -161,12 +166,14 @@ impl Ask {
             }
             Ask::Small => (!crate::linalg::precise::is_affordable(problem))
                 .then_some("there are more, or it is not"),
-            Ask::Parts => {
+            Ask::Parts | Ask::PartsAndTail => {
                 let g = problem.regularizer;
                 if f.d() == 0 || g.coordinate(0).is_some() {
                     None
                 } else if g.coordinate_of_budget(0).is_none() {
                     Some("g is no sum over coordinates")
+                } else if self == Ask::Parts && g.budgeted(f.d()) < f.d() {
+                    Some("its budget leaves out coordinates")
                 } else {
                     (f.d() > newton::MOST)
                         .then_some("with a budget there may be at most 2000 columns")

@@ -104,7 +104,7 @@ impl Listed for Multipliers {
         storage: "n_X ell + d^2",
         rate: Rate::Linear,
         form: Form::Collapsed,
-        asks: &[Ask::Kinks, Ask::AffineInner, Ask::Parts, Ask::FewColumns],
+        asks: &[Ask::Kinks, Ask::AffineInner, Ask::PartsAndTail, Ask::FewColumns],
         settings: &[],
     };
 

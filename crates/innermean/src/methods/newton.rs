@@ -328,6 +328,11 @@ pub(crate) fn is_moderate(d: usize, rows: usize, support: Option<f64>) -> bool {
     d <= SMALL || d <= MOST && (d as f64).powi(3) <= dozens * rows as f64 * width
 }
 
+/// Rows of which the first Hessian is made at most, beside so many samples.
+pub(crate) fn rows_at_first(d: usize, samples: usize) -> usize {
+    (MANY * d).min(AT_FIRST * PASS * samples / d.max(1)).max(2 * d)
+}
+
 /// g along its coordinates.
 fn parts(oracle: &Oracle<'_>) -> Parts {
     oracle.parts().expect("the method has been chosen for this problem")

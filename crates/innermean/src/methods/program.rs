@@ -6,7 +6,7 @@
 //! ```
 //!
 //! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there
-//! may be a budget `sum_l x_l = 1`. First-order steps find out which coordinates rest at a bound or
+//! may be a budget `sum_l x_l = 1` of all coordinates or of the first. First-order steps find out which coordinates rest at a bound or
 //! at the kink; a Newton step on the others, which is exact, is cut off there where they would pass
 //! one, or ends where the first of them would. Both only ever descend, and the second ends the
 //! search.
@@ -151,8 +151,13 @@ impl Program<'_> {
     fn newton_steps(&mut self, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
         for _ in 0..=self.d {
             let faces = self.faces();
-            let free: Vec<usize> = (0..self.d).filter(|&l| faces[l].is_none()).collect();
-            if free.len() <= usize::from(self.g.budget) {
+            let mut free: Vec<usize> = (0..self.d).filter(|&l| faces[l].is_none()).collect();
+            let budgeted = self.g.budgeted();
+            if free.partition_point(|&l| l < budgeted) == 1 {
+                // The others of the budget determine it.
+                free.remove(0);
+            }
+            if free.is_empty() {
                 return true;
             }
             let Some((direction, gain)) = self.newton_direction(&free) else { return false };
@@ -249,10 +254,12 @@ impl Program<'_> {
             matrix.extend(free.iter().map(|&c| row[c]));
             matrix[k * m + k] += self.g.parts[l].l2;
         }
-        if self.g.budget {
+        let inside = free.partition_point(|&l| l < self.g.budgeted());
+        if inside > 0 {
             // Within the budget `c (sum_l p_l)^2 / 2` adds nothing, and B may be singular along it.
             let c = gram::size_across(m, &matrix);
-            update(&mut matrix, |entry| entry + c);
+            let rows = matrix.chunks_exact_mut(m).take(inside);
+            rows.for_each(|row| update(&mut row[..inside], |entry| entry + c));
         }
         let factor = Cholesky::new(&matrix, m).ok()?;
         let slope = |l: usize| {
@@ -263,13 +270,15 @@ impl Program<'_> {
         let slopes: Vec<f64> = free.iter().map(|&l| slope(l)).collect();
         let mut direction = slopes.clone();
         factor.solve(&mut direction);
-        if self.g.budget {
-            let mut ones = vec![1.0; m];
+        if inside > 0 {
+            let mut ones = vec![0.0; m];
+            ones[..inside].fill(1.0);
             factor.solve(&mut ones);
-            let multiplier = direction.iter().sum::<f64>() / ones.iter().sum::<f64>();
+            let sum = |x: &[f64]| x[..inside].iter().sum::<f64>();
+            let multiplier = sum(&direction) / sum(&ones);
             axpy(-multiplier, &ones, &mut direction);
-            let left = direction.iter().sum::<f64>() / m as f64;
-            update(&mut direction, |p| p - left);
+            let left = sum(&direction) / inside as f64;
+            update(&mut direction[..inside], |p| p - left);
         }
         let gain = dot(&direction, &slopes);
         Some((direction, gain))

@@ -82,11 +82,17 @@ pub trait Regularizer: Send + Sync {
         None
     }
 
-    /// `g_l` if g is such a sum where `sum_l theta_l = 1`, and `+inf` elsewhere; for every l or for
-    /// none.
+    /// `g_l` if g is such a sum where `sum_l theta_l = 1` over the [`Self::budgeted`] coordinates,
+    /// and `+inf` elsewhere; for every l or for none.
     fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
         let _ = l;
         None
+    }
+
+    /// How many coordinates, the first ones, the budget of [`Self::coordinate_of_budget`] sums up;
+    /// those after them are not part of it.
+    fn budgeted(&self, d: usize) -> usize {
+        d
     }
 
     /// `(lambda, tilt)` if `g(theta) = (lambda/2) |theta|^2 + <tilt, theta>` on all of `R^d`, but
@@ -157,6 +163,10 @@ macro_rules! pass_on {
 
                 fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
                     (**self).coordinate_of_budget(l)
+                }
+
+                fn budgeted(&self, d: usize) -> usize {
+                    (**self).budgeted(d)
                 }
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {

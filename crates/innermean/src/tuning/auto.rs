@@ -20,6 +20,7 @@ use crate::run::status::Status;
 use crate::run::{Begin, Driver, Observer, Solution, begun};
 use crate::tuning::choice::{Choice, ChoiceError};
 
+mod cost;
 mod facts;
 mod memory;
 mod rules;
@@ -56,6 +57,8 @@ pub enum GaveUp {
     Diverged,
     /// Its rule found no steps for this problem.
     NoSettings,
+    /// The next one was likely to need less work.
+    Slow,
 }
 
 impl GaveUp {
@@ -65,6 +68,7 @@ impl GaveUp {
             GaveUp::Stalled => "made no more progress",
             GaveUp::Diverged => "diverged",
             GaveUp::NoSettings => "found no steps",
+            GaveUp::Slow => "was slow",
         }
     }
 }
@@ -187,7 +191,8 @@ impl Plan {
         };
         loop {
             let clock = Instant::now();
-            let mut watch = Watch::new(driver, &attempting, self.method.info(), observer);
+            let trial = Facts(problem).trial(driver.stop.tolerance);
+            let mut watch = Watch::new(driver, &attempting, self.method.info(), trial, observer);
             let begin = resumed.as_ref().map_or(Begin::At(&attempting.from), Begin::Resume);
             let found = self.method.run_from(&watch.limits(), problem, begin, &mut watch)?;
             let wall = resumed.take().map_or(0.0, |run| run.wall()) + clock.elapsed().as_secs_f64();

@@ -4,10 +4,11 @@
 use innermean::draws::Stream;
 use innermean::{
     Absolute, AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, FreeTail, L1, Merit,
-    Objective, Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Weighted,
-    auto,
+    Objective, Problem, Regularizer, Ridge, ScalarMerit, Simplex, Solution, Status, Stop, Tilted,
+    Weighted, auto,
 };
 
+use crate::support::conic::Program;
 use crate::support::market::{Limits, Market, Risk, Task};
 use crate::support::sparse::SparseData;
 use crate::support::toy::Affine;
@@ -249,4 +250,63 @@ fn a_smooth_phi_is_refused() {
     let refused =
         AnyMethod::named("multipliers", &Choice::default(), &problem, &[0.0; 3]).unwrap_err();
     assert!(refused.to_string().contains("a phi with kinks"), "{refused}");
+}
+
+/// `max(u, 0) / (1 - alpha)`
+struct Excess(f64);
+
+impl ScalarMerit for Excess {
+    fn phi(&self, _: usize, u: f64) -> f64 {
+        u.max(0.0) / (1.0 - self.0)
+    }
+    fn slope(&self, _: usize, u: f64) -> f64 {
+        if u > 0.0 { 1.0 / (1.0 - self.0) } else { 0.0 }
+    }
+    fn phi_star(&self, _: usize, w: f64) -> f64 {
+        if (0.0..=1.0 / (1.0 - self.0)).contains(&w) { 0.0 } else { f64::INFINITY }
+    }
+    fn prox_phi_star(&self, _: usize, _: f64, w: f64) -> f64 {
+        w.clamp(0.0, 1.0 / (1.0 - self.0))
+    }
+    fn max_curvature(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn max_slope(&self) -> f64 {
+        1.0 / (1.0 - self.0)
+    }
+}
+
+/// Conditional value at risk by Rockafellar and Uryasev: `min over x, t of  t + mean_i max(-<r_i, x>
+/// - t, 0) / (1 - alpha)` with x on the simplex and t free, which the budget leaves out.
+#[test]
+fn conditional_value_at_risk_ends_where_clarabel_does() {
+    let (n, d) = (654, 20);
+    let returns = innermean_data::generate_factor_model(n, d, 1).values;
+    for alpha in [0.9, 0.95, 0.99] {
+        let rows: Vec<f64> =
+            returns.chunks_exact(d).flat_map(|row| row.iter().map(|r| -r).chain([-1.0])).collect();
+        let mut tilt = vec![0.0; d];
+        tilt.push(1.0);
+        let problem = Problem {
+            inner: Collapsed::from_rows(d + 1, rows, vec![0.0; n]),
+            merit: Excess(alpha),
+            regularizer: Tilted::new(FreeTail::new(Simplex, d), tilt).unwrap(),
+        };
+        assert_eq!(auto::choose(&problem)[0].method, "multipliers");
+        let found = run(&format!("CVaR {alpha}"), &problem, 1e-9);
+        let mut program = Program::default();
+        let x: Vec<usize> = (0..d).map(|_| program.variable(0.0, 0.0)).collect();
+        let t = program.variable(0.0, 1.0);
+        program.equal(x.iter().map(|&v| (v, 1.0)).collect(), 1.0);
+        x.iter().for_each(|&v| program.at_most(vec![(v, -1.0)], 0.0));
+        for row in returns.chunks_exact(d) {
+            let excess = program.variable(0.0, 1.0 / ((1.0 - alpha) * n as f64));
+            program.at_most(vec![(excess, -1.0)], 0.0);
+            let loss = x.iter().zip(row).map(|(&v, r)| (v, -r));
+            program.at_most(loss.chain([(t, -1.0), (excess, -1.0)]).collect(), 0.0);
+        }
+        let least = problem.objective(&program.solve()[..=d]);
+        let apart = (found.objective - least).abs();
+        assert!(apart <= 1e-8 * least.abs(), "{alpha}: {} against {least}", found.objective);
+    }
 }

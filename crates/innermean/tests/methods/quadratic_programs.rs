@@ -23,7 +23,7 @@ fn run(method: &str, problem: Objective<'_>) -> Solution {
 /// By how much the conditions are missed: with `v = F'(theta)` there must be a lambda, 0 without a
 /// budget, in all `v_l + dg_l(theta_l)`.
 fn missed(problem: Objective<'_>, theta: &[f64]) -> f64 {
-    let Parts { parts, budget } = Parts::of(problem.regularizer, theta.len()).unwrap();
+    let Parts { parts, budget, .. } = Parts::of(problem.regularizer, theta.len()).unwrap();
     let mut v = vec![0.0; theta.len()];
     problem.gradient(theta, &mut v);
     let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);

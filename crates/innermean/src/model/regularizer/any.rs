@@ -79,6 +79,10 @@ macro_rules! variants {
                 match self { $(Self::$Variant(g) => g.coordinate_of_budget(l),)* }
             }
 
+            fn budgeted(&self, d: usize) -> usize {
+                match self { $(Self::$Variant(g) => g.budgeted(d),)* }
+            }
+
             fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
                 match self { $(Self::$Variant(g) => g.quadratic(d),)* }
             }

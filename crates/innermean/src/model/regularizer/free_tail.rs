@@ -99,6 +99,21 @@ impl<G: Regularizer> Regularizer for FreeTail<G> {
         Some(Coordinate::FREE)
     }
 
+    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+        if l < self.penalised {
+            return self.g.coordinate_of_budget(l);
+        }
+        if self.penalised > 0 {
+            self.g.coordinate_of_budget(0)?;
+            return Some(Coordinate::FREE);
+        }
+        None
+    }
+
+    fn budgeted(&self, d: usize) -> usize {
+        self.g.budgeted(self.penalised.min(d))
+    }
+
     fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
         let mut free = self.g.free_coordinates(self.penalised);
         free.extend((self.penalised..d).map(|l| (l, 0.0)));

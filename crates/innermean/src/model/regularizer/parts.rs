@@ -10,17 +10,34 @@ pub struct Parts {
     pub parts: Vec<Coordinate>,
     /// Whether `sum_l theta_l = 1`
     pub budget: bool,
+    /// Coordinates at the end that are not part of the budget.
+    pub outside: usize,
 }
 
 impl Parts {
-    /// `g` of `d` coordinates, if it is such a sum.
+    /// `g` of `d` coordinates, if it is such a sum, and a budget is one of all coordinates.
     pub fn of<G: Regularizer + ?Sized>(g: &G, d: usize) -> Option<Self> {
+        Self::with_tail(g, d).filter(|g| g.outside == 0)
+    }
+
+    /// The same where a budget may leave out coordinates at the end.
+    pub fn with_tail<G: Regularizer + ?Sized>(g: &G, d: usize) -> Option<Self> {
         let separate: Option<Vec<Coordinate>> = (0..d).map(|l| g.coordinate(l)).collect();
         if let Some(parts) = separate {
-            return Some(Parts { parts, budget: false });
+            return Some(Self::separate(parts));
         }
         let parts: Option<Vec<Coordinate>> = (0..d).map(|l| g.coordinate_of_budget(l)).collect();
-        parts.map(|parts| Parts { parts, budget: true })
+        parts.map(|parts| Parts { parts, budget: true, outside: d - g.budgeted(d) })
+    }
+
+    /// A sum without a budget.
+    pub fn separate(parts: Vec<Coordinate>) -> Self {
+        Parts { parts, budget: false, outside: 0 }
+    }
+
+    /// How many coordinates, the first ones, the budget sums up.
+    pub fn budgeted(&self) -> usize {
+        if self.budget { self.parts.len() - self.outside } else { 0 }
     }
 
     /// Whether g is a quadratic on all of `R^d`, with neither kink nor bound nor budget: `sum_l
@@ -84,5 +101,12 @@ mod tests {
         let g = Parts::of(&g, 2).expect("parts");
         assert!(g.budget);
         assert_eq!(g.parts, [Coordinate { lo: 0.0, l2: 0.5, ..Coordinate::FREE }; 2]);
+        // Neither the ridge nor the tilt hides what the budget leaves out.
+        let tail = Tilted::new(FreeTail::new(Simplex, 2), vec![0.0, 1.0, 2.0]).expect("finite");
+        let tail = Ridged::new(tail, 0.5).expect("a weight");
+        assert_eq!(Parts::of(&tail, 3), None);
+        let g = Parts::with_tail(&tail, 3).expect("parts");
+        assert_eq!((g.budgeted(), g.outside), (2, 1));
+        assert_eq!(g.parts[2], Coordinate { l2: 0.5, tilt: 2.0, ..Coordinate::FREE });
     }
 }

@@ -150,6 +150,10 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
         Some(Coordinate { l2: part.l2 + self.lambda, ..part })
     }
 
+    fn budgeted(&self, d: usize) -> usize {
+        self.g.budgeted(d)
+    }
+
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
         let (lambda, tilt) = self.g.quadratic(d)?;
         Some((lambda + self.lambda, tilt))

@@ -114,6 +114,10 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
     }
 
+    fn budgeted(&self, d: usize) -> usize {
+        self.g.budgeted(d)
+    }
+
     fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
         let (lambda, mut tilt) = self.g.quadratic(d)?;
         vector::axpy(1.0, self.tilt_of(d), &mut tilt);

@@ -1,6 +1,7 @@
 //! What a choice rests on, looked up as it is needed: a small problem is solved in less time than
 //! all of it takes.
 
+use super::cost::{self, Trial};
 use crate::methods::{self, newton};
 use crate::model::inner::{Inner, mean_support, pieces};
 use crate::model::problem::Objective;
@@ -12,6 +13,10 @@ pub(super) struct Facts<'p>(pub(super) Objective<'p>);
 const MEMORY_SHARE: f64 = 0.25;
 /// and bytes that every machine has.
 const LITTLE_MEMORY: f64 = 64e6;
+
+/// The passes of a Newton step up to which L-BFGS is hardly ever faster; see
+/// `experiments/results/auto.md`.
+const CHEAP: f64 = 13.0;
 
 impl Facts<'_> {
     pub(super) fn affine(&self) -> bool {
@@ -60,6 +65,23 @@ impl Facts<'_> {
     pub(super) fn moderate(&self) -> bool {
         let f = &self.0.inner;
         newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
+    }
+
+    /// Passes that a step of Newton's method costs, where they are so many that L-BFGS is tried
+    /// first.
+    pub(super) fn costly_newton(&self) -> Option<f64> {
+        let is_settled = self.affine() || !self.smooth() || self.calls_are_dear();
+        if is_settled || !self.moderate() {
+            return None;
+        }
+        self.suited("newton").and(self.suited("lbfgs"))?;
+        let passes = cost::newton_step(self.0.inner);
+        (passes > CHEAP).then_some(passes)
+    }
+
+    /// What L-BFGS is held to if Newton's method comes after it.
+    pub(super) fn trial(&self, tolerance: Option<f64>) -> Option<Trial> {
+        self.costly_newton().map(|_| Trial::new(self.0.inner, tolerance))
     }
 
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system

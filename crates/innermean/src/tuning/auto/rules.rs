@@ -26,9 +26,14 @@ const LARGE_GROUPS: usize = 5000;
 
 /// The methods, the best first.
 pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
+    let costly = facts.costly_newton();
+    // What is on trial before Newton's method has another turn after it.
+    let on_trial = usize::from(costly.is_some());
     let mut list = Vec::new();
     let mut add = |method: Option<&'static str>, reason: &dyn Fn() -> String| {
-        let new = method.filter(|method| list.iter().all(|c: &Candidate| c.method != *method));
+        let is_new =
+            |method: &&str| list.iter().skip(on_trial).all(|c: &Candidate| c.method != *method);
+        let new = method.filter(is_new);
         list.extend(new.map(|method| Candidate { method, reason: reason() }));
     };
     let (d, averages) = (facts.d(), facts.averages());
@@ -73,10 +78,14 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             // Newton's method solves a part first, in many small calls.
             add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
         }
+        if let Some(passes) = costly {
+            let step = format!("a Newton step costs as much as {passes:.0} passes");
+            add(facts.suited("lbfgs"), &|| format!("{}: {step}", why()));
+        }
         if facts.moderate() {
             add(facts.suited("newton"), &|| why() + ": a part of them is solved first");
         }
-        if each >= LARGE_GROUPS && !facts.calls_are_dear() {
+        if each >= LARGE_GROUPS && !facts.calls_are_dear() && costly.is_none() {
             add(single_samples(facts), &why);
         }
         add(facts.suited("lbfgs"), &|| why() + ": passes over all of them cost little");

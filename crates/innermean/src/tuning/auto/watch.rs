@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::GaveUp;
+use super::cost::Trial;
 use super::memory::Attempting;
 use crate::methods::MethodInfo;
 use crate::run::checkpoint::Checkpoint;
@@ -67,8 +68,11 @@ pub(super) struct Watch<'a> {
     patience: u64,
     /// Outer iterations after which the next is tried in any case.
     most: u64,
+    /// What the method is held to before the next one is tried.
+    trial: Option<Trial>,
     pub(super) progress: Progress,
     stalled: bool,
+    slow: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -76,6 +80,7 @@ impl<'a> Watch<'a> {
         driver: &'a Driver<'a>,
         attempting: &'a Attempting,
         info: &MethodInfo,
+        trial: Option<Trial>,
         observer: &'a mut dyn Observer,
     ) -> Self {
         let patience = match info.name {
@@ -88,14 +93,17 @@ impl<'a> Watch<'a> {
             "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
             _ => u64::MAX,
         };
+        let is_tried = info.name == "lbfgs" && attempting.is_followed_by("newton");
         Watch {
             observer,
             driver,
             attempting,
             patience,
             most,
+            trial: trial.filter(|_| is_tried),
             progress: attempting.progress,
             stalled: false,
+            slow: false,
         }
     }
 
@@ -110,6 +118,7 @@ impl<'a> Watch<'a> {
         match status {
             Status::Diverged => Some(GaveUp::Diverged),
             Status::Stopped if self.stalled => Some(GaveUp::Stalled),
+            Status::Stopped if self.slow => Some(GaveUp::Slow),
             _ => None,
         }
     }
@@ -120,7 +129,7 @@ impl<'a> Watch<'a> {
     }
 
     fn flow(&self) -> ControlFlow<()> {
-        if self.stalled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.stalled || self.slow { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// The record of the whole run.
@@ -159,6 +168,8 @@ impl Observer for Watch<'_> {
                 self.stalled = true;
             }
         }
+        let Progress { first, mark, .. } = self.progress;
+        self.slow |= self.trial.is_some_and(|trial| trial.has_failed(record.outer, first, mark.0));
         self.flow()
     }
 
@@ -167,7 +178,7 @@ impl Observer for Watch<'_> {
     }
 
     fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
-        !self.stalled && self.observer.asks_for_checkpoint(ending)
+        !self.stalled && !self.slow && self.observer.asks_for_checkpoint(ending)
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {
