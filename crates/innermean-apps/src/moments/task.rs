@@ -4,7 +4,7 @@ use innermean::Moments;
 use innermean::inference::{
     Clusters, Correction, Covariance, Dependence, InferenceError, Resampling, bootstrap,
 };
-use innermean::problems::moments::{MomentErrors, MomentsFit, Weighting};
+use innermean::problems::moments::{MomentErrors, Weighting};
 
 use super::columns::{expanded, rows};
 use super::{

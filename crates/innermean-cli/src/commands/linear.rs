@@ -207,7 +207,8 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let read = if let Some(file) = file {
         Read::file(file, args, settings.loss)?
     } else {
-        let roles = [&columns.target, &columns.weight, &columns.cluster, &args.validation.fold_column];
+        let roles =
+            [&columns.target, &columns.weight, &columns.cluster, &args.validation.fold_column];
         let roles = roles.into_iter().any(Option::is_some) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(

@@ -336,7 +336,7 @@ fn page(
     facts.line("estimate", &method);
     facts.line("instruments", &instruments.join(", "));
     match answer.j {
-        Some(JTest { statistic, degrees_of_freedom, p_value }) => {
+        Some(JTest { statistic, degrees_of_freedom, p_value, .. }) => {
             let name = if answer.steps == 1 { "Sargan's" } else { "Hansen's" };
             let (statistic, p_value) = (significant(statistic, 5), significant(p_value, 4));
             let degrees = if degrees_of_freedom == 1 {
