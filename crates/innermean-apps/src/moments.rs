@@ -23,7 +23,7 @@
 //! ```
 
 use innermean::inference::{Clusters, InferenceError};
-use innermean::problems::moments::JTest;
+use innermean::problems::moments;
 use serde::{Deserialize, Serialize};
 
 use crate::run::inference::Inference;
@@ -153,26 +153,28 @@ pub struct MomentsAnswer {
     /// What was assumed of the errors.
     pub errors: MomentsErrors,
     /// The test of overidentifying restrictions, where there are more instruments than regressors.
-    #[serde(serialize_with = "write_test")]
     pub j: Option<JTest>,
     /// Estimates, standard errors and intervals.
     #[serde(flatten)]
     pub inference: Inference,
 }
 
-fn write_test<S: serde::Serializer>(j: &Option<JTest>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Test {
-        statistic: f64,
-        degrees_of_freedom: usize,
-        p_value: f64,
+/// The test of overidentifying restrictions: Sargan's after one step, Hansen's otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct JTest {
+    /// `n u' C^-1 u`
+    pub statistic: f64,
+    /// Instruments less regressors.
+    pub degrees_of_freedom: usize,
+    /// The probability of a larger statistic if all instruments are valid.
+    pub p_value: f64,
+}
+
+impl From<moments::JTest> for JTest {
+    fn from(test: moments::JTest) -> Self {
+        let moments::JTest { statistic, degrees_of_freedom, p_value, .. } = test;
+        JTest { statistic, degrees_of_freedom, p_value }
     }
-    let test = j.map(|JTest { statistic, degrees_of_freedom, p_value, .. }| Test {
-        statistic,
-        degrees_of_freedom,
-        p_value,
-    });
-    test.serialize(serializer)
 }
 
 /// Why data or settings are refused.

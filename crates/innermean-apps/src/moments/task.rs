@@ -34,9 +34,7 @@ impl MomentsSettings {
     /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters other
     /// errors, or a spline comes twice or without an intercept.
     pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
-        let mut asked = InferenceSettings::default();
-        asked.level = self.level;
-        asked.check(false)?;
+        InferenceSettings { level: self.level, ..InferenceSettings::default() }.check(false)?;
         match (self.errors, has_clusters) {
             (Some(MomentsErrors::Clustered), false) => {
                 return Err(Error::IdleWithout {
@@ -189,7 +187,7 @@ impl MomentsTask {
             rows: self.rows,
             steps: fit.steps,
             errors: self.errors,
-            j: fit.j,
+            j: fit.j.map(Into::into),
             inference,
         })
     }

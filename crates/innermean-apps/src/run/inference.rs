@@ -241,7 +241,9 @@ impl InferenceSettings {
             task.unscale(&mut theta);
             for shift in &shifts {
                 let mean = shift.iter().map(|&l| theta[l]).sum::<f64>() / shift.len().max(1) as f64;
-                shift.iter().for_each(|&l| theta[l] -= mean);
+                for &l in shift {
+                    theta[l] -= mean;
+                }
             }
             theta
         };

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use innermean::Status;
 use innermean::inference::Clusters;
-use innermean::problems::moments::JTest;
 use innermean_apps::Error;
 use innermean_apps::moments::{
-    Column, MomentsAnswer, MomentsData, MomentsErrors, MomentsSettings, MomentsTask, Spline, Steps,
+    Column, JTest, MomentsAnswer, MomentsData, MomentsErrors, MomentsSettings, MomentsTask, Spline,
+    Steps,
 };
 use innermean_data::{Ask, Columns, FeatureColumns, Frame, visible};
 use rayon::ThreadPoolBuilder;
