@@ -1,6 +1,7 @@
 //! What Newton's method costs beside passes over the data, in counted products. Times would differ
 //! from machine to machine, and answers with them.
 
+use crate::linalg::elementary::Elementary;
 use crate::methods::newton;
 use crate::model::inner::{Inner, pieces};
 
@@ -51,7 +52,7 @@ impl Trial {
         let (Some(first), Some(tolerance)) = (first, self.tolerance) else {
             return passes > self.newton;
         };
-        let (gained, left) = ((first / now).ln(), (now / tolerance).ln());
+        let (gained, left) = ((first / now).natural_log(), (now / tolerance).natural_log());
         // Also where nothing is gained, or no number.
         !(passes * left <= self.newton * gained)
     }
