@@ -6,10 +6,11 @@ use std::thread;
 
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{self, Duals};
+use innermean::methods::Form;
 use innermean::{
     AnyMethod, Bounds, Choice, ChoiceError, Collapsed, Driver, Facts, FreeTail, Fused, Inner,
-    Logistic, Lost, Merit, Objective, Passes, Portfolio, Problem, Regularizer, Ridge, Solution,
-    Square, Status, Stop, Tilted, auto,
+    Logistic, Lost, METHODS, Merit, Objective, Passes, Portfolio, Problem, Regularizer, Ridge,
+    Solution, Square, Status, Stop, Tilted, auto,
 };
 
 /// An f in memory whose pass number `fails_at`, counted from 0, and all later ones fail. It counts
@@ -199,7 +200,9 @@ fn fails_well(
             }
         }
     }
-    assert!(within > 0, "{name}: {before} failures before the run, none within");
+    // A method on averages reads the data once, before its first step.
+    let reads_once = METHODS.iter().any(|row| row.name == name && row.form == Form::Collapsed);
+    assert!(within > 0 || reads_once, "{name}: {before} failures before the run, none within");
 }
 
 fn by_name(name: &str) -> impl Fn(Objective<'_>) -> Result<Solution, ChoiceError> {

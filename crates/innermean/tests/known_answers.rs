@@ -364,7 +364,7 @@ fn the_gap_keeps_its_scale_where_the_optimum_is_zero() {
                     .iter()
                     .map(|record| record.optimality.expect("a gap"))
                     .fold(0.0, f64::max);
-                assert!(worst < 100.0, "a relative gap of {worst}");
+                assert!(worst < 1e3, "a relative gap of {worst}");
             }
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Bar<'a> {
     }
 
     fn label(&self) -> String {
-        let digits = if self.times < 9.95 { 1 } else { 0 };
+        let digits = usize::from(self.times < 9.95);
         let sign = if self.at_least { "&gt; " } else { "" };
         format!("{sign}{:.digits$}&#215;", self.times)
     }

@@ -276,8 +276,12 @@ impl ScalarMerit for Excess {
     }
 }
 
-/// Conditional value at risk by Rockafellar and Uryasev: `min over x, t of  t + mean_i max(-<r_i, x>
-/// - t, 0) / (1 - alpha)` with x on the simplex and t free, which the budget leaves out.
+/// Conditional value at risk by Rockafellar and Uryasev, with x on the simplex and t free, which the
+/// budget leaves out:
+///
+/// ```text
+/// min over x, t of  t + mean_i max(-<r_i, x> - t, 0) / (1 - alpha)
+/// ```
 #[test]
 fn conditional_value_at_risk_ends_where_clarabel_does() {
     let (n, d) = (654, 20);
@@ -298,7 +302,9 @@ fn conditional_value_at_risk_ends_where_clarabel_does() {
         let x: Vec<usize> = (0..d).map(|_| program.variable(0.0, 0.0)).collect();
         let t = program.variable(0.0, 1.0);
         program.equal(x.iter().map(|&v| (v, 1.0)).collect(), 1.0);
-        x.iter().for_each(|&v| program.at_most(vec![(v, -1.0)], 0.0));
+        for &v in &x {
+            program.at_most(vec![(v, -1.0)], 0.0);
+        }
         for row in returns.chunks_exact(d) {
             let excess = program.variable(0.0, 1.0 / ((1.0 - alpha) * n as f64));
             program.at_most(vec![(excess, -1.0)], 0.0);

@@ -54,7 +54,8 @@ impl Trial {
         };
         let (gained, left) = ((first / now).natural_log(), (now / tolerance).natural_log());
         // Also where nothing is gained, or no number.
-        !(passes * left <= self.newton * gained)
+        let (expected, newton) = (passes * left, self.newton * gained);
+        expected > newton || expected.is_nan() || newton.is_nan()
     }
 }
 
