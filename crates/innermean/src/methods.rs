@@ -338,15 +338,17 @@ impl AnyMethod {
         begin: Begin<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Solution, CheckpointError> {
-        let problem = problem.into();
-        if let Begin::Resume(checkpoint) = begin {
-            checkpoint.check_start(problem.inner.d())?;
-        }
-        let prepared = match self.prepare(problem, begin.start()) {
-            Ok(prepared) => prepared,
-            Err(wrong) => return Ok(Solution::failed(begin.start(), wrong.to_string())),
-        };
-        finished(self.start(&prepared, begin, driver, observer), begin, observer)
+        // Recorded before another form is made, whose averages are passes over this f.
+        recorded(problem.into(), |problem| {
+            if let Begin::Resume(checkpoint) = begin {
+                checkpoint.check_start(problem.inner.d())?;
+            }
+            let prepared = match self.prepare(problem, begin.start()) {
+                Ok(prepared) => prepared,
+                Err(wrong) => return Ok(Solution::failed(begin.start(), wrong.to_string())),
+            };
+            finished(self.start(&prepared, begin, driver, observer), begin, observer)
+        })
     }
 }
 

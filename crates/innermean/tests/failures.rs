@@ -6,11 +6,10 @@ use std::thread;
 
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::inner::{self, Duals};
-use innermean::methods::Form;
 use innermean::{
     AnyMethod, Bounds, Choice, ChoiceError, Collapsed, Driver, Facts, FreeTail, Fused, Inner,
-    Logistic, Lost, METHODS, Merit, Objective, Passes, Portfolio, Problem, Regularizer, Ridge,
-    Solution, Square, Status, Stop, Tilted, auto,
+    Logistic, Lost, Merit, Objective, Passes, Portfolio, Problem, Regularizer, Ridge, Solution,
+    Square, Status, Stop, Tilted, auto,
 };
 
 /// An f in memory whose pass number `fails_at`, counted from 0, and all later ones fail. It counts
@@ -166,7 +165,7 @@ fn fails_well(
     let sound = Failing::new(f, u64::MAX);
     let whole = run(Objective { inner: &sound, merit, regularizer }).expect("it can be had");
     assert!(whole.status != Status::Failed && whole.failure.is_none(), "{name}");
-    assert!(sound.made() > 3, "{name}: {} passes", sound.made());
+    assert!(sound.made() > 2, "{name}: {} passes", sound.made());
     let (mut before, mut within) = (0, 0);
     for k in 0..sound.made() {
         let failing = Failing::new(f, k);
@@ -200,8 +199,8 @@ fn fails_well(
             }
         }
     }
-    // A method on averages reads the data once, before its first step.
-    let reads_once = METHODS.iter().any(|row| row.name == name && row.form == Form::Collapsed);
+    // On averages of an affine f these read the data before their first evaluation, and no more.
+    let reads_once = f.facts().affine && ["newton", "direct", "svrg", "auto"].contains(&name);
     assert!(within > 0 || reads_once, "{name}: {before} failures before the run, none within");
 }
 
