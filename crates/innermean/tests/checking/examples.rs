@@ -35,7 +35,7 @@ fn standard_errors_of_a_line_have_a_closed_form() {
 
 #[test]
 fn the_page_shows_the_code_that_runs() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
     let (page, example) =
         (read("../../docs/adding-a-problem.md"), read("examples/instrumental_variables.rs"));
