@@ -139,7 +139,7 @@ fn measured(seed: u64, number: u64, drawn: &Drawn) -> Line {
             max_outer: None,
             max_calls: None,
             // Of a machine that is busy with other work; steps that take long look at it.
-            max_seconds: Some(4.0 * most),
+            max_seconds: Some(40.0 * most),
             target_objective: None,
             tolerance: Some(TOLERANCE),
         };
