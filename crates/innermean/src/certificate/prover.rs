@@ -49,7 +49,7 @@ const MOST_PROGRESS_IF_STRONG: f64 = 0.01;
 const MOST_PROGRESS: f64 = 100.0;
 /// Gram matrices of at most so many products take less than a millisecond, and are made at every
 /// point close to the optimum; in twice the precision, fewer.
-const FEW_PRODUCTS: f64 = 2e6;
+pub(crate) const FEW_PRODUCTS: f64 = 2e6;
 const FEW_PRECISE_PRODUCTS: f64 = 1e5;
 
 /// A matrix that is made when it is needed for the first time.

@@ -11,7 +11,9 @@
 //! steps. Storage: `2 n_X ell` for averages and duals, `2 memory d` for pairs.
 //!
 //! Differs: where f is not affine, gamma is tested between a point and the next trial point, whose
-//! loss is at hand, and not at the prox-gradient point between them.
+//! loss is at hand, and not at the prox-gradient point between them. Where g is smooth, the point
+//! itself is reported and not its prox-gradient step: its gradient is known, so that an evaluation
+//! costs no pass over the data.
 
 use serde::Serialize;
 
@@ -19,8 +21,10 @@ use self::pairs::Pairs;
 use self::point::Point;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::model::setting::at_least_one;
 use crate::oracle::Oracle;
+use crate::run::evaluate::Gradient;
 use crate::tuning::choice::{Choice, Knob};
 use crate::tuning::curvature;
 
@@ -84,6 +88,8 @@ impl Method for Lbfgs {
             direction: vec![0.0; d],
             tau: 0.0,
             moved: false,
+            smooth: oracle.parts().as_ref().is_some_and(Parts::are_smooth),
+            known: false,
             quiet: 0,
             steepest: 0.0,
             patience: PATIENCE,
@@ -95,6 +101,7 @@ impl Method for Lbfgs {
 
     /// F and F' at the trial point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
+        s.known = false;
         let State { trial, f_bar, w, .. } = s;
         trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
     }
@@ -119,6 +126,11 @@ impl Method for Lbfgs {
 
     /// The start until a step from it has proved short enough.
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        if s.moved { &s.here.x_bar } else { &s.here.x }
+        if s.moved && !s.smooth { &s.here.x_bar } else { &s.here.x }
+    }
+
+    fn gradient<'s>(&self, s: &'s State) -> Option<Gradient<'s>> {
+        let State { here, f_bar, w, known, smooth, .. } = s;
+        (*known && *smooth).then_some(Gradient { f_bar, w, gradient: &here.gradient })
     }
 }

@@ -39,7 +39,7 @@ use crate::draws::Stream;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::exponential::exp;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, update_with};
-use crate::model::inner::{Facts, Fused, Inner, Lost, Passes, Rows};
+use crate::model::inner::{Facts, Fused, Inner, Lost, Passes, Rows, stretches};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
 use crate::model::setting::InvalidSetting;
@@ -208,6 +208,20 @@ impl Sequences {
         exp(dot(theta_c, self.rows_of(step..step + 1)) - most) / total
     }
 
+    /// The mean Jacobians of some n-grams.
+    fn jacobians_of(&self, theta: &[f64], ngrams: &[usize], out: &mut [f64]) {
+        out.fill(0.0);
+        Blocks::new(ngrams.len(), self.d() * self.steps()).fill(
+            self.d(),
+            out,
+            #[inline(always)]
+            |own, rows| {
+                let share = |i: usize| self.scales[i] / self.windows.len() as f64;
+                self.add_each_jac_t(theta, &ngrams[own], share, rows);
+            },
+        );
+    }
+
     /// The steps in blocks, for a whole pass.
     fn blocks(&self) -> Blocks {
         Blocks::new(self.steps(), self.language.classes() * self.width + 2 * self.language.len())
@@ -318,7 +332,7 @@ impl Fused for Sequences {
         let share = c * w[0] * self.scales[i] / self.windows.len() as f64;
         self.add_each_jac_t(
             theta,
-            i..i + 1,
+            &[i],
             #[inline(always)]
             |_| share,
             out,
@@ -357,16 +371,30 @@ impl Passes for Sequences {
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        out.fill(0.0);
-        Blocks::new(self.n_x(), self.d() * self.steps()).fill(
-            self.d(),
-            out,
-            #[inline(always)]
-            |ngrams, rows| {
-                let share = |i: usize| self.scales[i] / self.windows.len() as f64;
-                self.add_each_jac_t(theta, ngrams, share, rows);
-            },
-        );
+        let ngrams: Vec<usize> = (0..self.n_x()).collect();
+        self.jacobians_of(theta, &ngrams, out);
+        Ok(())
+    }
+
+    /// Class probabilities are found once for all terms, as in a pass over all steps.
+    fn means_of(
+        &self,
+        theta: &[f64],
+        terms: &[usize],
+        most: usize,
+        f_bar: &mut [f64],
+        jacobians: &mut [f64],
+    ) -> Result<(), Lost> {
+        let part = stretches(self.windows.len(), most).map(|stretches| self.of_windows(stretches));
+        let f = part.as_ref().unwrap_or(self);
+        let mut all = vec![0.0; self.n_x()];
+        f.means(theta, &mut all)?;
+        for (mean, &i) in f_bar.iter_mut().zip(terms) {
+            *mean = all[i];
+        }
+        if !jacobians.is_empty() {
+            f.jacobians_of(theta, terms, jacobians);
+        }
         Ok(())
     }
 

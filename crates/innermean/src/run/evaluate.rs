@@ -262,7 +262,8 @@ impl<'p> Evaluator<'p> {
     /// `phi_i'(fbar_i)`.
     fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
         let Evaluator { problem, f_bar, w, gradient, .. } = self;
-        let kinks = problem.merit.has_kinks() && problem.inner.facts().affine;
+        let affine = problem.inner.facts().affine;
+        let kinks = problem.merit.has_kinks() && affine;
         let own = known.duals.filter(|_| kinks);
         let balanced = asked && self.way == Way::Proof && self.prover.balances();
         if let Some(known) = known.gradient {
@@ -273,6 +274,10 @@ impl<'p> Evaluator<'p> {
                 return own.is_none();
             }
         } else if asked && own.is_none() && !balanced {
+            // After a step that was not taken the point is the last one, and all of it is known.
+            if !affine && self.slopes_at == theta {
+                return true;
+            }
             problem.loss_and_gradient(theta, f_bar, w, gradient);
             return true;
         } else {

@@ -191,13 +191,13 @@ impl Plan {
         };
         loop {
             let clock = Instant::now();
-            let trial = Facts(problem).trial(driver.stop.tolerance);
-            let mut watch = Watch::new(driver, &attempting, self.method.info(), trial, observer);
+            let mut watch = Watch::new(driver, &attempting, self.method.info(), problem, observer);
             let begin = resumed.as_ref().map_or(Begin::At(&attempting.from), Begin::Resume);
             let found = self.method.run_from(&watch.limits(), problem, begin, &mut watch)?;
             let wall = resumed.take().map_or(0.0, |run| run.wall()) + clock.elapsed().as_secs_f64();
             let (gave_up, is_rounding) = (watch.gave_up(found.status), watch.is_rounding());
-            let first = watch.progress.first();
+            let (first, fall) = (watch.progress.first(), watch.progress.fall());
+            let passes = found.outer as f64;
             let mut found = match attempting.so_far.take() {
                 Some(before) => watch::joined(before, found),
                 None => found,
@@ -222,6 +222,7 @@ impl Plan {
                 Ok(plan) => self = plan,
                 Err(_) => return Ok(self.outcome(found)),
             }
+            attempting.rate = (gave_up == GaveUp::Slow).then(|| fall.rate(passes));
             attempting.from = start.clone();
             attempting.take(&self);
             attempting.handed_over += 1;

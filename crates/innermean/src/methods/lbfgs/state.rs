@@ -28,6 +28,10 @@ pub struct State {
     pub(super) tau: f64,
     /// Whether the start has been left
     pub(super) moved: bool,
+    /// Whether g is smooth, so that the current point is as good as its prox-gradient step
+    pub(super) smooth: bool,
+    /// Whether the averages and duals are those of the current point
+    pub(super) known: bool,
     /// Moves since curvature was last judged, the largest `|F'(x^+) - F'(x)| / |x^+ - x|` in them,
     /// and how many must pass before gamma may grow
     pub(super) quiet: usize,
@@ -72,6 +76,7 @@ impl State {
             });
         }
         self.moved = !first;
+        self.known = true;
         mem::swap(here, trial);
         direction.copy_from_slice(&here.residual);
         pairs.descend(direction);

@@ -248,12 +248,12 @@ impl Sequences {
         );
     }
 
-    /// The same for each n-gram of a range by itself, times c: d numbers of `out` for each.
+    /// The same for each of some n-grams by itself, times c: d numbers of `out` for each.
     #[inline(always)]
     pub(super) fn add_each_jac_t(
         &self,
         theta: &[f64],
-        ngrams: Range<usize>,
+        ngrams: &[usize],
         c: impl Fn(usize) -> f64,
         out: &mut [f64],
     ) {
@@ -264,7 +264,7 @@ impl Sequences {
             true,
             #[inline(always)]
             |stretch| {
-                for (i, out) in ngrams.clone().zip(out.chunks_exact_mut(theta.len())) {
+                for (&i, out) in ngrams.iter().zip(out.chunks_exact_mut(theta.len())) {
                     stretch.slopes_of(i, c(i));
                     stretch.add_to_theta(out);
                 }

@@ -27,6 +27,19 @@ impl Sequences {
         part
     }
 
+    /// The windows of these numbers alone.
+    pub(super) fn of_windows(&self, numbers: impl Iterator<Item = Range<usize>>) -> Sequences {
+        let last = self.language.order() - 1;
+        let mut part = self.empty();
+        for windows in numbers {
+            // Windows that open at consecutive steps share these steps.
+            for run in self.windows[windows].chunk_by(|now, next| now + 1 == *next) {
+                part.add(self, run[0]..run[run.len() - 1] + last + 1);
+            }
+        }
+        part
+    }
+
     /// The same language and width, and no steps.
     fn empty(&self) -> Sequences {
         Sequences {
@@ -39,7 +52,7 @@ impl Sequences {
         }
     }
 
-    /// Adds the steps of a piece of `from`.
+    /// Adds the steps of a piece of `from`, whose windows all lie within a sequence.
     fn add(&mut self, from: &Sequences, piece: Range<usize>) {
         let order = self.language.order();
         for t in 0..piece.len() {
@@ -71,6 +84,39 @@ impl Sequences {
 mod tests {
     use super::super::LanguageModel;
     use super::*;
+    use crate::model::inner::{Inner, Passes, stretches};
+
+    /// Averages over some windows, and their Jacobians, against those of single windows.
+    #[test]
+    fn some_terms_are_averaged_over_the_windows_that_stand_for_all() {
+        let ngrams = [0, 0, 0, 1, 1, 2, 2, 0];
+        let language = LanguageModel::new(3, 2, &ngrams, &[0.4, 0.3, 0.2, 0.1]).expect("bigrams");
+        let lengths = [30, 1, 2, 45, 22];
+        let rows: Vec<f64> = (0..200).map(|k| f64::from(k * k % 17) / 9.0 - 1.0).collect();
+        let f = Sequences::new(2, &rows, &lengths, language).expect("steps");
+        let theta: Vec<f64> = (0..9).map(|k| f64::from(k * 5 % 7) / 7.0 - 0.4).collect();
+        let terms = [0, 2, 3];
+        for most in [16, 40, 64, usize::MAX] {
+            let (mut means, mut jacobians) = (vec![0.0; 3], vec![0.0; 27]);
+            f.means_of(&theta, &terms, most, &mut means, &mut jacobians).expect("no data lost");
+            for (k, &i) in terms.iter().enumerate() {
+                let all = f.n_y(i);
+                let windows: Vec<usize> =
+                    stretches(all, most).map_or((0..all).collect(), |js| js.flatten().collect());
+                let (mut mean, mut jacobian) = (0.0, vec![0.0; 9]);
+                for &j in &windows {
+                    let (share, mut value) = (1.0 / windows.len() as f64, [0.0]);
+                    f.value(&theta, i, j, &mut value);
+                    mean += share * value[0];
+                    f.add_jac_t(&theta, i, j, &[1.0], share, &mut jacobian);
+                }
+                assert!((means[k] - mean).abs() < 1e-12 * mean.abs(), "{} {mean}", means[k]);
+                for (made, single) in jacobians[9 * k..].iter().zip(&jacobian) {
+                    assert!((made - single).abs() < 1e-12, "{made} {single}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_part_has_windows_of_the_whole_and_of_no_two_sequences() {

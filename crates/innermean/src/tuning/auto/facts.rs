@@ -1,7 +1,8 @@
 //! What a choice rests on, looked up as it is needed: a small problem is solved in less time than
 //! all of it takes.
 
-use super::cost::{self, Trial};
+use super::cost::Price;
+use crate::certificate::prover::FEW_PRODUCTS;
 use crate::methods::{self, newton};
 use crate::model::inner::{Inner, mean_support, pieces};
 use crate::model::problem::Objective;
@@ -14,9 +15,11 @@ const MEMORY_SHARE: f64 = 0.25;
 /// and bytes that every machine has.
 const LITTLE_MEMORY: f64 = 64e6;
 
-/// The passes of a Newton step up to which L-BFGS is hardly ever faster; see
-/// `experiments/results/auto.md`.
-const CHEAP: f64 = 13.0;
+/// Passes that a Hessian costs above which L-BFGS comes before Newton's method, and where the rows
+/// are fewer than so many for each coordinate; see `experiments/results/auto.md`.
+const DEAR: f64 = 17.0;
+const DEAR_OF_FEW: f64 = 6.0;
+const FEW_ROWS: f64 = 10.0;
 
 impl Facts<'_> {
     pub(super) fn affine(&self) -> bool {
@@ -67,21 +70,34 @@ impl Facts<'_> {
         newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
     }
 
-    /// Passes that a step of Newton's method costs, where they are so many that L-BFGS is tried
-    /// first.
-    pub(super) fn costly_newton(&self) -> Option<f64> {
+    /// What Newton's method costs where f is not affine, if it and L-BFGS take turns.
+    pub(super) fn price(&self) -> Option<Price> {
         let is_settled = self.affine() || !self.smooth() || self.calls_are_dear();
         if is_settled || !self.moderate() {
             return None;
         }
         self.suited("newton").and(self.suited("lbfgs"))?;
-        let passes = cost::newton_step(self.0.inner);
-        (passes > CHEAP).then_some(passes)
+        Some(Price::of(self.0.inner))
     }
 
-    /// What L-BFGS is held to if Newton's method comes after it.
-    pub(super) fn trial(&self, tolerance: Option<f64>) -> Option<Trial> {
-        self.costly_newton().map(|_| Trial::new(self.0.inner, tolerance))
+    /// The same, if it is so much that L-BFGS comes first. Where terms share their rows, a pass
+    /// finds what they have in common once, and a Hessian for each of them; with few rows for each
+    /// coordinate, Gauss-Newton's steps are many.
+    pub(super) fn costly_newton(&self) -> Option<Price> {
+        let f = self.0.inner;
+        let rows = f.rows().all as usize;
+        let is_costly = |price: &Price| {
+            let has_few = (rows as f64) < FEW_ROWS * self.d() as f64;
+            pieces(f) > 2 * rows || price.hessian > if has_few { DEAR_OF_FEW } else { DEAR }
+        };
+        self.price().filter(is_costly)
+    }
+
+    /// Whether the problem is so small that a proof makes a Gram matrix at every point close to the
+    /// optimum, so that a method of few points is ahead.
+    pub(super) fn proof_is_cheap(&self) -> bool {
+        let (n, d) = (self.averages() as f64, self.d() as f64);
+        n * d * n.min(d) <= FEW_PRODUCTS
     }
 
     /// Whether all mean Jacobians fit into a part of the memory that is free, where the system

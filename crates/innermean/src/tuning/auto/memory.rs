@@ -33,6 +33,9 @@ pub(super) struct Attempting {
     /// Seconds that they took.
     pub(super) wall: f64,
     pub(super) progress: Progress,
+    /// Digits (to the base e) that L-BFGS has gained with each pass before it was left for Newton's
+    /// method.
+    pub(super) rate: Option<f64>,
 }
 
 impl Attempting {
@@ -49,6 +52,7 @@ impl Attempting {
             so_far: None,
             wall: 0.0,
             progress: Progress::after(None),
+            rate: None,
         };
         first.take(plan);
         first

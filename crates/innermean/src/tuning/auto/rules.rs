@@ -60,9 +60,8 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
                 counted(averages, "linear predictor")
             )
         };
-        if averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d }
-            && !facts.sparse()
-        {
+        let few = averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d };
+        if few && !facts.sparse() && !facts.proof_is_cheap() {
             // Newton's matrix is mostly the ridge then, and its quadratic programs have many
             // coordinates at kinks.
             let few = || format!("{}, fewer than their {}", why(), counted(d, "coordinate"));
@@ -78,9 +77,10 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             // Newton's method solves a part first, in many small calls.
             add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
         }
-        if let Some(passes) = costly {
-            let step = format!("a Newton step costs as much as {passes:.0} passes");
-            add(facts.suited("lbfgs"), &|| format!("{}: {step}", why()));
+        if let Some(price) = &costly {
+            let step = 1.0 + price.hessian;
+            let costs = || format!("a Newton step costs as much as {step:.0} passes");
+            add(facts.suited("lbfgs"), &|| format!("{}: {}", why(), costs()));
         }
         if facts.moderate() {
             add(facts.suited("newton"), &|| why() + ": a part of them is solved first");

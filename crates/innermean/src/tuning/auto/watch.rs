@@ -6,9 +6,12 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::GaveUp;
-use super::cost::Trial;
+use super::cost::{Fall, Trial};
+use super::facts::Facts;
 use super::memory::Attempting;
 use crate::methods::MethodInfo;
+use crate::model::inner::Inner;
+use crate::model::problem::Objective;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::status::Status;
 use crate::run::{Driver, Observer, Record, Solution, Stop};
@@ -40,6 +43,8 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Progress {
     /// The first measure, of all attempts.
     first: Option<f64>,
+    /// The first of this attempt.
+    begun: Option<f64>,
     /// The last measure that was a tenth below the one before it, and when.
     mark: (f64, u64),
     /// The first objective of this attempt, and the last that had gained a little of what was
@@ -50,12 +55,17 @@ pub(super) struct Progress {
 impl Progress {
     /// Of an attempt that begins after others.
     pub(super) fn after(first: Option<f64>) -> Self {
-        Progress { first, mark: (f64::INFINITY, 0), objectives: None }
+        Progress { first, begun: None, mark: (f64::INFINITY, 0), objectives: None }
     }
 
     /// The first measure of all.
     pub(super) fn first(&self) -> Option<f64> {
         self.first
+    }
+
+    /// How far the measure has fallen in this attempt.
+    pub(super) fn fall(&self) -> Fall {
+        Fall { first: self.begun, now: self.mark.0 }
     }
 }
 
@@ -68,7 +78,8 @@ pub(super) struct Watch<'a> {
     patience: u64,
     /// Outer iterations after which the next is tried in any case.
     most: u64,
-    /// What the method is held to before the next one is tried.
+    /// f, and what the method is held to before the next one is tried.
+    inner: &'a dyn Inner,
     trial: Option<Trial>,
     pub(super) progress: Progress,
     stalled: bool,
@@ -80,7 +91,7 @@ impl<'a> Watch<'a> {
         driver: &'a Driver<'a>,
         attempting: &'a Attempting,
         info: &MethodInfo,
-        trial: Option<Trial>,
+        problem: Objective<'a>,
         observer: &'a mut dyn Observer,
     ) -> Self {
         let patience = match info.name {
@@ -93,14 +104,28 @@ impl<'a> Watch<'a> {
             "direct" if attempting.is_followed_by("precise") => CRAWLING_AT_ONCE,
             _ => u64::MAX,
         };
-        let is_tried = info.name == "lbfgs" && attempting.is_followed_by("newton");
+        let follows = |name: &str| attempting.is_followed_by(name);
+        let (price, tolerance) = (|| Facts(problem).price(), driver.stop.tolerance);
+        let trial = match (info.name, attempting.rate) {
+            ("lbfgs", _) if follows("newton") => {
+                price().map(|price| Trial::Lbfgs { price, tolerance })
+            }
+            ("newton", Some(rate)) if follows("lbfgs") => {
+                price().map(|price| Trial::After { price, rate })
+            }
+            ("newton", None) if follows("lbfgs") => {
+                price().map(|price| Trial::Newton { price, tolerance })
+            }
+            _ => None,
+        };
         Watch {
             observer,
             driver,
             attempting,
             patience,
             most,
-            trial: trial.filter(|_| is_tried),
+            inner: problem.inner,
+            trial,
             progress: attempting.progress,
             stalled: false,
             slow: false,
@@ -146,17 +171,18 @@ impl Observer for Watch<'_> {
         }
         self.stalled |= record.outer >= self.most;
         if let Some(now) = record.optimality {
-            let Progress { first, mark, objectives } = &mut self.progress;
+            let Progress { first, begun, mark, objectives } = &mut self.progress;
             if !now.is_finite() {
                 // Nothing is proven yet, which says nothing about progress.
                 mark.1 = record.outer;
                 return self.flow();
             }
             first.get_or_insert(now);
-            let (begun, marked) = objectives.get_or_insert((record.objective, record.objective));
+            begun.get_or_insert(now);
+            let (at_first, marked) = objectives.get_or_insert((record.objective, record.objective));
             // Far from the optimum a measure may say little while the objective falls.
-            let least =
-                (LITTLE * (*begun - record.objective).abs()).max(VISIBLE * record.objective.abs());
+            let least = (LITTLE * (*at_first - record.objective).abs())
+                .max(VISIBLE * record.objective.abs());
             let gained = *marked - record.objective > least;
             if gained {
                 *marked = record.objective;
@@ -168,8 +194,10 @@ impl Observer for Watch<'_> {
                 self.stalled = true;
             }
         }
-        let Progress { first, mark, .. } = self.progress;
-        self.slow |= self.trial.is_some_and(|trial| trial.has_failed(record.outer, first, mark.0));
+        let fall = self.progress.fall();
+        self.slow |= self
+            .trial
+            .is_some_and(|trial| trial.has_failed(self.inner, record.outer, record.calls, fall));
         self.flow()
     }
 
