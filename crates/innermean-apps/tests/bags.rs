@@ -11,7 +11,12 @@ const ROWS: [f64; 7] = [-1.0, 0.5, 0.25, 1.0, 2.0, -0.5, 0.75];
 
 fn labels(values: &[f64]) -> GroupLabels {
     let groups = names(&["a", "b", "c"][..values.len()]);
-    GroupLabels { names: names(&["share"]), groups, values: values.to_vec() }
+    GroupLabels {
+        names: names(&["share"]),
+        groups,
+        values: values.to_vec(),
+        ..GroupLabels::default()
+    }
 }
 
 #[test]

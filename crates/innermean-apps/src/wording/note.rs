@@ -80,6 +80,15 @@ pub enum Note {
         /// Their rows.
         rows: usize,
     },
+    /// Groups whose labels have the weight 0.
+    HeldOutGroups {
+        /// How many.
+        groups: usize,
+        /// One of them.
+        example: String,
+    },
+    /// Rows of no group.
+    NoGroup(usize),
     /// Labels of groups that have no rows.
     WithoutRows {
         /// How many.
@@ -240,6 +249,16 @@ impl fmt::Display for Note {
                 f,
                 "Groups without a label: {}, such as '{example}'. Their {} rows take no part in the fit; `predictions` has them too.",
                 grouped(*groups as u64),
+                grouped(*rows as u64)
+            ),
+            Note::HeldOutGroups { groups, example } => write!(
+                f,
+                "Labels of weight 0 are held out: {}, such as that of '{example}'. They take no part in the fit and are scored apart.",
+                grouped(*groups as u64)
+            ),
+            Note::NoGroup(rows) => write!(
+                f,
+                "Rows of no group and without a label of their own: {}; they take no part in the fit, and `predictions` has them too.",
                 grouped(*rows as u64)
             ),
             Note::WithoutRows { groups, example } => write!(

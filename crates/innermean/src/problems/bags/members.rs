@@ -73,6 +73,12 @@ impl Groups {
         if self.totals.is_empty() { self.size(i) as f64 } else { self.totals[i] }
     }
 
+    /// The smallest share that a row has in the mean of group i.
+    pub fn least_share(&self, i: usize) -> f64 {
+        let own = self.factors.get(self.range(i)).unwrap_or_default();
+        own.iter().copied().fold(1.0, f64::min) / self.size(i) as f64
+    }
+
     /// The row at place r.
     #[inline(always)]
     pub(super) fn row_at(&self, r: usize) -> usize {
