@@ -135,6 +135,8 @@ pub struct BagTask {
     names: Vec<String>,
 }
 
+/// Of the objective: a smaller rise is none.
+const FLAT: f64 = 1e-6;
 /// Groups that are named because they are fitted badly.
 const WORST: usize = 3;
 
@@ -313,7 +315,9 @@ impl Task for BagTask {
             held_out_rows,
             fitted_rows,
             averages: averages::of(data, &predictions),
-            warning: penalty.warning_if_separated(separated),
+            warning: penalty
+                .warning_if_separated(separated)
+                .or_else(|| self.is_saturated(&z).then_some(Note::Saturated)),
             predictions,
             fitted,
         })
@@ -346,6 +350,19 @@ impl BagTask {
             any.then(|| fit::of_rows(self.settings.link, rows, labels, predictions, weight))
         });
         [0; 3].map(|_| kinds.next().flatten())
+    }
+
+    /// Whether twice the coefficients have no larger loss of probabilities, and no penalty holds them:
+    /// nearly all predictions are then 0 or 1.
+    fn is_saturated(&self, z: &[f64]) -> bool {
+        let link = self.settings.link;
+        if !self.settings.penalty.is_zero() || !link.is_of_proportions() {
+            return false;
+        }
+        let twice: Vec<f64> = z.iter().map(|z| 2.0 * z).collect();
+        let problem = self.problem();
+        let (here, there) = (problem.objective(z), problem.objective(&twice));
+        z.iter().any(|z| *z != 0.0) && there <= here + FLAT * here.abs()
     }
 
     /// How well labels are predicted that are held out.

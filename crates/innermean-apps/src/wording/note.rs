@@ -66,6 +66,8 @@ pub enum Note {
     },
     /// Every row is on the right side, and no penalty bounds the coefficients.
     Separated,
+    /// Larger coefficients fit as well, and no penalty bounds them.
+    Saturated,
     /// Fewer labels than coefficients, and no ridge.
     FewerLabels {
         /// How many coefficients there are.
@@ -151,6 +153,21 @@ pub enum Note {
     ConstantFeatures(Vec<String>),
     /// The search for a start was interrupted.
     SearchCutShort,
+}
+
+impl Note {
+    /// Whether it makes an answer doubtful: no finite coefficients, or many, may be best.
+    pub fn is_warning(&self) -> bool {
+        matches!(
+            self,
+            Note::Undetermined(_)
+                | Note::FewerRows { .. }
+                | Note::FewerLabels { .. }
+                | Note::Separated
+                | Note::Saturated
+                | Note::NoRisk { .. }
+        )
+    }
 }
 
 /// Names that are listed before the rest is counted.
@@ -240,6 +257,9 @@ impl fmt::Display for Note {
             Note::Separated => f.write_str(
                 "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
                  the loss is still smaller. Give `l2`.",
+            ),
+            Note::Saturated => f.write_str(
+                "With coefficients twice as large the loss is no larger: nothing holds them, and those shown are where the run stopped. Give `l2`.",
             ),
             Note::FewerLabels { coefficients } => write!(
                 f,

@@ -52,7 +52,7 @@ pub(crate) struct ColumnFlags {
 
     /// Let every group count as much as it has rows, or as their weights sum to [default: all groups
     /// count the same]
-    #[arg(long)]
+    #[arg(long, requires = "file")]
     pub(super) by_size: bool,
 
     /// A column of ROWS with labels of single rows that are fitted beside those of groups: a row

@@ -198,6 +198,10 @@ impl Application for BagsApplication<'_> {
         Ok(Answer { warning, found, cross_validation: self.validated })
     }
 
+    fn warning<'a>(&self, answer: &'a Answer<'_>) -> Option<&'a str> {
+        answer.warning.as_deref()
+    }
+
     fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
         let asked = self.inference.as_ref();
         asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
@@ -254,9 +258,6 @@ impl Application for BagsApplication<'_> {
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.formula()),
         );
-        if let Some(warning) = &answer.warning {
-            facts.line("warning", warning);
-        }
     }
 
     fn model(&self, solution: &Solution) -> Option<ModelKind> {
