@@ -12,6 +12,7 @@
 //!     names: vec!["share".to_owned()],
 //!     groups: groups.names.clone(),
 //!     values: vec![0.2, 0.7],
+//!     ..GroupLabels::default()
 //! };
 //! let mut settings = BagSettings::default();
 //! settings.penalty.l2 = 1e-3;
@@ -25,16 +26,25 @@
 
 use crate::wording::named;
 
+mod averages;
 mod data;
+mod error;
 mod fit;
 mod inference;
+mod labels;
+mod members;
 mod model;
 mod task;
+mod texts;
 
-pub use data::{BagData, BagsError, GroupLabels};
+pub use averages::{Average, Averages};
+pub use data::BagData;
+pub use error::BagsError;
 pub use fit::{GroupFit, RowScores, WorstGroup, most_probable, predicted_columns};
+pub use labels::{GroupLabels, LabelWeights};
+pub use members::Memberships;
 pub(crate) use model::row_predictions;
-pub use task::{BagAnswer, BagProblem, BagSettings, BagTask};
+pub use task::{BagAnswer, BagProblem, BagSettings, BagTask, HeldOutGroups};
 
 named! {
     /// What a row's score becomes.

@@ -3,6 +3,7 @@
 pub(crate) mod application;
 pub(crate) mod checkpoint;
 pub(crate) mod deadline;
+pub(crate) mod digits;
 pub(crate) mod interrupt;
 pub(crate) mod plan;
 pub(crate) mod start;

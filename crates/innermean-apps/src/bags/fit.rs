@@ -1,4 +1,6 @@
 //! How well a model fits: its groups and, where their labels are known, its rows.
+//!
+//! Groups count by the weights of their labels and rows by their own, as they do in the fit.
 
 use innermean::elementary::Elementary;
 use innermean_data::OutColumn;
@@ -53,18 +55,24 @@ fn cross(q: f64, u: f64) -> f64 {
     if q == 0.0 { 0.0 } else { -q * u.natural_log() }
 }
 
-/// Labels and fitted averages of all groups; `sizes` are the groups' rows.
+/// Labels and fitted averages of groups: `totals` are the groups' rows or the sums of their
+/// weights, `weights` what the labels count, empty if all count the same.
 pub(super) fn of_groups(
     link: BagLink,
     loss: BagLoss,
     labels: &[f64],
     fitted: &[f64],
-    sizes: &[f64],
+    totals: &[f64],
+    weights: &[f64],
 ) -> GroupFit {
-    let groups = sizes.len() as f64;
-    let ell = labels.len() / sizes.len();
+    let ell = labels.len() / totals.len();
+    let weight = |k: usize| if weights.is_empty() { 1.0 } else { weights[k / ell] };
+    let all = (0..labels.len()).map(weight).sum::<f64>();
+    let mean_of = |term: &dyn Fn(usize) -> f64| {
+        (0..labels.len()).map(|k| weight(k) * term(k)).sum::<f64>() / all
+    };
     let error = |k: usize| {
-        let size = if link == BagLink::Exp { sizes[k / ell] } else { 1.0 };
+        let size = if link == BagLink::Exp { totals[k / ell] } else { 1.0 };
         (size * fitted[k] - labels[k]).abs()
     };
     let entropy = |u: &dyn Fn(usize) -> f64| {
@@ -72,14 +80,14 @@ pub(super) fn of_groups(
             let rest = if ell == 1 { cross(1.0 - labels[k], 1.0 - u(k)) } else { 0.0 };
             cross(labels[k], u(k)) + rest
         };
-        (0..labels.len()).map(term).sum::<f64>() / groups
+        ell as f64 * mean_of(&term)
     };
     let probabilities = matches!(link, BagLink::Logistic | BagLink::Softmax);
-    let mean = labels.iter().sum::<f64>() / labels.len() as f64;
-    let total: f64 = labels.iter().map(|label| (label - mean).powi(2)).sum();
-    let left: f64 = labels.iter().zip(fitted).map(|(label, fitted)| (label - fitted).powi(2)).sum();
+    let mean = mean_of(&|k| labels[k]);
+    let total = mean_of(&|k| (labels[k] - mean).powi(2));
+    let left = mean_of(&|k| (labels[k] - fitted[k]).powi(2));
     GroupFit {
-        mean_absolute_error: (0..labels.len()).map(error).sum::<f64>() / labels.len() as f64,
+        mean_absolute_error: mean_of(&error),
         log_loss: probabilities.then(|| entropy(&|k| fitted[k])),
         log_loss_floor: probabilities.then(|| entropy(&|k| labels[k])),
         r_squared: (loss == BagLoss::Square && total > 0.0).then(|| 1.0 - left / total),
@@ -88,12 +96,13 @@ pub(super) fn of_groups(
 
 /// Whether every row is certain to lie strictly on its group's side: all labels are 0 or 1, and the
 /// average of each class that should be 1 so near to it that no row of the group can be at 1/2 or
-/// below. Then larger coefficients lower a loss of probabilities, for ever.
-pub(super) fn separated(link: BagLink, labels: &[f64], fitted: &[f64], sizes: &[f64]) -> bool {
-    let ell = labels.len() / sizes.len();
+/// below. `least` is the smallest share of a row in each group. Then larger coefficients lower a
+/// loss of probabilities, for ever.
+pub(super) fn separated(link: BagLink, labels: &[f64], fitted: &[f64], least: &[f64]) -> bool {
+    let ell = labels.len() / least.len();
     let sided = |k: usize| {
-        // Of m rows, one that misses by 1/2 makes their average miss by 1/(2m).
-        let near = 0.5 / sizes[k / ell];
+        // A row of the share s that misses by 1/2 makes the average miss by s/2.
+        let near = 0.5 * least[k / ell];
         (labels[k] == 1.0 && 1.0 - fitted[k] < near) || (labels[k] == 0.0 && fitted[k] < near)
     };
     matches!(link, BagLink::Logistic | BagLink::Softmax) && (0..labels.len()).all(sided)
@@ -121,41 +130,39 @@ pub(super) fn worst(
     all
 }
 
-/// Scores of predictions against the true labels of the rows.
-pub(super) fn of_rows(link: BagLink, labels: &[f64], predictions: &[f64]) -> RowScores {
+/// Scores of the predictions of some rows against their true labels; NaN is none.
+pub(super) fn of_rows(
+    link: BagLink,
+    rows: &[usize],
+    labels: &[f64],
+    predictions: &[f64],
+    weight: impl Fn(usize) -> f64,
+) -> RowScores {
     let ell = predictions.len() / labels.len();
-    let scored = labels.iter().zip(predictions.chunks_exact(ell)).filter(|(y, _)| !y.is_nan());
-    let (labels, predictions): (Vec<f64>, Vec<&[f64]>) = scored.unzip();
-    let (labels, predictions) = (&labels[..], &predictions.concat()[..]);
-    let rows = labels.len();
-    if rows == 0 {
-        return RowScores { rows, accuracy: None, auc: None, mean_absolute_error: None };
+    let rows: Vec<usize> = rows.iter().copied().filter(|&row| !labels[row].is_nan()).collect();
+    let of = |row: usize| &predictions[row * ell..(row + 1) * ell];
+    let all: f64 = rows.iter().map(|&row| weight(row)).sum();
+    let count = rows.len();
+    if rows.is_empty() || all == 0.0 {
+        return RowScores { rows: count, accuracy: None, auc: None, mean_absolute_error: None };
     }
-    let share = |right: usize| right as f64 / rows as f64;
+    let mean = |term: &dyn Fn(usize) -> f64| {
+        rows.iter().map(|&row| weight(row) * term(row)).sum::<f64>() / all
+    };
     let (mut accuracy, mut auc, mut error) = (None, None, None);
     match link {
         BagLink::Logistic => {
-            let right = labels
-                .iter()
-                .zip(predictions)
-                .filter(|(y, p)| (**p >= 0.5) == (**y == 1.0))
-                .count();
-            accuracy = Some(share(right));
-            auc = area_under_curve(labels, predictions);
+            accuracy = Some(mean(&|row| f64::from((of(row)[0] >= 0.5) == (labels[row] == 1.0))));
+            auc = area_under_curve(rows.iter().map(|&row| (of(row)[0], labels[row], weight(row))));
         }
         BagLink::Softmax => {
-            let right = labels
-                .iter()
-                .zip(predictions.chunks_exact(ell))
-                .filter(|(y, p)| most_probable(p) == **y as usize);
-            accuracy = Some(share(right.count()));
+            accuracy = Some(mean(&|row| f64::from(most_probable(of(row)) == labels[row] as usize)));
         }
         BagLink::Identity | BagLink::Exp => {
-            let sum: f64 = labels.iter().zip(predictions).map(|(y, p)| (y - p).abs()).sum();
-            error = Some(sum / rows as f64);
+            error = Some(mean(&|row| (labels[row] - of(row)[0]).abs()));
         }
     }
-    RowScores { rows, accuracy, auc, mean_absolute_error: error }
+    RowScores { rows: count, accuracy, auc, mean_absolute_error: error }
 }
 
 /// The class of the largest probability.
@@ -189,27 +196,23 @@ pub fn predicted_columns(
     columns
 }
 
-/// The area under the ROC curve by ranks (Mann and Whitney), ties counting half.
-fn area_under_curve(labels: &[f64], scores: &[f64]) -> Option<f64> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-    let positive = labels.iter().filter(|y| **y == 1.0).count() as f64;
-    let negative = labels.len() as f64 - positive;
-    if positive == 0.0 || negative == 0.0 {
-        return None;
+/// The area under the ROC curve of `(score, label, weight)`: the share of pairs of a positive and a
+/// negative row in which the positive one has the higher score (Mann and Whitney), ties counting
+/// half.
+fn area_under_curve(rows: impl Iterator<Item = (f64, f64, f64)>) -> Option<f64> {
+    let mut rows: Vec<(f64, f64, f64)> = rows.collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let weight = |rows: &[(f64, f64, f64)], positive: bool| -> f64 {
+        rows.iter().filter(|row| (row.1 == 1.0) == positive).map(|row| row.2).sum()
+    };
+    let pairs = weight(&rows, true) * weight(&rows, false);
+    let (mut won, mut below) = (0.0, 0.0);
+    for ties in rows.chunk_by(|a, b| a.0 == b.0) {
+        let (positive, negative) = (weight(ties, true), weight(ties, false));
+        won += positive * (below + 0.5 * negative);
+        below += negative;
     }
-    let (mut ranks, mut first) = (0.0, 0);
-    while first < order.len() {
-        let mut end = first;
-        while end < order.len() && scores[order[end]] == scores[order[first]] {
-            end += 1;
-        }
-        // Ranks from 1; ties share their mean.
-        let rank = (first + 1 + end) as f64 / 2.0;
-        ranks += rank * order[first..end].iter().filter(|&&r| labels[r] == 1.0).count() as f64;
-        first = end;
-    }
-    Some((ranks - positive * (positive + 1.0) / 2.0) / (positive * negative))
+    (pairs > 0.0).then(|| won / pairs)
 }
 
 #[cfg(test)]
@@ -218,24 +221,30 @@ mod tests {
 
     #[test]
     fn the_area_counts_pairs() {
-        assert_eq!(area_under_curve(&[0.0, 1.0, 0.0, 1.0], &[0.1, 0.9, 0.2, 0.8]), Some(1.0));
-        assert_eq!(area_under_curve(&[0.0, 1.0, 0.0, 1.0], &[0.1, 0.15, 0.2, 0.8]), Some(0.75));
-        assert_eq!(area_under_curve(&[0.0, 1.0], &[0.5, 0.5]), Some(0.5));
-        assert_eq!(area_under_curve(&[1.0, 1.0], &[0.1, 0.2]), None);
+        let area = |labels: &[f64], scores: &[f64]| {
+            area_under_curve(scores.iter().zip(labels).map(|(&score, &label)| (score, label, 1.0)))
+        };
+        assert_eq!(area(&[0.0, 1.0, 0.0, 1.0], &[0.1, 0.9, 0.2, 0.8]), Some(1.0));
+        assert_eq!(area(&[0.0, 1.0, 0.0, 1.0], &[0.1, 0.15, 0.2, 0.8]), Some(0.75));
+        assert_eq!(area(&[0.0, 1.0], &[0.5, 0.5]), Some(0.5));
+        assert_eq!(area(&[1.0, 1.0], &[0.1, 0.2]), None);
+        // A row of weight 2 is two rows.
+        let weighted = [(0.1, 1.0, 2.0), (0.2, 0.0, 3.0), (0.3, 1.0, 1.0)];
+        assert_eq!(area_under_curve(weighted.into_iter()), Some(1.0 / 3.0));
     }
 
     #[test]
     fn groups_are_separated_if_no_row_can_lie_on_the_other_side() {
         let of = |labels: &[f64], fitted: &[f64]| {
-            separated(BagLink::Logistic, labels, fitted, &vec![2.0; labels.len()])
+            separated(BagLink::Logistic, labels, fitted, &vec![0.5; labels.len()])
         };
         assert!(of(&[1.0, 0.0], &[0.76, 0.24]));
         // Rows of 1 and 0.5 have the average 0.75.
         assert!(!of(&[1.0, 0.0], &[0.75, 0.24]));
         assert!(!of(&[0.9, 0.0], &[0.99, 0.01]));
         let (labels, fitted) = ([0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.1, 0.8, 0.1, 0.0, 0.1, 0.9]);
-        assert!(separated(BagLink::Softmax, &labels, &fitted, &[2.0, 1.0]));
-        assert!(!separated(BagLink::Softmax, &labels, &fitted, &[3.0, 1.0]));
+        assert!(separated(BagLink::Softmax, &labels, &fitted, &[0.5, 1.0]));
+        assert!(!separated(BagLink::Softmax, &labels, &fitted, &[1.0 / 3.0, 1.0]));
         assert!(!separated(BagLink::Exp, &[1.0, 0.0], &[1.0, 0.0], &[1.0, 1.0]));
     }
 
@@ -247,11 +256,17 @@ mod tests {
             &[0.0, 0.5],
             &[0.5, 0.5],
             &[3.0, 1.0],
+            &[],
         );
         assert!((fit.mean_absolute_error - 0.25).abs() < 1e-15);
         assert!((fit.log_loss.expect("one") - 2f64.ln()).abs() < 1e-15);
         assert!((fit.log_loss_floor.expect("one") - 0.5 * 2f64.ln()).abs() < 1e-15);
-        let fit = of_groups(BagLink::Exp, BagLoss::Poisson, &[6.0, 2.0], &[1.0, 1.0], &[3.0, 1.0]);
+        let (labels, fitted) = ([6.0, 2.0], [1.0, 1.0]);
+        let of = |weights: &[f64]| {
+            of_groups(BagLink::Exp, BagLoss::Poisson, &labels, &fitted, &[3.0, 1.0], weights)
+        };
+        let fit = of(&[]);
+        assert!((of(&[3.0, 1.0]).mean_absolute_error - 2.5).abs() < 1e-15);
         assert!((fit.mean_absolute_error - 2.0).abs() < 1e-15);
         assert_eq!(worst(&[6.0, 2.0], &[1.0, 1.0], &[3.0, 1.0], true, 1), [(0, 0)]);
         assert_eq!(most_probable(&[0.2, 0.5, 0.3]), 1);

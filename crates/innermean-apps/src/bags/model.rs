@@ -2,7 +2,7 @@
 
 use innermean::{
     Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Poisson, SoftmaxBags,
-    Square,
+    Square, Weighted,
 };
 
 use super::{BagData, BagLink, BagLoss};
@@ -23,24 +23,12 @@ impl Model {
         loss: BagLoss,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
-        let width = data.feature_names.len();
-        let whole = data.labelled == data.group_names.len();
-        let groups = if whole {
-            Groups::gather(width, features, &data.groups, data.labelled, intercept)?.0
-        } else {
-            let kept: Vec<usize> = (0..data.groups.len())
-                .filter(|&r| (data.groups[r] as usize) < data.labelled)
-                .collect();
-            let rows: Vec<f64> =
-                kept.iter().flat_map(|&r| &features[r * width..(r + 1) * width]).copied().collect();
-            let codes: Vec<u32> = kept.iter().map(|&r| data.groups[r]).collect();
-            Groups::gather(width, &rows, &codes, data.labelled, intercept)?.0
-        };
+        let groups = gathered(data, features, intercept)?;
         let Some(link) = scalar(link) else {
             return Ok(Model::Softmax(SoftmaxBags::new(groups, data.label_names.len())?));
         };
         Ok(Model::Scalar(match loss {
-            BagLoss::Square => Bags::with_targets(groups, link, data.labels.clone())?,
+            BagLoss::Square => Bags::with_targets(groups, link, data.labels().to_vec())?,
             _ => Bags::new(groups, link),
         }))
     }
@@ -51,23 +39,25 @@ impl Model {
         data: &BagData,
         loss: BagLoss,
     ) -> Result<Box<dyn Merit>, InvalidSetting> {
-        Ok(match (self, loss) {
+        let totals = self.totals();
+        let labels = data.labels().to_vec();
+        let weights = data.group_weights(&totals);
+        match (self, loss) {
             (Model::Softmax(_), _) => {
-                Box::new(NegativeLog::new(data.label_names.len(), data.labels.clone())?)
+                weighted(NegativeLog::new(data.label_names.len(), labels)?, weights)
             }
-            (_, BagLoss::Square) => Box::new(Square::new(1.0)?),
-            (_, BagLoss::CrossEntropy) => Box::new(Bernoulli::new(data.labels.clone())?),
+            (_, BagLoss::Square) => weighted(Square::new(1.0)?, weights),
+            (_, BagLoss::CrossEntropy) => weighted(Bernoulli::new(labels)?, weights),
             (_, BagLoss::Poisson) => {
-                let sizes = self.sizes();
-                let scale = sizes.len() as f64 / sizes.iter().sum::<f64>();
-                Box::new(Poisson::new(data.labels.clone(), sizes, scale)?)
+                let scale = totals.len() as f64 / totals.iter().sum::<f64>();
+                weighted(Poisson::new(labels, totals, scale)?, weights)
             }
-        })
+        }
     }
 
-    /// The rows of each group.
-    pub(super) fn sizes(&self) -> Vec<f64> {
-        (0..self.groups().count()).map(|i| self.groups().size(i) as f64).collect()
+    /// The rows of each group, or the sum of their weights.
+    pub(super) fn totals(&self) -> Vec<f64> {
+        (0..self.groups().count()).map(|i| self.groups().total(i)).collect()
     }
 
     pub(super) fn groups(&self) -> &Groups {
@@ -125,12 +115,15 @@ impl Model {
     /// No coefficients, and the intercepts that predict the mean of the labels; of counts, that of
     /// all rows.
     pub(super) fn start(&self, data: &BagData) -> Vec<f64> {
-        let ell = data.label_names.len();
-        let count = data.labels.len() as f64 / ell as f64;
-        let mean = |c: usize| data.labels.iter().skip(c).step_by(ell).sum::<f64>() / count;
+        let (ell, labels, totals) = (data.label_names.len(), data.labels(), self.totals());
+        let weights = data.group_weights(&totals).unwrap_or_else(|| vec![1.0; totals.len()]);
+        let mean = |c: usize| {
+            let own = labels.iter().skip(c).step_by(ell).zip(&weights);
+            own.map(|(label, weight)| label * weight).sum::<f64>() / totals.len() as f64
+        };
         match self {
             Model::Scalar(bags) if bags.link() == Link::Exp => {
-                bags.start(data.labels.iter().sum::<f64>() / bags.groups().rows() as f64)
+                bags.start(labels.iter().sum::<f64>() / totals.iter().sum::<f64>())
             }
             Model::Scalar(bags) => bags.start(mean(0)),
             Model::Softmax(bags) => bags.start(&(0..ell).map(mean).collect::<Vec<_>>()),
@@ -144,7 +137,7 @@ impl Model {
         f.means(theta, &mut fitted);
         if loss == BagLoss::Square {
             // f has the labels taken off.
-            fitted.iter_mut().zip(&data.labels).for_each(|(fitted, label)| *fitted += label);
+            fitted.iter_mut().zip(data.labels()).for_each(|(fitted, label)| *fitted += label);
         }
         fitted
     }
@@ -159,6 +152,66 @@ impl Model {
         let (groups, ell) = (self.groups(), self.inner().ell());
         let (width, intercept) = (groups.width(), groups.has_intercept());
         row_predictions(link, ell, width, intercept, features.to_vec(), theta)
+    }
+}
+
+/// A merit, with the weights of its terms if they differ.
+fn weighted(
+    merit: impl Merit + 'static,
+    weights: Option<Vec<f64>>,
+) -> Result<Box<dyn Merit>, InvalidSetting> {
+    Ok(match weights {
+        None => Box::new(merit),
+        Some(weights) => Box::new(Weighted::new(merit, weights)?),
+    })
+}
+
+/// The groups that are fitted, with the weights of their rows. Rows lie group after group; one that
+/// belongs to several lies with those of its first.
+fn gathered(data: &BagData, features: &[f64], intercept: bool) -> Result<Groups, InvalidSetting> {
+    let (width, labelled) = (data.feature_names.len(), data.labelled);
+    // The fitted groups of the rows that take part.
+    let (rows, memberships): (Vec<usize>, Vec<Vec<u32>>) = (0..data.members.rows())
+        .filter(|&row| data.is_fitted(row))
+        .map(|row| {
+            let own = data.members.of(row).iter().copied();
+            (row, own.filter(|group| (*group as usize) < labelled).collect())
+        })
+        .unzip();
+    let features_of = |row: usize| &features[row * width..(row + 1) * width];
+    if memberships.iter().all(|own| own.len() == 1) {
+        let codes: Vec<u32> = memberships.iter().map(|own| own[0]).collect();
+        let (groups, order) = if rows.len() == data.members.rows() {
+            Groups::gather(width, features, &codes, labelled, intercept)?
+        } else {
+            let kept: Vec<f64> = rows.iter().flat_map(|&row| features_of(row)).copied().collect();
+            Groups::gather(width, &kept, &codes, labelled, intercept)?
+        };
+        let Some(weights) = &data.row_weights else { return Ok(groups) };
+        let weights: Vec<f64> = order.iter().map(|&k| weights[rows[k]]).collect();
+        return groups.with_weights(&weights);
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&k| memberships[k][0]);
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); labelled];
+    for (place, &k) in order.iter().enumerate() {
+        memberships[k].iter().for_each(|&group| members[group as usize].push(place as u32));
+    }
+    let starts = members.iter().scan(0, |end, own| {
+        *end += own.len();
+        Some(*end)
+    });
+    let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    let kept: Vec<f64> = order.iter().flat_map(|&k| features_of(rows[k])).copied().collect();
+    let members = members.concat();
+    let weights: Option<Vec<f64>> = data
+        .row_weights
+        .as_ref()
+        .map(|weights| members.iter().map(|&place| weights[rows[order[place as usize]]]).collect());
+    let groups = Groups::of_members(width, kept, members, starts, intercept)?;
+    match weights {
+        None => Ok(groups),
+        Some(weights) => groups.with_weights(&weights),
     }
 }
 

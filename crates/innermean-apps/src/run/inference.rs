@@ -162,7 +162,7 @@ impl InferenceSettings {
     }
 
     /// The parameter that a refusal is about.
-    fn parameter(&self) -> &'static str {
+    pub fn parameter(&self) -> &'static str {
         if self.standard_errors.is_some() { "standard_errors" } else { "bootstrap" }
     }
 

@@ -52,35 +52,41 @@ impl Validation {
 /// The score of groups that were held out, whose rows are predicted so.
 fn of_fold(link: BagLink, data: &BagData, predictions: &[f64], score: Score) -> f64 {
     let ell = data.label_names().len();
-    let (mut sums, mut sizes) = (vec![0.0; data.labels().len()], vec![0.0; data.labelled()]);
-    for (&group, row) in data.groups().iter().zip(predictions.chunks_exact(ell)) {
-        sizes[group as usize] += 1.0;
-        let own = &mut sums[group as usize * ell..(group as usize + 1) * ell];
-        own.iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
+    let (mut sums, mut totals) = (vec![0.0; data.labels().len()], vec![0.0; data.labelled()]);
+    for (row, p) in predictions.chunks_exact(ell).enumerate() {
+        let weight = data.row_weight(row);
+        for &group in data.members().of(row) {
+            totals[group as usize] += weight;
+            let own = &mut sums[group as usize * ell..(group as usize + 1) * ell];
+            own.iter_mut().zip(p).for_each(|(sum, p)| *sum += weight * p);
+        }
     }
-    let mean = |k: usize| sums[k] / sizes[k / ell];
+    let weights = data.group_weights(&totals);
+    let weight = |k: usize| weights.as_ref().map_or(1.0, |weights| weights[k / ell]);
+    let mean = |k: usize| sums[k] / totals[k / ell];
     let error = |k: usize| {
-        let size = if link == BagLink::Exp { sizes[k / ell] } else { 1.0 };
+        let size = if link == BagLink::Exp { totals[k / ell] } else { 1.0 };
         size * mean(k) - data.labels()[k]
     };
     let cross = |q: f64, u: f64| if q == 0.0 { 0.0 } else { -q * u.natural_log() };
-    let numbers = 0..data.labels().len();
+    let sum_of =
+        |term: &dyn Fn(usize) -> f64| -> f64 { (0..sums.len()).map(|k| weight(k) * term(k)).sum() };
     match score {
-        Score::AbsoluteError => numbers.map(|k| error(k).abs()).sum::<f64>() / sums.len() as f64,
+        Score::AbsoluteError => sum_of(&|k| error(k).abs()) / sums.len() as f64,
         Score::LogLoss => {
             let term = |k: usize| {
                 let (q, u) = (data.labels()[k], mean(k));
                 cross(q, u) + if ell == 1 { cross(1.0 - q, 1.0 - u) } else { 0.0 }
             };
-            numbers.map(term).sum::<f64>() / sizes.len() as f64
+            sum_of(&term) / totals.len() as f64
         }
         Score::Deviance => {
             let term = |k: usize| {
                 let (y, mu) = (data.labels()[k], sums[k]);
                 mu - y + if y == 0.0 { 0.0 } else { y * (y / mu).natural_log() }
             };
-            numbers.map(term).sum::<f64>() / sizes.iter().sum::<f64>()
+            sum_of(&term) / totals.iter().sum::<f64>()
         }
-        _ => numbers.map(|k| error(k).powi(2)).sum::<f64>() / sums.len() as f64,
+        _ => sum_of(&|k| error(k).powi(2)) / sums.len() as f64,
     }
 }

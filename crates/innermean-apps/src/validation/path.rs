@@ -97,7 +97,7 @@ impl Path {
         features: &[f64],
         settings: &BagSettings,
     ) -> Result<Vec<Penalty>, Error> {
-        let (n, d) = (data.groups().len(), data.feature_names().len());
+        let (n, d) = (data.members().rows(), data.feature_names().len());
         let largest = match self.of {
             PathOf::L2 => STRONGEST_RIDGE * Rows::Dense(features.to_vec()).largest_variance(n, d),
             PathOf::L1 => {

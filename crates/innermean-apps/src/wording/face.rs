@@ -14,6 +14,7 @@ pub trait Face {
 pub const PARAMETERS: &[&str] = &[
     "auto_reset",
     "bootstrap",
+    "by_size",
     "class_weights",
     "cluster",
     "columns",

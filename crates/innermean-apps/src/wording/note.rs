@@ -66,6 +66,8 @@ pub enum Note {
     },
     /// Every row is on the right side, and no penalty bounds the coefficients.
     Separated,
+    /// Larger coefficients fit as well, and no penalty bounds them.
+    Saturated,
     /// Fewer labels than coefficients, and no ridge.
     FewerLabels {
         /// How many coefficients there are.
@@ -80,6 +82,15 @@ pub enum Note {
         /// Their rows.
         rows: usize,
     },
+    /// Groups whose labels have the weight 0.
+    HeldOutGroups {
+        /// How many.
+        groups: usize,
+        /// One of them.
+        example: String,
+    },
+    /// Rows of no group.
+    NoGroup(usize),
     /// Labels of groups that have no rows.
     WithoutRows {
         /// How many.
@@ -142,6 +153,21 @@ pub enum Note {
     ConstantFeatures(Vec<String>),
     /// The search for a start was interrupted.
     SearchCutShort,
+}
+
+impl Note {
+    /// Whether it makes an answer doubtful: no finite coefficients, or many, may be best.
+    pub fn is_warning(&self) -> bool {
+        matches!(
+            self,
+            Note::Undetermined(_)
+                | Note::FewerRows { .. }
+                | Note::FewerLabels { .. }
+                | Note::Separated
+                | Note::Saturated
+                | Note::NoRisk { .. }
+        )
+    }
 }
 
 /// Names that are listed before the rest is counted.
@@ -232,6 +258,9 @@ impl fmt::Display for Note {
                 "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
                  the loss is still smaller. Give `l2`.",
             ),
+            Note::Saturated => f.write_str(
+                "With coefficients twice as large the loss is no larger: nothing holds them, and those shown are where the run stopped. Give `l2`.",
+            ),
             Note::FewerLabels { coefficients } => write!(
                 f,
                 "There are fewer labels than coefficients ({coefficients}), so that many fits are equally good: give `l2`, or fewer `columns`."
@@ -240,6 +269,16 @@ impl fmt::Display for Note {
                 f,
                 "Groups without a label: {}, such as '{example}'. Their {} rows take no part in the fit; `predictions` has them too.",
                 grouped(*groups as u64),
+                grouped(*rows as u64)
+            ),
+            Note::HeldOutGroups { groups, example } => write!(
+                f,
+                "Labels of weight 0 are held out: {}, such as that of '{example}'. They take no part in the fit and are scored apart.",
+                grouped(*groups as u64)
+            ),
+            Note::NoGroup(rows) => write!(
+                f,
+                "Rows of no group and without a label of their own: {}; they take no part in the fit, and `predictions` has them too.",
                 grouped(*rows as u64)
             ),
             Note::WithoutRows { groups, example } => write!(

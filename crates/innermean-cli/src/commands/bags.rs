@@ -8,8 +8,9 @@ use innermean::Status;
 use innermean_apps::bags::{BagLink, BagLoss, BagSettings, BagTask};
 use innermean_apps::validation::Validation;
 
+use self::columns::ColumnFlags;
 use self::report::BagsApplication;
-use self::table::{ColumnFlags, Read};
+use self::table::Read;
 use crate::flags::inference::{Asked, InferenceFlags};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
@@ -22,6 +23,9 @@ use crate::output::validation::Validated;
 use crate::run::application::{Request, solve};
 use crate::run::validation::validate;
 
+mod columns;
+mod generate;
+mod labels;
 mod report;
 mod table;
 
@@ -130,8 +134,13 @@ phi compares the average prediction of a group with its label:
   exp       label: sum of the counts of the rows  phi(u) = half the deviance of that sum from (rows of the group) u, over the \
 mean size of groups
 
-Every group counts the same, but with exp, where every row does. g is an l1 norm and a ridge on the coefficients. Columns of \
-very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they are.";
+Rows with weights (--weight) have a weighted mean. Every group counts the same, but with exp, where every row does; --by-size, --label-weight \
+and --label-variance change that. A row may belong to several groups (--group a,b), or have a label of its own (--single-label). g is an l1 norm and a ridge on the coefficients. Columns of \
+very different size, or far from zero, are brought to one scale for the run; coefficients, penalties and objective are those of the columns as they are.
+
+Not of this form: bags that are positive if any of their rows is (multiple-instance learning), where the loss looks at the largest prediction of a group and \
+not at its average; and random effects, where a group has an intercept of its own that is integrated out (a column for each group with --l2 is a ridge on fixed effects, \
+which is not the same).";
 
 const START: &str = "\
 Where to begin: auto (no coefficients, and the intercept that predicts the mean of the labels), zeros, uniform (each coordinate \
@@ -141,6 +150,7 @@ const AFTER_HELP: &str = "\
 Examples:
   innermean bags                      # generated groups
   innermean bags voters.csv --group precinct --labels results.csv --label share
+  innermean bags cells.csv --group precinct --weight persons --labels results.csv --by-size --average-by district
   innermean bags rows.csv --group bag --label proportion --predictions rows-predicted.csv
   innermean bags visits.csv --group clinic --labels cases.csv --link exp --l2 0.001 --json
 
@@ -210,7 +220,10 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         validated = Some(found);
     }
     let Read { data, features, origin, .. } = read;
-    let keeps_rows = predictions.predictions.is_some() || data.has_row_labels();
+    if inference.is_on() {
+        data.refuse_overlap(inference.parameter())?;
+    }
+    let keeps_rows = predictions.predictions.is_some() || data.needs_predictions();
     let task = BagTask::new(data, features, &settings)?;
     let task = if keeps_rows { task } else { task.without_rows() };
     let inference = Asked::new(inference, None, &task, solver)?;

@@ -52,6 +52,10 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
 
+    /// A column with the weight of each row in the means of --group, such as a number of persons
+    #[arg(long, value_name = "COLUMN", requires = "group")]
+    weight: Option<String>,
+
     /// The column of states, for the values of states by name
     #[arg(long, value_name = "COLUMN", default_value = "state")]
     state_column: String,

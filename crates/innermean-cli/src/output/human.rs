@@ -35,11 +35,12 @@ impl Facts {
         self.0.push((visible(label).into_owned(), visible(text).into_owned()));
     }
 
-    /// The lines that every run has.
-    pub(crate) fn run(&mut self, plan: &Plan, solution: &Solution) {
+    /// The lines that every run has; an answer is doubtful that has a warning above it.
+    pub(crate) fn run(&mut self, plan: &Plan, solution: &Solution, is_doubtful: bool) {
         let Solution { status, calls, .. } = *solution;
         // With its colours, which `line` would take away.
-        self.0.push(("status".to_owned(), painted(status) + &optimality(plan, solution)));
+        let status_line = painted(solution, is_doubtful) + &optimality(plan, solution);
+        self.0.push(("status".to_owned(), status_line));
         // Where no more digits can be proven there is nothing to advise.
         if status != Status::Solved || !solution.certificate.is_rounding {
             self.line("", &plan.advice(status));
@@ -113,10 +114,20 @@ impl Facts {
     }
 }
 
+/// The status in a few words, which say no more than is known: 'solved' is for what is proven.
+pub(crate) fn outcome(solution: &Solution, is_doubtful: bool) -> &'static str {
+    match (solution.status, solution.certificate.measure) {
+        (Status::Solved, _) if is_doubtful => "tolerance reached, with a warning above",
+        (Status::Solved, Measure::Stationarity) => "stationary point reached",
+        (status, _) => status.title(),
+    }
+}
+
 /// In colour where standard output is a terminal and `NO_COLOR` is not set.
-fn painted(status: Status) -> String {
-    let title = style(status.title()).bold();
-    let painted = match status {
+fn painted(solution: &Solution, is_doubtful: bool) -> String {
+    let title = style(outcome(solution, is_doubtful)).bold();
+    let painted = match solution.status {
+        _ if is_doubtful => title.yellow(),
         Status::Solved | Status::TargetReached => title.green(),
         Status::Diverged | Status::Unbounded | Status::Failed => title.red(),
         _ => title.yellow(),

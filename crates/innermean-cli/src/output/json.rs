@@ -21,6 +21,8 @@ pub(crate) struct Facts<'a, A, S> {
     answer: &'a A,
     /// How sure it is, where that was asked for.
     pub(crate) inference: Option<&'a Inference>,
+    /// What makes it doubtful.
+    pub(crate) warnings: &'a [String],
     source: Source<'a>,
     notes: &'a [String],
     settings: S,
@@ -44,6 +46,7 @@ impl<'a, A, S> Facts<'a, A, S> {
             names: application.coordinates(),
             answer,
             inference: None,
+            warnings: &[],
             source: application.source(),
             notes,
             settings,
@@ -75,6 +78,9 @@ struct Document<'a, A, S> {
     answer: &'a A,
     #[serde(skip_serializing_if = "Option::is_none")]
     inference: Option<&'a Inference>,
+    /// What makes the answer doubtful.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     source: &'a str,
     generated: bool,
     notes: &'a [String],
@@ -178,6 +184,7 @@ pub(crate) fn document<A: Serialize, S: Serialize>(
         falls_along: solution.endless.as_deref(),
         answer: facts.answer,
         inference: facts.inference,
+        warnings: facts.warnings,
         source: facts.source.text,
         generated: facts.source.generated,
         notes: facts.notes,

@@ -37,6 +37,8 @@ pub(crate) struct NamedNumbers<'a> {
     pub(crate) heading: Heading,
     pub(crate) names: &'a [String],
     pub(crate) numbers: &'a [f64],
+    /// By how much the least known of them may be off: no more decimals are shown than are right.
+    pub(crate) error: f64,
     /// An interval for each, or none for all.
     pub(crate) intervals: &'a [[f64; 2]],
 }
@@ -44,12 +46,12 @@ pub(crate) struct NamedNumbers<'a> {
 impl NamedNumbers<'_> {
     /// As a table, with bars that show their size.
     pub(crate) fn text(&self, width: usize) -> String {
-        table(self.heading, self.names, self.numbers, width)
+        table(self.heading, self.names, self.numbers, self.error, width)
     }
 }
 
 /// The table; of very many numbers, the largest, and of many zeros, how many there are.
-fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> String {
+fn table(heading: Heading, names: &[String], theta: &[f64], error: f64, width: usize) -> String {
     let zeros = theta.iter().filter(|x| **x == 0.0).count();
     let zeros = if zeros >= MANY_ZEROS && zeros < theta.len() { zeros } else { 0 };
     let mut shown: Vec<usize> =
@@ -58,7 +60,7 @@ fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> Str
         shown.sort_by(|&a, &b| theta[b].abs().total_cmp(&theta[a].abs()));
         shown.truncate(MOST_ROWS);
     }
-    let numbers = Numbers::for_all(theta);
+    let numbers = Numbers::for_all(theta, error);
     let widest = |texts: &mut dyn Iterator<Item = String>| {
         texts.map(|text| console::measure_text_width(&text)).max().unwrap_or(0)
     };
@@ -99,20 +101,25 @@ fn table(heading: Heading, names: &[String], theta: &[f64], width: usize) -> Str
 /// The same decimals for all, so that the points stand below each other.
 pub(crate) enum Numbers {
     Decimals(usize),
-    Exponent,
+    Exponent(usize),
 }
 
 impl Numbers {
-    pub(crate) fn for_all(theta: &[f64]) -> Self {
+    /// Five digits of the largest; fewer if a number may be off by `error`, which is to change the
+    /// last digit shown by a tenth at most.
+    pub(crate) fn for_all(theta: &[f64], error: f64) -> Self {
         let largest = largest(theta);
         if largest == 0.0 {
             return Numbers::Decimals(4);
         }
         let order = largest.log10().floor() as i32;
+        let known = (-(10.0 * error).log10()).floor().clamp(-300.0, 300.0) as i32;
         if (-4..=6).contains(&order) {
-            Numbers::Decimals((4 - order).max(1) as usize)
+            // A digit there is always: of a number that is not known at all, its size.
+            let usual = (4 - order).max(1);
+            Numbers::Decimals(usual.min(known.max(-order)).max(0) as usize)
         } else {
-            Numbers::Exponent
+            Numbers::Exponent(4.min(order.saturating_add(known)).max(0) as usize)
         }
     }
 
@@ -130,7 +137,7 @@ impl Numbers {
                     digits.to_owned()
                 }
             }
-            Numbers::Exponent => format!("{value:.4e}"),
+            Numbers::Exponent(digits) => format!("{value:.digits$e}"),
         }
     }
 }
@@ -194,7 +201,7 @@ mod tests {
     #[test]
     fn bars_grow_to_both_sides_of_one_axis() {
         let theta = [1.0, -0.5, 0.25, 0.0, -1e-9];
-        let text = table(ASSETS, &names(5), &theta, 80);
+        let text = table(ASSETS, &names(5), &theta, 0.0, 80);
         let axes: Vec<usize> =
             text.lines().filter_map(|line| line.chars().position(|c| c == '│')).collect();
         assert_eq!(axes.len(), 5, "{text}");
@@ -207,9 +214,22 @@ mod tests {
         assert!(text.lines().all(|line| console::measure_text_width(line) <= 80), "{text}");
     }
 
+    /// Decimals that an error reaches are left out.
+    #[test]
+    fn unknown_digits_are_not_shown() {
+        let shown = |error: f64| Numbers::for_all(&[1.234_567, -0.5], error).text(1.234_567);
+        assert_eq!(
+            [0.0, 9e-7, 3e-5, 2e-3, 0.3, 50.0].map(shown),
+            ["1.2346", "1.2346", "1.235", "1.2", "1", "1"]
+        );
+        let shown = |error: f64| Numbers::for_all(&[1.234_567e9], error).text(1.234_567e9);
+        assert_eq!([0.0, 1e3, 1e9].map(shown), ["1.2346e9", "1.2346e9", "1e9"]);
+        assert_eq!(Numbers::for_all(&[1234.5], 30.0).text(1234.5), "1234");
+    }
+
     #[test]
     fn without_negative_weights_there_is_no_axis() {
-        let text = table(ASSETS, &names(2), &[0.75, 0.25], 80);
+        let text = table(ASSETS, &names(2), &[0.75, 0.25], 0.0, 80);
         assert!(!text.contains('│'), "{text}");
         assert!(text.contains("sum") && text.contains("1.0000"), "{text}");
     }
@@ -222,7 +242,7 @@ mod tests {
         ];
         for theta in [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [-1.0, -2.0]] {
             for width in [40, 80, 300] {
-                let text = table(ASSETS, &names, &theta, width);
+                let text = table(ASSETS, &names, &theta, 0.0, width);
                 let fits = text.lines().all(|line| console::measure_text_width(line) <= width);
                 assert!(fits, "{theta:?} at {width}:\n{text}");
             }
@@ -233,11 +253,11 @@ mod tests {
     fn of_many_assets_the_largest_are_shown() {
         let mut theta = vec![0.001; 200];
         theta[150] = -3.0;
-        let text = table(ASSETS, &names(200), &theta, 80);
+        let text = table(ASSETS, &names(200), &theta, 0.0, 80);
         assert_eq!(text.lines().count(), 1 + MOST_ROWS + 2);
         assert!(text.lines().nth(1).is_some_and(|line| line.contains("a150")), "{text}");
         assert!(text.contains("150 smaller"), "{text}");
-        let text = table(Heading { sum: false, ..ASSETS }, &names(200), &theta, 80);
+        let text = table(Heading { sum: false, ..ASSETS }, &names(200), &theta, 0.0, 80);
         assert_eq!(text.lines().count(), 1 + MOST_ROWS + 1);
     }
 
@@ -245,9 +265,9 @@ mod tests {
     fn many_zeros_share_a_row() {
         let mut theta = vec![0.0; 9];
         (theta[2], theta[7]) = (0.75, 0.25);
-        let text = table(ASSETS, &names(9), &theta, 80);
+        let text = table(ASSETS, &names(9), &theta, 0.0, 80);
         assert_eq!(text.lines().count(), 1 + 2 + 2, "{text}");
         assert!(text.contains("7 others") && !text.contains("a3"), "{text}");
-        assert_eq!(table(ASSETS, &names(9), &[0.0; 9], 80).lines().count(), 1 + 9 + 1);
+        assert_eq!(table(ASSETS, &names(9), &[0.0; 9], 0.0, 80).lines().count(), 1 + 9 + 1);
     }
 }

@@ -13,13 +13,13 @@ const MOST_ROWS: usize = 5000;
 
 /// Bars, and a table of all that can be opened where there are too many.
 pub(super) fn html(part: &NamedNumbers<'_>) -> String {
-    let NamedNumbers { heading, names, numbers, intervals } = *part;
+    let NamedNumbers { heading, names, numbers, error, intervals } = *part;
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     let many = numbers.len() > MOST_BARS;
     if many {
         order.sort_by(|&a, &b| numbers[b].abs().total_cmp(&numbers[a].abs()));
     }
-    let format = Numbers::for_all(numbers);
+    let format = Numbers::for_all(numbers, error);
     let ends = || intervals.iter().take(numbers.len()).flatten();
     let finite = || numbers.iter().chain(ends()).copied().filter(|number| number.is_finite());
     let (above, below) = (finite().fold(0.0, f64::max), -finite().fold(0.0, f64::min));
@@ -114,6 +114,7 @@ mod tests {
             heading: HEADING,
             names: &names,
             numbers: &numbers,
+            error: 0.0,
             intervals: &[],
         });
         assert_eq!(page.matches("class=\"name\"").count(), MOST_BARS);
@@ -137,6 +138,7 @@ mod tests {
                 heading: HEADING,
                 names: &names,
                 numbers: &numbers,
+                error: 0.0,
                 intervals: &[],
             });
             for part in page.split("left:").skip(1) {

@@ -7,7 +7,7 @@ use innermean::{Certificate, Inner, Measure, Objective, Solution, Status};
 use serde_json::Value;
 
 use super::{Convergence, Kind, Report, Verdict};
-use crate::output::human::{Facts, grouped};
+use crate::output::human::{Facts, grouped, outcome};
 use crate::output::json::Settings;
 use crate::output::named_numbers::{Heading, NamedNumbers};
 use crate::run::application::{Application, Page, Part};
@@ -28,7 +28,13 @@ pub(crate) fn report<'a, A: Application>(
         let heading = Heading { name: "coordinate", number: "weight", sum: false };
         let names = application.coordinates();
         let numbers = &solution.theta;
-        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals: &[] }));
+        answer.push(Part::Numbers(NamedNumbers {
+            heading,
+            names,
+            numbers,
+            error: 0.0,
+            intervals: &[],
+        }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
     let settings = settings.as_object().into_iter().flatten();
@@ -40,7 +46,7 @@ pub(crate) fn report<'a, A: Application>(
     Ok(Report {
         title: application.title(),
         source: application.source().text.to_owned(),
-        verdict: Some(verdict(plan, solution)),
+        verdict: Some(verdict(plan, solution, &page.warnings)),
         answer,
         facts: facts(&page.facts),
         convergence: Convergence::of_run(
@@ -103,10 +109,12 @@ pub(crate) fn data(
     data
 }
 
-/// How it ended, what is proven, and what to do.
-fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
+/// How it ended, what makes it doubtful, what is proven, and what to do.
+fn verdict(plan: &Plan, solution: &Solution, warnings: &[String]) -> Verdict {
     let Certificate { measure, gap, relative, is_rounding, reason, .. } = solution.certificate;
+    let is_doubtful = !warnings.is_empty();
     let kind = match solution.status {
+        status if status.is_solved() && is_doubtful => Kind::Limited,
         status if status.is_solved() => Kind::Good,
         Status::Diverged | Status::Unbounded | Status::StartNotFinite | Status::Failed => Kind::Bad,
         _ => Kind::Limited,
@@ -133,8 +141,13 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     };
     Verdict {
         kind,
-        status: solution.status.title().to_owned(),
-        text: format!("{proven} {}", plan.advice(solution.status)),
+        status: outcome(solution, is_doubtful).replace(", with a warning above", ""),
+        text: warnings
+            .iter()
+            .cloned()
+            .chain([proven, plan.advice(solution.status)])
+            .collect::<Vec<_>>()
+            .join(" "),
     }
 }
 

@@ -37,6 +37,7 @@ use crate::report::run::report;
 use crate::run::checkpoint::clerk::{CheckpointFile, Keeping};
 use crate::run::checkpoint::{Note, Resumed};
 use crate::run::deadline;
+use crate::run::digits::{self, Known};
 use crate::run::plan::Plan;
 
 /// A command's words about its problem and its answer.
@@ -96,6 +97,15 @@ pub(crate) trait Application {
     /// The word for the independent observations, where there are no clusters.
     const UNITS: &'static str = "rows";
 
+    /// Whether coordinates of theta are printed, whose digits should all be known.
+    const PRINTS_THETA: bool = true;
+
+    /// What makes the answer doubtful, in a whole sentence that stands above it.
+    fn warning<'a>(&self, answer: &'a Self::Answer<'_>) -> Option<&'a str> {
+        let _ = answer;
+        None
+    }
+
     /// How the problem was set up.
     fn settings(&self) -> Self::Settings<'_>;
 
@@ -141,6 +151,11 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Page<'a> {
     pub(crate) parts: Vec<Part<'a>>,
     pub(crate) facts: Facts,
+    /// What is known of the digits of theta.
+    pub(crate) known: Known,
+    /// What makes the answer doubtful, in whole sentences.
+    pub(crate) warnings: Vec<String>,
+    theta: &'a [f64],
     /// Whether the second part has the numbers of the first, with more beside them.
     has_estimates: bool,
 }
@@ -155,7 +170,9 @@ pub(crate) enum Part<'a> {
 impl<'a> Page<'a> {
     /// One more table of numbers with names.
     pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
-        self.parts.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals: &[] }));
+        let error = self.known.error_of(numbers, self.theta);
+        let part = NamedNumbers { heading, names, numbers, error, intervals: &[] };
+        self.parts.push(Part::Numbers(part));
     }
 
     /// Standard errors and intervals of the numbers, which then need no table of their own on a
@@ -183,7 +200,12 @@ impl<'a> Page<'a> {
                 Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
                 Part::Table(grid) => grid.text() + "\n",
             });
-        parts.collect::<String>() + &self.facts.text()
+        let warnings = self.warnings.iter().map(|text| human::paragraph("warning:", text));
+        let mut above = warnings.collect::<String>();
+        if !above.is_empty() {
+            above.push('\n');
+        }
+        above + &parts.collect::<String>() + &self.facts.text()
     }
 }
 
@@ -315,16 +337,29 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     plan.pool().install(|| plan.keeping.check(problem))?;
 
     let mut notes = application.notes();
-    notes.extend(task.undetermined().map(spelled));
+    let undetermined = task.undetermined();
+    let doubts: Vec<String> = task
+        .notes()
+        .iter()
+        .chain(&undetermined)
+        .filter(|note| note.is_warning())
+        .map(spelled)
+        .collect();
+    notes.extend(undetermined.map(spelled));
     if solver.start.file().is_some() && start != plan.run.start {
         notes.push(spelled(Remark::StartMoved));
     }
     if !output.json {
         // Before the run: what is to be known while one waits.
-        stdout::print(&head(application, &notes))?;
+        stdout::print(&head(application, &notes, &doubts))?;
     }
     let mut solution = plan.run(problem)?;
-    task.restate(solver.stop.tolerance, &mut solution);
+    let known = if A::PRINTS_THETA {
+        digits::settle(task, &plan, solver.stop.tolerance, &mut solution)
+    } else {
+        task.restate(solver.stop.tolerance, &mut solution);
+        Known::default()
+    };
     let answer = application.answer(task.answer(&solution)?, &solution)?;
     let inference = application.inference(&solution, plan.pool())?;
     // Whichever of the outputs cannot be written, the others are.
@@ -334,12 +369,15 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     let modelled = model.map_or(Ok(()), |file| {
         file.write(application.model(&solution), &solution, plan.run.info.name)
     });
-    let mut page = Page::default();
+    let mut page = Page { known, theta: &solution.theta, ..Page::default() };
+    let warnings = application.warning(&answer).map(str::to_owned);
+    page.warnings = warnings.into_iter().chain(page.known.warning.clone()).collect();
     application.describe(&answer, &solution, &mut page);
     if let Some(found) = &inference {
         page.estimates(application.coordinates(), found, &solution.theta, A::UNITS);
     }
-    page.facts.run(&plan, &solution);
+    let warnings: Vec<String> = page.warnings.iter().chain(&doubts).cloned().collect();
+    page.facts.run(&plan, &solution, !warnings.is_empty());
     if let Some(direction) = &solution.endless {
         page.facts.line("falls along", &human::direction(application.coordinates(), direction));
     }
@@ -347,10 +385,12 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
         let mut facts =
             json::Facts::of(application, problem, &answer, application.settings(), &notes);
         facts.inference = inference.as_ref();
+        facts.warnings = &warnings;
         json::document(&plan, &solution, &facts)?
     } else {
         page.text()
     };
+    page.warnings = warnings;
     let pictured = if pictures.is_empty() {
         Ok(())
     } else {
@@ -373,13 +413,14 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
 }
 
 /// What is known before the run.
-fn head<A: Application>(application: &A, notes: &[String]) -> String {
+fn head<A: Application>(application: &A, notes: &[String], doubts: &[String]) -> String {
     let Source { text, generated, asked } = application.source();
     let source =
         if generated && !asked { format!("{text} (no FILE was given)") } else { text.to_owned() };
     let mut head = format!("{}\n{}\n", visible(&application.title()), visible(&source));
     for note in notes {
-        head.push_str(&human::paragraph("note:", note));
+        let label = if doubts.contains(note) { "warning:" } else { "note:" };
+        head.push_str(&human::paragraph(label, note));
     }
     head + "\n"
 }

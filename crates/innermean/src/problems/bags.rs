@@ -20,6 +20,11 @@
 //! pass over the data is a stream of tiles of rows, each with its products, its links and its sums
 //! in the nearest cache. Threads share rows, not groups: a group of a million rows is cut into
 //! segments.
+//!
+//! Rows may have weights ([`Groups::with_weights`]): the mean of a group is then the weighted one.
+//! With `c_ij = n_Yi omega_ij / sum_k omega_ik` it is the plain mean of `c_ij link(...)`, so that f
+//! is scaled row by row and every method, pass and certificate holds as it is. A row may belong to
+//! several groups ([`Groups::of_members`]), without being copied.
 
 use std::ops::Range;
 
@@ -29,6 +34,7 @@ use crate::model::numbers::Numbers;
 use crate::model::setting::InvalidSetting;
 
 mod link;
+mod members;
 mod order;
 mod scalar;
 mod softmax;
@@ -43,13 +49,19 @@ pub struct Groups {
     /// Features of a row.
     width: usize,
     rows: Numbers,
-    /// Group i has the rows `starts[i]..starts[i + 1]`.
+    /// Where the rows of the groups lie among all rows; empty where row k is that of place k.
+    members: Vec<u32>,
+    /// Group i has the places `starts[i]..starts[i + 1]`, each of which is a row.
     starts: Vec<usize>,
+    /// `c_ij` of every place; empty where all are 1.
+    factors: Vec<f64>,
+    /// The sum of the weights of every group; empty without weights.
+    totals: Vec<f64>,
     intercept: bool,
     segments: Vec<Segment>,
     /// Of segments, with about equally many rows.
     blocks: Blocks,
-    /// `max |(y_ij, 1)|`, the 1 where there is an intercept.
+    /// `max |(y_ij, 1)|`, the 1 where there is an intercept, times the largest `c_ij`.
     longest: f64,
     /// Whether a block of consecutive rows of a group is as good as a random sample of them.
     in_random_order: bool,
@@ -80,8 +92,8 @@ const PIECES: usize = 64;
 const WORTH_BLOCKS: usize = 2 * PIECES;
 
 impl Groups {
-    /// Takes rows of `width` features, as a vector or memory that is shared; group i has those from `starts[i]` to `starts[i + 1]`, so
-    /// that there is one start more than there are groups.
+    /// Takes rows of `width` features, as a vector or memory that is shared; group i has those from
+    /// `starts[i]` to `starts[i + 1]`, so that there is one start more than there are groups.
     ///
     /// # Errors
     /// Unless there are whole rows of one feature or more, all finite, and the starts rise from 0
@@ -92,7 +104,17 @@ impl Groups {
         starts: Vec<usize>,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
-        let rows = rows.into();
+        Self::of_places(width, rows.into(), Vec::new(), starts, intercept)
+    }
+
+    /// [`Groups::new`], with the row of each place where there are `members`.
+    fn of_places(
+        width: usize,
+        rows: Numbers,
+        members: Vec<u32>,
+        starts: Vec<usize>,
+        intercept: bool,
+    ) -> Result<Self, InvalidSetting> {
         if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
             return Err(InvalidSetting::new(
                 "rows",
@@ -100,7 +122,8 @@ impl Groups {
                 "at least one whole row of at least one number",
             ));
         }
-        let count = rows.len() / width;
+        let all = rows.len() / width;
+        let count = if members.is_empty() { all } else { members.len() };
         if starts.first() != Some(&0) || starts.last() != Some(&count) {
             let given = format!("{:?} to {:?}", starts.first(), starts.last());
             return Err(InvalidSetting::new("starts", given, format!("numbers from 0 to {count}")));
@@ -115,7 +138,7 @@ impl Groups {
         }
         // The square of the longest row, infinite if a number is not finite (or so large that its
         // square is not).
-        let squares = Blocks::new(count, width).max(
+        let squares = Blocks::new(all, width).max(
             || (),
             #[inline(always)]
             |(), r| {
@@ -138,9 +161,22 @@ impl Groups {
         }
         let blocks = Blocks::balanced(segments.len(), 0, |s| segments[s].rows.len() * width);
         let longest = (squares + f64::from(u8::from(intercept))).sqrt();
-        let in_random_order =
-            count >= WORTH_BLOCKS * (starts.len() - 1) && order::is_random(width, &rows, &starts);
-        Ok(Groups { width, rows, starts, intercept, segments, blocks, longest, in_random_order })
+        let in_random_order = members.is_empty()
+            && count >= WORTH_BLOCKS * (starts.len() - 1)
+            && order::is_random(width, &rows, &starts);
+        Ok(Groups {
+            width,
+            rows,
+            members,
+            starts,
+            factors: Vec::new(),
+            totals: Vec::new(),
+            intercept,
+            segments,
+            blocks,
+            longest,
+            in_random_order,
+        })
     }
 
     /// Rows in any order, with the number of the group of each: sorts them by group. Comes back
@@ -201,7 +237,7 @@ impl Groups {
         self.starts.len() - 1
     }
 
-    /// The number of rows.
+    /// The number of rows of all groups together: one that belongs to two counts twice.
     pub fn rows(&self) -> usize {
         self.starts[self.count()]
     }
@@ -216,7 +252,7 @@ impl Groups {
         self.intercept
     }
 
-    /// The rows of group i.
+    /// The places of the rows of group i.
     #[inline(always)]
     pub fn range(&self, i: usize) -> Range<usize> {
         self.starts[i]..self.starts[i + 1]
@@ -248,9 +284,10 @@ impl Groups {
         }
     }
 
-    /// The features of row r.
+    /// The features of the row at place r.
     #[inline(always)]
     pub fn row(&self, r: usize) -> &[f64] {
+        let r = self.row_at(r);
         &self.rows[r * self.width..(r + 1) * self.width]
     }
 
@@ -259,14 +296,18 @@ impl Groups {
         self.width + usize::from(self.intercept)
     }
 
-    /// Runs `work(rows, number of rows)` for tiles of the rows in `range`, of at most `most` rows.
+    /// Runs `work(rows, their places)` for tiles of the rows at the places in `range`, of at most
+    /// `most` rows. The rows of a tile lie one after the other: those of groups that overlap may
+    /// come in tiles of a single row.
     #[inline(always)]
-    fn tiles(&self, range: Range<usize>, most: usize, mut work: impl FnMut(&[f64], usize)) {
+    fn tiles(&self, range: Range<usize>, most: usize, mut work: impl FnMut(&[f64], Range<usize>)) {
         let tile = (TILE_NUMBERS / self.width).clamp(8, TILE).min(most);
         let mut first = range.start;
         while first < range.end {
-            let end = (first + tile).min(range.end);
-            work(&self.rows[first * self.width..end * self.width], end - first);
+            let end = self.end_of_run(first, (first + tile).min(range.end));
+            let row = self.row_at(first);
+            let rows = &self.rows[row * self.width..(row + end - first) * self.width];
+            work(rows, first..end);
             first = end;
         }
     }

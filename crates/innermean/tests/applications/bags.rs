@@ -125,9 +125,164 @@ fn passes_are_what_their_pairs_say() {
     }
 }
 
+/// [`ragged`] with weights that differ by a factor of twenty.
+fn weighted(intercept: bool) -> Groups {
+    let groups = ragged(intercept);
+    let weights: Vec<f64> = (0..groups.rows()).map(|r| 0.5 + (r * 7 % 19) as f64 / 2.0).collect();
+    groups.with_weights(&weights).expect("a weight for each")
+}
+
+/// Groups that share rows: each has its own, every third row of the next and, at the end, all rows.
+fn overlapping(intercept: bool) -> Groups {
+    let data = generated(RowLabels::Binary, 12, (1, 60), 6);
+    let rows = data.groups.len();
+    let mut members: Vec<u32> = Vec::new();
+    let mut starts = vec![0];
+    for group in 0..12 {
+        let own = |r: &u32| data.groups[*r as usize] == group;
+        let next = |r: &u32| data.groups[*r as usize] == group + 1 && r.is_multiple_of(3);
+        members.extend((0..rows as u32).filter(|r| own(r) || next(r)));
+        starts.push(members.len());
+    }
+    members.extend(0..rows as u32);
+    starts.push(members.len());
+    Groups::of_members(5, data.rows, members, starts, intercept).expect("members")
+}
+
+#[test]
+fn passes_of_weighted_and_overlapping_groups_are_what_their_pairs_say() {
+    for intercept in [true, false] {
+        for (groups, count) in [(weighted(intercept), 42), (overlapping(intercept), 13)] {
+            for link in [Link::Identity, Link::Logistic, Link::Exp] {
+                let targets = (0..count).map(f64::from).collect();
+                let what = format!("{link:?}, {count} groups");
+                check_f(&Bags::new(groups.clone(), link), &what);
+                let with = Bags::with_targets(groups.clone(), link, targets).expect("targets");
+                check_f(&with, &what);
+            }
+            check_f(&SoftmaxBags::new(groups, 3).expect("three classes"), "softmax");
+        }
+    }
+}
+
+/// Averages, gradients and solutions of two forms of the same groups.
+fn assert_same(a: &dyn Inner, b: &dyn Inner, merit: &dyn Merit, what: &str) {
+    let (d, values) = (a.d(), a.n_x() * a.ell());
+    let of = |f: &dyn Inner, theta: &[f64]| {
+        let (mut bar, mut u) = (vec![0.0; values], vec![0.0; d]);
+        let w: Vec<f64> = (0..values).map(|k| (k % 5) as f64 - 1.7).collect();
+        f.snapshot(theta, &w, &mut bar, &mut u);
+        bar.extend(u);
+        bar
+    };
+    let theta = theta(d, 1);
+    assert_close(&of(a, &theta), &of(b, &theta), 1e-13, what);
+    let regularizer = Ridge::from_weight(1e-2).expect("a weight");
+    let solved = |inner: &dyn Inner| {
+        let problem = Objective { inner, merit, regularizer: &regularizer };
+        solve(problem, "newton", &vec![0.0; d], 1e-14)
+    };
+    let (a, b) = (solved(a), solved(b));
+    assert!((a.objective - b.objective).abs() <= 1e-12 * b.objective.abs(), "{what}");
+    assert_close(&a.theta, &b.theta, 1e-12, what);
+}
+
+/// Every link with its merit, on two forms of the same groups.
+fn assert_same_groups(a: &Groups, b: &Groups, what: &str) {
+    let n = a.count();
+    let shares: Vec<f64> = (0..n).map(|i| 0.1 + (i * 5 % 9) as f64 / 11.0).collect();
+    let square = Square::new(1.0).expect("1");
+    let bernoulli = Bernoulli::new(shares.clone()).expect("proportions");
+    for (link, merit) in [(Link::Logistic, &bernoulli as &dyn Merit), (Link::Identity, &square)] {
+        let [a, b] = [a, b].map(|groups| match link {
+            Link::Logistic => Bags::new(groups.clone(), link),
+            _ => Bags::with_targets(groups.clone(), link, shares.clone()).expect("targets"),
+        });
+        assert_same(&a, &b, merit, &format!("{what}, {link:?}"));
+    }
+    let totals: Vec<f64> = (0..n).map(|i| a.total(i)).collect();
+    assert_eq!(totals, (0..n).map(|i| b.total(i)).collect::<Vec<_>>(), "{what}");
+    let counts = shares.iter().zip(&totals).map(|(q, n)| (q * n).round()).collect();
+    let poisson = Poisson::new(counts, totals, 1.0).expect("counts");
+    let [x, y] = [a, b].map(|groups| Bags::new(groups.clone(), Link::Exp));
+    assert_same(&x, &y, &poisson, &format!("{what}, exp"));
+    let classes = shares.iter().flat_map(|q| [*q, 0.5 * (1.0 - q), 0.5 * (1.0 - q)]).collect();
+    let log = NegativeLog::new(3, classes).expect("proportions");
+    let [x, y] = [a, b].map(|groups| SoftmaxBags::new(groups.clone(), 3).expect("classes"));
+    assert_same(&x, &y, &log, &format!("{what}, softmax"));
+}
+
+#[test]
+fn whole_weights_are_repeated_rows() {
+    let data = generated(RowLabels::Binary, 30, (1, 12), 11);
+    let times = |r: usize| 1 + r * 5 % 4;
+    let weights: Vec<f64> = (0..data.groups.len()).map(|r| times(r) as f64).collect();
+    let gather =
+        |rows: &[f64], groups: &[u32]| Groups::gather(5, rows, groups, 30, true).expect("groups").0;
+    let weighted = gather(&data.rows, &data.groups).with_weights(&weights).expect("weights");
+    let repeated: Vec<usize> =
+        (0..data.groups.len()).flat_map(|r| std::iter::repeat_n(r, times(r))).collect();
+    let rows: Vec<f64> =
+        repeated.iter().flat_map(|&r| &data.rows[5 * r..5 * r + 5]).copied().collect();
+    let of: Vec<u32> = repeated.iter().map(|&r| data.groups[r]).collect();
+    assert_same_groups(&weighted, &gather(&rows, &of), "repeated");
+    // Only ratios within a group matter, but for the exposure of counts.
+    let thirds: Vec<f64> = weights.iter().map(|w| w / 3.0).collect();
+    let scaled = gather(&data.rows, &data.groups).with_weights(&thirds).expect("weights");
+    let shares = Bernoulli::new(vec![0.3; 30]).expect("proportions");
+    let [a, b] = [scaled, weighted].map(|groups| Bags::new(groups, Link::Logistic));
+    assert_same(&a, &b, &shares, "thirds");
+}
+
+#[test]
+fn overlapping_groups_are_copies_of_their_rows() {
+    let groups = overlapping(true);
+    let rows: Vec<f64> = (0..groups.rows()).flat_map(|r| groups.row(r)).copied().collect();
+    let starts: Vec<usize> =
+        (0..13).map(|i| groups.range(i).start).chain([groups.rows()]).collect();
+    let copies = Groups::new(5, rows, starts, true).expect("groups");
+    assert_same_groups(&groups, &copies, "overlapping");
+    let weights: Vec<f64> = (0..groups.rows()).map(|r| 1.0 + (r % 4) as f64).collect();
+    let [a, b] = [groups, copies].map(|groups| groups.with_weights(&weights).expect("weights"));
+    assert_same_groups(&a, &b, "overlapping and weighted");
+}
+
+#[test]
+fn bad_weights_and_members_are_refused() {
+    let groups = || Groups::new(1, vec![1.0, 2.0, 3.0], vec![0, 1, 3], true).expect("groups");
+    let said = |weights: &[f64]| groups().with_weights(weights).expect_err("refused").to_string();
+    assert!(said(&[1.0]).contains("one for each of 3 rows"));
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(said(&[1.0, bad, 1.0]).contains("weights[1]"), "{bad}");
+    }
+    let members = |members: Vec<u32>| {
+        let starts = vec![0, members.len()];
+        Groups::of_members(1, vec![1.0, 2.0], members, starts, true).expect_err("refused")
+    };
+    assert!(members(vec![0, 2]).to_string().contains("members[1]"));
+}
+
+/// SVRPDA samples rows of a group uniformly and scales them: it finds the weighted optimum.
+#[test]
+fn stochastic_methods_find_the_weighted_optimum() {
+    let data = generated(RowLabels::Binary, 60, (1, 40), 12);
+    let groups = Groups::gather(5, &data.rows, &data.groups, 60, true).expect("groups").0;
+    let weights: Vec<f64> = (0..groups.rows()).map(|r| 1.0 + (r % 6) as f64).collect();
+    let inner = Bags::new(groups.with_weights(&weights).expect("weights"), Link::Logistic);
+    let merit = Bernoulli::new(data.group_labels).expect("proportions");
+    let regularizer = Ridge::from_weight(1e-2).expect("a weight");
+    let problem = Problem { inner, merit, regularizer };
+    let best = solve(&problem, "newton", &[0.0; 6], 1e-12);
+    for name in ["svrpda1", "svrpda2", "lbfgs"] {
+        let found = solve(&problem, name, &[0.0; 6], 1e-7);
+        assert!(found.status.is_solved(), "{name}: {}", found.status);
+        assert_close(&found.theta, &best.theta, 1e-4, name);
+    }
+}
+
 #[test]
 fn passes_do_not_depend_on_the_number_of_threads() {
-    let f = Bags::new(ragged(true), Link::Logistic);
+    let f = Bags::new(weighted(true), Link::Logistic);
     let bits = |threads: usize| {
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");

@@ -1,48 +1,16 @@
-//! Rows and the labels of their groups, from one table or two, or generated.
+//! Rows and the labels of their groups, from one table or two.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail};
-use clap::Args;
-use innermean_apps::bags::{BagData, BagLink, GroupLabels};
-use innermean_apps::{Error, Place};
-use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, GroupOptions, Keys, Missing, RowLabels, generate_groups,
-};
+use innermean_apps::Error;
+use innermean_apps::bags::{BagData, BagLink, Memberships};
+use innermean_data::{Ask, Columns, Frame, Keys};
 
-use super::GeneratorFlags;
-use crate::flags::columns::{FeatureFlags, other_columns};
-use crate::flags::input::{fits_into_memory, limits};
-use crate::flags::spelling::refused_at;
+use super::columns::ColumnFlags;
+use super::labels::Labels;
+use crate::flags::columns::other_columns;
 use crate::output::human::grouped;
-
-/// What the columns are.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Columns")]
-pub(crate) struct ColumnFlags {
-    /// The column with the group of each row, in ROWS and in the table of labels
-    #[arg(long, value_name = "COLUMN", default_value = "group")]
-    group: String,
-
-    /// A table with one line for each group: the group and its label (or its class proportions, a
-    /// column for each class)
-    #[arg(long, value_name = "FILE", requires = "file")]
-    labels: Option<PathBuf>,
-
-    /// The column with the group's label, or several with commas between them for --link softmax:
-    /// of the table of labels [default: all of its columns but the group's] or, without one, of
-    /// ROWS, where it must be the same in all rows of a group [default: label]
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "file")]
-    label: Vec<String>,
-
-    /// A column of ROWS with the true label of each row: 0 or 1, a class, a number. It is used for
-    /// scores alone, never for the fit
-    #[arg(long, value_name = "COLUMN", requires = "file")]
-    row_label: Option<String>,
-
-    #[command(flatten)]
-    features: FeatureFlags,
-}
 
 /// What was read.
 pub(crate) struct Read {
@@ -60,7 +28,7 @@ pub(crate) struct Origin {
     /// What the reader decided, in whole sentences.
     pub(crate) notes: Vec<String>,
     /// The file that the rows come from, for where they stand in it.
-    frame: Option<Frame>,
+    pub(super) frame: Option<Frame>,
     /// Columns of the file that are no features.
     pub(crate) other_columns: Vec<String>,
 }
@@ -77,119 +45,43 @@ impl Origin {
     }
 }
 
-/// Labels as they were read.
-struct Labels {
-    labels: GroupLabels,
-    /// Where each stands, for messages.
-    places: Vec<String>,
-}
-
-impl Labels {
-    /// The names that somebody gave: `c2` in a table that begins with its first row is no name, and
-    /// is another column in every such table.
-    fn names_given(&self) -> Vec<String> {
-        let no_header = self
-            .places
-            .first()
-            .is_some_and(|place| place.ends_with("line 1") || place.ends_with("row 1"));
-        let counted = |name: &str| {
-            name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok())
-        };
-        let names = self.labels.names.iter();
-        names.filter(|name| !(no_header && counted(name))).cloned().collect()
-    }
-
-    /// A refusal with its place in a file.
-    fn refused(&self, rows: &Frame, error: Error) -> anyhow::Error {
-        match error.place() {
-            Some(Place::Row(row)) => refused_at(rows.place(row), &error),
-            Some(Place::Group(group)) => refused_at(&self.places[group], &error),
-            Some(_) => {
-                let place = self.places.first().map_or("", String::as_str);
-                refused_at(place.split(", line").next().unwrap_or(place), &error)
-            }
-            None => error.into(),
-        }
-    }
+/// Where the columns of texts stand among those that were read.
+struct Texts {
+    groups: Vec<Keys>,
+    row_label: Option<Keys>,
+    single_label: Option<Keys>,
+    average_by: Vec<Keys>,
+    folds: Option<Keys>,
 }
 
 impl ColumnFlags {
-    /// The table of labels.
-    pub(crate) fn labels(&self) -> Option<&Path> {
-        self.labels.as_deref()
-    }
-
-    /// Without a file there is nothing that these could name.
-    pub(crate) fn refuse_without_file(&self) -> Result<()> {
-        if self.group != "group" {
-            bail!(
-                "--group {}: there are no columns without ROWS; expected the path of a table before it",
-                self.group
-            );
-        }
-        if let Some(flag) = self.features.given() {
-            bail!(
-                "{flag}: there are no columns without ROWS; expected the path of a table before it"
-            );
-        }
-        Ok(())
-    }
-
     /// Reads the rows and the labels.
     pub(crate) fn read(&self, file: &Path, link: BagLink, folds: Option<&str>) -> Result<Read> {
-        if file == Path::new("-") {
-            bail!(
-                "-: standard input is not read; expected the path of a file, or no ROWS for generated groups"
-            );
-        }
-        let in_rows = self.labels.is_none();
-        let label_columns = if self.label.is_empty() && in_rows {
-            vec!["label".to_owned()]
-        } else {
-            self.label.clone()
-        };
-        if label_columns.len() > 1 && link != BagLink::Softmax {
-            bail!(
-                "--label {}: a group has one label with --link {}; expected one column, or --link softmax",
-                label_columns.join(","),
-                link
-            );
-        }
-        let ask = |name: &String| Ask::required(name.clone());
-        let mut columns = Columns {
-            keys: vec![Ask::required(self.group.clone())],
-            numbers: if in_rows { label_columns.iter().map(ask).collect() } else { Vec::new() },
-            features: self.features.features(&[]),
-        };
-        // Texts whatever they are: a row without one is not scored.
-        columns.keys.extend(self.row_label.as_ref().map(|name| ask(name).or_blank()));
-        columns.keys.extend(folds.map(Ask::required));
+        let label_columns = self.label_columns(file, link)?;
         let of_groups =
             self.labels.as_ref().map(|path| self.read_labels(path, &label_columns)).transpose()?;
         // What stands in the table of labels may stand in the rows too.
-        let aside = of_groups.as_ref().map_or(Vec::new(), Labels::names_given);
+        let mut aside = of_groups.as_ref().map_or(Vec::new(), Labels::names_given);
+        aside.extend(of_groups.as_ref().and_then(|_| self.weight_column().cloned()));
+        let columns = self.columns(of_groups.is_none().then_some(&label_columns), folds);
         let mut frame = self.features.read(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
             bail!(
                 "{}: no column is left for the features; expected at least one beside {}",
                 frame.source,
-                self.group
+                self.group.join(", ")
             );
         }
-        let groups = frame.keys[0].take().unwrap_or_default();
+        let weights = self.weight.as_ref().and_then(|_| frame.numbers.pop().flatten());
+        let texts = self.texts(&mut frame, folds);
         let labels = match of_groups {
             Some(labels) => labels,
-            None => labels_in_rows(&frame, &groups, &label_columns)?,
+            None => self.labels_in_rows(&frame, &texts.groups[0], &label_columns)?,
         };
         let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
-        let folds = folds.and_then(|_| frame.keys.pop().flatten());
-        let row_labels = frame.keys.get(1).and_then(Option::as_ref);
-        let data = BagData::new(names, &groups, labels.labels.clone(), link)
-            .and_then(|data| match row_labels {
-                None => Ok(data),
-                Some(keys) => data.with_row_texts(keys, link),
-            })
+        let data = self
+            .data(names, &texts, &labels, weights, link, &frame)
             .map_err(|error| labels.refused(&frame, error))?;
         let mut source = frame.source.clone();
         if let Some(path) = &self.labels {
@@ -208,134 +100,132 @@ impl ColumnFlags {
         }
         let features = std::mem::take(&mut frame.features);
         let origin = Origin { source, notes, frame: Some(frame), other_columns };
-        Ok(Read { data, features, origin, folds })
+        Ok(Read { data, features, origin, folds: texts.folds })
     }
 
-    /// The table of labels.
-    fn read_labels(&self, path: &Path, label_columns: &[String]) -> Result<Labels> {
-        let features = if label_columns.is_empty() {
-            FeatureColumns::Others { except: Vec::new() }
+    /// The columns of labels, if the flags go together.
+    fn label_columns(&self, file: &Path, link: BagLink) -> Result<Vec<String>> {
+        if file == Path::new("-") {
+            bail!(
+                "-: standard input is not read; expected the path of a file, or no ROWS for generated groups"
+            );
+        }
+        if self.group_separator.as_ref().is_some_and(String::is_empty) {
+            bail!(
+                "--group-separator '': is empty; expected what stands between groups, such as ';'"
+            );
+        }
+        let in_rows = self.labels.is_none();
+        if in_rows && self.may_overlap() {
+            bail!(
+                "--group {}: a row of several groups cannot have the label of each in one column; expected a table of labels by --labels",
+                self.group.join(",")
+            );
+        }
+        if in_rows && self.single_label.is_some() {
+            bail!(
+                "--single-label: the labels of groups stand in the rows too; expected a table of labels by --labels"
+            );
+        }
+        let label_columns = if self.label.is_empty() && in_rows {
+            vec!["label".to_owned()]
         } else {
-            FeatureColumns::Named(label_columns.to_vec())
+            self.label.clone()
         };
-        let columns = Columns {
-            keys: vec![Ask::required(self.group.clone())],
-            numbers: Vec::new(),
-            features,
-        };
-        let frame = limits().read_frame(path, &columns, Missing::Error)?;
-        let Some(Some(keys)) = frame.keys.first() else {
-            bail!("{}: no column of groups", frame.source)
-        };
-        let mut first = vec![None; keys.names.len()];
-        for (row, &code) in keys.codes.iter().enumerate() {
-            if let Some(before) = first[code as usize].replace(row) {
-                bail!(
-                    "{}: group '{}' has a label already, on {}; expected one line for each group",
-                    frame.place(row),
-                    keys.text(row),
-                    line_of(&frame, before)
-                );
-            }
+        if label_columns.len() > 1 && link != BagLink::Softmax {
+            bail!(
+                "--label {}: a group has one label with --link {}; expected one column, or --link softmax",
+                label_columns.join(","),
+                link
+            );
         }
-        let places = (0..frame.rows).map(|row| frame.place(row)).collect();
-        let labels = GroupLabels {
-            groups: keys.names.clone(),
-            names: frame.feature_names,
-            values: frame.features,
-        };
-        Ok(Labels { labels, places })
+        Ok(label_columns)
     }
-}
 
-/// `line 17` of `file, line 17`.
-fn line_of(frame: &Frame, row: usize) -> String {
-    let (unit, number) = frame.line(row);
-    format!("{unit} {number}")
-}
+    /// What is asked of the rows; `labels` are the columns of labels that they have.
+    fn columns(&self, labels: Option<&Vec<String>>, folds: Option<&str>) -> Columns {
+        let ask = |name: &String| Ask::required(name.clone());
+        // Texts whatever they are: a row without one is of no group, is not scored.
+        let blank = |name: &String| ask(name).or_blank();
+        let of_group = |name: &String| {
+            if self.may_overlap() || self.single_label.is_some() { blank(name) } else { ask(name) }
+        };
+        let mut keys: Vec<Ask> = self.group.iter().map(of_group).collect();
+        keys.extend(self.row_label.as_ref().map(blank));
+        keys.extend(self.single_label.as_ref().filter(|_| !self.is_scored_too()).map(blank));
+        // A column may be averaged by whatever else it is.
+        keys.extend(self.average_by.iter().filter(|name| !self.is_group(name)).map(blank));
+        keys.extend(folds.map(Ask::required));
+        let labels =
+            labels.into_iter().flat_map(|labels| labels.iter().chain(self.weight_column()));
+        let numbers = labels.chain(&self.weight).map(ask).collect();
+        Columns { keys, numbers, features: self.features.features(&[]) }
+    }
 
-/// Labels that stand in every row, the same in all rows of a group.
-fn labels_in_rows(frame: &Frame, groups: &Keys, names: &[String]) -> Result<Labels> {
-    let columns: Vec<&Vec<f64>> = frame.numbers.iter().take(names.len()).flatten().collect();
-    let mut first: Vec<Option<usize>> = vec![None; groups.names.len()];
-    let mut values = vec![0.0; names.len() * groups.names.len()];
-    for (row, &group) in groups.codes.iter().enumerate() {
-        let group = group as usize;
-        let own = &mut values[group * names.len()..(group + 1) * names.len()];
-        match first[group] {
-            None => {
-                first[group] = Some(row);
-                own.iter_mut().zip(&columns).for_each(|(own, column)| *own = column[row]);
-            }
-            Some(before) => {
-                if let Some(c) = (0..names.len()).find(|&c| columns[c][row] != own[c]) {
-                    bail!(
-                        "{}: group '{}' has the {} {} here and {} on {}; expected one label for all rows of a group (a label of single \
-                         rows is given by --row-label)",
-                        frame.place(row),
-                        groups.names[group],
-                        names[c],
-                        columns[c][row],
-                        own[c],
-                        line_of(frame, before)
-                    );
-                }
-            }
+    fn is_group(&self, name: &String) -> bool {
+        self.group.contains(name)
+    }
+
+    /// Whether --row-label and --single-label name the same column.
+    fn is_scored_too(&self) -> bool {
+        self.single_label.is_some() && self.single_label == self.row_label
+    }
+
+    /// The columns of texts, out of the frame.
+    fn texts(&self, frame: &mut Frame, folds: Option<&str>) -> Texts {
+        let mut keys = std::mem::take(&mut frame.keys).into_iter().map(Option::unwrap_or_default);
+        let groups: Vec<Keys> = keys.by_ref().take(self.group.len()).collect();
+        let row_label = self.row_label.as_ref().and_then(|_| keys.next());
+        let single_label = match &self.single_label {
+            Some(_) if self.is_scored_too() => row_label.clone(),
+            single => single.as_ref().and_then(|_| keys.next()),
+        };
+        let of_group = |name| self.group.iter().position(|group| group == name);
+        let average_by = self.average_by.iter().filter_map(|name| match of_group(name) {
+            Some(k) => Some(groups[k].clone()),
+            None => keys.next(),
+        });
+        let average_by = average_by.collect();
+        Texts {
+            row_label,
+            single_label,
+            average_by,
+            folds: folds.and_then(|_| keys.next()),
+            groups,
         }
     }
-    let places =
-        first.iter().map(|row| row.map_or(String::new(), |row| frame.place(row))).collect();
-    let labels = GroupLabels { names: names.to_vec(), groups: groups.names.clone(), values };
-    Ok(Labels { labels, places })
-}
 
-impl GeneratorFlags {
-    /// Draws groups; their rows' labels are known too.
-    pub(crate) fn data(&self, link: BagLink) -> Result<Read> {
-        if let Some(classes) = self.classes
-            && link != BagLink::Softmax
-        {
-            bail!("--classes {classes} does nothing with --link {link}; expected --link softmax");
+    /// Rows, groups and labels brought together.
+    fn data(
+        &self,
+        names: Vec<String>,
+        texts: &Texts,
+        labels: &Labels,
+        weights: Option<Vec<f64>>,
+        link: BagLink,
+        frame: &Frame,
+    ) -> Result<BagData, Error> {
+        let given = labels.labels.clone();
+        let mut data = if self.may_overlap() || self.single_label.is_some() {
+            let separator = self.group_separator.as_deref();
+            let (groups, members) = Memberships::of_columns(&texts.groups, separator);
+            BagData::of_members(names, &groups, members, given, link)?
+        } else {
+            BagData::new(names, &texts.groups[0], given, link)?
+        };
+        if let Some(weights) = weights {
+            data = data.weighted(weights)?;
         }
-        let classes = self.classes.unwrap_or(3);
-        let labels = match link {
-            BagLink::Logistic => RowLabels::Binary,
-            BagLink::Softmax => RowLabels::Classes(classes),
-            BagLink::Identity => RowLabels::Real,
-            BagLink::Exp => RowLabels::Counts,
-        };
-        let options = GroupOptions {
-            groups: self.groups.unwrap_or(2000),
-            rows: self.rows.unwrap_or((20, 80)),
-            features: self.features.unwrap_or(30),
-            labels,
-            seed: self.data_seed.unwrap_or(1),
-        };
-        let (lo, hi) = options.rows;
-        let GroupOptions { groups, features, .. } = options;
-        let sizes = format!("--groups {groups}, --rows {lo}..{hi}, --features {features}");
-        fits_into_memory(&sizes, &[groups, hi, features])?;
-        let drawn = generate_groups(&options);
-        let mut keys = Keys { codes: drawn.groups, ..Keys::default() };
-        keys.names = (1..=options.groups).map(|i| format!("g{i}")).collect();
-        let labels = GroupLabels {
-            names: match labels {
-                RowLabels::Classes(classes) => (1..=classes).map(|c| format!("class{c}")).collect(),
-                _ => vec!["label".to_owned()],
-            },
-            groups: keys.names.clone(),
-            values: drawn.group_labels,
-        };
-        let names = (1..=options.features).map(|l| format!("x{l}")).collect();
-        let data = BagData::new(names, &keys, labels, link)?.with_row_labels(drawn.row_labels)?;
-        let source = format!(
-            "generated: {} groups of {lo} to {hi} rows, {} features, seed {}",
-            grouped(options.groups as u64),
-            options.features,
-            options.seed
-        );
-        let (notes, other_columns) = (Vec::new(), Vec::new());
-        let origin = Origin { source, notes, frame: None, other_columns };
-        Ok(Read { data, features: drawn.rows, origin, folds: None })
+        if let Some(keys) = &texts.single_label {
+            let name = |row: usize| {
+                let (unit, number) = frame.line(row);
+                format!("{unit} {number}")
+            };
+            data = data.with_single_texts(keys, self.single_weight, link, name)?;
+        }
+        if let Some(keys) = &texts.row_label {
+            data = data.with_row_texts(keys, link)?;
+        }
+        texts.average_by.iter().cloned().try_fold(data, BagData::averaged_by)
     }
 }

@@ -117,6 +117,10 @@ impl Application for LinearApplication<'_> {
         })
     }
 
+    fn warning<'a>(&self, answer: &'a Answer<'_>) -> Option<&'a str> {
+        answer.warning.as_deref()
+    }
+
     fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
         let asked = self.inference.as_ref();
         asked.map(|asked| asked.infer(self.task, solution, threads)).transpose()
@@ -145,13 +149,14 @@ impl Application for LinearApplication<'_> {
         let names = &self.task.coordinates()[..found.coefficients.len()];
         page.numbers(heading, names, &found.coefficients);
         page.parts.extend(self.validated.map(|validated| Part::Table(validated.grid())));
-        let facts = &mut page.facts;
+        let (facts, known) = (&mut page.facts, &page.known);
+        let first = found.coefficients.len();
         if let Some(intercept) = found.intercept {
-            facts.line("intercept", &significant(intercept, 6));
+            facts.line("intercept", &known.text(intercept, first, 6));
         }
         if !found.intercepts.is_empty() {
-            let of_class = found.class_names.iter().zip(&found.intercepts);
-            let shown = of_class.map(|(name, b)| format!("{name} {}", significant(*b, 6)));
+            let of_class = found.class_names.iter().zip(&found.intercepts).zip(first..);
+            let shown = of_class.map(|((name, b), l)| format!("{name} {}", known.text(*b, l, 6)));
             facts.line("intercepts", &shown.collect::<Vec<_>>().join(", "));
         }
         if self.task.settings().penalty.l1 > 0.0 {
@@ -169,9 +174,6 @@ impl Application for LinearApplication<'_> {
             "objective",
             &format!("{} = {}", significant(solution.objective, 8), self.task.settings().formula()),
         );
-        if let Some(warning) = &answer.warning {
-            facts.line("warning", warning);
-        }
     }
 
     fn model(&self, solution: &Solution) -> Option<ModelKind> {

@@ -36,7 +36,7 @@ impl<'a> Report<'a> {
             ));
         }
         let columns = if let Some(groups) = &read.groups {
-            means(groups, &predicted)
+            means(groups, read.weights.as_deref(), &predicted)
         } else {
             let (unit, places) = read.places();
             let mut columns = vec![(unit.to_owned(), OutColumn::Whole(places))];
@@ -123,8 +123,13 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The mean of each column of numbers for each group, in the order in which they first appear.
-fn means(groups: &Keys, predicted: &[(String, OutColumn)]) -> Vec<(String, OutColumn)> {
+/// The mean of each column of numbers for each group, in the order in which they first appear; of
+/// rows with weights, the weighted one.
+fn means(
+    groups: &Keys,
+    weights: Option<&[f64]>,
+    predicted: &[(String, OutColumn)],
+) -> Vec<(String, OutColumn)> {
     let mut rows = vec![0_u64; groups.names.len()];
     groups.codes.iter().for_each(|&group| rows[group as usize] += 1);
     let name = if groups.name.is_empty() { "group" } else { &groups.name };
@@ -132,11 +137,19 @@ fn means(groups: &Keys, predicted: &[(String, OutColumn)]) -> Vec<(String, OutCo
         (name.to_owned(), OutColumn::Texts(groups.names.clone())),
         ("rows".to_owned(), OutColumn::Whole(rows.clone())),
     ];
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let mut totals = vec![0.0; rows.len()];
+    groups.codes.iter().enumerate().for_each(|(row, &group)| totals[group as usize] += weight(row));
+    if weights.is_some() {
+        columns.push(("weight".to_owned(), OutColumn::Numbers(totals.clone())));
+    }
     for (name, column) in predicted {
         let OutColumn::Numbers(values) = column else { continue };
         let mut sums = vec![0.0; rows.len()];
-        groups.codes.iter().zip(values).for_each(|(&group, value)| sums[group as usize] += value);
-        let means = sums.iter().zip(&rows).map(|(sum, rows)| sum / *rows as f64).collect();
+        for (row, (&group, value)) in groups.codes.iter().zip(values).enumerate() {
+            sums[group as usize] += weight(row) * value;
+        }
+        let means = sums.iter().zip(&totals).map(|(sum, total)| sum / total).collect();
         columns.push((format!("mean {name}"), OutColumn::Numbers(means)));
     }
     columns

@@ -22,6 +22,8 @@ pub(super) struct Read {
     pub(super) notes: Vec<String>,
     pub(super) ids: Option<Keys>,
     pub(super) groups: Option<Keys>,
+    /// What each row counts in the mean of its group.
+    pub(super) weights: Option<Vec<f64>>,
     rows: Rows,
 }
 
@@ -41,7 +43,11 @@ impl Read {
         match format_of(file, flags.format)? {
             Format::Table => Self::table(file, model, flags),
             Format::Libsvm => {
-                let given = [("--id-column", &flags.id_column), ("--group", &flags.group)];
+                let given = [
+                    ("--id-column", &flags.id_column),
+                    ("--group", &flags.group),
+                    ("--weight", &flags.weight),
+                ];
                 if let Some((flag, Some(column))) =
                     given.into_iter().find(|(_, given)| given.is_some())
                 {
@@ -53,19 +59,20 @@ impl Read {
     }
 
     fn table(file: &Path, model: &Model, flags: &ColumnFlags) -> Result<Self> {
-        let ColumnFlags { id_column, group, .. } = flags;
+        let ColumnFlags { id_column, group, weight, .. } = flags;
         // One column may be both.
         let id_is_group = id_column.is_some() && id_column == group;
         let mut keys: Vec<Ask> = Vec::new();
         keys.extend(group.iter().map(Ask::required));
         keys.extend(id_column.iter().filter(|_| !id_is_group).map(Ask::required));
+        let numbers: Vec<Ask> = weight.iter().map(Ask::required).collect();
         let by_rows = Columns {
             keys: keys.clone(),
-            numbers: Vec::new(),
+            numbers: numbers.clone(),
             features: FeatureColumns::Named(model.features().to_vec()),
         };
         keys.push(Ask::required(&flags.state_column));
-        let by_states = Columns { keys, ..Columns::default() };
+        let by_states = Columns { keys, numbers, ..Columns::default() };
         let policy = matches!(model.kind, ModelKind::Policy(_));
         let read = |columns: &Columns| limits().read_frame(file, columns, flags.missing.into());
         let (mut frame, states) = if policy && model.features().is_empty() {
@@ -87,7 +94,18 @@ impl Read {
             Some(_) => found.next().flatten(),
             None => None,
         };
+        let weights = frame.numbers.pop().flatten();
+        if let Some(weights) = &weights
+            && let Some(row) = weights.iter().position(|weight| !(*weight >= 0.0))
+        {
+            bail!(
+                "{}: the weight is {}; expected a number, 0 or above",
+                frame.place(row),
+                weights[row]
+            );
+        }
         let named = [&ids, &groups].into_iter().flatten().map(|keys| keys.name.as_str());
+        let named = named.chain(weight.as_deref());
         let mut known: HashSet<String> = named.map(str::to_lowercase).collect();
         let mut notes = std::mem::take(&mut frame.notes);
         if frame.dropped.rows > 0 {
@@ -112,7 +130,7 @@ impl Read {
         let extra: Vec<String> = frame.columns.iter().filter(is_extra).cloned().collect();
         let (source, ignore) = (frame.source.clone(), flags.ignore_extra || states);
         refuse_extra(&source, model, extra, ignore, &mut notes)?;
-        Ok(Read { source, notes, ids, groups, rows })
+        Ok(Read { source, notes, ids, groups, weights, rows })
     }
 
     fn sparse(file: &Path, model: &Model, ignore: bool) -> Result<Self> {
@@ -133,7 +151,8 @@ impl Read {
         let mut notes = std::mem::take(&mut table.notes);
         refuse_extra(&table.source, model, extra, ignore, &mut notes)?;
         let source = table.source.clone();
-        Ok(Read { source, notes, ids: None, groups: None, rows: Rows::Sparse(Box::new(table)) })
+        let rows = Rows::Sparse(Box::new(table));
+        Ok(Read { source, notes, ids: None, groups: None, weights: None, rows })
     }
 
     /// How many rows there are.

@@ -126,6 +126,7 @@ impl<'a> SequencesApplication<'a> {
 
 impl Application for SequencesApplication<'_> {
     const NAME: &'static str = "sequences";
+    const PRINTS_THETA: bool = false;
     type Task = SequencesTask;
     type Answer<'a>
         = SequencesAnswer

@@ -11,8 +11,8 @@ use crate::model::setting::{InvalidSetting, all_finite};
 
 mod queries;
 
-/// `f_theta(x_i, y_ij) = link( <y_ij, theta> + intercept ) - b_i` with targets `b_i`, zero unless
-/// given.
+/// `f_theta(x_i, y_ij) = c_ij link( <y_ij, theta> + intercept ) - b_i` with targets `b_i`, zero
+/// unless given, and `c_ij = 1` without weights.
 #[derive(Debug, Clone)]
 pub struct Bags {
     groups: Groups,
@@ -80,7 +80,8 @@ impl Bags {
         let mut out = vec![0.0; self.groups.rows()];
         let (coefficients, intercept) = self.split(theta);
         let mut done = 0;
-        self.groups.tiles(0..self.groups.rows(), TILE, |rows, len| {
+        self.groups.tiles(0..self.groups.rows(), TILE, |rows, places| {
+            let len = places.len();
             let scores = &mut out[done..done + len];
             self.groups.scores(rows, coefficients, intercept, scores);
             self.link.values(scores);
@@ -129,6 +130,12 @@ impl Bags {
         dot(row, coefficients) + intercept
     }
 
+    /// `c_ij`
+    #[inline(always)]
+    fn factor(&self, i: usize, j: usize) -> f64 {
+        self.groups.factor(self.groups.starts[i] + j)
+    }
+
     /// `out += c (y, 1)`
     #[inline(always)]
     fn add_row(&self, c: f64, row: &[f64], out: &mut [f64]) {
@@ -138,7 +145,7 @@ impl Bags {
         }
     }
 
-    /// The sum of the links of some rows.
+    /// `sum_r c_r link(r)` over some rows.
     #[inline(always)]
     fn sum_of_links(&self, theta: &[f64], range: Range<usize>) -> f64 {
         let (coefficients, intercept) = self.split(theta);
@@ -148,17 +155,17 @@ impl Bags {
             range,
             TILE,
             #[inline(always)]
-            |rows, len| {
-                let scores = &mut scores[..len];
+            |rows, places| {
+                let scores = &mut scores[..places.len()];
                 self.groups.scores(rows, coefficients, intercept, scores);
                 self.link.values(scores);
-                total += sum(scores);
+                total += self.groups.weighted_sum(&places, scores);
             },
         );
         total
     }
 
-    /// `out += c sum_r link'(r) (y_r, 1)` over some rows, and the sum of their links as what is
+    /// `out += c sum_r c_r link'(r) (y_r, 1)` over some rows, and `sum_r c_r link(r)` as what is
     /// returned.
     #[inline(always)]
     fn add_slopes(&self, theta: &[f64], range: Range<usize>, c: f64, out: &mut [f64]) -> f64 {
@@ -170,12 +177,13 @@ impl Bags {
             range,
             TILE,
             #[inline(always)]
-            |rows, len| {
-                let scores = &mut scores[..len];
+            |rows, places| {
+                let scores = &mut scores[..places.len()];
                 self.groups.scores(rows, coefficients, intercept, scores);
                 self.link.values(scores);
-                total += sum(scores);
+                total += self.groups.weighted_sum(&places, scores);
                 self.link.slopes(c, scores);
+                self.groups.weigh(&places, scores);
                 add_weighted_rows(rows, scores, &mut out[..width]);
                 if self.groups.intercept {
                     out[width] += sum(scores);
@@ -185,15 +193,15 @@ impl Bags {
         total
     }
 
-    /// Runs `work(rows, links at theta, links at theta_ref)` for tiles of some rows, each of which
-    /// is near for both points.
+    /// Runs `work(rows, their places, links at theta, links at theta_ref)` for tiles of some rows,
+    /// each of which is near for both points.
     #[inline(always)]
     fn at_both(
         &self,
         theta: &[f64],
         theta_ref: &[f64],
         range: Range<usize>,
-        mut work: impl FnMut(&[f64], &mut [f64], &mut [f64]),
+        mut work: impl FnMut(&[f64], &Range<usize>, &mut [f64], &mut [f64]),
     ) {
         let (here, there) = (self.split(theta), self.split(theta_ref));
         let mut links = [0.0; 2 * TILE];
@@ -201,7 +209,8 @@ impl Bags {
             range,
             TILE,
             #[inline(always)]
-            |rows, len| {
+            |rows, places| {
+                let len = places.len();
                 // Side by side, so that one loop makes links of both.
                 let links = &mut links[..2 * len];
                 let (at_theta, at_ref) = links.split_at_mut(len);
@@ -209,7 +218,7 @@ impl Bags {
                 self.groups.scores(rows, there.0, there.1, at_ref);
                 self.link.values(links);
                 let (at_theta, at_ref) = links.split_at_mut(len);
-                work(rows, at_theta, at_ref);
+                work(rows, &places, at_theta, at_ref);
             },
         );
     }

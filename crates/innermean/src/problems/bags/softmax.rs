@@ -17,8 +17,8 @@ use crate::model::setting::InvalidSetting;
 /// At most so many classes: the probabilities of a row live on the stack.
 pub const MOST_CLASSES: usize = 64;
 
-/// `f_theta(x_i, y_ij) = softmax( <y_ij, theta_c> + intercept_c  for c = 1..C )`, ell = C. theta
-/// holds the coefficients of class after class, and then the C intercepts. What is common to all
+/// `f_theta(x_i, y_ij) = c_ij softmax( <y_ij, theta_c> + intercept_c  for c = 1..C )`, ell = C, with
+/// `c_ij = 1` unless rows have weights. theta holds the coefficients of class after class, and then the C intercepts. What is common to all
 /// classes changes nothing; started from zeros it stays zero.
 #[derive(Debug, Clone)]
 pub struct SoftmaxBags {
@@ -67,7 +67,8 @@ impl SoftmaxBags {
     pub fn predictions(&self, theta: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.groups.rows() * self.classes);
         let mut p = [0.0; SCORES];
-        self.groups.tiles(0..self.groups.rows(), self.tile(), |rows, len| {
+        self.groups.tiles(0..self.groups.rows(), self.tile(), |rows, places| {
+            let len = places.len();
             let p = &mut p[..len * self.classes];
             self.probabilities(theta, rows, len, p);
             for r in 0..len {
@@ -145,18 +146,19 @@ impl SoftmaxBags {
         }
     }
 
-    /// Adds the sums of probabilities over the rows of a tile, a number for each class.
+    /// Adds `sum_r c_r p_r` over the rows of a tile, a number for each class.
     #[inline(always)]
-    fn add_sums(len: usize, p: &[f64], sums: &mut [f64]) {
-        for (sum_c, p) in sums.iter_mut().zip(p.chunks_exact(len)) {
-            *sum_c += sum(p);
+    fn add_sums(&self, places: &Range<usize>, p: &[f64], sums: &mut [f64]) {
+        for (sum_c, p) in sums.iter_mut().zip(p.chunks_exact(places.len())) {
+            *sum_c += self.groups.weighted_sum(places, p);
         }
     }
 
     /// From probabilities to what each row counts in the sum of products `P_r w`, with `P_r` the
-    /// Jacobian of row r: `c p_rk (w_k - <w, p_r>)` for class k.
+    /// Jacobian of row r: `c c_r p_rk (w_k - <w, p_r>)` for class k.
     #[inline(always)]
-    fn weights(len: usize, w: &[f64], c: f64, p: &mut [f64]) {
+    fn weights(&self, places: &Range<usize>, w: &[f64], c: f64, p: &mut [f64]) {
+        let len = places.len();
         let mut inner = [0.0; TILE];
         let inner = &mut inner[..len];
         for (w, p) in w.iter().zip(p.chunks_exact(len)) {
@@ -164,6 +166,7 @@ impl SoftmaxBags {
         }
         for (w, p) in w.iter().zip(p.chunks_exact_mut(len)) {
             update_with(p, inner, |p, inner| c * p * (w - inner));
+            self.groups.weigh(places, p);
         }
     }
 
@@ -195,11 +198,12 @@ impl SoftmaxBags {
             range,
             self.tile(),
             #[inline(always)]
-            |rows, len| {
+            |rows, places| {
+                let len = places.len();
                 let p = &mut p[..len * self.classes];
                 self.probabilities(theta, rows, len, p);
-                Self::add_sums(len, p, sums);
-                Self::weights(len, w, c, p);
+                self.add_sums(&places, p, sums);
+                self.weights(&places, w, c, p);
                 self.add_rows(rows, len, p, out);
             },
         );
@@ -213,10 +217,11 @@ impl SoftmaxBags {
             range,
             self.tile(),
             #[inline(always)]
-            |rows, len| {
+            |rows, places| {
+                let len = places.len();
                 let p = &mut p[..len * self.classes];
                 self.probabilities(theta, rows, len, p);
-                Self::add_sums(len, p, sums);
+                self.add_sums(&places, p, sums);
             },
         );
     }
@@ -244,11 +249,15 @@ impl Inner for SoftmaxBags {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        self.of_row(theta, self.groups.row(self.groups.starts[i] + j), out);
+        let place = self.groups.starts[i] + j;
+        self.of_row(theta, self.groups.row(place), out);
+        let factor = self.groups.factor(place);
+        update(out, |p| factor * p);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let row = self.groups.row(self.groups.starts[i] + j);
+        let place = self.groups.starts[i] + j;
+        let (row, c) = (self.groups.row(place), c * self.groups.factor(place));
         let mut p = [0.0; MOST_CLASSES];
         let p = &mut p[..self.classes];
         self.of_row(theta, row, p);
@@ -273,7 +282,7 @@ impl Fused for SoftmaxBags {
     }
 
     fn prefetch(&self, i: usize, j: usize) {
-        let row = self.groups.starts[i] + j;
+        let row = self.groups.row_at(self.groups.starts[i] + j);
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
     }
 
@@ -306,12 +315,13 @@ impl Fused for SoftmaxBags {
             self.groups.block_rows(i, &js),
             self.tile(),
             #[inline(always)]
-            |rows, len| {
+            |rows, places| {
+                let len = places.len();
                 let p = &mut p[..len * self.classes];
                 self.probabilities(theta, rows, len, p);
-                Self::add_sums(len, p, out);
+                self.add_sums(&places, p, out);
                 self.probabilities(theta_ref, rows, len, p);
-                Self::add_sums(len, p, work);
+                self.add_sums(&places, p, work);
             },
         );
         update_with(out, work, |here, there| (here - there) / js.len() as f64);
@@ -354,13 +364,14 @@ impl Fused for SoftmaxBags {
             self.groups.block_rows(i, &js),
             self.tile(),
             #[inline(always)]
-            |rows, len| {
+            |rows, places| {
+                let len = places.len();
                 let (here, there) =
                     (&mut here[..len * self.classes], &mut there[..len * self.classes]);
                 self.probabilities(theta, rows, len, here);
-                Self::weights(len, w, share, here);
+                self.weights(&places, w, share, here);
                 self.probabilities(theta_ref, rows, len, there);
-                Self::weights(len, w, share, there);
+                self.weights(&places, w, share, there);
                 update_with(here, there, |here, there| here - there);
                 self.add_rows(rows, len, here, out);
             },
@@ -486,10 +497,11 @@ impl Passes for SoftmaxBags {
                         rows.clone(),
                         self.tile(),
                         #[inline(always)]
-                        |rows, len| {
+                        |rows, places| {
+                            let len = places.len();
                             let p = &mut kept[done..done + len * classes];
                             self.probabilities(theta, rows, len, p);
-                            Self::add_sums(len, p, f_bar);
+                            self.add_sums(&places, p, f_bar);
                             done += len * classes;
                         },
                     );
@@ -500,9 +512,10 @@ impl Passes for SoftmaxBags {
                         rows,
                         self.tile(),
                         #[inline(always)]
-                        |rows, len| {
+                        |rows, places| {
+                            let len = places.len();
                             let p = &mut kept[done..done + len * classes];
-                            Self::weights(len, w, share, p);
+                            self.weights(&places, w, share, p);
                             self.add_rows(rows, len, p, partial);
                             done += len * classes;
                         },

@@ -36,7 +36,8 @@ impl Inner for Bags {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] = self.link.value(self.score(self.row(i, j), theta)) - self.target(i);
+        let link = self.link.value(self.score(self.row(i, j), theta));
+        out[0] = self.factor(i, j) * link - self.target(i);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
@@ -45,7 +46,7 @@ impl Inner for Bags {
             Link::Identity => 1.0,
             link => link.slope(link.value(self.score(row, theta))),
         };
-        self.add_row(c * w[0] * slope, row, out);
+        self.add_row(c * w[0] * self.factor(i, j) * slope, row, out);
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -63,7 +64,7 @@ impl Fused for Bags {
     }
 
     fn prefetch(&self, i: usize, j: usize) {
-        let row = self.groups.starts[i] + j;
+        let row = self.groups.row_at(self.groups.starts[i] + j);
         prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
     }
 
@@ -79,7 +80,7 @@ impl Fused for Bags {
     ) {
         let row = self.row(i, j);
         let value = |theta: &[f64]| self.link.value(self.score(row, theta));
-        out[0] = value(theta) - value(theta_ref);
+        out[0] = self.factor(i, j) * (value(theta) - value(theta_ref));
     }
 
     /// Both slopes first, so that the row is added once.
@@ -96,7 +97,8 @@ impl Fused for Bags {
         if self.link != Link::Identity {
             let row = self.row(i, j);
             let slope = |theta: &[f64]| self.link.slope(self.link.value(self.score(row, theta)));
-            self.add_row(c * w[0] * (slope(theta) - slope(theta_ref)), row, out);
+            let c = c * w[0] * self.factor(i, j);
+            self.add_row(c * (slope(theta) - slope(theta_ref)), row, out);
         }
     }
 
@@ -143,9 +145,9 @@ impl Fused for Bags {
             theta_ref,
             self.groups.block_rows(i, &js),
             #[inline(always)]
-            |_, here, there| {
+            |_, places, here, there| {
                 update_with(here, there, |here, there| here - there);
-                total += sum(here);
+                total += self.groups.weighted_sum(places, here);
             },
         );
         out[0] = total / js.len() as f64;
@@ -182,10 +184,11 @@ impl Fused for Bags {
             theta_ref,
             self.groups.block_rows(i, &js),
             #[inline(always)]
-            |rows, here, there| {
+            |rows, places, here, there| {
                 self.link.slopes(share, here);
                 self.link.slopes(share, there);
                 update_with(here, there, |here, there| here - there);
+                self.groups.weigh(places, here);
                 add_weighted_rows(rows, here, &mut out[..width]);
                 if self.groups.intercept {
                     out[width] += sum(here);
