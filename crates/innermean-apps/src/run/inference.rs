@@ -44,10 +44,10 @@ impl Default for InferenceSettings {
 /// of one away from the minimum.
 pub const TOLERANCE: f64 = 1e-10;
 /// The tolerance of each estimate of the bootstrap.
-const REFIT: f64 = 1e-8;
+pub(crate) const REFIT: f64 = 1e-8;
 /// Up to so many coordinates the bootstrap alone is preceded by a look at the Hessian, which tells
 /// whether there is a minimum to estimate.
-const SMALL: usize = 1000;
+pub(crate) const SMALL: usize = 1000;
 
 /// A task whose terms are independent observations, or clusters of them.
 pub trait Estimator: Task {
@@ -79,6 +79,12 @@ pub struct Inference {
     pub bootstrap: Option<Bootstrap>,
     /// Why there are none, if that came out after the run.
     pub refused: Option<String>,
+    /// The same of the values of all states, of a policy whose states have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Box<Inference>>,
+    /// The same of the mean value of the initial states of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Box<Inference>>,
 }
 
 /// Standard errors by a formula, and Student's intervals.
@@ -120,9 +126,17 @@ impl Inference {
         level: f64,
     ) -> Self {
         let units = clusters.map_or(n, Clusters::count);
-        let (standard_errors, bootstrap, refused) = (None, None, None);
-        let clustered = clusters.is_some();
-        Inference { level, units, clustered, estimates, standard_errors, bootstrap, refused }
+        Inference {
+            level,
+            units,
+            clustered: clusters.is_some(),
+            estimates,
+            standard_errors: None,
+            bootstrap: None,
+            refused: None,
+            values: None,
+            initial: None,
+        }
     }
 
     /// Adds what follows from a covariance.
@@ -135,13 +149,26 @@ impl Inference {
         });
     }
 
+    /// The same of variances alone, with the degrees of freedom of the covariance that they come
+    /// from.
+    pub(crate) fn add_variances(&mut self, variances: &[f64], of: &Covariance, kind: ErrorKind) {
+        let degrees_of_freedom = of.degrees_of_freedom();
+        let one = |(x, variance): (&f64, &f64)| {
+            let alone = Covariance::new(1, vec![*variance], degrees_of_freedom);
+            (alone.standard_errors()[0], alone.intervals(&[*x], self.level)[0])
+        };
+        let (errors, intervals) = self.estimates.iter().zip(variances).map(one).unzip();
+        let kind = kind.name();
+        self.standard_errors =
+            Some(StandardErrors { kind, degrees_of_freedom, errors, intervals });
+    }
+
     /// Adds what follows from replicates, or why nothing does.
     pub(crate) fn add_replicates(&mut self, replicates: &Replicates, draws: usize, seed: u64) {
         let d = self.estimates.len();
         let intervals = (0..d).map(|l| replicates.percentile_interval(l, self.level)).collect();
-        match (replicates.covariance(), intervals) {
-            (Some(covariance), Some(intervals)) => {
-                let errors = covariance.standard_errors();
+        match (replicates.standard_errors(), intervals) {
+            (Some(errors), Some(intervals)) => {
                 let failed = replicates.failed;
                 self.bootstrap = Some(Bootstrap { draws, failed, seed, errors, intervals });
             }
@@ -162,7 +189,7 @@ impl InferenceSettings {
     }
 
     /// The parameter that a refusal is about.
-    fn parameter(&self) -> &'static str {
+    pub(crate) fn parameter(&self) -> &'static str {
         if self.standard_errors.is_some() { "standard_errors" } else { "bootstrap" }
     }
 
@@ -171,12 +198,7 @@ impl InferenceSettings {
     /// # Errors
     /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no errors.
     pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            let level = self.level.to_string();
-            let refused =
-                innermean::InvalidSetting::new("level", level, "a number between 0 and 1");
-            return Err(refused.into());
-        }
+        self.check_level()?;
         match (self.standard_errors, has_clusters) {
             (Some(ErrorKind::Clustered), false) => Err(Error::IdleWithout {
                 parameter: "standard_errors=clustered",
@@ -192,6 +214,16 @@ impl InferenceSettings {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// # Errors
+    /// If the level is not between 0 and 1.
+    pub(crate) fn check_level(&self) -> Result<(), Error> {
+        if self.level > 0.0 && self.level < 1.0 {
+            return Ok(());
+        }
+        let level = self.level.to_string();
+        Err(innermean::InvalidSetting::new("level", level, "a number between 0 and 1").into())
     }
 
     /// Whether the problem allows for what is asked, as far as that is known before it is solved.

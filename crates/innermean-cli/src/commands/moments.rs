@@ -23,7 +23,9 @@ use crate::flags::input::limits;
 use crate::flags::number;
 use crate::flags::solver::threads;
 use crate::flags::spelling::{by_name, refused_at};
+use crate::output::estimates::Units;
 use crate::output::human::{self, Facts, grouped, significant};
+use crate::output::named_numbers::Heading;
 use crate::output::{estimates, stdout};
 use crate::run::interrupt;
 
@@ -298,6 +300,9 @@ fn notes(frame: &Frame) -> Vec<String> {
     notes
 }
 
+/// Of the estimates.
+const HEADING: Heading = Heading { name: "regressor", number: "coefficient", sum: false };
+
 /// The answer for people.
 fn page(
     answer: &MomentsAnswer,
@@ -319,7 +324,7 @@ fn page(
     for note in notes {
         out.push_str(&human::paragraph("note:", note));
     }
-    for grid in estimates::tables("regressor", names, inference) {
+    for grid in estimates::tables(HEADING, names, inference) {
         // Writing to a string does not fail.
         let _ = write!(out, "\n{}", grid.text());
     }
@@ -348,6 +353,6 @@ fn page(
         }
         None => facts.line("J test", "none: there are as many instruments as regressors"),
     }
-    estimates::describe(inference, "rows", &mut facts);
+    estimates::describe(inference, Units::ROWS, &mut facts);
     out + &facts.text()
 }

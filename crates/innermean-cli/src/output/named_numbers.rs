@@ -39,6 +39,8 @@ pub(crate) struct NamedNumbers<'a> {
     pub(crate) numbers: &'a [f64],
     /// An interval for each, or none for all.
     pub(crate) intervals: &'a [[f64; 2]],
+    /// Whether a table with standard errors follows, so that a terminal needs no other.
+    pub(crate) has_table: bool,
 }
 
 impl NamedNumbers<'_> {

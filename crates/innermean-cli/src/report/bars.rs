@@ -13,7 +13,7 @@ const MOST_ROWS: usize = 5000;
 
 /// Bars, and a table of all that can be opened where there are too many.
 pub(super) fn html(part: &NamedNumbers<'_>) -> String {
-    let NamedNumbers { heading, names, numbers, intervals } = *part;
+    let NamedNumbers { heading, names, numbers, intervals, .. } = *part;
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     let many = numbers.len() > MOST_BARS;
     if many {
@@ -115,6 +115,7 @@ mod tests {
             names: &names,
             numbers: &numbers,
             intervals: &[],
+            has_table: false,
         });
         assert_eq!(page.matches("class=\"name\"").count(), MOST_BARS);
         assert!(
@@ -138,6 +139,7 @@ mod tests {
                 names: &names,
                 numbers: &numbers,
                 intervals: &[],
+            has_table: false,
             });
             for part in page.split("left:").skip(1) {
                 let (left, rest) = part.split_once("%;width:").expect("both");

@@ -28,7 +28,14 @@ pub(crate) fn report<'a, A: Application>(
         let heading = Heading { name: "coordinate", number: "weight", sum: false };
         let names = application.coordinates();
         let numbers = &solution.theta;
-        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals: &[] }));
+        let (intervals, has_table) = (&[][..], false);
+        answer.push(Part::Numbers(NamedNumbers {
+            heading,
+            names,
+            numbers,
+            intervals,
+            has_table,
+        }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
     let settings = settings.as_object().into_iter().flatten();

@@ -103,6 +103,19 @@ impl Replicates {
         Some(Covariance::new(d, matrix, f64::INFINITY))
     }
 
+    /// The standard deviation of each coordinate: the roots of the covariance's diagonal, without
+    /// the rest of it. None of fewer than two.
+    pub fn standard_errors(&self) -> Option<Vec<f64>> {
+        let count = self.thetas.len();
+        let d = self.thetas.first().filter(|_| count >= 2)?.len();
+        let of = |l: usize| {
+            let mean = self.thetas.iter().map(|theta| theta[l]).sum::<f64>() / count as f64;
+            let squares = self.thetas.iter().map(|theta| (theta[l] - mean).powi(2));
+            (squares.sum::<f64>() / (count - 1) as f64).sqrt()
+        };
+        Some((0..d).map(of).collect())
+    }
+
     /// The percentile interval of coordinate l: between the quantiles that leave out `1 - level`,
     /// half on each side.
     pub fn percentile_interval(&self, l: usize, level: f64) -> Option<[f64; 2]> {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::table::Origin;
 use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
+use crate::output::estimates::Units;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
@@ -64,7 +65,7 @@ impl BagsApplication<'_> {
 
 impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
-    const UNITS: &'static str = "groups";
+    const UNITS: Units = Units { single: "groups", clusters: "clusters" };
     type Task = BagTask;
     type Answer<'a>
         = Answer<'a>
