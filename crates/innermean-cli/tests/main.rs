@@ -17,3 +17,4 @@ mod portfolio;
 mod reports;
 mod sequences;
 mod shell;
+mod time_limits;

@@ -3,16 +3,19 @@
 
 use innermean::inference::policy::{bellman, refit_bellman, refit_drawn, start_value};
 use innermean::inference::{
-    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich, bootstrap,
+    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich,
+    bootstrap_while,
 };
-use innermean::{Moves, Solution, StateFeatures, Stop};
+use innermean::{Moves, Solution, StateFeatures};
 
 use super::model::Model;
 use super::{PolicyError, PolicyObjective, PolicyTask};
 use crate::error::Error;
 use crate::penalty::Constraint;
 use crate::run::Task;
-use crate::run::inference::{ErrorKind, Inference, InferenceSettings, REFIT, SMALL};
+use crate::run::inference::{
+    ErrorKind, Inference, InferenceSettings, NO_TIME, SMALL, TimeLeft, is_over, refit_stop,
+};
 use crate::wording::Named;
 
 /// The log of a task.
@@ -75,13 +78,13 @@ impl PolicyTask {
 
     /// How sure the answer of a run is: theta, the values of states that have names, and the mean
     /// value of the initial states. Without an answer the reason is in [`Inference::refused`].
-    /// `go_on` is asked before each draw of the bootstrap; those after it said no have no estimate.
+    /// Draws of the bootstrap after the time is up have no estimate.
     pub fn infer(
         &self,
         settings: &InferenceSettings,
         solution: &Solution,
         seed: u64,
-        go_on: &(dyn Fn() -> bool + Sync),
+        time_left: &TimeLeft<'_>,
     ) -> Inference {
         let theta = &solution.theta;
         let robust = settings.standard_errors == Some(ErrorKind::Robust);
@@ -94,6 +97,10 @@ impl PolicyTask {
             found.refused = Some("the run did not end at a minimum".to_owned());
             return found;
         };
+        if is_over(time_left()) {
+            found.refused = Some(NO_TIME.to_owned());
+            return found;
+        }
         let mut values = (!self.states.is_empty()).then(|| of(self.values(theta)));
         let mut initial = self.initial.as_ref().map(|initial| of(vec![initial.value(theta).value]));
         let wanted = settings.standard_errors;
@@ -124,7 +131,7 @@ impl PolicyTask {
             }
         }
         if let Some(draws) = settings.bootstrap {
-            let drawn = self.drawn(log, theta, clusters, draws, seed, go_on);
+            let drawn = self.drawn(log, theta, clusters, draws, seed, time_left);
             let d = theta.len();
             found.add_replicates(&drawn.map(|both| both[..d].to_vec()), draws, seed);
             if found.bootstrap.is_some() {
@@ -198,9 +205,8 @@ impl PolicyTask {
         clusters: Option<Clusters>,
         draws: usize,
         seed: u64,
-        go_on: &(dyn Fn() -> bool + Sync),
+        time_left: &TimeLeft<'_>,
     ) -> Replicates {
-        let stop = Stop { tolerance: Some(REFIT), ..Stop::default() };
         let bounds = self.settings.bounds();
         let ridge = (bounds.constraint == Constraint::None).then_some(bounds.penalty.l2);
         let Log { features, moves } = log;
@@ -226,20 +232,15 @@ impl PolicyTask {
             }
             theta
         };
-        let draw = |refit: &(dyn Fn(&[usize]) -> Option<Vec<f64>> + Sync)| {
-            bootstrap(&units, draws, seed, |drawn| {
-                let theta = go_on().then(|| refit(drawn)).flatten()?;
-                Some(with_initial(theta, drawn))
-            })
-        };
-        match &self.model {
-            Model::Projected { f, .. } => {
-                draw(&refit_drawn(f, ridge, &self.regularizer, theta, stop))
-            }
-            _ => {
-                let g = &self.regularizer;
-                draw(&refit_bellman(features, moves, self.discount, g, theta, stop))
-            }
-        }
+        let g = &self.regularizer;
+        let go_on = || !is_over(time_left());
+        bootstrap_while(&go_on, &units, draws, seed, |drawn| {
+            let stop = refit_stop(time_left)?;
+            let theta = match &self.model {
+                Model::Projected { f, .. } => refit_drawn(f, ridge, g, theta, stop)(drawn),
+                _ => refit_bellman(features, moves, self.discount, g, theta, stop)(drawn),
+            };
+            Some(with_initial(theta?, drawn))
+        })
     }
 }

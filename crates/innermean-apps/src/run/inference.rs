@@ -1,8 +1,8 @@
 //! How sure an estimate is: standard errors, intervals, the bootstrap.
 
 use innermean::inference::{
-    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich, bootstrap,
-    refit_terms,
+    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich,
+    bootstrap_while, refit_terms,
 };
 use innermean::{Objective, Solution, Stop};
 use serde::{Deserialize, Serialize};
@@ -44,10 +44,28 @@ impl Default for InferenceSettings {
 /// of one away from the minimum.
 pub const TOLERANCE: f64 = 1e-10;
 /// The tolerance of each estimate of the bootstrap.
-pub(crate) const REFIT: f64 = 1e-8;
+const REFIT: f64 = 1e-8;
 /// Up to so many coordinates the bootstrap alone is preceded by a look at the Hessian, which tells
 /// whether there is a minimum to estimate.
 pub(crate) const SMALL: usize = 1000;
+
+/// The seconds that are left for more work: none without a limit, and 0 when it is to end.
+pub type TimeLeft<'a> = dyn Fn() -> Option<f64> + Sync + 'a;
+
+/// Whether no time is left.
+pub(crate) fn is_over(left: Option<f64>) -> bool {
+    left.is_some_and(|left| left <= 0.0)
+}
+
+/// Why there are no standard errors of a solved problem, where the time was up.
+pub(crate) const NO_TIME: &str = "the time was up before they could be computed";
+
+/// The limits of an estimate from data drawn anew; none if no time is left for it.
+pub(crate) fn refit_stop(time_left: &TimeLeft<'_>) -> Option<Stop> {
+    let max_seconds = time_left();
+    let stop = Stop { tolerance: Some(REFIT), max_seconds, ..Stop::default() };
+    (!is_over(max_seconds)).then_some(stop)
+}
 
 /// A task whose terms are independent observations, or clusters of them.
 pub trait Estimator: Task {
@@ -159,8 +177,7 @@ impl Inference {
         };
         let (errors, intervals) = self.estimates.iter().zip(variances).map(one).unzip();
         let kind = kind.name();
-        self.standard_errors =
-            Some(StandardErrors { kind, degrees_of_freedom, errors, intervals });
+        self.standard_errors = Some(StandardErrors { kind, degrees_of_freedom, errors, intervals });
     }
 
     /// Adds what follows from replicates, or why nothing does.
@@ -255,15 +272,14 @@ impl InferenceSettings {
     }
 
     /// How sure the answer of a run is. Without an answer the reason is in
-    /// [`Inference::refused`]. `go_on` is asked before each draw of the bootstrap; those after it
-    /// said no have no estimate.
+    /// [`Inference::refused`]. Draws of the bootstrap after the time is up have no estimate.
     pub fn infer<T: Estimator + ?Sized>(
         &self,
         task: &T,
         solution: &Solution,
         clusters: Option<&Clusters>,
         seed: u64,
-        go_on: &(dyn Fn() -> bool + Sync),
+        time_left: &TimeLeft<'_>,
     ) -> Inference {
         let problem = task.problem();
         let n = problem.inner.n_x();
@@ -285,6 +301,10 @@ impl InferenceSettings {
         let mut found = Inference::of(estimates, n, clusters, self.level);
         if !solution.status.is_solved() {
             found.refused = Some("the run did not end at a minimum".to_owned());
+            return found;
+        }
+        if is_over(time_left()) {
+            found.refused = Some(NO_TIME.to_owned());
             return found;
         }
         let dependence = clusters.cloned().map_or(Dependence::Independent, Dependence::Clustered);
@@ -309,10 +329,12 @@ impl InferenceSettings {
         }
         if let Some(draws) = self.bootstrap {
             let clusters = clusters.cloned().unwrap_or_else(|| Clusters::singletons(n));
-            let stop = Stop { tolerance: Some(REFIT), ..Stop::default() };
-            let refit = refit_terms(problem, &z, stop);
-            let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
-            let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);
+            let refit = |drawn: &[usize]| {
+                refit_stop(time_left).and_then(|stop| refit_terms(problem, &z, stop)(drawn))
+            };
+            let units = Resampling::Clusters(clusters);
+            let go_on = || !is_over(time_left());
+            let replicates = bootstrap_while(&go_on, &units, draws, seed, refit);
             found.add_replicates(&replicates.map(centred), draws, seed);
         }
         found

@@ -151,18 +151,18 @@ impl<'a> Asked<'a> {
         threads: &ThreadPool,
     ) -> Result<Inference> {
         let (clusters, seed) = (self.clusters.as_ref(), self.solver.seed);
-        let go_on = go_on(self.solver)?;
-        Ok(threads.install(|| self.settings.infer(task, solution, clusters, seed, &go_on)))
+        let left = time_left(self.solver.stop.max_seconds)?;
+        Ok(threads.install(|| self.settings.infer(task, solution, clusters, seed, &left)))
     }
 }
 
-/// Whether there is time for another draw: the limit is not reached, and no signal came.
-pub(crate) fn go_on(solver: &SolverFlags) -> Result<impl Fn() -> bool + Sync> {
+/// The seconds that are left for standard errors and draws; 0 after a signal.
+pub(crate) fn time_left(max_seconds: Option<f64>) -> Result<impl Fn() -> Option<f64> + Sync> {
     let interrupt = interrupt::listen()?;
-    let max_seconds = solver.stop.max_seconds;
-    Ok(move || {
-        let left = deadline::left(max_seconds);
-        left.is_none_or(|left| left > f64::MIN_POSITIVE) && !interrupt.load(Ordering::Relaxed)
+    Ok(move || match interrupt.load(Ordering::Relaxed) {
+        true => Some(0.0),
+        // The least number there is stands for none.
+        false => deadline::left(max_seconds).map(|left| left - f64::MIN_POSITIVE),
     })
 }
 

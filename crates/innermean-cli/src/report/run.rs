@@ -29,13 +29,7 @@ pub(crate) fn report<'a, A: Application>(
         let names = application.coordinates();
         let numbers = &solution.theta;
         let (intervals, has_table) = (&[][..], false);
-        answer.push(Part::Numbers(NamedNumbers {
-            heading,
-            names,
-            numbers,
-            intervals,
-            has_table,
-        }));
+        answer.push(Part::Numbers(NamedNumbers { heading, names, numbers, intervals, has_table }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
     let settings = settings.as_object().into_iter().flatten();
@@ -141,12 +135,16 @@ fn verdict(plan: &Plan, solution: &Solution) -> Verdict {
     Verdict {
         kind,
         status: solution.status.title().to_owned(),
-        text: format!("{proven} {}", plan.advice(solution.status)),
+        text: match solution.status {
+            // Where no more digits can be proven there is nothing to advise.
+            Status::Solved if is_rounding => proven,
+            status => format!("{proven} {}", plan.advice(status)),
+        },
     }
 }
 
 /// A setting as it would be typed.
-fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),

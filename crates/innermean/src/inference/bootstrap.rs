@@ -171,6 +171,21 @@ pub fn bootstrap(
     seed: u64,
     refit: impl Fn(&[usize]) -> Option<Vec<f64>> + Sync,
 ) -> Replicates {
+    bootstrap_while(&|| true, resampling, replicates, seed, refit)
+}
+
+/// The same as long as `go_on` says so, which is asked before each draw: those after it said no are
+/// not made, and count as failed.
+///
+/// # Panics
+/// As [`bootstrap`].
+pub fn bootstrap_while(
+    go_on: &(dyn Fn() -> bool + Sync),
+    resampling: &Resampling,
+    replicates: usize,
+    seed: u64,
+    refit: impl Fn(&[usize]) -> Option<Vec<f64>> + Sync,
+) -> Replicates {
     if let Resampling::MovingBlocks { n, length } | Resampling::CircularBlocks { n, length } =
         resampling
     {
@@ -180,6 +195,9 @@ pub fn bootstrap(
     let estimates: Vec<Option<Vec<f64>>> = (0..replicates)
         .into_par_iter()
         .map(|replicate| {
+            if !go_on() {
+                return None;
+            }
             let mut draws = Stream::new(seed, STREAM + replicate as u64);
             refit(&resampling.draw(&members, &mut draws))
         })

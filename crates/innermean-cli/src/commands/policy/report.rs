@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::Evaluation;
 use super::flags::{Generator, PolicyFlags};
-use crate::flags::inference::go_on;
+use crate::flags::inference::time_left;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::spelled;
 use crate::output::estimates::Units;
@@ -102,9 +102,9 @@ impl Application for PolicyApplication<'_> {
         if !self.inference.is_on() {
             return Ok(None);
         }
-        let (task, go_on) = (self.task(), go_on(self.solver)?);
-        let seed = self.solver.seed;
-        Ok(Some(threads.install(|| task.infer(&self.inference, solution, seed, &go_on))))
+        let (task, seed) = (self.task(), self.solver.seed);
+        let left = time_left(self.solver.stop.max_seconds)?;
+        Ok(Some(threads.install(|| task.infer(&self.inference, solution, seed, &left))))
     }
 
     fn estimated<'a>(&'a self, found: &'a Inference) -> Vec<(&'a [String], &'a Inference)> {
