@@ -58,13 +58,13 @@ pub(crate) fn report<'a, A: Application>(
     })
 }
 
-/// All lines but the status, which stands above.
+/// All lines but the status, which stands above, and the convergence, of which there is a picture.
 fn facts(facts: &Facts) -> Vec<(String, String)> {
     let mut kept = Vec::new();
     let mut above = "";
     for (label, text) in facts.pairs() {
         above = if label.is_empty() { above } else { label };
-        if above != "status" {
+        if !["status", "convergence"].contains(&above) {
             kept.push((label.to_owned(), text));
         }
     }
