@@ -16,12 +16,13 @@
 //!     instruments: vec![Column::new("cost", cost.to_vec())],
 //!     clusters: None,
 //! };
-//! let fit = MomentsTask::new(&data, &MomentsSettings::default())?.fit(0, &|| true)?;
+//! let fit = MomentsTask::new(&data, &MomentsSettings::default())?.fit(0, &|| None)?;
 //! assert!((fit.inference.estimates[0] + 2.0).abs() < 0.3);
 //! assert!(fit.j.is_none()); // as many instruments as regressors
 //! # Ok::<(), innermean_apps::Error>(())
 //! ```
 
+use innermean::Certificate;
 use innermean::inference::{Clusters, InferenceError};
 use innermean::problems::moments;
 use serde::{Deserialize, Serialize};
@@ -154,9 +155,39 @@ pub struct MomentsAnswer {
     pub errors: MomentsErrors,
     /// The test of overidentifying restrictions, where there are more instruments than regressors.
     pub j: Option<JTest>,
+    /// How much the instruments say about each regressor that is not exogenous.
+    pub first_stage: Vec<FirstStage>,
+    /// `u' C^-1 u / 2` at the estimates.
+    pub objective: f64,
+    /// How far that is from its minimum at most.
+    pub certificate: Certificate,
     /// Estimates, standard errors and intervals.
     #[serde(flatten)]
     pub inference: Inference,
+}
+
+/// The regression of a regressor on all instruments, against that on the exogenous regressors.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FirstStage {
+    /// The regressor.
+    pub regressor: String,
+    /// The F statistic of the instruments that are no regressors.
+    pub f: f64,
+    /// Its degrees of freedom.
+    pub degrees_of_freedom: [usize; 2],
+    /// The share of what the exogenous regressors leave that the instruments explain.
+    pub partial_r_squared: f64,
+}
+
+impl FirstStage {
+    /// Below this F, instruments are weak (Staiger and Stock, 1997).
+    pub const WEAK: f64 = 10.0;
+
+    /// Whether estimates are biased towards least squares, and intervals too narrow.
+    pub fn is_weak(&self) -> bool {
+        self.f < Self::WEAK
+    }
 }
 
 /// The test of overidentifying restrictions: Sargan's after one step, Hansen's otherwise.

@@ -34,6 +34,7 @@ mod ends;
 mod episodes;
 mod error;
 mod features;
+mod inference;
 mod initial;
 mod model;
 mod process;

@@ -12,7 +12,7 @@ pub(crate) use self::convergence::{
     CALLS, Convergence, Course, EPOCHS, Panel, Quantity, SECONDS, counts,
 };
 pub(crate) use self::files::{OutputFiles, PictureFlags};
-pub(crate) use self::html::escape;
+pub(crate) use self::html::{capital, escape};
 
 mod bars;
 mod convergence;

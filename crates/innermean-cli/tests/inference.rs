@@ -208,6 +208,60 @@ fn instruments_give_the_estimates_of_linearmodels() {
     }
 }
 
+/// The first stage is two regressions, of the price on x with and without the instruments; what
+/// they leave is found here by `innermean linear`.
+#[test]
+fn the_first_stage_compares_two_regressions() {
+    let (desk, _) = desk("moments");
+    let answer = desk.json(MARKET, 0);
+    let (linear, _) = self::desk("linear");
+    let left = |columns: &str| {
+        let args = format!("rows.csv --target price --columns {columns} --tolerance 1e-12");
+        2.0 * 90.0 * number(&linear.json(&args, 0)["objective"])
+    };
+    let (full, restricted) = (left("x,z1,z2,z3"), left("x"));
+    let stage = &answer["first_stage"][0];
+    assert_eq!(stage["regressor"], "price");
+    assert_eq!(stage["degrees_of_freedom"], serde_json::json!([3, 85]));
+    let f = (restricted - full) / 3.0 / (full / 85.0);
+    let found = [number(&stage["f"]), number(&stage["partial_r_squared"])];
+    assert_close(&found, &[f, 1.0 - full / restricted], 1e-8);
+    // What is minimised is proven to be.
+    let gap = number(&answer["certificate"]["gap"]);
+    assert!((0.0..1e-12).contains(&gap), "{gap}");
+}
+
+#[test]
+fn moments_have_a_page() {
+    let (desk, _) = desk("moments");
+    let run = desk.run(&format!("{MARKET} --bootstrap 20 --report page.html"));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    assert_eq!(page.matches("<b style=\"left:").count(), 3);
+    for words in ["J test", "First stage", "partial R²", "bootstrap error", "proven to be within"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("Convergence"));
+    for (path, words) in [("page.txt", "ends in .html"), ("rows.csv", "rows.csv")] {
+        let run = desk.run(&format!("{MARKET} --report {path}"));
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{}", run.err);
+        assert!(run.err.contains(words), "{}", run.err);
+    }
+}
+
+#[test]
+fn weak_instruments_are_named() {
+    let desk = Desk::at("moments");
+    let mut text = "y,p,z\n".to_owned();
+    for i in 0..60 {
+        let _ = writeln!(text, "{},{},{}", i * 7 % 11, i * 5 % 13, i * 3 % 17);
+    }
+    desk.file("weak.csv", &text);
+    let text = desk.run("weak.csv --outcome y --regressors p --instruments z").out;
+    assert!(text.contains("note: The instruments say little about p"), "{text}");
+}
+
 #[test]
 fn splines_stand_for_a_column() {
     let (desk, _) = desk("moments");

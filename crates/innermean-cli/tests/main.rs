@@ -19,3 +19,4 @@ mod precincts;
 mod reports;
 mod sequences;
 mod shell;
+mod time_limits;

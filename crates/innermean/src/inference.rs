@@ -39,7 +39,7 @@
 
 use crate::setting::InvalidSetting;
 
-pub use bootstrap::{Replicates, Resampling, bootstrap, refit_terms};
+pub use bootstrap::{Replicates, Resampling, bootstrap, bootstrap_while, refit_terms};
 pub use covariance::Covariance;
 pub use dependence::{Clusters, Correction, Dependence};
 pub use sandwich::Sandwich;

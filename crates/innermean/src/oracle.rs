@@ -426,9 +426,10 @@ impl<'p> Oracle<'p> {
     }
 
     /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a
-    /// copy of them: a snapshot's calls of f'.
+    /// copy of them: a snapshot's calls of f'. Good for nothing where the time is up.
     pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
-        let gram = self.problem.inner.gram(weight)?;
+        let f = self.problem.inner;
+        let gram = self.patience.within(f.d(), weight, |weight| f.gram(weight))?;
         self.calls.jacobian += self.snapshot.jacobian;
         self.rows += self.rows_of.all;
         Some(gram)

@@ -1,18 +1,20 @@
 //! From columns and settings to coefficients.
 
-use innermean::Moments;
 use innermean::inference::{
-    Clusters, Correction, Covariance, Dependence, InferenceError, Resampling, bootstrap,
+    Clusters, Correction, Covariance, Dependence, InferenceError, Resampling, bootstrap_while,
 };
-use innermean::problems::moments::{MomentErrors, Weighting};
+use innermean::problems::moments::{self, MomentErrors, MomentsFit, Weighting};
+use innermean::{Certificate, Moments, Objective, Unregularized};
 
 use super::columns::{expanded, rows};
 use super::{
-    Column, MomentsAnswer, MomentsData, MomentsError, MomentsErrors, MomentsSettings, Steps,
+    Column, FirstStage, MomentsAnswer, MomentsData, MomentsError, MomentsErrors, MomentsSettings,
+    Steps,
 };
 use crate::error::{Error, same_length};
 use crate::linear::INTERCEPT;
-use crate::run::inference::{Inference, InferenceSettings};
+use crate::run::RunError;
+use crate::run::inference::{Inference, InferenceSettings, TimeLeft, is_over};
 use crate::wording::Named;
 
 /// Columns and settings made into moments.
@@ -25,6 +27,8 @@ pub struct MomentsTask {
     errors: MomentsErrors,
     settings: MomentsSettings,
     rows: usize,
+    /// The regressors that are not exogenous, which come first.
+    endogenous: usize,
 }
 
 impl MomentsSettings {
@@ -121,6 +125,7 @@ impl MomentsTask {
             errors: settings.errors.unwrap_or(usual),
             settings: settings.clone(),
             rows: n,
+            endogenous: endogenous.len(),
         })
     }
 
@@ -134,17 +139,13 @@ impl MomentsTask {
         &self.instruments
     }
 
-    /// Estimates. `seed` is that of the bootstrap, and `go_on` is asked before each of its draws;
-    /// those after it said no have no estimate.
+    /// Estimates. `seed` is that of the bootstrap, whose draws after the time is up have no
+    /// estimate.
     ///
     /// # Errors
     /// If instruments are linearly dependent, or do not identify the coefficients, or there are too
     /// few rows or clusters.
-    pub fn fit(
-        &self,
-        seed: u64,
-        go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<MomentsAnswer, Error> {
+    pub fn fit(&self, seed: u64, time_left: &TimeLeft<'_>) -> Result<MomentsAnswer, Error> {
         let errors = match (self.errors, &self.clusters) {
             (MomentsErrors::Unadjusted, _) => MomentErrors::Unadjusted,
             (MomentsErrors::Clustered, Some(clusters)) => {
@@ -171,14 +172,17 @@ impl MomentsTask {
             let d = fit.theta.len();
             covariance = Covariance::new(d, covariance.matrix().to_vec(), f64::INFINITY);
         }
+        let first_stage = self.first_stage().map_err(refused)?;
+        let (objective, certificate) = self.certified(&fit)?;
         let clusters = self.clusters.as_ref();
         let mut inference = Inference::of(fit.theta, self.rows, clusters, self.settings.level);
         inference.add_covariance(&covariance, self.errors.name());
         if let Some(draws) = self.settings.bootstrap {
             let clusters = self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
             let refit = self.moments.refit(&weighting);
-            let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
-            let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);
+            let units = Resampling::Clusters(clusters);
+            let go_on = || !is_over(time_left());
+            let replicates = bootstrap_while(&go_on, &units, draws, seed, refit);
             inference.add_replicates(&replicates, draws, seed);
         }
         Ok(MomentsAnswer {
@@ -188,7 +192,35 @@ impl MomentsTask {
             steps: fit.steps,
             errors: self.errors,
             j: fit.j.map(Into::into),
+            first_stage,
+            objective,
+            certificate,
             inference,
         })
+    }
+
+    fn first_stage(&self) -> Result<Vec<FirstStage>, InferenceError> {
+        let found = self.moments.first_stages(self.endogenous)?;
+        let named = |(name, stage): (&String, moments::FirstStage)| FirstStage {
+            regressor: name.clone(),
+            f: stage.f,
+            degrees_of_freedom: stage.degrees_of_freedom,
+            partial_r_squared: stage.partial_r_squared,
+        };
+        Ok(self.names.iter().zip(found).map(named).collect())
+    }
+
+    /// The objective at an estimate, and how far it is from its minimum at most: what is proven of
+    /// a run that starts there, and the little that this may have gained.
+    fn certified(&self, fit: &MomentsFit) -> Result<(f64, Certificate), Error> {
+        let problem =
+            Objective { inner: &self.moments, merit: &fit.form, regularizer: &Unregularized };
+        let at = problem.objective(&fit.theta);
+        let found = innermean::solve(problem, &fit.theta)
+            .map_err(|error| RunError::Rule(error.to_string()))?;
+        let gained = (at - found.objective).max(0.0);
+        let mut certificate = found.certificate;
+        certificate.gap = certificate.gap.map(|gap| gap + gained);
+        Ok((at, certificate))
     }
 }

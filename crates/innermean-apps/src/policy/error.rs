@@ -18,6 +18,39 @@ pub enum PolicyError {
         "{0} needs the transitions of a log in the order of time, and a model has none; expected a log"
     )]
     NoOrder(&'static str),
+    /// Standard errors of values that follow from known probabilities.
+    #[error(
+        "`{0}`: the process is known by its probabilities, so that nothing is estimated; expected a log of transitions"
+    )]
+    NothingEstimated(&'static str),
+    /// Standard errors of values of their own for states that were left once.
+    #[error(
+        "`{parameter}`: {states} of {of} states were left only once, which says nothing about the variance of what follows; expected more transitions, or features that states share"
+    )]
+    LeftOnce {
+        /// What was asked for.
+        parameter: &'static str,
+        /// How many.
+        states: usize,
+        /// Of all that were left.
+        of: usize,
+    },
+    /// Errors that allow for dependence within episodes, of one episode.
+    #[error(
+        "`{parameter}`: the log is one episode, and episodes are what is independent; expected several, in the rows or by `episode_column=NAME`{}",
+        if *.traces { ", or `lambda=0`" } else { ", or `standard_errors=robust`" }
+    )]
+    OneEpisode {
+        /// What was asked for.
+        parameter: &'static str,
+        /// Whether traces tie the steps of an episode together.
+        traces: bool,
+    },
+    /// Independent transitions that traces tie together.
+    #[error(
+        "`standard_errors=robust` takes transitions as independent, and traces tie those of an episode together; expected `standard_errors=clustered`, or `lambda=0`"
+    )]
+    TiedByTraces,
     /// An intercept where every state has a value of its own.
     #[error(
         "an intercept does nothing with one-hot features, which give every state a value of its own; expected other features"

@@ -35,6 +35,8 @@ pub struct InitialValue {
 pub(super) struct Initial {
     pub(super) states: usize,
     pub(super) features: Vec<f64>,
+    /// Where they are the first of every episode: a sample of those that there may be.
+    pub(super) first: Option<Vec<u32>>,
 }
 
 /// What is known when initial states are looked for.
@@ -58,12 +60,15 @@ impl InitialStates {
                 sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             }
         };
+        let mut first = None;
         let states = match self {
             InitialStates::First => {
                 let Some((episodes, from)) = known.log else {
                     return Err(PolicyError::NoOrder("`initial_states=first`").into());
                 };
-                episodes.iter().for_each(|transitions| add(from[transitions[0]]));
+                let places: Vec<u32> = episodes.iter().map(|steps| from[steps[0]]).collect();
+                places.iter().for_each(|&place| add(place));
+                first = Some(places);
                 episodes.count()
             }
             InitialStates::Named(names) => {
@@ -109,7 +114,7 @@ impl InitialStates {
         for sum in &mut sum {
             *sum /= states as f64;
         }
-        Ok(Initial { states, features: sum })
+        Ok(Initial { states, features: sum, first })
     }
 }
 

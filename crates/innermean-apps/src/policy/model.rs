@@ -13,8 +13,8 @@ use crate::error::Error;
 pub(super) enum Model {
     /// All pairs of states.
     Dense(Box<Bellman>, Square),
-    /// Few successors for each state.
-    Sparse(Box<Transitions>, Square),
+    /// Few successors for each state, and the transitions of a log in the order of its rows.
+    Sparse(Box<Transitions>, Square, Option<Moves>),
     /// The projected error, with what it takes to see residuals.
     Projected { f: Box<Mspbe>, form: Box<QuadraticForm>, features: StateFeatures, moves: Moves },
 }
@@ -50,9 +50,10 @@ impl Build<'_> {
             }
             (features, moves) => {
                 let moves = self.weighted(self.described(moves.into_list(self.states.len())));
+                let seen = self.episodes.map(|_| moves.clone());
                 let f = Transitions::new(features, moves, self.discount)
                     .map_err(|error| self.refused(error))?;
-                Ok(Model::Sparse(Box::new(f), square))
+                Ok(Model::Sparse(Box::new(f), square, seen))
             }
         }
     }

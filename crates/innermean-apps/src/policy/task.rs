@@ -22,23 +22,23 @@ use crate::wording::numbers::grouped;
 
 /// A policy to be evaluated.
 pub struct PolicyTask {
-    settings: PolicySettings,
+    pub(super) settings: PolicySettings,
     notes: Vec<Note>,
     /// The names of all states; none if they have no names.
-    states: Vec<String>,
+    pub(super) states: Vec<String>,
     /// Where each state stands among those that have features; none if its value is zero.
-    places: Vec<Option<u32>>,
+    pub(super) places: Vec<Option<u32>>,
     /// The names of theta's coordinates.
-    coordinates: Vec<String>,
-    one_hot: bool,
-    discount: f64,
-    seen: bool,
-    visits: Vec<u64>,
+    pub(super) coordinates: Vec<String>,
+    pub(super) one_hot: bool,
+    pub(super) discount: f64,
+    pub(super) seen: bool,
+    pub(super) visits: Vec<u64>,
     /// Of a log.
-    episodes: Option<Episodes>,
-    initial: Option<Initial>,
-    model: Model,
-    regularizer: Ridged<AnyRegularizer>,
+    pub(super) episodes: Option<Episodes>,
+    pub(super) initial: Option<Initial>,
+    pub(super) model: Model,
+    pub(super) regularizer: Ridged<AnyRegularizer>,
 }
 
 impl PolicyTask {
@@ -217,7 +217,7 @@ impl PolicyTask {
     pub fn values(&self, theta: &[f64]) -> Vec<f64> {
         let described = match &self.model {
             Model::Dense(f, _) => f.values(theta),
-            Model::Sparse(f, _) => f.values(theta),
+            Model::Sparse(f, ..) => f.values(theta),
             Model::Projected { features, .. } => features.values(theta),
         };
         self.places
@@ -231,7 +231,7 @@ impl PolicyTask {
         let mut described = vec![f64::NAN; self.places.iter().flatten().count()];
         match &self.model {
             Model::Dense(f, _) => f.f().means(theta, &mut described),
-            Model::Sparse(f, _) => {
+            Model::Sparse(f, ..) => {
                 let mut means = vec![0.0; f.n_x()];
                 f.f().means(theta, &mut means);
                 f.states().iter().zip(means).for_each(|(&s, mean)| described[s as usize] = mean);
@@ -264,7 +264,7 @@ impl Task for PolicyTask {
     fn problem(&self) -> Objective<'_> {
         let (inner, merit): (&dyn Inner, &dyn Merit) = match &self.model {
             Model::Dense(f, merit) => (&**f, merit),
-            Model::Sparse(f, merit) => (&**f, merit),
+            Model::Sparse(f, merit, _) => (&**f, merit),
             Model::Projected { f, form, .. } => (&**f, &**form),
         };
         Objective { inner, merit, regularizer: &self.regularizer }

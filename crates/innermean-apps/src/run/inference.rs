@@ -1,8 +1,8 @@
 //! How sure an estimate is: standard errors, intervals, the bootstrap.
 
 use innermean::inference::{
-    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich, bootstrap,
-    refit_terms,
+    Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich,
+    bootstrap_while, refit_terms,
 };
 use innermean::{Objective, Solution, Stop};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,25 @@ pub const TOLERANCE: f64 = 1e-10;
 const REFIT: f64 = 1e-8;
 /// Up to so many coordinates the bootstrap alone is preceded by a look at the Hessian, which tells
 /// whether there is a minimum to estimate.
-const SMALL: usize = 1000;
+pub(crate) const SMALL: usize = 1000;
+
+/// The seconds that are left for more work: none without a limit, and 0 when it is to end.
+pub type TimeLeft<'a> = dyn Fn() -> Option<f64> + Sync + 'a;
+
+/// Whether no time is left.
+pub(crate) fn is_over(left: Option<f64>) -> bool {
+    left.is_some_and(|left| left <= 0.0)
+}
+
+/// Why there are no standard errors of a solved problem, where the time was up.
+pub(crate) const NO_TIME: &str = "the time was up before they could be computed";
+
+/// The limits of an estimate from data drawn anew; none if no time is left for it.
+pub(crate) fn refit_stop(time_left: &TimeLeft<'_>) -> Option<Stop> {
+    let max_seconds = time_left();
+    let stop = Stop { tolerance: Some(REFIT), max_seconds, ..Stop::default() };
+    (!is_over(max_seconds)).then_some(stop)
+}
 
 /// A task whose terms are independent observations, or clusters of them.
 pub trait Estimator: Task {
@@ -79,6 +97,12 @@ pub struct Inference {
     pub bootstrap: Option<Bootstrap>,
     /// Why there are none, if that came out after the run.
     pub refused: Option<String>,
+    /// The same of the values of all states, of a policy whose states have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Box<Inference>>,
+    /// The same of the mean value of the initial states of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Box<Inference>>,
 }
 
 /// Standard errors by a formula, and Student's intervals.
@@ -120,9 +144,17 @@ impl Inference {
         level: f64,
     ) -> Self {
         let units = clusters.map_or(n, Clusters::count);
-        let (standard_errors, bootstrap, refused) = (None, None, None);
-        let clustered = clusters.is_some();
-        Inference { level, units, clustered, estimates, standard_errors, bootstrap, refused }
+        Inference {
+            level,
+            units,
+            clustered: clusters.is_some(),
+            estimates,
+            standard_errors: None,
+            bootstrap: None,
+            refused: None,
+            values: None,
+            initial: None,
+        }
     }
 
     /// Adds what follows from a covariance.
@@ -135,13 +167,25 @@ impl Inference {
         });
     }
 
+    /// The same of variances alone, with the degrees of freedom of the covariance that they come
+    /// from.
+    pub(crate) fn add_variances(&mut self, variances: &[f64], of: &Covariance, kind: ErrorKind) {
+        let degrees_of_freedom = of.degrees_of_freedom();
+        let one = |(x, variance): (&f64, &f64)| {
+            let alone = Covariance::new(1, vec![*variance], degrees_of_freedom);
+            (alone.standard_errors()[0], alone.intervals(&[*x], self.level)[0])
+        };
+        let (errors, intervals) = self.estimates.iter().zip(variances).map(one).unzip();
+        let kind = kind.name();
+        self.standard_errors = Some(StandardErrors { kind, degrees_of_freedom, errors, intervals });
+    }
+
     /// Adds what follows from replicates, or why nothing does.
     pub(crate) fn add_replicates(&mut self, replicates: &Replicates, draws: usize, seed: u64) {
         let d = self.estimates.len();
         let intervals = (0..d).map(|l| replicates.percentile_interval(l, self.level)).collect();
-        match (replicates.covariance(), intervals) {
-            (Some(covariance), Some(intervals)) => {
-                let errors = covariance.standard_errors();
+        match (replicates.standard_errors(), intervals) {
+            (Some(errors), Some(intervals)) => {
                 let failed = replicates.failed;
                 self.bootstrap = Some(Bootstrap { draws, failed, seed, errors, intervals });
             }
@@ -171,12 +215,7 @@ impl InferenceSettings {
     /// # Errors
     /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no errors.
     pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            let level = self.level.to_string();
-            let refused =
-                innermean::InvalidSetting::new("level", level, "a number between 0 and 1");
-            return Err(refused.into());
-        }
+        self.check_level()?;
         match (self.standard_errors, has_clusters) {
             (Some(ErrorKind::Clustered), false) => Err(Error::IdleWithout {
                 parameter: "standard_errors=clustered",
@@ -192,6 +231,16 @@ impl InferenceSettings {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// # Errors
+    /// If the level is not between 0 and 1.
+    pub(crate) fn check_level(&self) -> Result<(), Error> {
+        if self.level > 0.0 && self.level < 1.0 {
+            return Ok(());
+        }
+        let level = self.level.to_string();
+        Err(innermean::InvalidSetting::new("level", level, "a number between 0 and 1").into())
     }
 
     /// Whether the problem allows for what is asked, as far as that is known before it is solved.
@@ -223,15 +272,14 @@ impl InferenceSettings {
     }
 
     /// How sure the answer of a run is. Without an answer the reason is in
-    /// [`Inference::refused`]. `go_on` is asked before each draw of the bootstrap; those after it
-    /// said no have no estimate.
+    /// [`Inference::refused`]. Draws of the bootstrap after the time is up have no estimate.
     pub fn infer<T: Estimator + ?Sized>(
         &self,
         task: &T,
         solution: &Solution,
         clusters: Option<&Clusters>,
         seed: u64,
-        go_on: &(dyn Fn() -> bool + Sync),
+        time_left: &TimeLeft<'_>,
     ) -> Inference {
         let problem = task.problem();
         let n = problem.inner.n_x();
@@ -253,6 +301,10 @@ impl InferenceSettings {
         let mut found = Inference::of(estimates, n, clusters, self.level);
         if !solution.status.is_solved() {
             found.refused = Some("the run did not end at a minimum".to_owned());
+            return found;
+        }
+        if is_over(time_left()) {
+            found.refused = Some(NO_TIME.to_owned());
             return found;
         }
         let dependence = clusters.cloned().map_or(Dependence::Independent, Dependence::Clustered);
@@ -277,10 +329,12 @@ impl InferenceSettings {
         }
         if let Some(draws) = self.bootstrap {
             let clusters = clusters.cloned().unwrap_or_else(|| Clusters::singletons(n));
-            let stop = Stop { tolerance: Some(REFIT), ..Stop::default() };
-            let refit = refit_terms(problem, &z, stop);
-            let refit = |drawn: &[usize]| go_on().then(|| refit(drawn)).flatten();
-            let replicates = bootstrap(&Resampling::Clusters(clusters), draws, seed, refit);
+            let refit = |drawn: &[usize]| {
+                refit_stop(time_left).and_then(|stop| refit_terms(problem, &z, stop)(drawn))
+            };
+            let units = Resampling::Clusters(clusters);
+            let go_on = || !is_over(time_left());
+            let replicates = bootstrap_while(&go_on, &units, draws, seed, refit);
             found.add_replicates(&replicates.map(centred), draws, seed);
         }
         found

@@ -1,8 +1,6 @@
 //! `innermean moments`: linear instrumental variables by the generalised method of moments.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -10,22 +8,26 @@ use innermean::Status;
 use innermean::inference::Clusters;
 use innermean_apps::Error;
 use innermean_apps::moments::{
-    Column, JTest, MomentsAnswer, MomentsData, MomentsErrors, MomentsSettings, MomentsTask, Spline,
-    Steps,
+    Column, FirstStage, MomentsAnswer, MomentsData, MomentsErrors, MomentsSettings, MomentsTask,
+    Spline, Steps,
 };
-use innermean_data::{Ask, Columns, FeatureColumns, Frame, visible};
+use innermean_data::{Ask, Columns, FeatureColumns, Frame};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
+use self::report::Words;
 use crate::flags::columns::{MissingChoice, MissingFlags};
-use crate::flags::inference::{draws, share};
+use crate::flags::inference::{draws, share, time_left};
 use crate::flags::input::limits;
 use crate::flags::number;
 use crate::flags::solver::threads;
 use crate::flags::spelling::{by_name, refused_at};
-use crate::output::human::{self, Facts, grouped, significant};
-use crate::output::{estimates, stdout};
-use crate::run::interrupt;
+use crate::output::human::grouped;
+use crate::output::stdout;
+use crate::report::OutputFiles;
+use crate::run::deadline;
+
+mod report;
 
 /// Estimate effects by instruments
 #[derive(Debug, Args)]
@@ -43,9 +45,22 @@ pub(crate) struct MomentsArgs {
     #[command(flatten)]
     inference: ErrorFlags,
 
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// What is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+struct OutputFlags {
     /// Print one JSON object instead of the table
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     json: bool,
+
+    /// Write a page about it to a file that any browser opens: estimates, tests, certificate, data,
+    /// settings
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// What the columns of the file are.
@@ -124,6 +139,10 @@ struct ErrorFlags {
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = number::seed, allow_hyphen_values = true)]
     seed: u64,
 
+    /// Draw no more after so many seconds from the command's start
+    #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
+    max_seconds: Option<f64>,
+
     /// Threads for the bootstrap; 0 for as many as there are cores
     #[arg(long, value_name = "N", default_value = "0", value_parser = threads, allow_hyphen_values = true)]
     threads: usize,
@@ -138,12 +157,14 @@ y_j is the outcome of row j, x_j its regressors, some of them correlated with th
 exogenous, and the constant, are instruments too. With one step, C is the mean of z_j z_j', which is two-stage least squares; with two, C is the \
 covariance of the moments z_j (y_j - <x_j, theta>) at the first estimate; iterated, at the estimate itself.
 
-Where there are more instruments than regressors, the J test says whether they agree: a small p-value speaks against them.";
+Where there are more instruments than regressors, the J test says whether they agree: a small p-value speaks against them. The first stage says how much \
+the instruments tell about each regressor: with an F below 10 or so they are weak, and intervals are too narrow.";
 
 const AFTER_HELP: &str = "\
 Examples:
   innermean moments market.csv --outcome quantity --regressors price --instruments cost,tax --exogenous income
   innermean moments market.csv --outcome quantity --regressors price --instruments cost --spline price=1,cost=3
+  innermean moments market.csv --outcome quantity --regressors price --instruments cost,tax --report page.html
   innermean moments panel.csv --outcome wage --regressors school --instruments distance,quarter --cluster state --steps 1
 
 Exit codes: 0 estimated, 2 bad usage, input or output.";
@@ -237,8 +258,10 @@ impl ColumnFlags {
 
 /// Estimates and reports.
 pub(crate) fn run(args: &MomentsArgs) -> Result<Status> {
-    let MomentsArgs { file, columns, estimation, inference, json } = args;
+    let MomentsArgs { file, columns, estimation, inference, output } = args;
+    deadline::start(inference.max_seconds);
     columns.check()?;
+    let pages = OutputFiles::check("--report", output.report.as_deref(), None, &[file])?;
     let mut settings = MomentsSettings::default();
     settings.steps = estimation.steps;
     settings.intercept = !estimation.no_intercept;
@@ -259,95 +282,55 @@ pub(crate) fn run(args: &MomentsArgs) -> Result<Status> {
         .num_threads(inference.threads)
         .build()
         .with_context(|| format!("--threads {}: cannot be started", inference.threads))?;
-    let interrupted = interrupt::listen()?;
-    let go_on = || !interrupted.load(Ordering::Relaxed);
-    let answer = pool.install(|| task.fit(inference.seed, &go_on)).map_err(refused)?;
-    let notes = notes(&frame);
-    let text = if *json {
-        let document = Document {
-            version: env!("CARGO_PKG_VERSION"),
-            problem: "moments",
-            theta: &answer.inference.estimates,
-            answer: &answer,
-            source: &frame.source,
-            notes: &notes,
-            settings: Settings {
-                outcome: &columns.outcome,
-                regressors: &columns.regressors,
-                exogenous: &columns.exogenous,
-                cluster: columns.cluster.as_deref(),
-                missing: columns.missing.missing,
-                seed: inference.seed,
-                estimation: &settings,
-            },
-        };
-        serde_json::to_string(&document)? + "\n"
+    let left = time_left(inference.max_seconds)?;
+    let answer = pool.install(|| task.fit(inference.seed, &left)).map_err(refused)?;
+    let notes = notes(&frame, &answer);
+    let document = Document {
+        version: env!("CARGO_PKG_VERSION"),
+        problem: "moments",
+        theta: &answer.inference.estimates,
+        answer: &answer,
+        source: &frame.source,
+        notes: &notes,
+        settings: Settings {
+            outcome: &columns.outcome,
+            regressors: &columns.regressors,
+            exogenous: &columns.exogenous,
+            cluster: columns.cluster.as_deref(),
+            missing: columns.missing.missing,
+            seed: inference.seed,
+            estimation: &settings,
+        },
+    };
+    let words = Words { answer: &answer, settings: &settings, source: &frame.source };
+    let text =
+        if output.json { serde_json::to_string(&document)? + "\n" } else { words.text(&notes) };
+    let pictured = if pages.is_empty() {
+        Ok(())
     } else {
-        page(&answer, &settings, &frame.source, &notes)
+        let settings = serde_json::to_value(&document.settings)?;
+        pages.write(&words.report(file, &notes, &settings))
     };
     stdout::print(&text)?;
+    pictured?;
     Ok(Status::Solved)
 }
 
-fn notes(frame: &Frame) -> Vec<String> {
+fn notes(frame: &Frame, answer: &MomentsAnswer) -> Vec<String> {
     let mut notes = frame.notes.clone();
+    let weak = answer.first_stage.iter().filter(|stage| stage.is_weak());
+    let weak: Vec<&str> = weak.map(|stage| stage.regressor.as_str()).collect();
+    if !weak.is_empty() {
+        notes.push(format!(
+            "The instruments say little about {} (F below {} in the first stage): estimates lean \
+             towards least squares, and intervals are too narrow.",
+            weak.join(", "),
+            FirstStage::WEAK
+        ));
+    }
     if frame.dropped.rows > 0 {
         let rows = grouped(frame.dropped.rows as u64);
         notes.push(format!("Rows left out because of missing values: {rows}."));
     }
     notes
-}
-
-/// The answer for people.
-fn page(
-    answer: &MomentsAnswer,
-    settings: &MomentsSettings,
-    source: &str,
-    notes: &[String],
-) -> String {
-    let MomentsAnswer { names, instruments, rows, inference, .. } = answer;
-    let mut out = format!(
-        "{} rows, {} regressors and {} instruments with the intercept\n{}\n",
-        grouped(*rows as u64),
-        names.len(),
-        instruments.len(),
-        visible(source)
-    );
-    if !settings.intercept {
-        out = out.replacen(" with the intercept", "", 1);
-    }
-    for note in notes {
-        out.push_str(&human::paragraph("note:", note));
-    }
-    for grid in estimates::tables("regressor", names, inference) {
-        // Writing to a string does not fail.
-        let _ = write!(out, "\n{}", grid.text());
-    }
-    out.push('\n');
-    let mut facts = Facts::default();
-    let method = match settings.steps {
-        Steps::One => "two-stage least squares".to_owned(),
-        Steps::Two => format!("two steps, moments weighted by {} covariance", answer.errors),
-        Steps::Iterated => {
-            let steps = grouped(answer.steps as u64);
-            format!("{steps} steps, moments weighted by {} covariance", answer.errors)
-        }
-    };
-    facts.line("estimate", &method);
-    facts.line("instruments", &instruments.join(", "));
-    match answer.j {
-        Some(JTest { statistic, degrees_of_freedom, p_value, .. }) => {
-            let name = if answer.steps == 1 { "Sargan's" } else { "Hansen's" };
-            let (statistic, p_value) = (significant(statistic, 5), significant(p_value, 4));
-            let degrees = if degrees_of_freedom == 1 {
-                "1 degree of freedom".to_owned()
-            } else {
-                format!("{degrees_of_freedom} degrees of freedom")
-            };
-            facts.line("J test", &format!("{statistic} ({name}), {degrees}, p-value {p_value}"));
-        }
-        None => facts.line("J test", "none: there are as many instruments as regressors"),
-    }
-    estimates::describe(inference, "rows", &mut facts);
-    out + &facts.text()
 }

@@ -7,11 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use innermean::Status;
 use innermean_apps::policy::{PolicySettings, PolicyTask};
+use innermean_apps::run::Task;
 
 use self::features::Described;
 use self::flags::PolicyFlags;
 use self::read::Known;
 use self::report::PolicyApplication;
+use crate::flags::inference::{InferenceFlags, covariance_fits};
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::output::predictions::PredictionFlags;
@@ -32,6 +34,9 @@ mod report;
 pub(crate) struct PolicyArgs {
     #[command(flatten)]
     problem: PolicyFlags,
+
+    #[command(flatten)]
+    inference: InferenceFlags,
 
     #[command(flatten)]
     output: OutputFlags,
@@ -68,6 +73,9 @@ the other, which is right if steps are deterministic.
 
 Without features every state has a value of its own (one-hot features), and the error can be made zero.
 
+--standard-errors and --bootstrap say how sure the values are. Episodes are the independent observations where a log has several; of one \
+episode they are the transitions, which is right where states are Markov.
+
 The answer is compared with the solution of the normal equations, or LSTD, wherever that is not too large. The run stops as solved when \
 the objective is proven to be within --tolerance of its minimum, relative to what it is at zero.";
 
@@ -80,6 +88,7 @@ Examples:
   innermean policy log.csv --never-left terminal --objective projected
   innermean policy log.csv --features x,y --next-features x2,y2 --intercept --lambda 0.9
   innermean policy hopper.hdf5 --discount 0.99 --initial-states first
+  innermean policy log.csv --features x,y --next-features x2,y2 --standard-errors --initial-states first
 
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
 
@@ -118,10 +127,18 @@ impl PolicyFlags {
 
 /// Solves and reports.
 pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
-    let PolicyArgs { problem: flags, solver, output, predictions, save_model } = args;
+    let PolicyArgs { problem: flags, inference, output, predictions, save_model, .. } = args;
+    let solver = &inference.tightened(&args.solver);
     let request = Request::new(solver, output, flags.inputs(), predictions)?
         .keeping("--save-model", save_model.as_ref())?;
+    inference.check()?;
     let evaluation = flags.evaluation()?;
-    let application = PolicyApplication { evaluation: &evaluation, flags, start: &solver.start };
+    let task = &evaluation.task;
+    let inference = inference.settings_by(task.usual_errors())?;
+    task.check_inference(&inference)?;
+    if inference.standard_errors.is_some() {
+        covariance_fits(task.coordinates().len())?;
+    }
+    let application = PolicyApplication { evaluation: &evaluation, flags, inference, solver };
     solve(&application, &request)
 }

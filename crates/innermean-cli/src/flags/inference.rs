@@ -71,20 +71,33 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 impl InferenceFlags {
     /// What is asked for, of data with clusters or without.
     pub(crate) fn settings(&self, has_clusters: bool) -> Result<InferenceSettings> {
-        let mut settings = InferenceSettings::default();
         let usual = if has_clusters { ErrorKind::Clustered } else { ErrorKind::Robust };
+        let settings = self.settings_by(usual)?;
+        settings.check(has_clusters)?;
+        Ok(settings)
+    }
+
+    /// The same where the data say what suits, such as errors by episode.
+    pub(crate) fn settings_by(&self, usual: ErrorKind) -> Result<InferenceSettings> {
+        self.check()?;
+        let mut settings = InferenceSettings::default();
         settings.standard_errors = self.standard_errors.map(|kind| match kind {
             Kind::Usual => usual,
             Kind::Given(kind) => kind,
         });
         settings.bootstrap = self.bootstrap;
         settings.level = self.level.unwrap_or(settings.level);
-        if self.level.is_some() && !settings.is_on() {
+        Ok(settings)
+    }
+
+    /// A level of nothing is refused.
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_on = self.standard_errors.is_some() || self.bootstrap.is_some();
+        if self.level.is_some() && !is_on {
             let needed = "standard_errors".to_owned();
             return Err(Error::IdleWithout { parameter: "level", needed }.into());
         }
-        settings.check(has_clusters)?;
-        Ok(settings)
+        Ok(())
     }
 
     /// The same of groups, which are clusters of rows by themselves.
@@ -125,10 +138,7 @@ impl<'a> Asked<'a> {
         let problem = task.problem();
         settings.check_problem(problem, clusters.as_ref())?;
         if settings.standard_errors.is_some() {
-            let d = problem.inner.d();
-            let size = format!("--standard-errors: {} coefficients", grouped(d as u64));
-            // The Hessian, its factor, the scores' products and the covariance.
-            fits_into_memory(&size, &[d, d, 4])?;
+            covariance_fits(problem.inner.d())?;
         }
         Ok(Some(Asked { settings, clusters, solver }))
     }
@@ -140,14 +150,27 @@ impl<'a> Asked<'a> {
         solution: &Solution,
         threads: &ThreadPool,
     ) -> Result<Inference> {
-        let interrupt = interrupt::listen()?;
-        let go_on = || {
-            let left = deadline::left(self.solver.stop.max_seconds);
-            left.is_none_or(|left| left > f64::MIN_POSITIVE) && !interrupt.load(Ordering::Relaxed)
-        };
         let (clusters, seed) = (self.clusters.as_ref(), self.solver.seed);
-        Ok(threads.install(|| self.settings.infer(task, solution, clusters, seed, &go_on)))
+        let left = time_left(self.solver.stop.max_seconds)?;
+        Ok(threads.install(|| self.settings.infer(task, solution, clusters, seed, &left)))
     }
+}
+
+/// The seconds that are left for standard errors and draws; 0 after a signal.
+pub(crate) fn time_left(max_seconds: Option<f64>) -> Result<impl Fn() -> Option<f64> + Sync> {
+    let interrupt = interrupt::listen()?;
+    Ok(move || match interrupt.load(Ordering::Relaxed) {
+        true => Some(0.0),
+        // The least number there is stands for none.
+        false => deadline::left(max_seconds).map(|left| left - f64::MIN_POSITIVE),
+    })
+}
+
+/// Refuses a covariance that does not fit into memory: the Hessian, its factor, the scores'
+/// products and the covariance.
+pub(crate) fn covariance_fits(d: usize) -> Result<()> {
+    let size = format!("--standard-errors: {} coefficients", grouped(d as u64));
+    fits_into_memory(&size, &[d, d, 4])
 }
 
 /// Clusters of the rows that are kept, numbered anew.

@@ -4,6 +4,7 @@ use innermean_apps::run::inference::{Bootstrap, Inference, StandardErrors};
 
 use crate::output::grid::Grid;
 use crate::output::human::{Facts, grouped, significant};
+use crate::output::named_numbers::Heading;
 
 /// With more coordinates than this, only the largest estimates are shown.
 const MOST_ROWS: usize = 50;
@@ -11,7 +12,7 @@ const MOST_ROWS: usize = 50;
 const DIGITS: i32 = 3;
 
 /// A table for the formula and one for the bootstrap, as far as they were asked for.
-pub(crate) fn tables(name: &str, names: &[String], found: &Inference) -> Vec<Grid> {
+pub(crate) fn tables(heading: Heading, names: &[String], found: &Inference) -> Vec<Grid> {
     let formula = found.standard_errors.as_ref();
     let formula = formula.map(|found| (&found.errors, &found.intervals, "standard error"));
     let drawn = found.bootstrap.as_ref();
@@ -34,7 +35,7 @@ pub(crate) fn tables(name: &str, names: &[String], found: &Inference) -> Vec<Gri
         };
         Grid {
             title: String::new(),
-            header: [name, "coefficient", title, &level, "to"].map(str::to_owned).to_vec(),
+            header: [heading.name, heading.number, title, &level, "to"].map(str::to_owned).to_vec(),
             rows: shown.iter().map(row).collect(),
             numbers: 1..5,
             note: (hidden > 0).then(|| format!(" {hidden} smaller (--json has all)")),
@@ -43,9 +44,21 @@ pub(crate) fn tables(name: &str, names: &[String], found: &Inference) -> Vec<Gri
     table.collect()
 }
 
+/// The words for independent observations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Units {
+    pub(crate) single: &'static str,
+    pub(crate) clusters: &'static str,
+}
+
+impl Units {
+    /// Rows, or clusters of them.
+    pub(crate) const ROWS: Self = Units { single: "rows", clusters: "clusters" };
+}
+
 /// Lines about the errors, or why there are none.
-pub(crate) fn describe(found: &Inference, unit: &str, facts: &mut Facts) {
-    let unit = if found.clustered { "clusters" } else { unit };
+pub(crate) fn describe(found: &Inference, units: Units, facts: &mut Facts) {
+    let unit = if found.clustered { units.clusters } else { units.single };
     let units = grouped(found.units as u64);
     if let Some(StandardErrors { kind, degrees_of_freedom, .. }) = &found.standard_errors {
         let distribution = if degrees_of_freedom.is_finite() {

@@ -41,6 +41,8 @@ pub(crate) struct NamedNumbers<'a> {
     pub(crate) error: f64,
     /// An interval for each, or none for all.
     pub(crate) intervals: &'a [[f64; 2]],
+    /// Whether a table with standard errors follows, so that a terminal needs no other.
+    pub(crate) has_table: bool,
 }
 
 impl NamedNumbers<'_> {
@@ -50,10 +52,15 @@ impl NamedNumbers<'_> {
     }
 }
 
+/// The zeros that share a row: none if there are few, or nothing else.
+pub(crate) fn zeros(numbers: &[f64]) -> usize {
+    let zeros = numbers.iter().filter(|x| **x == 0.0).count();
+    if zeros >= MANY_ZEROS && zeros < numbers.len() { zeros } else { 0 }
+}
+
 /// The table; of very many numbers, the largest, and of many zeros, how many there are.
 fn table(heading: Heading, names: &[String], theta: &[f64], error: f64, width: usize) -> String {
-    let zeros = theta.iter().filter(|x| **x == 0.0).count();
-    let zeros = if zeros >= MANY_ZEROS && zeros < theta.len() { zeros } else { 0 };
+    let zeros = zeros(theta);
     let mut shown: Vec<usize> =
         (0..theta.len()).filter(|&l| zeros == 0 || theta[l] != 0.0).collect();
     if shown.len() > MOST_ROWS {

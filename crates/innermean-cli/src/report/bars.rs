@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::html::{capital, escape};
 use crate::output::human::grouped;
-use crate::output::named_numbers::{NamedNumbers, Numbers};
+use crate::output::named_numbers::{NamedNumbers, Numbers, zeros};
 
 /// With more numbers than this, only the largest have bars.
 const MOST_BARS: usize = 40;
@@ -13,9 +13,11 @@ const MOST_ROWS: usize = 5000;
 
 /// Bars, and a table of all that can be opened where there are too many.
 pub(super) fn html(part: &NamedNumbers<'_>) -> String {
-    let NamedNumbers { heading, names, numbers, error, intervals } = *part;
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    let many = numbers.len() > MOST_BARS;
+    let NamedNumbers { heading, names, numbers, error, intervals, .. } = *part;
+    let zeros = zeros(numbers);
+    let mut order: Vec<usize> =
+        (0..numbers.len()).filter(|&k| zeros == 0 || numbers[k] != 0.0).collect();
+    let many = order.len() > MOST_BARS;
     if many {
         order.sort_by(|&a, &b| numbers[b].abs().total_cmp(&numbers[a].abs()));
     }
@@ -52,12 +54,20 @@ pub(super) fn html(part: &NamedNumbers<'_>) -> String {
             format.text(number)
         );
     }
+    if zeros > 0 {
+        let _ = writeln!(
+            out,
+            "<span class=\"name\">{} others</span><span class=\"track\"></span><span class=\"number\">{}</span>",
+            grouped(zeros as u64),
+            format.text(0.0)
+        );
+    }
     out.push_str("</div>\n");
     if heading.sum {
         let _ = writeln!(out, "<p class=\"soft\">Sum: {}</p>", format.text(numbers.iter().sum()));
     }
     if many {
-        let left = grouped((numbers.len() - MOST_BARS) as u64);
+        let left = grouped((order.len() - MOST_BARS) as u64);
         let _ = writeln!(
             out,
             "<p class=\"soft\">The {MOST_BARS} largest are shown; {left} smaller ones are left out.</p>"
@@ -116,6 +126,7 @@ mod tests {
             numbers: &numbers,
             error: 0.0,
             intervals: &[],
+            has_table: false,
         });
         assert_eq!(page.matches("class=\"name\"").count(), MOST_BARS);
         assert!(
@@ -140,6 +151,7 @@ mod tests {
                 numbers: &numbers,
                 error: 0.0,
                 intervals: &[],
+                has_table: false,
             });
             for part in page.split("left:").skip(1) {
                 let (left, rest) = part.split_once("%;width:").expect("both");

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::html::{capital, escape};
+use super::html::{capital, escape, prose};
 use super::invocation::command_line;
 use super::{EPOCHS, Kind, Report, Verdict, bars};
 use crate::output::grid::Grid;
@@ -46,7 +46,7 @@ impl Report<'_> {
                 out,
                 "<div class=\"verdict{class}\"><strong>{}</strong>. {}</div>",
                 escape(&capital(status)),
-                escape(text)
+                prose(text)
             );
         }
         for part in &self.answer {
@@ -88,7 +88,7 @@ impl Report<'_> {
         if !self.notes.is_empty() {
             out.push_str("<ul>\n");
             for note in &self.notes {
-                let _ = writeln!(out, "<li>{}</li>", escape(note));
+                let _ = writeln!(out, "<li>{}</li>", prose(note));
             }
             out.push_str("</ul>\n");
         }
@@ -128,7 +128,7 @@ pub(crate) fn pairs(out: &mut String, pairs: &[(String, String)]) {
         if !label.is_empty() {
             let _ = write!(out, "<dt>{}</dt>", escape(label));
         }
-        let _ = writeln!(out, "<dd>{}</dd>", escape(text));
+        let _ = writeln!(out, "<dd>{}</dd>", prose(text));
     }
     out.push_str("</dl>\n");
 }

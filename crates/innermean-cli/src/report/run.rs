@@ -28,12 +28,14 @@ pub(crate) fn report<'a, A: Application>(
         let heading = Heading { name: "coordinate", number: "weight", sum: false };
         let names = application.coordinates();
         let numbers = &solution.theta;
+        let (error, intervals, has_table) = (0.0, &[][..], false);
         answer.push(Part::Numbers(NamedNumbers {
             heading,
             names,
             numbers,
-            error: 0.0,
-            intervals: &[],
+            error,
+            intervals,
+            has_table,
         }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;
@@ -63,13 +65,13 @@ pub(crate) fn report<'a, A: Application>(
     })
 }
 
-/// All lines but the status, which stands above.
+/// All lines but the status, which stands above, and the convergence, of which there is a picture.
 fn facts(facts: &Facts) -> Vec<(String, String)> {
     let mut kept = Vec::new();
     let mut above = "";
     for (label, text) in facts.pairs() {
         above = if label.is_empty() { above } else { label };
-        if above != "status" {
+        if !["status", "convergence"].contains(&above) {
             kept.push((label.to_owned(), text));
         }
     }
@@ -142,17 +144,18 @@ fn verdict(plan: &Plan, solution: &Solution, warnings: &[String]) -> Verdict {
     Verdict {
         kind,
         status: outcome(solution, is_doubtful).replace(", with a warning above", ""),
-        text: warnings
-            .iter()
-            .cloned()
-            .chain([proven, plan.advice(solution.status)])
-            .collect::<Vec<_>>()
-            .join(" "),
+        text: {
+            // Where no more digits can be proven there is nothing to advise.
+            let has_all = solution.status == Status::Solved && is_rounding;
+            let advice = if has_all { None } else { Some(plan.advice(solution.status)) };
+            let parts = warnings.iter().cloned().chain([proven]).chain(advice);
+            parts.collect::<Vec<_>>().join(" ")
+        },
     }
 }
 
 /// A setting as it would be typed.
-fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),

@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::spelled;
-use crate::output::estimates;
+use crate::output::estimates::{self, Units};
 use crate::output::grid::Grid;
 use crate::output::human::{self, Facts};
 use crate::output::json;
@@ -94,8 +94,14 @@ pub(crate) trait Application {
         Ok(None)
     }
 
-    /// The word for the independent observations, where there are no clusters.
-    const UNITS: &'static str = "rows";
+    /// The words for the independent observations.
+    const UNITS: Units = Units::ROWS;
+
+    /// What `found` says about each of the numbers that [`Self::describe`] puts on the page, in
+    /// their order, with the names of its estimates.
+    fn estimated<'a>(&'a self, found: &'a Inference) -> Vec<(&'a [String], &'a Inference)> {
+        vec![(self.coordinates(), found)]
+    }
 
     /// Whether coordinates of theta are printed, whose digits should all be known.
     const PRINTS_THETA: bool = true;
@@ -156,8 +162,6 @@ pub(crate) struct Page<'a> {
     /// What makes the answer doubtful, in whole sentences.
     pub(crate) warnings: Vec<String>,
     theta: &'a [f64],
-    /// Whether the second part has the numbers of the first, with more beside them.
-    has_estimates: bool,
 }
 
 /// A part of an answer.
@@ -171,35 +175,58 @@ impl<'a> Page<'a> {
     /// One more table of numbers with names.
     pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
         let error = self.known.error_of(numbers, self.theta);
-        let part = NamedNumbers { heading, names, numbers, error, intervals: &[] };
-        self.parts.push(Part::Numbers(part));
+        self.parts.push(Part::Numbers(NamedNumbers {
+            heading,
+            names,
+            numbers,
+            error,
+            intervals: &[],
+            has_table: false,
+        }));
     }
 
     /// Standard errors and intervals of the numbers, which then need no table of their own on a
     /// terminal.
-    fn estimates(&mut self, names: &[String], found: &'a Inference, theta: &[f64], unit: &str) {
-        estimates::describe(found, unit, &mut self.facts);
-        let intervals = found
-            .standard_errors
-            .as_ref()
-            .map(|found| &found.intervals)
-            .or(found.bootstrap.as_ref().map(|found| &found.intervals));
-        let Some(Part::Numbers(numbers)) = self.parts.first_mut() else { return };
-        if let Some(intervals) = intervals.filter(|_| found.estimates == theta) {
-            numbers.intervals = intervals;
+    fn estimates(&mut self, of: &[(&[String], &'a Inference)]) {
+        let mut after = 0;
+        for (names, found) in of {
+            let later = self.parts[after..].iter_mut().enumerate();
+            let mut numbers = later.filter_map(|(k, part)| match part {
+                Part::Numbers(numbers) => Some((k, numbers)),
+                Part::Table(_) => None,
+            });
+            let Some((place, numbers)) = numbers.next() else { return };
+            after += place + 1;
+            let formula = found.standard_errors.as_ref().map(|found| &found.intervals);
+            let drawn = found.bootstrap.as_ref().map(|found| &found.intervals);
+            // Not those of several classes, which are about their mean.
+            if let Some(intervals) = formula.or(drawn)
+                && found.estimates.starts_with(numbers.numbers)
+            {
+                numbers.intervals = intervals;
+            }
+            let tables = estimates::tables(numbers.heading, names, found);
+            numbers.has_table = !tables.is_empty();
+            let count = tables.len();
+            self.parts.splice(after..after, tables.into_iter().map(Part::Table));
+            after += count;
         }
-        let tables = estimates::tables(numbers.heading.name, names, found);
-        self.has_estimates = !tables.is_empty();
-        self.parts.splice(1..1, tables.into_iter().map(Part::Table));
+    }
+
+    /// The same of the mean of initial states.
+    fn initial_value(&mut self, found: &Inference) {
+        let heading = Heading { name: "mean of", number: "value", sum: false };
+        let tables = estimates::tables(heading, &["initial states".to_owned()], found);
+        self.parts.extend(tables.into_iter().map(Part::Table));
     }
 
     /// For a terminal.
     fn text(&self) -> String {
-        let parts =
-            self.parts.iter().skip(usize::from(self.has_estimates)).map(|part| match part {
-                Part::Numbers(numbers) => numbers.text(human::width()) + "\n",
-                Part::Table(grid) => grid.text() + "\n",
-            });
+        let parts = self.parts.iter().filter_map(|part| match part {
+            Part::Numbers(numbers) if numbers.has_table => None,
+            Part::Numbers(numbers) => Some(numbers.text(human::width()) + "\n"),
+            Part::Table(grid) => Some(grid.text() + "\n"),
+        });
         let warnings = self.warnings.iter().map(|text| human::paragraph("warning:", text));
         let mut above = warnings.collect::<String>();
         if !above.is_empty() {
@@ -374,7 +401,9 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     page.warnings = warnings.into_iter().chain(page.known.warning.clone()).collect();
     application.describe(&answer, &solution, &mut page);
     if let Some(found) = &inference {
-        page.estimates(application.coordinates(), found, &solution.theta, A::UNITS);
+        estimates::describe(found, A::UNITS, &mut page.facts);
+        page.estimates(&application.estimated(found));
+        found.initial.iter().for_each(|initial| page.initial_value(initial));
     }
     let warnings: Vec<String> = page.warnings.iter().chain(&doubts).cloned().collect();
     page.facts.run(&plan, &solution, !warnings.is_empty());

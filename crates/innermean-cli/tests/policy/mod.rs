@@ -9,6 +9,7 @@ mod files;
 #[cfg(all(feature = "mat", feature = "parquet"))]
 mod formats;
 mod rows;
+mod sureness;
 
 use crate::desk::{Desk, number, numbers};
 use serde_json::Value;

@@ -10,15 +10,17 @@ use crate::model::inner::{Inner, Sample, mean_jacobian};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::sample::{PartOf, spread};
+use crate::oracle::Patience;
 
 /// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms:
-/// all of them, or some that are drawn.
+/// all of them, or some that are drawn by a seed. Where patience ends on the way it is good for
+/// nothing.
 pub(crate) fn dense(
     problem: Objective<'_>,
     theta: &[f64],
     f_bar: &[f64],
-    terms: usize,
-    seed: u64,
+    (terms, seed): (usize, u64),
+    patience: &Patience<'_>,
 ) -> Vec<f64> {
     let f = problem.inner;
     let n_x = f.n_x();
@@ -28,12 +30,15 @@ pub(crate) fn dense(
     if terms >= n_x {
         let seconds = seconds(problem, f_bar);
         let weight = |r: usize| seconds[r] / n_x as f64;
-        return f.gram(&weight).unwrap_or_else(|| of_jacobians(f, theta, &weight));
+        return patience.within(f.d(), &weight, |weight| {
+            f.gram(weight).unwrap_or_else(|| of_jacobians(f, theta, weight))
+        });
     }
     let picked = spread(n_x, terms, seed);
     let part = PartOf::new(f, &picked, usize::MAX);
     let seconds = seconds_of(problem, f_bar, &picked);
-    of_jacobians(&part, theta, &|r| seconds[r] / terms as f64)
+    let weight = |r: usize| seconds[r] / terms as f64;
+    patience.within(f.d(), &weight, |weight| of_jacobians(&part, theta, weight))
 }
 
 /// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond,
@@ -58,7 +63,8 @@ pub(crate) fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
 /// [`dense`] of all terms or, of very many, as an estimate.
 pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
     let Some((picked, each)) = looked_at(problem.inner) else {
-        return dense(problem, theta, f_bar, problem.inner.n_x(), 0);
+        let all = (problem.inner.n_x(), 0);
+        return dense(problem, theta, f_bar, all, &Patience::default());
     };
     let seconds = seconds_of(problem, f_bar, &picked);
     let part = PartOf::new(problem.inner, &picked, each);

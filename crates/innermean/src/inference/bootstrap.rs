@@ -103,6 +103,19 @@ impl Replicates {
         Some(Covariance::new(d, matrix, f64::INFINITY))
     }
 
+    /// The standard deviation of each coordinate: the roots of the covariance's diagonal, without
+    /// the rest of it. None of fewer than two.
+    pub fn standard_errors(&self) -> Option<Vec<f64>> {
+        let count = self.thetas.len();
+        let d = self.thetas.first().filter(|_| count >= 2)?.len();
+        let of = |l: usize| {
+            let mean = self.thetas.iter().map(|theta| theta[l]).sum::<f64>() / count as f64;
+            let squares = self.thetas.iter().map(|theta| (theta[l] - mean).powi(2));
+            (squares.sum::<f64>() / (count - 1) as f64).sqrt()
+        };
+        Some((0..d).map(of).collect())
+    }
+
     /// The percentile interval of coordinate l: between the quantiles that leave out `1 - level`,
     /// half on each side.
     pub fn percentile_interval(&self, l: usize, level: f64) -> Option<[f64; 2]> {
@@ -158,6 +171,21 @@ pub fn bootstrap(
     seed: u64,
     refit: impl Fn(&[usize]) -> Option<Vec<f64>> + Sync,
 ) -> Replicates {
+    bootstrap_while(&|| true, resampling, replicates, seed, refit)
+}
+
+/// The same as long as `go_on` says so, which is asked before each draw: those after it said no are
+/// not made, and count as failed.
+///
+/// # Panics
+/// As [`bootstrap`].
+pub fn bootstrap_while(
+    go_on: &(dyn Fn() -> bool + Sync),
+    resampling: &Resampling,
+    replicates: usize,
+    seed: u64,
+    refit: impl Fn(&[usize]) -> Option<Vec<f64>> + Sync,
+) -> Replicates {
     if let Resampling::MovingBlocks { n, length } | Resampling::CircularBlocks { n, length } =
         resampling
     {
@@ -167,6 +195,9 @@ pub fn bootstrap(
     let estimates: Vec<Option<Vec<f64>>> = (0..replicates)
         .into_par_iter()
         .map(|replicate| {
+            if !go_on() {
+                return None;
+            }
             let mut draws = Stream::new(seed, STREAM + replicate as u64);
             refit(&resampling.draw(&members, &mut draws))
         })

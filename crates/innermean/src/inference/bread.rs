@@ -6,6 +6,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::vector::{axpy, dot};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
+use crate::oracle::Patience;
 
 /// A step of a difference of gradients, relative to that which changes the objective by its own
 /// size. The error of the five-point formula is about its fourth power.
@@ -51,7 +52,7 @@ pub(crate) fn loss_hessian(problem: Objective<'_>, theta: &[f64], f_bar: &[f64])
     let known = problem.merit.quadratic_form().is_some()
         || problem.merit.seconds(0..1, &f_bar[..ell], &mut vec![0.0; ell]);
     if f.facts().affine && known {
-        return hessian::dense(problem, theta, f_bar, f.n_x(), 0);
+        return hessian::dense(problem, theta, f_bar, (f.n_x(), 0), &Patience::default());
     }
     by_differences(problem, theta, f_bar)
 }

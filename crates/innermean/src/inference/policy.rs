@@ -167,6 +167,29 @@ pub fn refit_projected(
     }
 }
 
+/// A refit for [`bootstrap`](super::bootstrap()): the minimiser of `u' C^-1 u / 2 + g(theta)` with
+/// the moments u and the C of the drawn transitions, which keep the traces, importance ratios and
+/// weights that they have in `f`. In closed form for a `ridge`, otherwise solved from theta. None
+/// if the transitions do not identify it, or it is not solved within the limits.
+pub fn refit_drawn<'p>(
+    f: &'p Mspbe,
+    ridge: Option<f64>,
+    regularizer: &'p dyn Regularizer,
+    theta: &'p [f64],
+    stop: Stop,
+) -> impl Fn(&[usize]) -> Option<Vec<f64>> + Sync + 'p {
+    move |drawn| {
+        let Problem { inner, merit, .. } = f.drawn(drawn).problem(0.0).ok()?;
+        if let Some(rho) = ridge {
+            return inner.minimiser(&merit, rho);
+        }
+        let driver = Driver { stop: stop.clone(), ..Driver::default() };
+        let problem = Problem { inner, merit, regularizer };
+        let solution = auto::solve(&driver, &problem, theta, &mut (), 0).ok()?.solution;
+        solution.status.is_solved().then_some(solution.theta)
+    }
+}
+
 /// A refit for [`bootstrap`](super::bootstrap()): the minimiser of the mean squared Bellman error
 /// of the drawn transitions, solved from theta. None unless it is solved within the limits.
 pub fn refit_bellman<'p>(

@@ -22,7 +22,7 @@ impl Oracle<'_> {
         self.calls.jacobian += part(self.snapshot.jacobian);
         self.calls.merit += terms as u64;
         self.rows += part(self.rows_of.all);
-        hessian::dense(self.problem, theta, f_bar, terms, seed)
+        hessian::dense(self.problem, theta, f_bar, (terms, seed), &self.patience)
     }
 
     /// Runs `work` on some terms as a problem of their own, with at most `most` samples of each:

@@ -10,6 +10,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::linalg::gram::Weight;
+
 /// A limit on time, and someone who may say stop.
 #[derive(Debug, Clone, Default)]
 pub struct Patience<'a> {
@@ -21,6 +23,9 @@ pub struct Patience<'a> {
 
 /// Queries that take less than a millisecond or so: nobody needs to look more often.
 const A_FEW: usize = 1 << 12;
+/// Rows of a Gram matrix between two looks, at least, and products of numbers.
+const SOME_ROWS: usize = 16;
+const SOME_PRODUCTS: usize = 1 << 24;
 
 impl<'a> Patience<'a> {
     /// Until that time, or until the flag is set.
@@ -44,8 +49,63 @@ impl<'a> Patience<'a> {
         self.over.get() || (k % A_FEW == A_FEW - 1 && self.ends())
     }
 
+    /// A Gram matrix of d coordinates, whose weights of rows become 0 once time is up: rows without
+    /// weight cost next to nothing, so that it is made soon, good for nothing. What takes no longer
+    /// than a few milliseconds is never cut.
+    pub(crate) fn within<T>(
+        &self,
+        d: usize,
+        weight: &Weight<'_>,
+        gram: impl FnOnce(&Weight<'_>) -> T,
+    ) -> T {
+        let (deadline, interrupt) = (self.deadline, self.interrupt);
+        let every = (SOME_PRODUCTS / (d * d).max(1)).max(SOME_ROWS);
+        let cut = AtomicBool::new(false);
+        let made = gram(&|r| {
+            let is_up = || {
+                interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+                    || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            };
+            if r % every == every - 1 && is_up() {
+                cut.store(true, Ordering::Relaxed);
+            }
+            if cut.load(Ordering::Relaxed) { 0.0 } else { weight(r) }
+        });
+        self.over.set(self.over.get() || cut.into_inner());
+        made
+    }
+
     /// Whether work was left.
     pub fn is_over(&self) -> bool {
         self.over.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::gram;
+
+    /// A flag that is set while the third row is looked at ends the pass at the next look, and
+    /// nothing changes where nobody says stop.
+    #[test]
+    fn a_pass_over_rows_ends_where_it_is_cut() {
+        let stop = AtomicBool::new(false);
+        let patience = Patience::new(None, Some(&stop));
+        let weight = |r: usize| {
+            stop.store(r >= 3, Ordering::Relaxed);
+            1.0
+        };
+        let counted = |weight: &Weight<'_>| -> f64 { (0..1000).map(weight).sum() };
+        assert_eq!(patience.within(2000, &weight, counted), (SOME_ROWS - 1) as f64);
+        assert!(patience.is_over());
+        // What is short is made.
+        let patience = Patience::new(None, Some(&stop));
+        assert_eq!(patience.within(20, &weight, counted), 1000.0);
+        assert!(!patience.is_over() && patience.ends());
+        let rows: Vec<f64> = (0..3000).map(|k| f64::from(k % 17) - 8.0).collect();
+        let own = |r: usize| 1.0 + (r % 3) as f64;
+        let whole = |weight: &Weight<'_>| gram::of_rows(3, &rows, weight);
+        assert_eq!(whole(&own), Patience::default().within(3, &own, whole));
     }
 }

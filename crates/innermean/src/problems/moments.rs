@@ -26,9 +26,11 @@ use crate::model::inner::{Bounds, Facts, Fused, Inner, Passes, Sample};
 use crate::model::merit::QuadraticForm;
 use crate::model::setting::{InvalidSetting, all_finite};
 
+mod first_stage;
 mod fit;
 mod splines;
 
+pub use first_stage::FirstStage;
 pub use fit::{JTest, MomentErrors, MomentsFit, Weighting};
 pub use splines::BSpline;
 

@@ -188,6 +188,24 @@ impl Mspbe {
         Ok(made)
     }
 
+    /// The same of some of its transitions, each as often as it is named, with the traces and
+    /// weights that they have: a draw of whole episodes.
+    #[must_use]
+    pub fn drawn(&self, drawn: &[usize]) -> Self {
+        let d = self.d;
+        let rows = |all: &[f64]| -> Vec<f64> {
+            drawn.iter().flat_map(|&t| &all[t * d..(t + 1) * d]).copied().collect()
+        };
+        let features: Arc<[f64]> = rows(&self.features).into();
+        let traces = if Arc::ptr_eq(&self.features, &self.traces) {
+            Arc::clone(&features)
+        } else {
+            rows(&self.traces).into()
+        };
+        let rewards = drawn.iter().map(|&t| self.rewards[t]).collect();
+        Self::of_rows(d, features, traces, rows(&self.differences), rewards)
+    }
+
     /// The whole problem, with the ridge `(rho/2) |theta|^2`.
     ///
     /// # Errors

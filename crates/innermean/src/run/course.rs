@@ -17,6 +17,7 @@ use crate::run::checkpoint::shape::Shape;
 use crate::run::checkpoint::{
     Checkpoint, CheckpointError, FOREIGN, Hash, Header, UNREADABLE, to_bytes,
 };
+use crate::run::evaluate::Known;
 use crate::run::status::Status;
 
 /// What goes into a checkpoint behind the state of the method.
@@ -323,7 +324,15 @@ impl<'r> Run<'r> {
     fn look(&mut self, observer: &mut dyn Observer) {
         let Run { engine, judge, .. } = self;
         let work = engine.work();
-        self.verdict = judge.evaluate(engine.counts(), work.theta(), work.known(), observer);
+        // What a method that was cut short knows is good for nothing, and there is no time to prove
+        // anything either.
+        let known = if engine.is_cut() {
+            judge.prove_nothing();
+            Known::default()
+        } else {
+            work.known()
+        };
+        self.verdict = judge.evaluate(engine.counts(), work.theta(), known, observer);
     }
 
     /// The time, or the user.

@@ -134,6 +134,11 @@ impl<'p> Evaluator<'p> {
         Self::by(problem.into(), Way::Unasked)
     }
 
+    /// From now on objectives alone, for which no time is left to prove anything.
+    pub(crate) fn prove_nothing(&mut self) {
+        self.way = Way::Unasked;
+    }
+
     /// The first pass over the data that failed.
     pub(crate) fn lost(&self) -> Option<Lost> {
         self.problem.inner.lost()

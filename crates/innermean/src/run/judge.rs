@@ -83,6 +83,11 @@ impl<'p> Judge<'p> {
         }
     }
 
+    /// From now on objectives alone are looked at.
+    pub(super) fn prove_nothing(&mut self) {
+        self.evaluator.prove_nothing();
+    }
+
     /// Evaluates a point, unless it has just been evaluated, tells the observer, and judges.
     pub(super) fn evaluate(
         &mut self,

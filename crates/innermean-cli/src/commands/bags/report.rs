@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::table::Origin;
 use crate::flags::inference::Asked;
 use crate::flags::spelling::spelled;
+use crate::output::estimates::Units;
 use crate::output::grid::Grid;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
@@ -138,7 +139,7 @@ fn words_of_scores(scores: &RowScores, of: &str) -> String {
 
 impl Application for BagsApplication<'_> {
     const NAME: &'static str = "bags";
-    const UNITS: &'static str = "groups";
+    const UNITS: Units = Units { single: "groups", clusters: "clusters" };
     type Task = BagTask;
     type Answer<'a>
         = Answer<'a>

@@ -7,23 +7,29 @@ use innermean_apps::policy::{
     AutoReset, ClosedForm, NeverLeft, PolicyAnswer, PolicyObjective, PolicyTask,
 };
 use innermean_apps::run::Task;
+use innermean_apps::run::inference::{Inference, InferenceSettings};
 use innermean_apps::wording::Note;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::Evaluation;
 use super::flags::{Generator, PolicyFlags};
+use crate::flags::inference::time_left;
+use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::spelled;
+use crate::output::estimates::Units;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
 use crate::run::application::{Application, Page, Source};
-use crate::run::start::Start;
 
 /// A policy that is being evaluated.
 pub(super) struct PolicyApplication<'a> {
     pub(super) evaluation: &'a Evaluation,
     pub(super) flags: &'a PolicyFlags,
-    pub(super) start: &'a Start,
+    pub(super) solver: &'a SolverFlags,
+    /// How sure one wants to be.
+    pub(super) inference: InferenceSettings,
 }
 
 /// How the problem was set up.
@@ -48,6 +54,7 @@ pub(super) struct Settings<'a> {
 
 impl Application for PolicyApplication<'_> {
     const NAME: &'static str = "policy";
+    const UNITS: Units = Units { single: "transitions", clusters: "episodes" };
     type Task = PolicyTask;
     type Answer<'a>
         = PolicyAnswer
@@ -91,6 +98,22 @@ impl Application for PolicyApplication<'_> {
         Ok(answer)
     }
 
+    fn inference(&self, solution: &Solution, threads: &ThreadPool) -> Result<Option<Inference>> {
+        if !self.inference.is_on() {
+            return Ok(None);
+        }
+        let (task, seed) = (self.task(), self.solver.seed);
+        let left = time_left(self.solver.stop.max_seconds)?;
+        Ok(Some(threads.install(|| task.infer(&self.inference, solution, seed, &left))))
+    }
+
+    fn estimated<'a>(&'a self, found: &'a Inference) -> Vec<(&'a [String], &'a Inference)> {
+        let values = found.values.as_deref().map(|values| (self.task().states(), values));
+        // Where every state has a value of its own, theta is these values.
+        let theta = (!self.task().is_one_hot()).then_some((self.coordinates(), found));
+        values.into_iter().chain(theta).collect()
+    }
+
     fn settings(&self) -> Settings<'_> {
         let flags = self.flags;
         let generated = flags.generated();
@@ -109,7 +132,7 @@ impl Application for PolicyApplication<'_> {
             constraint: flags.regularizer.constraint.to_string(),
             l1: flags.regularizer.penalty.l1,
             l2: flags.regularizer.penalty.l2,
-            start: self.start.to_string(),
+            start: self.solver.start.to_string(),
         }
     }
 

@@ -173,7 +173,7 @@ impl Moments {
     }
 
     /// `(1/n) sum_j z_j z_j'`
-    fn instrument_products(&self) -> Vec<f64> {
+    pub(super) fn instrument_products(&self) -> Vec<f64> {
         let share = 1.0 / self.outcomes.len() as f64;
         gram::of_rows(self.ell, &self.instruments, &|_| share)
     }

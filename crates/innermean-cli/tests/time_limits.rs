@@ -1,0 +1,102 @@
+//! `--max-seconds` on work that takes a minute or more by itself. No time is measured here: what
+//! shows that the limit held is how little of the work was done, and a slow or busy machine does
+//! less of it.
+
+use std::fmt::Write as _;
+
+use crate::desk::{Desk, number};
+use serde_json::Value;
+
+const LIMIT: &str = "--max-seconds 0.5";
+
+/// Ended by the limit: while data were made or folds compared, in a sentence; in a run, by its
+/// status.
+fn assert_cut(command: &'static str, args: &str, sentence: &str) {
+    let desk = Desk::at(command);
+    let run = desk.run(&format!("{args} {LIMIT} --json"));
+    assert_eq!(run.code, Some(1), "{command} {args}: {}{}", run.out, run.err);
+    if run.out.is_empty() {
+        assert!(run.err.contains(sentence), "{command} {args}: {}", run.err);
+        return;
+    }
+    let answer: Value = serde_json::from_str(&run.out).expect("one object");
+    assert_eq!(answer["status"], "max_seconds", "{command} {args}");
+}
+
+#[test]
+fn data_that_take_long_to_make() {
+    let made = "reading or generating the data has taken all of it";
+    assert_cut("sequences", "--generated-steps 20000000", made);
+    assert_cut("bags", "--groups 200000", made);
+    assert_cut("linear", "--rows 100000 --features 2000 --max-memory 8G", made);
+    assert_cut("policy", "--states 200000 --successors 100 --max-memory 8G", made);
+}
+
+/// Rows of which Hessians take seconds each, and no minimum that rounding would let anyone reach.
+#[test]
+fn matrices_that_take_long() {
+    let made = "reading or generating the data has taken all of it";
+    let rows = "--rows 30000 --features 1500 --tolerance 1e-300";
+    assert_cut("linear", &format!("{rows} --loss logistic --l2 1e-9 --method newton"), made);
+    assert_cut("linear", &format!("{rows} --l1 1e-4 --method direct"), made);
+    assert_cut("linear", &format!("{rows} --loss logistic --standard-errors"), made);
+}
+
+#[test]
+fn steps_parts_and_snapshots() {
+    for method in ["svrpda1", "svrpda2", "lbfgs", "gd", "c-saga", "spdc"] {
+        let args =
+            format!("--constraint long-only --risk huber --tolerance 1e-300 --method {method}");
+        let desk = Desk::at("portfolio");
+        let answer = desk.run(&format!("{args} {LIMIT} --json"));
+        let answer: Value = serde_json::from_str(&answer.out).expect("one object");
+        let status = answer["status"].as_str().expect("a status");
+        assert!(["max_seconds", "solved", "max_outer"].contains(&status), "{method}: {status}");
+    }
+    assert_cut("sequences", "--generated-steps 50000 --starts 100000", "");
+    let states = "--states 2000 --features 200 --discount 0.999 --tolerance 1e-300";
+    assert_cut("policy", &format!("{states} --method svrpda1"), "has taken all of it");
+}
+
+#[test]
+fn folds_of_a_cross_validation() {
+    let penalties: Vec<String> = (1..400).map(|k| format!("{}e-6", k)).collect();
+    let penalties = penalties.join(",");
+    let args = format!("--rows 5000 --features 50 --loss logistic --cv 10 --l2 {penalties}");
+    assert_cut("linear", &args, "cross-validation was interrupted");
+    let args = format!("--groups 2000 --cv 10 --l2 {penalties}");
+    assert_cut("bags", &args, "cross-validation was interrupted");
+}
+
+/// A million draws of the bootstrap, of which those after the limit are not made: the answer is
+/// there all the same, and says how many have no estimate.
+#[test]
+fn draws_of_a_bootstrap() {
+    const DRAWS: f64 = 1e6;
+    let desk = Desk::at("");
+    let mut rows = "y,p,z,w\n".to_owned();
+    for i in 0..400 {
+        let (z, w) = (f64::from(i * 7 % 13), f64::from(i * 11 % 17));
+        let error = f64::from(i * 5 % 11) - 5.0;
+        let _ = writeln!(rows, "{},{},{z},{w}", 2.0 * z + error + w, z + 0.3 * error);
+    }
+    desk.file("rows.csv", &rows);
+    for command in [
+        "linear --rows 2000 --features 10 --loss logistic --l2 1e-3",
+        "bags --groups 200 --features 5",
+        "policy --generate walk --states 5 --transitions 20000",
+        "policy --generate walk --states 5 --transitions 20000 --objective projected",
+        "moments rows.csv --outcome y --regressors p --exogenous w --instruments z",
+    ] {
+        let answer = desk.json(&format!("{command} --bootstrap 1000000 {LIMIT}"), 0);
+        let found = if answer["inference"].is_null() { &answer } else { &answer["inference"] };
+        let drawn = &found["bootstrap"];
+        if drawn.is_null() {
+            // Not two of them were made on a machine as busy as that.
+            let reason = found["refused"].as_str().expect("a reason");
+            assert!(reason.contains("draws") || reason.contains("the time was up"), "{reason}");
+        } else {
+            assert!(number(&drawn["failed"]) > DRAWS / 2.0, "{command}: {drawn}");
+        }
+    }
+}
