@@ -153,6 +153,8 @@ pub struct Judged {
     pub best: f64,
     /// What differences are relative to.
     pub scale: f64,
+    /// The answer.
+    pub theta: Vec<f64>,
     /// All that is wrong, and by how much of the scale.
     pub verdicts: Vec<(Verdict, f64)>,
 }
@@ -257,6 +259,7 @@ impl Facts {
             gap: None,
             best: self.best.rounded(),
             scale: 0.0,
+            theta: Vec::new(),
             verdicts: Vec::new(),
         };
         match &run.outcome {
@@ -286,12 +289,18 @@ impl Facts {
             // What is as good as 0 beside the objective where every column counts as 1.
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
-            let as_zero = AS_GOOD_AS_ZERO * truth.magnitude(&there).rounded().min(f64::MAX);
+            let (f, g) = truth.parts(&there);
+            let as_zero = AS_GOOD_AS_ZERO * (f.abs() + g.abs()).rounded().min(f64::MAX);
             // But for a minimum that is plainly below 0: columns and penalties may all be small.
-            let is_plain = -self.best > self.lowest * Dd::from(FALSE);
+            // What is less than the last digit of F there, and of what g would bring without F, is
+            // not.
+            let last_digit = f64::EPSILON * f.abs().rounded().min(affine.penalty.depth());
+            let below = -self.best;
+            let is_plain = below > self.lowest * Dd::from(FALSE) && below.rounded() > last_digit;
             scale = scale.max(if is_plain { as_zero.min(self.lowest.rounded()) } else { as_zero });
         }
         let scale = scale.max(f64::MIN_POSITIVE);
+        judged.theta.clone_from(&answer.theta);
         judged.status.clone_from(&answer.status);
         judged.measure.clone_from(&answer.measure);
         (judged.objective, judged.true_objective) = (answer.objective, objective.rounded());
