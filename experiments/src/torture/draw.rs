@@ -80,7 +80,7 @@ kinds! {
     BagsSquare "bags-logistic-square"
     /// Counts of groups.
     Exp "bags-exp"
-    /// Proportions of classes.
+    /// Proportions of classes of groups, and classes of rows.
     Softmax "bags-softmax"
     /// Sequences without labels.
     Sequences "sequences"

@@ -74,6 +74,8 @@ const AS_GOOD_AS_ZERO: f64 = 1e-6;
 const PRINTED: f64 = 1e-12;
 /// And of the sizes of all that was summed up for it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// And what the judge's own numbers are rounded by, of the same: `2^-104` for each of some hundred.
+const DIGITS: f64 = 1e-29;
 /// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is
 /// as good as unbounded for doubles.
 const FAR: f64 = 1e8;
@@ -95,7 +97,11 @@ impl Points<'_> {
     /// objective.
     fn add(&mut self, theta: &[Dd]) -> Option<Dd> {
         let theta = self.truth.penalty().repaired(theta)?;
-        let objective = self.truth.objective(&theta);
+        let mut objective = self.truth.objective(&theta);
+        if let Truth::Affine(affine) = self.truth {
+            // Certainly no more than that: far out along columns that cancel, 32 digits are few.
+            objective += affine.rounding_size(&theta) * Dd::from(DIGITS);
+        }
         objective.is_finite().then(|| {
             self.all.push(Point { theta, objective });
             objective
@@ -228,18 +234,23 @@ impl Facts {
     /// columns have size 1.
     fn best_within(&self, truth: &Truth, times: Option<f64>, answer: &[Dd]) -> Dd {
         let (Some(times), Truth::Affine(affine)) = (times, truth) else { return self.best };
-        let sizes = affine.column_sizes();
-        let sizes: Vec<f64> = sizes.iter().zip(&affine.uncentred).map(|(a, b)| a.max(*b)).collect();
-        let reach = |theta: &[Dd]| {
-            let sizes = theta.iter().zip(&sizes).map(|(x, size)| x.abs().rounded() * size);
+        // By root mean squares, as the claim says, and by the largest numbers, as columns may have
+        // been centred: a point at the border is no counterexample.
+        let most = affine.column_sizes();
+        let uncentred = most.iter().zip(&affine.uncentred).map(|(a, b)| a.max(*b)).collect();
+        let ways: [Vec<f64>; 3] = [affine.mean_squares(), most, uncentred];
+        let reach = |sizes: &[f64], theta: &[Dd]| {
+            let sizes = theta.iter().zip(sizes).map(|(x, size)| x.abs().rounded() * size);
             sizes.fold(0.0, f64::max)
         };
-        let most = times * reach(answer);
-        if most == 0.0 {
+        let mosts = ways.each_ref().map(|sizes| times * reach(sizes, answer));
+        if mosts.contains(&0.0) {
             // Of zero, no multiple says anything.
             return self.best;
         }
-        let within = |point: &&Point| reach(&point.theta) <= most;
+        let within = |point: &&Point| {
+            ways.iter().zip(&mosts).all(|(sizes, most)| reach(sizes, &point.theta) <= *most)
+        };
         self.points
             .iter()
             .filter(within)

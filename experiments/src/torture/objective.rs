@@ -275,6 +275,15 @@ impl Affine {
         (0..self.d).map(size).collect()
     }
 
+    /// The root mean square of each column.
+    pub fn mean_squares(&self) -> Vec<f64> {
+        let size = |l: usize| {
+            let squares: Dd = (0..self.terms()).map(|i| self.row(i)[l] * self.row(i)[l]).sum();
+            (squares / Dd::from(self.terms())).sqrt().rounded()
+        };
+        (0..self.d).map(size).collect()
+    }
+
     /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`,
     /// it is about so many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
