@@ -5,7 +5,7 @@ use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
 use innermean::{
     AnyMethod, Bags, Bernoulli, Choice, Driver, Groups, LanguageModel, Link, Poisson, Problem,
-    Sequences, Solution, Stop, Unregularized,
+    Sequences, Solution, Square, Stop, Unregularized,
 };
 
 /// One feature and no intercept, a row for each group.
@@ -62,6 +62,32 @@ fn a_coordinate_that_hardly_bends_does_not_hide_the_slope_of_another() {
         let found = evaluator.evaluate(&[-34.0, 0.0], Known::default());
         let left = found.certificate.relative.expect("a measure");
         assert!(left > 1e-2, "not stationary to {left}");
+    }
+}
+
+/// What is left at theta of one row whose probability is asked to be that, by squares, after a
+/// look at `first`.
+fn left_of_square(proportion: f64, unit: f64, first: f64, theta: f64) -> f64 {
+    let inner = Bags::with_targets(rows(vec![unit]), Link::Logistic, vec![proportion]);
+    let merit = Square::new(1.0).expect("a weight");
+    let problem = Problem { inner: inner.expect("a target"), merit, regularizer: Unregularized };
+    let mut evaluator = Evaluator::new(&problem).aiming_at(1e-6);
+    evaluator.evaluate(&[first / unit], Known::default());
+    let found = evaluator.evaluate(&[theta / unit], Known::default());
+    found.certificate.relative.expect("a measure")
+}
+
+#[test]
+fn a_slope_that_has_underflowed_is_not_that_of_a_stationary_point() {
+    // At a score of -800 the probability is 0 to the last digit, and so are slope and bend.
+    for unit in [1e-9, 1.0, 1e9] {
+        for first in [0.3, -790.0, -800.0] {
+            let left = left_of_square(0.6, unit, first, -800.0);
+            assert!(left > 0.1, "in units of {unit:e}, after {first}: stationary to {left}");
+            // Where 0 is asked for, nothing is left.
+            let left = left_of_square(0.0, unit, first, -800.0);
+            assert!(left <= 1e-6, "in units of {unit:e}, after {first}: {left} is left of 0");
+        }
     }
 }
 

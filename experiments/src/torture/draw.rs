@@ -19,7 +19,9 @@ mod affine;
 mod bent;
 pub mod columns;
 pub mod files;
+mod forms;
 pub mod penalties;
+mod policies;
 
 /// Writes the kinds with their names.
 macro_rules! kinds {
@@ -78,10 +80,14 @@ kinds! {
     BagsSquare "bags-logistic-square"
     /// Counts of groups.
     Exp "bags-exp"
-    /// Proportions of classes.
+    /// Proportions of classes of groups, and classes of rows.
     Softmax "bags-softmax"
     /// Sequences without labels.
     Sequences "sequences"
+    /// The projected Bellman error of a log with eligibility traces.
+    Traces "policy-traces"
+    /// Moments, by two-stage least squares.
+    Moments "moments"
 }
 
 /// f, phi and g as the library has them.
@@ -206,9 +212,11 @@ pub fn draw(seed: u64, number: u64) -> Result<Drawn> {
         kind @ (Kind::Variance | Kind::Semivariance | Kind::Absolute | Kind::RiskHuber) => {
             affine::portfolio(dice, kind, conditioning)
         }
-        Kind::Model => affine::model(dice, conditioning),
-        Kind::Log => affine::log(dice, conditioning),
-        Kind::Projected => affine::projected(dice, conditioning),
+        Kind::Model => policies::model(dice, conditioning),
+        Kind::Log => policies::log(dice, conditioning),
+        Kind::Projected => forms::projected(dice, conditioning, false),
+        Kind::Traces => forms::projected(dice, conditioning, true),
+        Kind::Moments => forms::moments(dice, conditioning),
         Kind::Identity => affine::identity(dice, conditioning),
         Kind::Sequences => bent::sequences(dice, conditioning),
         kind @ (Kind::BagsLogistic | Kind::BagsSquare | Kind::Exp | Kind::Softmax) => {

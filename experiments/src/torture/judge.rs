@@ -74,6 +74,8 @@ const AS_GOOD_AS_ZERO: f64 = 1e-6;
 const PRINTED: f64 = 1e-12;
 /// And of the sizes of all that was summed up for it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// And what the judge's own numbers are rounded by, of the same: `2^-104` for each of some hundred.
+const DIGITS: f64 = 1e-29;
 /// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is
 /// as good as unbounded for doubles.
 const FAR: f64 = 1e8;
@@ -95,7 +97,11 @@ impl Points<'_> {
     /// objective.
     fn add(&mut self, theta: &[Dd]) -> Option<Dd> {
         let theta = self.truth.penalty().repaired(theta)?;
-        let objective = self.truth.objective(&theta);
+        let mut objective = self.truth.objective(&theta);
+        if let Truth::Affine(affine) = self.truth {
+            // Certainly no more than that: far out along columns that cancel, 32 digits are few.
+            objective += affine.rounding_size(&theta) * Dd::from(DIGITS);
+        }
         objective.is_finite().then(|| {
             self.all.push(Point { theta, objective });
             objective
@@ -153,6 +159,8 @@ pub struct Judged {
     pub best: f64,
     /// What differences are relative to.
     pub scale: f64,
+    /// The answer.
+    pub theta: Vec<f64>,
     /// All that is wrong, and by how much of the scale.
     pub verdicts: Vec<(Verdict, f64)>,
 }
@@ -226,18 +234,23 @@ impl Facts {
     /// columns have size 1.
     fn best_within(&self, truth: &Truth, times: Option<f64>, answer: &[Dd]) -> Dd {
         let (Some(times), Truth::Affine(affine)) = (times, truth) else { return self.best };
-        let sizes = affine.column_sizes();
-        let sizes: Vec<f64> = sizes.iter().zip(&affine.uncentred).map(|(a, b)| a.max(*b)).collect();
-        let reach = |theta: &[Dd]| {
-            let sizes = theta.iter().zip(&sizes).map(|(x, size)| x.abs().rounded() * size);
+        // By root mean squares, as the claim says, and by the largest numbers, as columns may have
+        // been centred: a point at the border is no counterexample.
+        let most = affine.column_sizes();
+        let uncentred = most.iter().zip(&affine.uncentred).map(|(a, b)| a.max(*b)).collect();
+        let ways: [Vec<f64>; 3] = [affine.mean_squares(), most, uncentred];
+        let reach = |sizes: &[f64], theta: &[Dd]| {
+            let sizes = theta.iter().zip(sizes).map(|(x, size)| x.abs().rounded() * size);
             sizes.fold(0.0, f64::max)
         };
-        let most = times * reach(answer);
-        if most == 0.0 {
+        let mosts = ways.each_ref().map(|sizes| times * reach(sizes, answer));
+        if mosts.contains(&0.0) {
             // Of zero, no multiple says anything.
             return self.best;
         }
-        let within = |point: &&Point| reach(&point.theta) <= most;
+        let within = |point: &&Point| {
+            ways.iter().zip(&mosts).all(|(sizes, most)| reach(sizes, &point.theta) <= *most)
+        };
         self.points
             .iter()
             .filter(within)
@@ -257,6 +270,7 @@ impl Facts {
             gap: None,
             best: self.best.rounded(),
             scale: 0.0,
+            theta: Vec::new(),
             verdicts: Vec::new(),
         };
         match &run.outcome {
@@ -286,12 +300,18 @@ impl Facts {
             // What is as good as 0 beside the objective where every column counts as 1.
             let unit = |size: &f64| Dd::from(if *size > 0.0 { 1.0 / size } else { 0.0 });
             let there: Vec<Dd> = affine.column_sizes().iter().map(unit).collect();
-            let as_zero = AS_GOOD_AS_ZERO * truth.magnitude(&there).rounded().min(f64::MAX);
+            let (f, g) = truth.parts(&there);
+            let as_zero = AS_GOOD_AS_ZERO * (f.abs() + g.abs()).rounded().min(f64::MAX);
             // But for a minimum that is plainly below 0: columns and penalties may all be small.
-            let is_plain = -self.best > self.lowest * Dd::from(FALSE);
+            // What is less than the last digit of F there, and of what g would bring without F, is
+            // not.
+            let last_digit = f64::EPSILON * f.abs().rounded().min(affine.penalty.depth());
+            let below = -self.best;
+            let is_plain = below > self.lowest * Dd::from(FALSE) && below.rounded() > last_digit;
             scale = scale.max(if is_plain { as_zero.min(self.lowest.rounded()) } else { as_zero });
         }
         let scale = scale.max(f64::MIN_POSITIVE);
+        judged.theta.clone_from(&answer.theta);
         judged.status.clone_from(&answer.status);
         judged.measure.clone_from(&answer.measure);
         (judged.objective, judged.true_objective) = (answer.objective, objective.rounded());

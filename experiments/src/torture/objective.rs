@@ -24,12 +24,12 @@ pub enum Loss {
     Absolute { c: Dd },
     /// `c u^2 / (2h)` up to h, `c (|u| - h/2)` beyond
     Huber { c: Dd, h: Dd },
-    /// `log(1 + e^(-y u))`
-    Logistic { y: Dd },
-    /// `max(1 - y u, 0)^2`
-    SquaredHinge { y: Dd },
-    /// `0` from `y u = 1` on, `(1 - y u)^2 / (2h)` from `1 - h` on, `1 - y u - h/2` below
-    SmoothedHinge { y: Dd, h: Dd },
+    /// `c log(1 + e^(-y u))`
+    Logistic { c: Dd, y: Dd },
+    /// `c max(1 - y u, 0)^2`
+    SquaredHinge { c: Dd, y: Dd },
+    /// c times `0` from `y u = 1` on, `(1 - y u)^2 / (2h)` from `1 - h` on, `1 - y u - h/2` below
+    SmoothedHinge { c: Dd, y: Dd, h: Dd },
 }
 
 /// `log(1 + e^t)`
@@ -56,22 +56,36 @@ impl Loss {
                     c * (u.abs() - h * half)
                 }
             }
-            Loss::Logistic { y } => softplus(-y * u),
-            Loss::SquaredHinge { y } => {
+            Loss::Logistic { c, y } => c * softplus(-y * u),
+            Loss::SquaredHinge { c, y } => {
                 let short = (Dd::ONE - y * u).max(Dd::ZERO);
-                short * short
+                c * short * short
             }
-            Loss::SmoothedHinge { y, h } => {
+            Loss::SmoothedHinge { c, y, h } => {
                 let short = Dd::ONE - y * u;
                 if short <= Dd::ZERO {
                     Dd::ZERO
                 } else if short <= h {
-                    short * short * half / h
+                    c * short * short * half / h
                 } else {
-                    short - h * half
+                    c * (short - h * half)
                 }
             }
         }
+    }
+
+    /// The same of a term with a weight.
+    #[must_use]
+    pub fn times(mut self, weight: Dd) -> Self {
+        let (Loss::Square { c }
+        | Loss::Downside { c }
+        | Loss::Absolute { c }
+        | Loss::Huber { c, .. }
+        | Loss::Logistic { c, .. }
+        | Loss::SquaredHinge { c, .. }
+        | Loss::SmoothedHinge { c, .. }) = &mut self;
+        *c = *c * weight;
+        self
     }
 
     /// `phi'(u)` and `phi''(u)`; a kink is rounded off over a width of mu, as [`rounded_kink`]
@@ -88,23 +102,23 @@ impl Loss {
             }
             Loss::Huber { c, h } if u.abs() <= h => (c * u / h, c / h),
             Loss::Huber { c, .. } => (if u < zero { -c } else { c }, zero),
-            Loss::Logistic { y } => {
+            Loss::Logistic { c, y } => {
                 let e = (-(y * u).abs()).exp();
                 let p = (if y * u > zero { e } else { Dd::ONE }) / (Dd::ONE + e);
-                (-y * p, e / ((Dd::ONE + e) * (Dd::ONE + e)))
+                (-y * c * p, c * e / ((Dd::ONE + e) * (Dd::ONE + e)))
             }
-            Loss::SquaredHinge { y } => {
+            Loss::SquaredHinge { c, y } => {
                 let short = Dd::ONE - y * u;
-                if short > zero { (-two * y * short, two) } else { (zero, zero) }
+                if short > zero { (-two * c * y * short, two * c) } else { (zero, zero) }
             }
-            Loss::SmoothedHinge { y, h } => {
+            Loss::SmoothedHinge { c, y, h } => {
                 let short = Dd::ONE - y * u;
                 if short <= zero {
                     (zero, zero)
                 } else if short <= h {
-                    (-y * short / h, Dd::ONE / h)
+                    (-y * c * short / h, c / h)
                 } else {
-                    (-y, zero)
+                    (-y * c, zero)
                 }
             }
         }
@@ -115,10 +129,9 @@ impl Loss {
         match self {
             Loss::Square { c } | Loss::Downside { c } => Dd::from(2.0) * c,
             Loss::Absolute { c } => c,
-            Loss::Huber { c, h } => c / h,
-            Loss::Logistic { .. } => Dd::from(0.25),
-            Loss::SquaredHinge { .. } => Dd::from(2.0),
-            Loss::SmoothedHinge { h, .. } => Dd::ONE / h,
+            Loss::Huber { c, h } | Loss::SmoothedHinge { c, h, .. } => c / h,
+            Loss::Logistic { c, .. } => c * Dd::from(0.25),
+            Loss::SquaredHinge { c, .. } => c * Dd::from(2.0),
         }
     }
 
@@ -258,6 +271,15 @@ impl Affine {
     pub fn column_sizes(&self) -> Vec<f64> {
         let size = |l: usize| {
             (0..self.terms()).map(|i| self.row(i)[l].abs().rounded()).fold(0.0, f64::max)
+        };
+        (0..self.d).map(size).collect()
+    }
+
+    /// The root mean square of each column.
+    pub fn mean_squares(&self) -> Vec<f64> {
+        let size = |l: usize| {
+            let squares: Dd = (0..self.terms()).map(|i| self.row(i)[l] * self.row(i)[l]).sum();
+            (squares / Dd::from(self.terms())).sqrt().rounded()
         };
         (0..self.d).map(size).collect()
     }

@@ -51,6 +51,23 @@ impl Penalty {
             + self.value(theta).abs()
     }
 
+    /// How far below 0 the value is where it is least along one coordinate, the constraint on their
+    /// sum left out: infinite where nothing holds it.
+    pub fn depth(&self) -> f64 {
+        let depth = |part: &Part| {
+            let Part { l1, l2, lo, hi, .. } = *part;
+            let tilt = part.tilt.rounded();
+            let slope = (tilt.abs() - l1).max(0.0);
+            let most = if tilt > 0.0 { -lo } else { hi };
+            if slope == 0.0 {
+                return 0.0;
+            }
+            let x = if l2 > 0.0 { (slope / l2).min(most) } else { most };
+            (slope * x - 0.5 * l2 * x * x).max(0.0)
+        };
+        self.parts.iter().map(depth).fold(0.0, f64::max)
+    }
+
     /// theta, or what rounding has taken it from: within the bounds, and with a sum of exactly 1
     /// where there is a budget. None if it is further away than rounding explains.
     pub fn repaired(&self, theta: &[Dd]) -> Option<Vec<Dd>> {

@@ -12,8 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::promise;
 use super::sizes::UNIT;
+use super::{dual, promise};
 use crate::certificate::bent::{self, Reach};
 use crate::certificate::hessian;
 use crate::linalg::vector::{dot, norm_squared};
@@ -27,6 +27,10 @@ const MOST_COLUMNS: usize = 300;
 const RIDGE: f64 = 1e-13;
 /// Of the sizes of what a slope is the sum of: what may be rounding.
 const ROUNDING: f64 = 1024.0 * UNIT;
+
+/// Of the most that F has bent by along a coordinate, at a point or at the origin: what nothing but
+/// an underflow leaves of it, as `fbar_i'` itself is the square root of that.
+const CEASED: f64 = 1e-150;
 
 /// Points at which the objective has hardly fallen after which what steps promise is looked at.
 const PATIENCE: u64 = 8;
@@ -87,7 +91,12 @@ impl Stationarity {
     /// number: where slopes or bends are none, or have no end, as after iterates that blew up,
     /// nothing says that little is left.
     pub(crate) fn gain(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
-        let gain = self.gain_of_numbers(problem, at, enough);
+        let mut gain = self.gain_of_numbers(problem, at, enough);
+        if gain <= enough && self.has_ceased(problem) {
+            // All that phi and g leave.
+            let objective = problem.loss(at.f_bar) + problem.regularizer.value(at.theta);
+            gain = gain.max(objective - dual::at_zero(problem));
+        }
         if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
     }
 
@@ -182,6 +191,33 @@ impl Stationarity {
         {
             *most = most.max(*bend);
         }
+    }
+
+    /// Whether averages have ceased to answer to a coordinate that nothing penalises, as where
+    /// predictions are 0 or 1 to the last digit: a slope of 0 there says nothing, for it is one on
+    /// the way to infinity.
+    fn has_ceased(&mut self, problem: Objective<'_>) -> bool {
+        let d = problem.inner.d();
+        let Some(g) = Parts::of(problem.regularizer, d) else { return false };
+        let is_free = |l: usize| {
+            let part = &g.parts[l];
+            part.l2 == 0.0 && part.l1 == 0.0 && part.lo < part.hi
+        };
+        let suspects: Vec<usize> = (0..self.diagonal.len().min(d))
+            .filter(|&l| is_free(l) && self.diagonal[l] <= CEASED * self.reach[l].max(1.0))
+            .collect();
+        if suspects.is_empty() {
+            return false;
+        }
+        let origin = problem.allowed(&vec![0.0; d]);
+        let size = problem.inner.n_x() * problem.inner.ell();
+        let (mut f_bar, mut w, mut slope) = (vec![0.0; size], vec![0.0; size], vec![0.0; d]);
+        problem.loss_and_gradient(&origin, &mut f_bar, &mut w, &mut slope);
+        let there = hessian::diagonal_and_sizes(problem, &origin, &f_bar, &w).0;
+        suspects.iter().any(|&l| {
+            let most = self.reach[l].max(there[l]);
+            most > 0.0 && self.diagonal[l] <= CEASED * most
+        })
     }
 
     /// What a Newton step gains by the whole of `F''`, with what f bends by.

@@ -267,6 +267,21 @@ pub fn update_with(y: &mut [f64], x: &[f64], map: impl Fn(f64, f64) -> f64) {
     );
 }
 
+/// [`update_with`] for loops inside [`dispatch`], of which it becomes a part: for the few numbers of
+/// a tile, a call costs more than the work.
+///
+/// # Panics
+/// If x is shorter than y.
+#[inline(always)]
+pub(crate) fn update_with_dispatched(y: &mut [f64], x: &[f64], map: impl Fn(f64, f64) -> f64) {
+    update_all(
+        y,
+        [x],
+        #[inline(always)]
+        |y, [x]| map(y, x),
+    );
+}
+
 /// `y_l <- map(y_l, a_l, b_l)` for all l.
 ///
 /// # Panics
@@ -329,29 +344,42 @@ pub fn update_two<const K: usize>(
 ) {
     dispatch(
         #[inline(always)]
-        || {
-            let n = y.len();
-            let z = &mut z[..n];
-            let streams = streams.map(|stream| &stream[..n]);
-            let whole = n - n % LANES;
-            let mut l = 0;
-            while l < whole {
-                update_two_blocks::<8, K>(y, z, streams, l, &map);
-                l += LANES;
-            }
-            if n & 4 != 0 {
-                update_two_blocks::<4, K>(y, z, streams, l, &map);
-                l += 4;
-            }
-            if n & 2 != 0 {
-                update_two_blocks::<2, K>(y, z, streams, l, &map);
-                l += 2;
-            }
-            if n & 1 != 0 {
-                update_two_blocks::<1, K>(y, z, streams, l, &map);
-            }
-        },
+        || update_two_dispatched(y, z, streams, map),
     );
+}
+
+/// [`update_two`] for loops inside [`dispatch`], of which it becomes a part: at some 25 numbers, a
+/// call costs as much as the sweep.
+///
+/// # Panics
+/// If z or a stream is shorter than y.
+#[inline(always)]
+pub(crate) fn update_two_dispatched<const K: usize>(
+    y: &mut [f64],
+    z: &mut [f64],
+    streams: [&[f64]; K],
+    map: impl Fn(f64, f64, [f64; K]) -> (f64, f64),
+) {
+    let n = y.len();
+    let z = &mut z[..n];
+    let streams = streams.map(|stream| &stream[..n]);
+    let whole = n - n % LANES;
+    let mut l = 0;
+    while l < whole {
+        update_two_blocks::<8, K>(y, z, streams, l, &map);
+        l += LANES;
+    }
+    if n & 4 != 0 {
+        update_two_blocks::<4, K>(y, z, streams, l, &map);
+        l += 4;
+    }
+    if n & 2 != 0 {
+        update_two_blocks::<2, K>(y, z, streams, l, &map);
+        l += 2;
+    }
+    if n & 1 != 0 {
+        update_two_blocks::<1, K>(y, z, streams, l, &map);
+    }
 }
 
 /// The N numbers from l on, read before any is written, as in [`update_block`].

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Weight;
 use crate::linalg::vector::{
-    Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with,
+    Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with_dispatched,
 };
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
@@ -50,7 +50,7 @@ impl DataRows for Centred<'_> {
     fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
         let row = &self.rows.rows[r * self.rows.d..(r + 1) * self.rows.d];
         scratch.copy_from_slice(row);
-        update_with(scratch, self.center, |x, center| x - center);
+        update_with_dispatched(scratch, self.center, |x, center| x - center);
         scratch
     }
 
@@ -108,7 +108,7 @@ pub(super) fn add(
                 let out = out[p * HEIGHT * d..].chunks_mut(d);
                 for (out, sums) in out.zip(&sums) {
                     let own = &mut out[q * WIDTH..d.min((q + 1) * WIDTH)];
-                    update_with(own, sums, |out, sum| out + sum);
+                    update_with_dispatched(own, sums, |out, sum| out + sum);
                 }
             }
         }

@@ -9,7 +9,7 @@
 use super::{AHEAD, Pace, PrimalDual, Variant};
 use crate::linalg::vector::{
     axpy, axpy_of_difference, dispatch, dot_of_differences, dot_with_difference, prefetch,
-    update_two,
+    update_two_dispatched,
 };
 use crate::model::inner::PairRows;
 use crate::oracle::Oracle;
@@ -94,9 +94,13 @@ impl Pairs for Own<'_> {
         tilt: &[f64],
         theta: &mut [f64],
     ) {
-        update_two(u, theta, [row(self.0, self.1, i), tilt], |u, theta, [x, t]| {
-            along.of(u, theta, x, t)
-        });
+        update_two_dispatched(
+            u,
+            theta,
+            [row(self.0, self.1, i), tilt],
+            #[inline(always)]
+            |u, theta, [x, t]| along.of(u, theta, x, t),
+        );
     }
 
     #[inline(always)]
@@ -140,7 +144,13 @@ impl Pairs for Differences<'_> {
         theta: &mut [f64],
     ) {
         let streams = [row(self.rows, self.d, i), self.mean, tilt];
-        update_two(u, theta, streams, |u, theta, [x, m, t]| along.of(u, theta, x - m, t));
+        update_two_dispatched(
+            u,
+            theta,
+            streams,
+            #[inline(always)]
+            |u, theta, [x, m, t]| along.of(u, theta, x - m, t),
+        );
     }
 
     #[inline(always)]
