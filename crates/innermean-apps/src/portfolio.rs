@@ -18,8 +18,7 @@
 //! ```
 
 use innermean::{
-    AnyMerit, AnyRegularizer, Choice, Inner, Objective, Portfolio, Problem, Ridged, Solution,
-    Tilted,
+    AnyMerit, Choice, Inner, Objective, Portfolio, Problem, Regularizer, Solution, Tilted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,15 +27,32 @@ use crate::penalty::{Bounds, Constraint, Penalty};
 use crate::run::Task;
 use crate::wording::Note;
 
+mod limits;
 mod risk;
 
+pub use limits::{AssetLimit, GroupLimit, Limits, LimitsError};
 pub use risk::Risk;
+
+use crate::wording::named;
+
+named! {
+    /// What is sought.
+    pub enum Aim, default Utility {
+        /// Much return and little risk: -return + risk aversion x risk
+        Utility = "utility",
+        /// The least risk, whatever the return
+        MinRisk = "min-risk",
+    }
+}
 
 /// What is minimised: `-return + risk_aversion risk + g`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct PortfolioSettings {
+    /// What is sought.
+    #[serde(rename = "objective")]
+    pub aim: Aim,
     /// The measure of risk.
     pub risk: Risk,
     /// The weight of risk against expected return.
@@ -54,6 +70,7 @@ pub struct PortfolioSettings {
 impl Default for PortfolioSettings {
     fn default() -> Self {
         PortfolioSettings {
+            aim: Aim::default(),
             risk: Risk::default(),
             risk_aversion: 1.0,
             huber_width: None,
@@ -75,14 +92,20 @@ pub struct PortfolioAnswer {
     pub risk_measure: Risk,
     /// Where the risk is the variance.
     pub standard_deviation: Option<f64>,
+    /// `sum_l |theta_l - current_l|`, where the weights that are held now are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turnover: Option<f64>,
 }
 
 /// The problem as the library has it.
-pub type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Ridged<AnyRegularizer>>>;
+pub type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Box<dyn Regularizer>>>;
 
 /// Returns and settings made into a problem.
 pub struct PortfolioTask {
     settings: PortfolioSettings,
+    limits: Limits,
+    /// The weights that are held now.
+    current: Option<Vec<f64>>,
     names: Vec<String>,
     /// h of the Huber function.
     width: Option<f64>,
@@ -111,7 +134,8 @@ impl PortfolioSettings {
     /// Whether it is the objective of the paper, for which it gives settings: mean and variance,
     /// alike in weight, and nothing else.
     pub fn is_papers(&self) -> bool {
-        self.risk == Risk::Variance
+        self.aim == Aim::Utility
+            && self.risk == Risk::Variance
             && self.risk_aversion == 1.0
             && self.bounds() == Bounds::default()
     }
@@ -127,7 +151,10 @@ impl PortfolioSettings {
         } else {
             format!("{} ", self.risk_aversion)
         };
-        let mut terms = vec!["-return".to_owned(), format!("{weight}{measure}")];
+        let mut terms = vec![format!("{weight}{measure}")];
+        if self.aim == Aim::Utility {
+            terms.insert(0, "-return".to_owned());
+        }
         let Penalty { l1, l2 } = self.penalty;
         // The l1 norm of what is long-only is always 1.
         let l1 = if self.constraint == Constraint::LongOnly { 0.0 } else { l1 };
@@ -155,7 +182,22 @@ impl PortfolioTask {
         returns: Vec<f64>,
         settings: &PortfolioSettings,
     ) -> Result<Self, Error> {
-        settings.check()?;
+        Self::within(names, returns, settings, Limits::default())
+    }
+
+    /// The same with limits of assets and groups, of trades and of the return.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if no weights meet the limits: with those that clash.
+    pub fn within(
+        names: Vec<String>,
+        returns: Vec<f64>,
+        settings: &PortfolioSettings,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        if limits.is_empty() {
+            settings.check()?;
+        }
         let d = names.len();
         same_length("returns beyond the last whole row", returns.len() % d.max(1), 0)?;
         let portfolio = Portfolio::new(d, returns)?;
@@ -174,13 +216,41 @@ impl PortfolioTask {
             }
         };
         let merit = settings.risk.merit(settings.risk_aversion, width)?;
-        let problem = portfolio.problem(merit, settings.bounds().regularizer(d)?)?;
-        Ok(PortfolioTask { settings: *settings, names, width, problem })
+        let g: Box<dyn Regularizer> = if limits.is_empty() {
+            Box::new(settings.bounds().regularizer(d)?)
+        } else {
+            let mean = portfolio.mean_returns();
+            Box::new(limits.regularizer(&names, mean, &settings.bounds())?)
+        };
+        let current = limits.current_weights(&names)?;
+        let problem = match settings.aim {
+            Aim::Utility => portfolio.problem(merit, g)?,
+            Aim::MinRisk => {
+                Problem { inner: portfolio, merit, regularizer: Tilted::new(g, vec![0.0; d])? }
+            }
+        };
+        Ok(PortfolioTask { settings: *settings, limits, current, names, width, problem })
     }
 
     /// The settings that it was made with.
     pub fn settings(&self) -> &PortfolioSettings {
         &self.settings
+    }
+
+    /// What is asked of the weights beyond a constraint by name.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The objective in words.
+    pub fn formula(&self) -> String {
+        let Limits { cost, .. } = self.limits;
+        let costs = cost.map_or(String::new(), |cost| format!(" + {cost} sum |theta - current|"));
+        let formula = self.settings.formula();
+        // Costs are a term, before the constraints.
+        let (terms, constraints) = formula.split_once(',').unwrap_or((&formula, ""));
+        let comma = if constraints.is_empty() { "" } else { "," };
+        format!("{terms}{costs}{comma}{constraints}{}", self.limits.words())
     }
 
     /// h of the Huber function, given or found.
@@ -215,7 +285,7 @@ impl Task for PortfolioTask {
     fn notes(&self) -> Vec<Note> {
         let bounds = self.settings.bounds();
         let mut notes: Vec<Note> = self.width.map(Note::RiskWidth).into_iter().collect();
-        if !bounds.bounds_theta() {
+        if !bounds.bounds_theta() && self.limits.is_empty() {
             notes.extend((self.settings.risk == Risk::Huber).then_some(Note::RiskMayFall));
             let (periods, assets) = (self.problem.inner.n_x(), self.problem.inner.d());
             notes.push(if periods <= assets {
@@ -237,6 +307,9 @@ impl Task for PortfolioTask {
             risk,
             risk_measure,
             standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
+            turnover: self.current.as_ref().map(|current| {
+                current.iter().zip(&solution.theta).map(|(held, x)| (x - held).abs()).sum()
+            }),
         })
     }
 }

@@ -28,6 +28,7 @@ pub(crate) mod definite;
 pub(crate) mod dual;
 pub(crate) mod ground;
 pub(crate) mod hessian;
+pub(crate) mod lean;
 mod newton;
 mod precise_proof;
 mod promise;

@@ -99,8 +99,9 @@ pub use model::merit::{
 pub use model::numbers::Numbers;
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
 pub use model::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, ElasticNet, FreeTail, L1, Regularizer, Ridge, Ridged,
-    Separable, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Constraints, ElasticNet, FreeTail, L1, LinearConstraint,
+    Polyhedral, Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
+    WeightedNorm,
 };
 pub use model::setting::InvalidSetting;
 pub use model::shared::SharedForm;

@@ -7,6 +7,7 @@ pub mod elementary;
 pub(crate) mod elimination;
 pub(crate) mod exponential;
 pub mod gram;
+pub(crate) mod interior;
 pub(crate) mod precise;
 pub mod product;
 pub(crate) mod scalar;

@@ -374,7 +374,7 @@ impl<'p> Oracle<'p> {
 
     /// g along its coordinates, if it is a sum over them: free.
     pub(crate) fn parts(&self) -> Option<Parts> {
-        Parts::with_tail(self.problem.regularizer, self.d)
+        Parts::with_constraints(self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.

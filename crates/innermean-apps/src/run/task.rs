@@ -56,7 +56,9 @@ pub trait Task {
         }
         let mut found = dependent(f)?;
         found.retain(|&l| {
-            g.coordinate(l).or_else(|| g.coordinate_of_budget(l)).is_some_and(|part| part.l2 == 0.0)
+            g.coordinate(l)
+                .or_else(|| g.constrained_coordinate(l))
+                .is_some_and(|part| part.l2 == 0.0)
         });
         let names: Vec<String> = found.iter().map(|&l| self.coordinates()[l].clone()).collect();
         (!names.is_empty()).then_some(Note::Undetermined(names))

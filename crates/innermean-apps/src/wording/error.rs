@@ -63,6 +63,9 @@ pub enum Error {
     /// Of a run.
     #[error(transparent)]
     Run(#[from] crate::run::RunError),
+    /// Of limits on a portfolio.
+    #[error(transparent)]
+    Limits(#[from] crate::portfolio::LimitsError),
     /// Of linear models.
     #[error(transparent)]
     Linear(#[from] crate::linear::LinearError),

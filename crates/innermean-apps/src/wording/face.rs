@@ -19,6 +19,8 @@ pub const PARAMETERS: &[&str] = &[
     "cluster",
     "columns",
     "constraint",
+    "cost",
+    "current",
     "cv",
     "discount",
     "done_column",
@@ -26,6 +28,8 @@ pub const PARAMETERS: &[&str] = &[
     "features",
     "fold_column",
     "gaps",
+    "gross",
+    "group_limits",
     "hinge_width",
     "huber_width",
     "ignore_extra",
@@ -37,6 +41,7 @@ pub const PARAMETERS: &[&str] = &[
     "label",
     "lambda",
     "level",
+    "limits",
     "link",
     "loss",
     "max_calls",
@@ -58,8 +63,10 @@ pub const PARAMETERS: &[&str] = &[
     "start",
     "steps",
     "target_objective",
+    "target_return",
     "terminal",
     "tolerance",
+    "turnover",
 ];
 
 /// `text` with the parameters in backquotes, as in `` `l2` `` and `` `risk=huber` ``, spelled by

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use innermean::Status;
-use innermean_apps::portfolio::{PortfolioSettings, PortfolioTask, Risk};
+use innermean_apps::portfolio::{Aim, PortfolioSettings, PortfolioTask, Risk};
 use innermean_data::{ReadOptions, Returns, generate_factor_model};
 
+use self::desk::DeskFlags;
 use self::report::PortfolioApplication;
 use crate::flags::columns::{MissingChoice, MissingFlags};
 use crate::flags::input::limits;
@@ -18,6 +19,7 @@ use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
 use crate::run::application::{Request, solve};
 
+mod desk;
 mod report;
 
 /// The market that stands in where no file is given.
@@ -56,11 +58,18 @@ pub(crate) struct ProblemFlags {
 
     #[command(flatten)]
     missing: MissingFlags,
+
+    #[command(flatten)]
+    desk: DeskFlags,
 }
 
 /// What risk is, and what it weighs.
 #[derive(Debug, Args)]
 struct RiskFlags {
+    /// What is sought: much return and little risk, or the least risk
+    #[arg(long, value_name = "AIM", default_value = "utility", value_parser = by_name::<Aim>())]
+    objective: Aim,
+
     /// The measure of risk
     #[arg(long, value_name = "MEASURE", default_value = "variance", value_parser = by_name::<Risk>())]
     risk: Risk,
@@ -89,7 +98,9 @@ x_i are the returns of the d assets in period i, m is their mean, theta the weig
   absolute      phi(u) = c |u|, which makes the mean absolute deviation
   huber         phi(u) = c u^2 / (2h) if |u| <= h, c (|u| - h/2) otherwise
 
-g is a constraint, an l1 norm and a ridge, none of them by default.
+g is a constraint, an l1 norm and a ridge, none of them by default, and whatever limits and costs are given. With --objective min-risk the first term is left out. \
+Weights are real numbers: limits on the number of assets, lots and whole shares are not convex and not for this program; round the answer, fix what must be \
+zero with --limits, and solve again.
 
 The run stops as solved when the answer is proven to be within --tolerance of the optimum, relative to the objective's scale: \
 by the duality gap, or for variance by a bound that is exact. Semivariance and huber without a constraint, an l1 norm or a ridge that holds \
@@ -100,6 +111,8 @@ const AFTER_HELP: &str = "\
 Examples:
   innermean portfolio                 # a generated market
   innermean portfolio returns.csv --constraint long-only --risk-aversion 2
+  innermean portfolio returns.csv --constraint long-only --objective min-risk --target-return 0.05
+  innermean portfolio returns.csv --constraint long-only --limits limits.csv --current held.csv --turnover 0.2
   innermean portfolio returns.csv --json --trace run.jsonl > answer.json
   innermean portfolio returns.csv --start answer.json --tolerance 1e-10
 
@@ -110,6 +123,7 @@ impl From<&ProblemFlags> for PortfolioSettings {
     fn from(flags: &ProblemFlags) -> Self {
         let &RegularizerFlags { constraint, penalty } = &flags.regularizer;
         let mut settings = PortfolioSettings::default();
+        settings.aim = flags.risk.objective;
         settings.risk = flags.risk.risk;
         settings.risk_aversion = flags.risk.risk_aversion;
         settings.huber_width = flags.risk.huber_width;
@@ -130,10 +144,13 @@ impl ProblemFlags {
     /// Reads the file, or generates a market.
     pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
         let settings = PortfolioSettings::from(self);
-        settings.check()?;
+        let limits = self.desk.limits()?;
+        if limits.is_empty() {
+            settings.check()?;
+        }
         let mut returns = returns(file, self.missing.missing)?;
         let values = std::mem::take(&mut returns.values);
-        let task = PortfolioTask::new(returns.names.clone(), values, &settings)?;
+        let task = PortfolioTask::within(returns.names.clone(), values, &settings, limits)?;
         Ok(Market { returns, task })
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 mod answers;
 mod bad_input;
+mod limits;
 mod options;
 mod output;
 #[cfg(target_os = "linux")]

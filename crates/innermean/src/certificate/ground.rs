@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use super::bracket;
 use super::definite::Definite;
 use super::dual::Point;
+use super::lean::Lean;
 use super::sizes::{Sizes, UNIT, mean_square};
 use crate::model::inner::mean_jacobian_norm;
 use crate::model::problem::Objective;
@@ -14,8 +15,11 @@ use crate::model::regularizer::Parts;
 /// What all proofs of a problem rest on.
 pub(crate) struct Ground<'p> {
     pub(crate) problem: Objective<'p>,
-    /// g along its coordinates; None for a g of one's own.
+    /// g along its coordinates; None for a g of one's own. Where g has constraints on theta as a
+    /// whole, the function below it that `lean` makes of it.
     pub(crate) parts: Option<Parts>,
+    /// Those constraints.
+    pub(crate) lean: Option<Lean>,
     sizes: OnceCell<Sizes>,
     /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at
     /// most; infinite where C may be singular.
@@ -24,8 +28,12 @@ pub(crate) struct Ground<'p> {
 
 impl<'p> Ground<'p> {
     pub(crate) fn new(problem: Objective<'p>) -> Self {
-        let parts = Parts::of(problem.regularizer, problem.inner.d()).map(bounded_by_budget);
-        Ground { problem, parts, sizes: OnceCell::new(), condition: OnceCell::new() }
+        let parts = Parts::with_constraints(problem.regularizer, problem.inner.d())
+            .filter(|g| g.outside == 0)
+            .map(bounded_by_budget);
+        let lean = parts.as_ref().and_then(Lean::new);
+        let parts = lean.as_ref().map(|lean| lean.parts().clone()).or(parts);
+        Ground { problem, parts, lean, sizes: OnceCell::new(), condition: OnceCell::new() }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
@@ -55,6 +63,9 @@ impl<'p> Ground<'p> {
         if self.problem.inner.centred_rows().is_some() {
             let tilts = sizes.columns.iter().map(|size| sizes.of_sum * size);
             errors.iter_mut().zip(tilts).for_each(|(error, tilt)| *error += tilt);
+        }
+        if let Some(lean) = &self.lean {
+            errors.iter_mut().zip(&lean.error).for_each(|(error, tilt)| *error += tilt);
         }
         errors
     }

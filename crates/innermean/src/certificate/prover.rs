@@ -164,7 +164,9 @@ impl<'p> Prover<'p> {
     pub(crate) fn prove(&mut self, evidence: Evidence<'_>) -> (Bound, Measure, Option<f64>) {
         let objective = evidence.point.loss + evidence.point.g;
         self.exact = None;
+        let charged = self.lean(&evidence);
         let (mut bound, measure) = self.best_bound(evidence);
+        bound = bound.with(charged);
         let (exact, its_own) = if let Some((exact, its_own)) = self.exact {
             (exact, Some(its_own))
         } else {
@@ -180,6 +182,15 @@ impl<'p> Prover<'p> {
                 + 2.0 * UNIT * (objective.abs() + bound.gap);
         }
         (bound, measure, Some(exact))
+    }
+
+    /// Where g has constraints on theta as a whole: takes a function below it, as the slopes at
+    /// hand suggest, and returns what that costs and what of it may be rounding.
+    fn lean(&mut self, evidence: &Evidence<'_>) -> (f64, f64) {
+        let Ground { lean: Some(lean), parts, .. } = &mut self.ground else { return (0.0, 0.0) };
+        let charged = lean.toward(evidence.point.theta, evidence.u);
+        *parts = Some(lean.parts().clone());
+        charged
     }
 
     fn best_bound(&mut self, evidence: Evidence<'_>) -> (Bound, Measure) {
@@ -287,8 +298,9 @@ impl<'p> Prover<'p> {
     }
 
     /// The bound of the duals at hand and no others.
-    pub(crate) fn at_hand(&self, evidence: Evidence<'_>) -> Bound {
-        self.by_duals(&evidence, &OnceCell::new(), None, None)
+    pub(crate) fn at_hand(&mut self, evidence: Evidence<'_>) -> Bound {
+        let charged = self.lean(&evidence);
+        self.by_duals(&evidence, &OnceCell::new(), None, None).with(charged)
     }
 
     /// Whether something dear may be tried: the first, second, fourth, ... time.
@@ -351,6 +363,12 @@ impl<'p> Prover<'p> {
 }
 
 impl Bound {
+    /// With what the constraints charge, and what of that may be rounding.
+    fn with(self, (charged, rounding): (f64, f64)) -> Bound {
+        let floor = self.floor + rounding;
+        Bound { gap: self.gap + charged + rounding, excess: self.excess + charged, floor, ..self }
+    }
+
     /// Whether it is worth more than another, which holds among all theta.
     fn helps(self, other: Bound, evidence: &Evidence<'_>) -> bool {
         self.gap < other.gap && (self.within.is_none() || self.gap <= WORTH_SAYING * evidence.scale)

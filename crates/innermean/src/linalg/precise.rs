@@ -26,6 +26,7 @@ const MOST_PRODUCTS: usize = 2_000_000;
 pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
     let (f, form) = (problem.inner, problem.merit.quadratic_form());
     is_small(problem)
+        && problem.regularizer.constraints().is_none()
         && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
 }
 

@@ -130,7 +130,9 @@ impl Ask {
             Ask::FewColumns => "at most 2000 coordinates",
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
             Ask::Small => "an affine f of few numbers (n_X ell d^2 at most 2 million)",
-            Ask::Parts => "a g that is a sum over coordinates, with or without a budget",
+            Ask::Parts => {
+                "a g that is a sum over coordinates, with or without linear constraints or a budget"
+            }
             Ask::PartsAndTail => {
                 "a g that is a sum over coordinates, with or without a budget of all or the first"
             }
@@ -170,7 +172,7 @@ impl Ask {
                 let g = problem.regularizer;
                 if f.d() == 0 || g.coordinate(0).is_some() {
                     None
-                } else if g.coordinate_of_budget(0).is_none() {
+                } else if g.constrained_coordinate(0).is_none() {
                     Some("g is no sum over coordinates")
                 } else if self == Ask::Parts && g.budgeted(f.d()) < f.d() {
                     Some("its budget leaves out coordinates")

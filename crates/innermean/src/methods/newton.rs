@@ -317,7 +317,9 @@ impl Newton {
 
 /// Whether there is a matrix.
 fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
-    g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
+    g.budget
+        || g.constraints.is_some()
+        || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
 }
 
 /// Whether d is so moderate that a matrix pays, beside so many rows that look at d coordinates or,

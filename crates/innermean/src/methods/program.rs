@@ -6,16 +6,18 @@
 //! ```
 //!
 //! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there
-//! may be a budget `sum_l x_l = 1` of all coordinates or of the first. First-order steps find out which coordinates rest at a bound or
-//! at the kink; a Newton step on the others, which is exact, is cut off there where they would pass
-//! one, or ends where the first of them would. Both only ever descend, and the second ends the
-//! search.
+//! may be a budget `sum_l x_l = 1` of all coordinates or of the first. First-order steps find out
+//! which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, is
+//! cut off there where they would pass one, or ends where the first of them would. Both only ever
+//! descend, and the second ends the search. Where there are other linear constraints or norms, an
+//! interior-point method takes its place (`linalg/interior.rs`).
 
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
+use crate::linalg::interior::Curvature;
 use crate::linalg::scalar::clamp;
 use crate::linalg::vector::{axpy, dot, norm_squared, update};
-use crate::model::regularizer::{Coordinate, Parts};
+use crate::model::regularizer::{Constraints, Coordinate, Parts, polyhedral};
 
 /// Rounds of both kinds of steps; a handful is usual.
 const MOST_ROUNDS: usize = 200;
@@ -44,6 +46,9 @@ pub(crate) fn solve(
     x: &mut [f64],
 ) -> bool {
     let d = x.len();
+    if let Some(constraints) = &g.constraints {
+        return within(matrix, gradient, &g.parts, constraints, x);
+    }
     let mut program = Program { matrix, g, d, x, v: gradient.to_vec() };
     let longest = if g.budget { program.norm() } else { 0.0 };
     let mut settled = false;
@@ -56,6 +61,27 @@ pub(crate) fn solve(
         settled = program.newton_steps(&step);
     }
     false
+}
+
+/// The same with constraints on x as a whole.
+fn within(
+    matrix: &[f64],
+    gradient: &[f64],
+    parts: &[Coordinate],
+    constraints: &Constraints,
+    x: &mut [f64],
+) -> bool {
+    let d = x.len();
+    // <v0, x - x0> + (1/2) |x - x0|_B^2 = <v0 - B x0, x> + (1/2) |x|_B^2 and a constant
+    let rows = matrix.chunks_exact(d);
+    let q: Vec<f64> = rows.zip(gradient).map(|(row, v)| v - dot(row, x)).collect();
+    let mut bent = matrix.to_vec();
+    bent.iter_mut().step_by(d + 1).zip(parts).for_each(|(entry, part)| *entry += part.l2);
+    let answer = polyhedral::program(parts, constraints, Curvature::Dense(&bent), &q).solve(x);
+    if answer.converged {
+        x.copy_from_slice(&answer.x);
+    }
+    answer.converged
 }
 
 impl Program<'_> {

@@ -10,10 +10,12 @@ use crate::linalg::vector;
 mod any;
 mod boxed;
 mod budget;
+mod constraints;
 mod coordinate;
 mod free_tail;
 mod l1;
 mod parts;
+pub(crate) mod polyhedral;
 mod ridged;
 mod separable;
 mod simplex;
@@ -23,10 +25,13 @@ mod unregularized;
 pub use any::AnyRegularizer;
 pub use boxed::BoxConstraint;
 pub use budget::Budget;
+pub(crate) use constraints::Multipliers;
+pub use constraints::{Constraints, LinearConstraint, WeightedNorm};
 pub use coordinate::Coordinate;
 pub use free_tail::FreeTail;
 pub use l1::L1;
 pub use parts::Parts;
+pub use polyhedral::{Clash, Polyhedral};
 pub use ridged::{ElasticNet, Ridge, Ridged};
 pub use separable::Separable;
 pub use simplex::Simplex;
@@ -83,13 +88,19 @@ pub trait Regularizer: Send + Sync {
     }
 
     /// `g_l` if g is such a sum where `sum_l theta_l = 1` over the [`Self::budgeted`] coordinates,
-    /// and `+inf` elsewhere; for every l or for none.
-    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+    /// and `+inf` elsewhere; or where it is such a sum together with [`Self::constraints`]. For
+    /// every l or for none.
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
         let _ = l;
         None
     }
 
-    /// How many coordinates, the first ones, the budget of [`Self::coordinate_of_budget`] sums up;
+    /// What is asked of theta as a whole, beside the parts of [`Self::constrained_coordinate`].
+    fn constraints(&self) -> Option<&Arc<Constraints>> {
+        None
+    }
+
+    /// How many coordinates, the first ones, the budget of [`Self::constrained_coordinate`] sums up;
     /// those after them are not part of it.
     fn budgeted(&self, d: usize) -> usize {
         d
@@ -161,8 +172,12 @@ macro_rules! pass_on {
                     (**self).coordinate(l)
                 }
 
-                fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-                    (**self).coordinate_of_budget(l)
+                fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+                    (**self).constrained_coordinate(l)
+                }
+
+                fn constraints(&self) -> Option<&Arc<Constraints>> {
+                    (**self).constraints()
                 }
 
                 fn budgeted(&self, d: usize) -> usize {

@@ -8,6 +8,7 @@ mod batch_methods;
 mod composition;
 mod composition_calls;
 mod composition_state;
+mod constraints;
 mod default_steps;
 mod driver;
 mod multipliers;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use innermean::{Inner, Solution};
-use innermean_apps::portfolio::{PortfolioAnswer, PortfolioTask, Risk};
+use innermean_apps::portfolio::{Aim, PortfolioAnswer, PortfolioTask, Risk};
 use innermean_apps::run::Task;
 use innermean_data::Returns;
 use serde::Serialize;
@@ -41,12 +41,23 @@ struct Dropped<'a> {
 
 #[derive(Serialize)]
 pub(super) struct Settings {
+    objective: Aim,
     risk: Risk,
     risk_aversion: f64,
     huber_width: Option<f64>,
     constraint: String,
     l1: f64,
     l2: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gross: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turnover: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_return: Option<f64>,
+    limited_assets: usize,
+    limited_groups: usize,
     start: String,
     missing: MissingChoice,
 }
@@ -84,8 +95,16 @@ impl Application for PortfolioApplication<'_> {
     }
 
     fn settings(&self) -> Settings {
-        let ProblemFlags { risk, regularizer, missing } = self.flags;
+        let ProblemFlags { risk, regularizer, missing, .. } = self.flags;
+        let limits = self.task.limits();
         Settings {
+            objective: risk.objective,
+            gross: limits.gross,
+            turnover: limits.turnover,
+            cost: limits.cost,
+            target_return: limits.target_return,
+            limited_assets: limits.assets.len(),
+            limited_groups: limits.groups.len(),
             risk: risk.risk,
             risk_aversion: risk.risk_aversion,
             huber_width: self.task.width(),
@@ -110,9 +129,12 @@ impl Application for PortfolioApplication<'_> {
         });
         let risk = self.flags.risk.risk;
         facts.line(risk.title(), &format!("{}{deviation}", significant(answer.found.risk, 6)));
+        if let Some(turnover) = answer.found.turnover {
+            facts.line("turnover", &format!("{} (sum of all trades)", significant(turnover, 6)));
+        }
         facts.line(
             "objective",
-            &format!("{} = {}", significant(solution.objective, 8), self.task.settings().formula()),
+            &format!("{} = {}", significant(solution.objective, 8), self.task.formula()),
         );
     }
 

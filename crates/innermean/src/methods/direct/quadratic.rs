@@ -29,7 +29,8 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
     } else {
-        match Parts::of(problem.regularizer, f.d()) {
+        let parts = Parts::with_constraints(problem.regularizer, f.d());
+        match parts.filter(|g| g.outside == 0) {
             None => Some("g is no sum over coordinates"),
             Some(parts) if parts.are_smooth() => {
                 let least = if form { f.d() } else { f.d().min(f.n_x() * f.ell()) };

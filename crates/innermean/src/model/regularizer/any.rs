@@ -75,8 +75,8 @@ macro_rules! variants {
                 match self { $(Self::$Variant(g) => g.coordinate(l),)* }
             }
 
-            fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-                match self { $(Self::$Variant(g) => g.coordinate_of_budget(l),)* }
+            fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+                match self { $(Self::$Variant(g) => g.constrained_coordinate(l),)* }
             }
 
             fn budgeted(&self, d: usize) -> usize {

@@ -212,7 +212,7 @@ impl Regularizer for Budget {
         0.0
     }
 
-    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
         self.bounds.coordinate(l)
     }
 }

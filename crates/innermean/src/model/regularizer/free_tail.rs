@@ -99,12 +99,12 @@ impl<G: Regularizer> Regularizer for FreeTail<G> {
         Some(Coordinate::FREE)
     }
 
-    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
         if l < self.penalised {
-            return self.g.coordinate_of_budget(l);
+            return self.g.constrained_coordinate(l);
         }
         if self.penalised > 0 {
-            self.g.coordinate_of_budget(0)?;
+            self.g.constrained_coordinate(0)?;
             return Some(Coordinate::FREE);
         }
         None

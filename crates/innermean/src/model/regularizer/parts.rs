@@ -1,6 +1,8 @@
 //! g along its coordinates, where it is a sum over them.
 
-use super::{Coordinate, Regularizer};
+use std::sync::Arc;
+
+use super::{Constraints, Coordinate, Regularizer};
 
 /// `g(theta) = sum_l g_l(theta_l)`, with or without a budget `sum_l theta_l = 1`, but for a
 /// constant: what second-order steps can be made with.
@@ -12,27 +14,33 @@ pub struct Parts {
     pub budget: bool,
     /// Coordinates at the end that are not part of the budget.
     pub outside: usize,
+    /// What is asked of theta as a whole, if not a budget.
+    pub constraints: Option<Arc<Constraints>>,
 }
 
 impl Parts {
-    /// `g` of `d` coordinates, if it is such a sum, and a budget is one of all coordinates.
+    /// `g` of `d` coordinates, if it is such a sum, a budget is one of all coordinates, and there
+    /// are no other constraints.
     pub fn of<G: Regularizer + ?Sized>(g: &G, d: usize) -> Option<Self> {
-        Self::with_tail(g, d).filter(|g| g.outside == 0)
+        Self::with_constraints(g, d).filter(|g| g.outside == 0 && g.constraints.is_none())
     }
 
-    /// The same where a budget may leave out coordinates at the end.
-    pub fn with_tail<G: Regularizer + ?Sized>(g: &G, d: usize) -> Option<Self> {
+    /// The same where a budget may leave out coordinates at the end, and with other constraints.
+    pub fn with_constraints<G: Regularizer + ?Sized>(g: &G, d: usize) -> Option<Self> {
         let separate: Option<Vec<Coordinate>> = (0..d).map(|l| g.coordinate(l)).collect();
         if let Some(parts) = separate {
             return Some(Self::separate(parts));
         }
-        let parts: Option<Vec<Coordinate>> = (0..d).map(|l| g.coordinate_of_budget(l)).collect();
-        parts.map(|parts| Parts { parts, budget: true, outside: d - g.budgeted(d) })
+        let parts: Option<Vec<Coordinate>> = (0..d).map(|l| g.constrained_coordinate(l)).collect();
+        let constraints = g.constraints().cloned();
+        let budget = constraints.is_none();
+        let outside = if budget { d - g.budgeted(d) } else { 0 };
+        parts.map(|parts| Parts { parts, budget, outside, constraints })
     }
 
     /// A sum without a budget.
     pub fn separate(parts: Vec<Coordinate>) -> Self {
-        Parts { parts, budget: false, outside: 0 }
+        Parts { parts, budget: false, outside: 0, constraints: None }
     }
 
     /// How many coordinates, the first ones, the budget sums up.
@@ -43,7 +51,7 @@ impl Parts {
     /// Whether g is a quadratic on all of `R^d`, with neither kink nor bound nor budget: `sum_l
     /// (l2_l/2) theta_l^2 + tilt_l theta_l`.
     pub fn are_smooth(&self) -> bool {
-        !self.budget && self.parts.iter().all(Coordinate::is_smooth)
+        !self.budget && self.constraints.is_none() && self.parts.iter().all(Coordinate::is_smooth)
     }
 
     /// `out += g'(theta)` where g is smooth.
@@ -62,7 +70,8 @@ impl Parts {
             let side = if x == 0.0 { p.signum() } else { x.signum() };
             slope += (part.tilt + part.l1 * side + part.l2 * x) * p;
         }
-        slope
+        let constraints = self.constraints.as_ref();
+        slope + constraints.map_or(0.0, |all| all.slope_along(theta, direction, tau))
     }
 
     /// The diagonal of `g''`, where there is one.
@@ -105,7 +114,7 @@ mod tests {
         let tail = Tilted::new(FreeTail::new(Simplex, 2), vec![0.0, 1.0, 2.0]).expect("finite");
         let tail = Ridged::new(tail, 0.5).expect("a weight");
         assert_eq!(Parts::of(&tail, 3), None);
-        let g = Parts::with_tail(&tail, 3).expect("parts");
+        let g = Parts::with_constraints(&tail, 3).expect("parts");
         assert_eq!((g.budgeted(), g.outside), (2, 1));
         assert_eq!(g.parts[2], Coordinate { l2: 0.5, tilt: 2.0, ..Coordinate::FREE });
     }

@@ -1,8 +1,10 @@
 //! `g + (lambda/2) |theta|^2`
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Coordinate, L1, Regularizer, Unregularized};
+use super::{Constraints, Coordinate, L1, Regularizer, Unregularized};
 use crate::linalg::vector;
 use crate::model::setting::{self, InvalidSetting};
 
@@ -145,9 +147,13 @@ impl<G: Regularizer> Regularizer for Ridged<G> {
         Some(Coordinate { l2: part.l2 + self.lambda, ..part })
     }
 
-    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-        let part = self.g.coordinate_of_budget(l)?;
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.constrained_coordinate(l)?;
         Some(Coordinate { l2: part.l2 + self.lambda, ..part })
+    }
+
+    fn constraints(&self) -> Option<&Arc<Constraints>> {
+        self.g.constraints()
     }
 
     fn budgeted(&self, d: usize) -> usize {

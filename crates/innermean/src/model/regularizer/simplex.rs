@@ -107,7 +107,7 @@ impl Regularizer for Simplex {
         0.0
     }
 
-    fn coordinate_of_budget(&self, _: usize) -> Option<Coordinate> {
+    fn constrained_coordinate(&self, _: usize) -> Option<Coordinate> {
         Some(Coordinate { lo: 0.0, ..Coordinate::FREE })
     }
 }

@@ -1,8 +1,10 @@
 //! `g + <tilt, theta>`
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Coordinate, Regularizer};
+use super::{Constraints, Coordinate, Regularizer};
 use crate::linalg::vector;
 use crate::model::setting::{self, InvalidSetting};
 
@@ -109,9 +111,13 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
     }
 
-    fn coordinate_of_budget(&self, l: usize) -> Option<Coordinate> {
-        let part = self.g.coordinate_of_budget(l)?;
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+        let part = self.g.constrained_coordinate(l)?;
         Some(Coordinate { tilt: part.tilt + self.tilt[l], ..part })
+    }
+
+    fn constraints(&self) -> Option<&Arc<Constraints>> {
+        self.g.constraints()
     }
 
     fn budgeted(&self, d: usize) -> usize {

@@ -1,0 +1,510 @@
+//! A convex quadratic program of moderate size, by a primal-dual interior-point method with
+//! predictor and corrector: Mehrotra, "On the Implementation of a Primal-Dual Interior Point
+//! Method", 1992.
+//!
+//! ```text
+//! min over x, t of  (1/2) x' B x + <q, x> + sum_k cost_k t_k
+//! with  lo <= x <= hi,  row_lo <= A x <= row_hi,  t_k >= |x_l(k) - center_k|,
+//!       sum over k of group j of weight_k t_k <= limit_j
+//! ```
+//!
+//! Every inequality `c_i(x, t) >= 0` has a slack `s_i` and a multiplier `z_i`, both above 0. A step
+//! solves the linearised conditions of optimality,
+//!
+//! ```text
+//! (B + sum_i (z_i / s_i) c_i' c_i'^T) (dx, dt) - E' dy = -r_d + sum_i c_i' (r_c,i - z_i r_i) / s_i,   E dx = -r_e
+//! ds_i = <c_i', (dx, dt)> + r_i,   dz_i = (r_c,i - z_i ds_i) / s_i
+//! ```
+//!
+//! with the residuals `r_d` of the gradient of the Lagrangian, `r_e` of the equations `E x = e`
+//! (rows whose bounds are equal), `r_i = c_i - s_i`, and `r_c,i = sigma mu - s_i z_i - ds_i dz_i`
+//! (with the predictor's ds and dz). The `t_k` are eliminated by hand: each meets one coordinate of
+//! x, and a group adds a matrix of rank one. What is left is one Cholesky factor of d columns per
+//! step. In the end the active constraints are met exactly (`interior/face.rs`).
+
+use super::cholesky::Cholesky;
+use super::vector::{axpy, dot};
+
+mod face;
+mod system;
+
+use self::system::{Direction, System};
+
+/// Steps, at most; twenty are usual.
+const MOST_STEPS: usize = 120;
+/// How small the complementarity and the residuals are to become, where the terms of the objective
+/// and x have size 1.
+const ACCURACY: f64 = 1e-13;
+/// The accuracy at which an answer is one, where rounding stops the steps before.
+const ACCEPTABLE: f64 = 1e-8;
+/// The part of the way to the boundary that a step takes.
+const BOLDNESS: f64 = 0.995;
+/// A regularisation of the matrix, relative to its diagonal, where B is singular.
+const RIDGE: f64 = 1e-13;
+
+/// B.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Curvature<'a> {
+    /// A diagonal matrix: a projection, or a linear program.
+    Diagonal(&'a [f64]),
+    /// `d x d`, symmetric.
+    Dense(&'a [f64]),
+}
+
+/// `t >= |x_l - center|`
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kink {
+    /// l
+    pub(crate) coordinate: usize,
+    pub(crate) center: f64,
+    pub(crate) cost: f64,
+    /// The group whose limit it counts for, and its weight there.
+    pub(crate) group: Option<(usize, f64)>,
+}
+
+/// `lo <= <a, x> <= hi`
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Band<'a> {
+    /// a
+    pub(crate) coefficients: &'a [f64],
+    pub(crate) lo: f64,
+    pub(crate) hi: f64,
+}
+
+/// The program.
+#[derive(Debug, Clone)]
+pub(crate) struct Program<'a> {
+    pub(crate) curvature: Curvature<'a>,
+    /// q
+    pub(crate) linear: Vec<f64>,
+    pub(crate) lo: Vec<f64>,
+    pub(crate) hi: Vec<f64>,
+    pub(crate) rows: Vec<Band<'a>>,
+    pub(crate) kinks: Vec<Kink>,
+    /// `limit_j`
+    pub(crate) limits: Vec<f64>,
+}
+
+/// Where the program is least, and the multipliers that prove it: `B x + q + A' y + z + s = 0` with
+/// z at bounds alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) x: Vec<f64>,
+    /// y: above 0 for a row at its upper end, below at its lower one.
+    pub(crate) rows: Vec<f64>,
+    /// For every kink, the subgradient of its cost and of what its group charges.
+    pub(crate) kinks: Vec<f64>,
+    /// Whether the steps have converged.
+    pub(crate) converged: bool,
+}
+
+/// An inequality `c(x, t) >= 0`.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    /// `x_l - lo_l`
+    Lower(usize),
+    /// `hi_l - x_l`
+    Upper(usize),
+    /// `<a_k, x> - lo_k`
+    RowLower(usize),
+    /// `hi_k - <a_k, x>`
+    RowUpper(usize),
+    /// `t_k - (x_l - center)`
+    Above(usize),
+    /// `t_k + (x_l - center)`
+    Below(usize),
+    /// `limit_j - sum weight t`
+    Limit(usize),
+}
+
+/// Where the steps are.
+#[derive(Clone)]
+struct Point {
+    x: Vec<f64>,
+    t: Vec<f64>,
+    /// Multipliers of the equations.
+    y: Vec<f64>,
+    slack: Vec<f64>,
+    dual: Vec<f64>,
+}
+
+impl Program<'_> {
+    /// Solves it; `start` need not be feasible.
+    pub(crate) fn solve(&self, start: &[f64]) -> Answer {
+        let moving: Vec<usize> = (0..start.len()).filter(|&l| self.lo[l] < self.hi[l]).collect();
+        if moving.len() == start.len() {
+            return Scaled::new(self).solve(start);
+        }
+        let reduced = Reduced::new(self, &moving);
+        reduced.solve(self, &moving, start)
+    }
+
+    /// `B x`
+    fn times(&self, x: &[f64]) -> Vec<f64> {
+        match self.curvature {
+            Curvature::Diagonal(bends) => x.iter().zip(bends).map(|(x, bend)| bend * x).collect(),
+            Curvature::Dense(matrix) => {
+                matrix.chunks_exact(x.len()).map(|row| dot(row, x)).collect()
+            }
+        }
+    }
+
+    fn bend(&self, l: usize) -> f64 {
+        match self.curvature {
+            Curvature::Diagonal(bends) => bends[l],
+            Curvature::Dense(matrix) => matrix[l * (self.linear.len() + 1)],
+        }
+    }
+
+    /// `sum over k of the group of weight_k t_k`
+    fn spent(&self, group: usize, t: &[f64]) -> f64 {
+        let own = |(kink, t): (&Kink, &f64)| kink.group.filter(|g| g.0 == group).map(|g| g.1 * t);
+        self.kinks.iter().zip(t).filter_map(own).sum()
+    }
+}
+
+/// What is left of a program where some coordinates have one value alone.
+struct Reduced {
+    matrix: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+    /// Of every kink, which one it is of those that are left.
+    kinks: Vec<Option<usize>>,
+    /// `x_l` of those that do not move, 0 elsewhere.
+    fixed: Vec<f64>,
+}
+
+impl Reduced {
+    fn new(program: &Program<'_>, moving: &[usize]) -> Self {
+        let d = program.linear.len();
+        let matrix = match program.curvature {
+            Curvature::Dense(full) => {
+                moving.iter().flat_map(|l| moving.iter().map(move |c| full[l * d + c])).collect()
+            }
+            Curvature::Diagonal(bends) => moving.iter().map(|&l| bends[l]).collect(),
+        };
+        let narrow = |row: &Band<'_>| moving.iter().map(|&l| row.coefficients[l]).collect();
+        let mut next = 0..;
+        let kinks = program
+            .kinks
+            .iter()
+            .map(|kink| moving.binary_search(&kink.coordinate).ok().and_then(|_| next.next()));
+        let kinks = kinks.collect();
+        let value = |l: usize| if moving.binary_search(&l).is_ok() { 0.0 } else { program.lo[l] };
+        let fixed = (0..d).map(value).collect();
+        Reduced { matrix, rows: program.rows.iter().map(narrow).collect(), kinks, fixed }
+    }
+
+    fn solve<'a>(&'a self, program: &Program<'_>, moving: &[usize], start: &[f64]) -> Answer {
+        let pulled = program.times(&self.fixed);
+        let curvature = match program.curvature {
+            Curvature::Dense(_) => Curvature::Dense(&self.matrix),
+            Curvature::Diagonal(_) => Curvature::Diagonal(&self.matrix),
+        };
+        let pick = |x: &[f64]| moving.iter().map(|&l| x[l]).collect::<Vec<f64>>();
+        let mut linear = pick(&program.linear);
+        axpy(1.0, &pick(&pulled), &mut linear);
+        let band = |(row, own): (&Band<'_>, &'a Vec<f64>)| {
+            let part = dot(row.coefficients, &self.fixed);
+            Band { coefficients: own, lo: row.lo - part, hi: row.hi - part }
+        };
+        let rows = program.rows.iter().zip(&self.rows).map(band).collect();
+        let mut limits = program.limits.clone();
+        let mut kinks = Vec::new();
+        for (kink, left) in program.kinks.iter().zip(&self.kinks) {
+            if left.is_some() {
+                let place = moving.partition_point(|&l| l < kink.coordinate);
+                kinks.push(Kink { coordinate: place, ..*kink });
+            } else if let Some((group, weight)) = kink.group {
+                limits[group] -= weight * (self.fixed[kink.coordinate] - kink.center).abs();
+            }
+        }
+        let (lo, hi) = (pick(&program.lo), pick(&program.hi));
+        let small = Program { curvature, linear, lo, hi, rows, kinks, limits };
+        let answer = Scaled::new(&small).solve(&pick(start));
+        let mut x = self.fixed.clone();
+        moving.iter().zip(&answer.x).for_each(|(&l, value)| x[l] = *value);
+        let of_kink = |(kink, left): (&Kink, &Option<usize>)| {
+            let side = (self.fixed[kink.coordinate] - kink.center).signum();
+            left.map_or(kink.cost * side, |k| answer.kinks[k])
+        };
+        let kinks = program.kinks.iter().zip(&self.kinks).map(of_kink).collect();
+        Answer { x, kinks, ..answer }
+    }
+}
+
+/// A program with the scales that its steps are measured by.
+struct Scaled<'a> {
+    program: &'a Program<'a>,
+    sides: Vec<Side>,
+    /// The rows that are equations.
+    equations: Vec<usize>,
+    /// The length of each row.
+    lengths: Vec<f64>,
+    /// The size of x.
+    size: f64,
+    /// The size of the objective's slopes.
+    steepness: f64,
+}
+
+impl<'a> Scaled<'a> {
+    fn new(program: &'a Program<'a>) -> Self {
+        let mut sides = Vec::new();
+        for l in 0..program.linear.len() {
+            sides.extend(program.lo[l].is_finite().then_some(Side::Lower(l)));
+            sides.extend(program.hi[l].is_finite().then_some(Side::Upper(l)));
+        }
+        let mut equations = Vec::new();
+        for (k, row) in program.rows.iter().enumerate() {
+            if row.lo == row.hi {
+                equations.push(k);
+                continue;
+            }
+            sides.extend(row.lo.is_finite().then_some(Side::RowLower(k)));
+            sides.extend(row.hi.is_finite().then_some(Side::RowUpper(k)));
+        }
+        for k in 0..program.kinks.len() {
+            sides.extend([Side::Above(k), Side::Below(k)]);
+        }
+        sides.extend((0..program.limits.len()).map(Side::Limit));
+        let length = |row: &Band<'_>| dot(row.coefficients, row.coefficients).sqrt();
+        let lengths = program.rows.iter().map(length).map(|x| if x > 0.0 { x } else { 1.0 });
+        Scaled { lengths: lengths.collect(), program, sides, equations, size: 1.0, steepness: 1.0 }
+    }
+
+    fn solve(mut self, start: &[f64]) -> Answer {
+        self.measure(start);
+        let mut point = self.first(start);
+        let (mut best, mut least, mut idle) = (None, f64::INFINITY, 0);
+        for _ in 0..MOST_STEPS {
+            let off = self.distance(&point);
+            // Beyond what double precision can tell, steps lead away again.
+            idle = if off < 0.7 * least { 0 } else { idle + 1 };
+            if off < least {
+                (best, least) = (Some(point.clone()), off);
+            }
+            let patience = if least <= ACCEPTABLE { 2 } else { 15 };
+            if least <= ACCURACY || idle > patience || off.is_nan() {
+                break;
+            }
+            let Some(system) = System::new(&self, &point) else { break };
+            self.advance(&system, &mut point);
+        }
+        let point = best.unwrap_or(point);
+        let converged = least <= ACCEPTABLE;
+        let x = if converged { face::polished(&self, &point) } else { None };
+        self.answer(point, x, converged)
+    }
+
+    /// The scales at a first point.
+    fn measure(&mut self, start: &[f64]) {
+        let program = self.program;
+        let largest = |x: &mut dyn Iterator<Item = f64>| {
+            x.map(f64::abs).filter(|x| x.is_finite()).fold(0.0, f64::max)
+        };
+        let of_rows = |(row, length): (&Band<'_>, &f64)| {
+            [row.lo, row.hi].map(|end| if end.is_finite() { end.abs() / length } else { 0.0 })
+        };
+        let asked = largest(&mut program.rows.iter().zip(&self.lengths).flat_map(of_rows));
+        let ends = program.lo.iter().zip(&program.hi).map(|(lo, hi)| lo.abs().min(hi.abs()));
+        let size =
+            largest(&mut start.iter().copied()).max(asked).max(largest(&mut ends.into_iter()));
+        self.size = if size > 0.0 { size } else { 1.0 };
+        let bends = (0..start.len()).map(|l| program.bend(l) * self.size);
+        let costs = program.kinks.iter().map(|kink| kink.cost);
+        let steepness = largest(&mut program.linear.iter().copied().chain(bends).chain(costs));
+        self.steepness = if steepness > 0.0 { steepness } else { 1.0 };
+    }
+
+    /// Inside the bounds, with slacks and multipliers of ordinary size.
+    fn first(&self, start: &[f64]) -> Point {
+        let program = self.program;
+        let inside = |(l, x): (usize, &f64)| {
+            let (lo, hi) = (program.lo[l], program.hi[l]);
+            let margin = if lo.is_finite() && hi.is_finite() {
+                0.1 * (hi - lo).min(self.size)
+            } else {
+                0.1 * self.size
+            };
+            x.max(lo + margin).min(hi - margin)
+        };
+        let x: Vec<f64> = start.iter().enumerate().map(inside).collect();
+        let off = |kink: &Kink| (x[kink.coordinate] - kink.center).abs() + 0.1 * self.size;
+        let t = program.kinks.iter().map(off).collect();
+        let mut point = Point {
+            x,
+            t,
+            y: vec![0.0; self.equations.len()],
+            slack: Vec::new(),
+            dual: vec![self.steepness; self.sides.len()],
+        };
+        let slack = |side: &Side| self.value(*side, &point.x, &point.t).max(0.1 * self.size);
+        point.slack = self.sides.iter().map(slack).collect();
+        point
+    }
+
+    /// `c(x, t)`
+    fn value(&self, side: Side, x: &[f64], t: &[f64]) -> f64 {
+        let program = self.program;
+        match side {
+            Side::Lower(l) => x[l] - program.lo[l],
+            Side::Upper(l) => program.hi[l] - x[l],
+            Side::RowLower(k) => {
+                let row = &program.rows[k];
+                (dot(row.coefficients, x) - row.lo) / self.lengths[k]
+            }
+            Side::RowUpper(k) => {
+                let row = &program.rows[k];
+                (row.hi - dot(row.coefficients, x)) / self.lengths[k]
+            }
+            Side::Above(k) => t[k] - (x[program.kinks[k].coordinate] - program.kinks[k].center),
+            Side::Below(k) => t[k] + (x[program.kinks[k].coordinate] - program.kinks[k].center),
+            Side::Limit(j) => program.limits[j] - program.spent(j, t),
+        }
+    }
+
+    /// `<c', (dx, dt)>`
+    fn slope(&self, side: Side, x: &[f64], t: &[f64]) -> f64 {
+        let program = self.program;
+        match side {
+            Side::Lower(l) => x[l],
+            Side::Upper(l) => -x[l],
+            Side::RowLower(k) => dot(program.rows[k].coefficients, x) / self.lengths[k],
+            Side::RowUpper(k) => -dot(program.rows[k].coefficients, x) / self.lengths[k],
+            Side::Above(k) => t[k] - x[program.kinks[k].coordinate],
+            Side::Below(k) => t[k] + x[program.kinks[k].coordinate],
+            Side::Limit(j) => -program.spent(j, t),
+        }
+    }
+
+    /// `(x, t) += c c_i'`
+    fn add_gradient(&self, side: Side, c: f64, x: &mut [f64], t: &mut [f64]) {
+        let program = self.program;
+        match side {
+            Side::Lower(l) => x[l] += c,
+            Side::Upper(l) => x[l] -= c,
+            Side::RowLower(k) => axpy(c / self.lengths[k], program.rows[k].coefficients, x),
+            Side::RowUpper(k) => axpy(-c / self.lengths[k], program.rows[k].coefficients, x),
+            Side::Above(k) => {
+                t[k] += c;
+                x[program.kinks[k].coordinate] -= c;
+            }
+            Side::Below(k) => {
+                t[k] += c;
+                x[program.kinks[k].coordinate] += c;
+            }
+            Side::Limit(j) => {
+                for (kink, t) in program.kinks.iter().zip(t) {
+                    if let Some((_, weight)) = kink.group.filter(|group| group.0 == j) {
+                        *t -= c * weight;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The gradient of the Lagrangian in x and t.
+    fn lagrangian(&self, point: &Point) -> (Vec<f64>, Vec<f64>) {
+        let program = self.program;
+        let mut x = program.times(&point.x);
+        axpy(1.0, &program.linear, &mut x);
+        let mut t: Vec<f64> = program.kinks.iter().map(|kink| kink.cost).collect();
+        for (&k, y) in self.equations.iter().zip(&point.y) {
+            axpy(-y / self.lengths[k], program.rows[k].coefficients, &mut x);
+        }
+        for (side, z) in self.sides.iter().zip(&point.dual) {
+            self.add_gradient(*side, -z, &mut x, &mut t);
+        }
+        (x, t)
+    }
+
+    /// `E x - e`, each row of length 1.
+    fn equation_residuals(&self, x: &[f64]) -> Vec<f64> {
+        let residual = |&k: &usize| {
+            let row = &self.program.rows[k];
+            (dot(row.coefficients, x) - row.lo) / self.lengths[k]
+        };
+        self.equations.iter().map(residual).collect()
+    }
+
+    /// `c_i - s_i`
+    fn slack_residuals(&self, point: &Point) -> Vec<f64> {
+        let residual = |(side, s): (&Side, &f64)| self.value(*side, &point.x, &point.t) - s;
+        self.sides.iter().zip(&point.slack).map(residual).collect()
+    }
+
+    /// How far the point is from optimal, where x and the slopes have size 1.
+    fn distance(&self, point: &Point) -> f64 {
+        let worst = |x: &[f64]| {
+            // Not f64::max, which would drop a NaN.
+            x.iter()
+                .fold(0.0, |most: f64, x| if x.abs() > most || x.is_nan() { x.abs() } else { most })
+        };
+        let (of_x, of_t) = self.lagrangian(point);
+        let most_dual = worst(&point.dual).max(self.steepness);
+        let dual = worst(&of_x).max(worst(&of_t)) / most_dual;
+        let primal =
+            worst(&self.equation_residuals(&point.x)).max(worst(&self.slack_residuals(point)));
+        let together = dot(&point.slack, &point.dual) / self.sides.len().max(1) as f64;
+        let reach = worst(&point.x).max(self.size);
+        let off = dual.max(primal / reach) + together / (self.steepness * reach);
+        if of_x.iter().chain(&of_t).any(|x| x.is_nan()) { f64::NAN } else { off }
+    }
+
+    /// A predictor, and the corrected step.
+    fn advance(&self, system: &System<'_, '_>, point: &mut Point) {
+        let products: Vec<f64> = point.slack.iter().zip(&point.dual).map(|(s, z)| -s * z).collect();
+        let n = products.len().max(1) as f64;
+        let mu = -products.iter().sum::<f64>() / n;
+        let predictor = system.direction(self, point, &products);
+        let length = step_length(point, &predictor, 1.0);
+        let after: f64 = (0..products.len())
+            .map(|i| {
+                (point.slack[i] + length * predictor.slack[i])
+                    * (point.dual[i] + length * predictor.dual[i])
+            })
+            .sum();
+        let sigma = if mu > 0.0 { (after / n / mu).clamp(0.0, 1.0).powi(3) } else { 0.0 };
+        let corrected: Vec<f64> = (0..products.len())
+            .map(|i| products[i] + sigma * mu - predictor.slack[i] * predictor.dual[i])
+            .collect();
+        let step = system.direction(self, point, &corrected);
+        let length = step_length(point, &step, BOLDNESS);
+        axpy(length, &step.x, &mut point.x);
+        axpy(length, &step.t, &mut point.t);
+        axpy(length, &step.y, &mut point.y);
+        axpy(length, &step.slack, &mut point.slack);
+        axpy(length, &step.dual, &mut point.dual);
+    }
+
+    /// The multipliers as a user of the program has them.
+    fn answer(&self, point: Point, x: Option<Vec<f64>>, converged: bool) -> Answer {
+        let program = self.program;
+        let mut rows = vec![0.0; program.rows.len()];
+        let mut kinks = vec![0.0; program.kinks.len()];
+        for (&k, y) in self.equations.iter().zip(&point.y) {
+            rows[k] = -y / self.lengths[k];
+        }
+        for (side, z) in self.sides.iter().zip(&point.dual) {
+            match *side {
+                Side::RowLower(k) => rows[k] -= z / self.lengths[k],
+                Side::RowUpper(k) => rows[k] += z / self.lengths[k],
+                Side::Above(k) => kinks[k] += z,
+                Side::Below(k) => kinks[k] -= z,
+                Side::Lower(_) | Side::Upper(_) | Side::Limit(_) => {}
+            }
+        }
+        let x = x.unwrap_or_else(|| {
+            let ends = program.lo.iter().zip(&program.hi);
+            point.x.iter().zip(ends).map(|(x, (lo, hi))| x.max(*lo).min(*hi)).collect()
+        });
+        Answer { x, rows, kinks, converged }
+    }
+}
+
+/// How much of a step keeps slacks and multipliers above 0.
+fn step_length(point: &Point, step: &Direction, boldness: f64) -> f64 {
+    let ratio = |(x, dx): (&f64, &f64)| if *dx < 0.0 { -boldness * x / dx } else { f64::INFINITY };
+    let slacks = point.slack.iter().zip(&step.slack).map(ratio);
+    let duals = point.dual.iter().zip(&step.dual).map(ratio);
+    slacks.chain(duals).fold(1.0, f64::min)
+}

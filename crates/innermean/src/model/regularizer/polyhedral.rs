@@ -1,0 +1,270 @@
+//! A sum over coordinates with linear constraints and norms of theta as a whole
+
+use std::sync::Arc;
+
+use super::{Constraints, Coordinate, Multipliers, Regularizer, Separable};
+use crate::linalg::interior::{Answer, Band, Curvature, Kink, Program};
+use crate::model::setting::InvalidSetting;
+
+/// Bounds and norms of the coordinates, [`Constraints`] on theta as a whole. With h the
+/// [`Separable`] part and, for the rows `lo <= A theta <= hi` and norms `N_j` of the constraints,
+///
+/// ```text
+/// g(theta)          = h(theta) + sum_j price_j N_j(theta)  if lo <= A theta <= hi and N_j(theta) <= limit_j,  inf otherwise
+/// g*(v)             = min over y, s of  support(y, s) + h*(v - A' y - sum_j s_j)
+/// prox_{alpha g}(v) = argmin over x of  g(x) + |x - v|^2 / (2 alpha), a quadratic program
+/// mu                = min_l l2_l
+/// ```
+///
+/// where `support` is what the multipliers y and s charge. Prox and conjugate are computed by an
+/// interior-point method: for second-order methods, which ask for them rarely. `value` forgives
+/// [`Constraints::SLACK`], relative to the terms of a constraint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Polyhedral {
+    parts: Vec<Coordinate>,
+    constraints: Arc<Constraints>,
+}
+
+impl Polyhedral {
+    /// One part for each coordinate, and what is asked of all of them.
+    ///
+    /// # Errors
+    /// If a number is out of its range ([`Separable::new`], [`Constraints::check`]).
+    pub fn new(parts: Vec<Coordinate>, constraints: Constraints) -> Result<Self, InvalidSetting> {
+        constraints.check(parts.len())?;
+        Separable::new(parts.clone())?;
+        Ok(Polyhedral { parts, constraints: Arc::new(constraints) })
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> &[Coordinate] {
+        &self.parts
+    }
+
+    /// Constraints that no theta meets together, if there are some.
+    ///
+    /// Rows first: `min over theta, r of sum_k cost_k |r_k|` with `lo <= A theta + r <= hi` and the
+    /// bounds of theta; an equation, such as a budget, costs a thousand times as much as another
+    /// row of the same length, so that it is relaxed last. Where all r are 0, each limit in turn:
+    /// the least that its norm can be.
+    pub fn clash(&self) -> Option<Clash> {
+        let plain: Vec<Coordinate> = self
+            .parts
+            .iter()
+            .map(|part| Coordinate { lo: part.lo, hi: part.hi, ..Coordinate::FREE })
+            .collect();
+        let (d, rows) = (plain.len(), &self.constraints.rows);
+        if !rows.is_empty() {
+            // theta and the r_k behind it, each row with lengths of 1
+            let length = |row: &super::LinearConstraint| {
+                let square: f64 = row.coefficients.iter().map(|a| a * a).sum();
+                if square > 0.0 { square.sqrt() } else { 1.0 }
+            };
+            let lengths: Vec<f64> = rows.iter().map(length).collect();
+            let wide = rows.iter().zip(&lengths).enumerate().map(|(k, (row, length))| {
+                let mut coefficients: Vec<f64> =
+                    row.coefficients.iter().map(|a| a / length).collect();
+                coefficients.resize(d + rows.len(), 0.0);
+                coefficients[d + k] = 1.0;
+                super::LinearConstraint { coefficients, lo: row.lo / length, hi: row.hi / length }
+            });
+            let elastic = Constraints { rows: wide.collect(), norms: Vec::new() };
+            let mut parts = plain.clone();
+            let cost = |row: &super::LinearConstraint| if row.lo == row.hi { 1e3 } else { 1.0 };
+            parts.extend(rows.iter().map(|row| Coordinate { l1: cost(row), ..Coordinate::FREE }));
+            let answer = least(&parts, &elastic);
+            let relaxed: Vec<f64> =
+                answer.x[d..].iter().zip(&lengths).map(|(r, length)| r * length).collect();
+            let missed = |(k, r): (usize, &f64)| {
+                r.abs() > Constraints::SLACK * rows[k].size(&answer.x[..d]).max(lengths[k])
+            };
+            if relaxed.iter().enumerate().any(missed) {
+                let involved = answer.rows.iter().enumerate();
+                let involved = involved.filter(|(_, y)| y.abs() > 1e-6).map(|(k, _)| k).collect();
+                let relaxed = relaxed.iter().enumerate().filter(|at| missed(*at));
+                // `A theta + r` is between the ends: r is what A theta lacks.
+                let relaxed = relaxed.map(|(k, r)| (k, -r)).collect();
+                return Some(Clash::Rows { involved, relaxed });
+            }
+        }
+        let mut so_far = Constraints { rows: rows.clone(), norms: Vec::new() };
+        for (j, norm) in self.constraints.norms.iter().enumerate() {
+            if norm.limit.is_infinite() {
+                continue;
+            }
+            let mut asked = so_far.clone();
+            asked.norms.push(super::WeightedNorm {
+                limit: f64::INFINITY,
+                price: 1.0,
+                ..norm.clone()
+            });
+            let answer = least(&plain, &asked);
+            let needed = norm.at(&answer.x);
+            if answer.converged && needed > norm.limit + Constraints::SLACK * needed {
+                return Some(Clash::Norm { index: j, needed });
+            }
+            so_far.norms.push(super::WeightedNorm { price: 0.0, ..norm.clone() });
+        }
+        None
+    }
+}
+
+/// `argmin over x of g(x)`
+fn least(parts: &[Coordinate], constraints: &Constraints) -> Answer {
+    let zeros = vec![0.0; parts.len()];
+    program(parts, constraints, Curvature::Diagonal(&zeros), &zeros).solve(&zeros)
+}
+
+/// Constraints that no theta meets together.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Clash {
+    /// Linear ones, given the bounds of the coordinates.
+    Rows {
+        /// Which rows take part: those with a multiplier in Farkas' lemma.
+        involved: Vec<usize>,
+        /// The least relaxation that helps: by how much `<a_k, theta>` must be allowed to lie above
+        /// its upper end or, if below 0, below its lower one.
+        relaxed: Vec<(usize, f64)>,
+    },
+    /// A limit, given everything before it.
+    Norm {
+        /// Which norm.
+        index: usize,
+        /// The least that it can be.
+        needed: f64,
+    },
+}
+
+/// The program `min over x of (1/2) x' B x + <q, x> + g(x)`; the squares of g are part of B.
+pub(crate) fn program<'a>(
+    parts: &[Coordinate],
+    constraints: &'a Constraints,
+    curvature: Curvature<'a>,
+    q: &[f64],
+) -> Program<'a> {
+    let rows = constraints.rows.iter();
+    let band = |row: &'a super::LinearConstraint| Band {
+        coefficients: &row.coefficients,
+        lo: row.lo,
+        hi: row.hi,
+    };
+    let of_l1 = |(coordinate, part): (usize, &Coordinate)| {
+        (part.l1 > 0.0).then_some(Kink { coordinate, center: 0.0, cost: part.l1, group: None })
+    };
+    let mut kinks: Vec<Kink> = parts.iter().enumerate().filter_map(of_l1).collect();
+    let mut limits = Vec::new();
+    for norm in &constraints.norms {
+        let group = norm.limit.is_finite().then_some(limits.len());
+        limits.extend(group.map(|_| norm.limit));
+        for (coordinate, (weight, center)) in norm.weights.iter().zip(&norm.center).enumerate() {
+            if *weight > 0.0 && (group.is_some() || norm.price > 0.0) {
+                kinks.push(Kink {
+                    coordinate,
+                    center: *center,
+                    cost: norm.price * weight,
+                    group: group.map(|group| (group, *weight)),
+                });
+            }
+        }
+    }
+    Program {
+        curvature,
+        linear: q.iter().zip(parts).map(|(q, part)| q + part.tilt).collect(),
+        lo: parts.iter().map(|part| part.lo).collect(),
+        hi: parts.iter().map(|part| part.hi).collect(),
+        rows: rows.map(band).collect(),
+        kinks,
+        limits,
+    }
+}
+
+/// The multipliers of an answer to [`program`].
+pub(crate) fn multipliers(
+    parts: &[Coordinate],
+    constraints: &Constraints,
+    answer: &Answer,
+) -> Multipliers {
+    // In the order in which the program lists kinks.
+    let mut kinks = answer.kinks.iter().skip(parts.iter().filter(|part| part.l1 > 0.0).count());
+    let mut of_norm = |norm: &super::WeightedNorm| {
+        let counts = norm.limit.is_finite() || norm.price > 0.0;
+        let slope = |weight: &f64| {
+            if *weight > 0.0 && counts { kinks.next().copied().unwrap_or(0.0) } else { 0.0 }
+        };
+        let mut slopes: Vec<f64> = norm.weights.iter().map(slope).collect();
+        if !norm.limit.is_finite() {
+            // Beyond the price by rounding alone.
+            for (s, weight) in slopes.iter_mut().zip(&norm.weights) {
+                *s = s.clamp(-norm.price * weight, norm.price * weight);
+            }
+        }
+        slopes
+    };
+    let norms = constraints.norms.iter().map(&mut of_norm).collect();
+    let sign = |(y, row): (&f64, &super::LinearConstraint)| {
+        // A multiplier of an end that is not there is rounding.
+        let (least, most) = (
+            if row.lo.is_finite() { f64::NEG_INFINITY } else { 0.0 },
+            if row.hi.is_finite() { f64::INFINITY } else { 0.0 },
+        );
+        y.clamp(least, most)
+    };
+    let rows = answer.rows.iter().zip(&constraints.rows).map(sign).collect();
+    Multipliers { rows, norms }
+}
+
+impl Regularizer for Polyhedral {
+    fn d(&self) -> Option<usize> {
+        Some(self.parts.len())
+    }
+
+    fn value(&self, theta: &[f64]) -> f64 {
+        assert_eq!(self.parts.len(), theta.len(), "parts and theta differ in length");
+        let sum: f64 = self.parts.iter().zip(theta).map(|(part, &x)| part.value(x)).sum();
+        sum + self.constraints.value(theta)
+    }
+
+    fn prox(&self, alpha: f64, theta: &mut [f64]) {
+        assert_eq!(self.parts.len(), theta.len(), "parts and theta differ in length");
+        // All of it times alpha, which may be as small as numbers get: a projection.
+        let bends: Vec<f64> = self.parts.iter().map(|part| 1.0 + alpha * part.l2).collect();
+        let q: Vec<f64> = theta.iter().map(|v| -v).collect();
+        let mut program = program(&self.parts, &self.constraints, Curvature::Diagonal(&bends), &q);
+        for (linear, (q, part)) in program.linear.iter_mut().zip(q.iter().zip(&self.parts)) {
+            *linear = q + alpha * part.tilt;
+        }
+        program.kinks.iter_mut().for_each(|kink| kink.cost *= alpha);
+        let answer = program.solve(theta);
+        theta.copy_from_slice(&answer.x);
+    }
+
+    /// By the multipliers that the interior-point method finds: never below the conjugate.
+    fn conjugate(&self, v: &[f64]) -> f64 {
+        let d = self.parts.len();
+        assert_eq!(d, v.len(), "parts and v differ in length");
+        let bends: Vec<f64> = self.parts.iter().map(|part| part.l2).collect();
+        let q: Vec<f64> = v.iter().map(|v| -v).collect();
+        let curvature = Curvature::Diagonal(&bends);
+        let program = program(&self.parts, &self.constraints, curvature, &q);
+        let answer = program.solve(&vec![0.0; d]);
+        let multipliers = multipliers(&self.parts, &self.constraints, &answer);
+        let (tilt, _) = self.constraints.tilt(&multipliers, d);
+        let (support, _) = self.constraints.support(&multipliers);
+        let along = v.iter().zip(&tilt).map(|(v, t)| v - t);
+        support + self.parts.iter().zip(along).map(|(part, v)| part.conjugate(v)).sum::<f64>()
+    }
+
+    fn mu(&self) -> f64 {
+        let least = self.parts.iter().map(|part| part.l2).fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 0.0 }
+    }
+
+    fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+        Some(self.parts[l])
+    }
+
+    fn constraints(&self) -> Option<&Arc<Constraints>> {
+        Some(&self.constraints)
+    }
+}
