@@ -41,6 +41,11 @@ impl Facts<'_> {
         (0..self.d()).all(|l| self.0.regularizer.coordinate(l).is_some_and(|part| part.is_smooth()))
     }
 
+    /// g has constraints on theta as a whole, whose prox is a program of its own.
+    pub(super) fn constrained(&self) -> bool {
+        self.0.regularizer.constraints().is_some()
+    }
+
     pub(super) fn d(&self) -> usize {
         self.0.inner.d()
     }

@@ -61,7 +61,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             )
         };
         let few = averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d };
-        if few && !facts.sparse() && !facts.proof_is_cheap() {
+        if few && !facts.sparse() && !facts.proof_is_cheap() && !facts.constrained() {
             // Newton's matrix is mostly the ridge then, and its quadratic programs have many
             // coordinates at kinks.
             let few = || format!("{}, fewer than their {}", why(), counted(d, "coordinate"));
