@@ -164,9 +164,12 @@ fn classes_that_a_line_parts_are_named() {
     }
     let shown = desk.run("apart.csv");
     assert!(shown.out.contains("Every row is classified correctly"), "{}", shown.out);
-    for args in ["apart.csv --l2 1e-4", "apart.csv --l1 1e-4", "mixed.csv"] {
+    for args in ["apart.csv --l2 1e-4", "apart.csv --l1 1e-4", "mixed.csv --l2 1e-4"] {
         assert_eq!(warning(args), None, "{args}");
     }
+    // No line parts these, and the loss is least where all predictions are 0 or 1.
+    let said = warning("mixed.csv").expect("a warning");
+    assert!(said.contains("twice as large"), "{said}");
 }
 
 #[test]

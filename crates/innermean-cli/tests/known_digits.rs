@@ -10,8 +10,10 @@ fn shown(out: &str, heading: &str) -> Vec<(String, String)> {
     let lines = out.lines().skip_while(|line| !line.trim_start().starts_with(heading)).skip(1);
     let rows = lines.take_while(|line| !line.is_empty());
     rows.filter_map(|line| {
-        let mut words = line.split_whitespace();
-        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+        // A name may have blanks in it.
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let k = (1..words.len()).find(|&k| words[k].parse::<f64>().is_ok())?;
+        Some((words[..k].join(" "), words[k].to_owned()))
     })
     .collect()
 }

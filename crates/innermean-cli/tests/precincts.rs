@@ -223,10 +223,13 @@ fn refusals_of_weights_say_where_and_what() {
     desk.file("labels.csv", "group,share,v,n\na,0.5,1,0\nb,0.2,0,0\n");
     let labels = "--labels labels.csv --label share";
     for (args, words) in [
-        ("rows.csv --weight w", &["rows.csv, line 3", "the weight is -3", "0 or above"][..]),
+        (
+            "rows.csv --except own --weight w",
+            &["rows.csv, line 3", "the weight is -3", "0 or above"][..],
+        ),
         ("none.csv --weight w", &["group 'b'", "weight 0"]),
         ("gap.csv --weight w", &["gap.csv, line 3", "missing"]),
-        ("rows.csv --weight nothing", &["'nothing'"]),
+        ("rows.csv --except w,own --weight nothing", &["'nothing'"]),
         (
             "rows.csv --except w,own --label-variance v",
             &["labels.csv, line 3", "variance 0", "above 0"],
@@ -242,7 +245,7 @@ fn refusals_of_weights_say_where_and_what() {
             &["--by-size changes nothing", "--link exp"],
         ),
         ("rows.csv --except w,own --by-size --label-weight n", &["--by-size", "--label-weight"]),
-        ("rows.csv --average-by side", &["'side'"]),
+        ("rows.csv --except w,own --average-by side", &["'side'"]),
     ] {
         desk.assert_refused(&format!("{args} {labels}"), words);
     }

@@ -17,10 +17,10 @@ use crate::run::{deadline, interrupt};
 const TIGHT: f64 = 1e-13;
 /// Of the oracle calls of the run, what the steps beyond its tolerance may cost.
 const SHARE: u64 = 2;
-/// Calls that take no time to speak of.
-const FREE: u64 = 20_000;
-/// Up to so many coordinates, a step of Newton's method costs little more than a gradient.
-const SMALL: usize = 64;
+/// Numbers that are read in no time to speak of, some ten milliseconds: a call reads d of them.
+const FREE: u64 = 20_000_000;
+/// Up to so many coordinates, a step of Newton's method costs little more than a few gradients.
+const SMALL: usize = 200;
 /// A fall of the objective by so many times the tolerance, relative to its size, refutes a run that
 /// took a small gradient for the end.
 const REFUTED: f64 = 10.0;
@@ -111,9 +111,12 @@ fn further(problem: Objective<'_>, plan: &Plan, solution: &Solution) -> Option<S
     let named = |name| AnyMethod::named(name, &Choice::default(), problem, &solution.theta).ok();
     let newton = if d <= SMALL || plan.run.info.name == "newton" { named("newton") } else { None };
     let method = newton.or_else(|| named(plan.run.info.name))?;
+    let used = solution.calls.total();
+    let left = plan.run.stop.max_calls.map_or(u64::MAX, |most| most.saturating_sub(used));
+    let calls = (used / SHARE).max(FREE / d as u64).min(left);
     let stop = Stop {
         tolerance: Some(TIGHT),
-        max_calls: Some((solution.calls.total() / SHARE).max(FREE)),
+        max_calls: Some(calls),
         max_seconds: seconds.map(|left| left.min(solution.seconds.max(0.01))),
         ..Stop::default()
     };
