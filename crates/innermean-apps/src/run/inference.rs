@@ -310,7 +310,10 @@ impl InferenceSettings {
         let dependence = clusters.cloned().map_or(Dependence::Independent, Dependence::Clustered);
         let sandwich = Sandwich { shifts: shifts.clone(), ..Sandwich::new(dependence) };
         let wanted = self.standard_errors.is_some();
-        if wanted || (z.len() <= SMALL && !problem.merit.has_kinks()) {
+        // By differences of gradients, where f bends, that takes long, and is left where time is short.
+        let is_cheap = problem.inner.facts().affine || time_left().is_none();
+        let is_seen = is_cheap && z.len() <= SMALL && !problem.merit.has_kinks();
+        if wanted || is_seen {
             match sandwich.of_terms(problem, &z) {
                 Ok(covariance) if wanted => {
                     let covariance = covariance.transformed(|z| z.copy_from_slice(&centred(z)));
