@@ -59,6 +59,7 @@ impl<'a> Words<'a> {
             heading: HEADING,
             names,
             numbers: &inference.estimates,
+            error: 0.0,
             intervals: formula.unwrap_or_default(),
             has_table: true,
         })];
