@@ -92,10 +92,8 @@ impl Stationarity {
     /// nothing says that little is left.
     pub(crate) fn gain(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let mut gain = self.gain_of_numbers(problem, at, enough);
-        if gain <= enough && self.has_ceased(problem) {
-            // All that phi and g leave.
-            let objective = problem.loss(at.f_bar) + problem.regularizer.value(at.theta);
-            gain = gain.max(objective - dual::at_zero(problem));
+        if (gain <= enough || gain == f64::INFINITY) && self.has_ceased(problem) {
+            gain = all_that_is_left(problem, at);
         }
         if gain.is_nan() || !are_finite(at.gradient) { f64::INFINITY } else { gain }
     }
@@ -155,6 +153,10 @@ impl Stationarity {
         let known = self.is_finite() && are_finite(at.gradient);
         if !known {
             return gain;
+        }
+        if self.has_ceased(problem) {
+            // Where nothing answers, no step is seen to break its promise.
+            return all_that_is_left(problem, at);
         }
         let stiff = |l: usize| self.stiff(l, asked.enough);
         let (kept, fallen) = promise::kept(problem, &g, at, &self.diagonal, stiff, asked);
@@ -261,6 +263,11 @@ impl Stationarity {
         };
         (0..at.theta.len()).map(along).sum()
     }
+}
+
+/// All that phi and g leave: an upper bound on what is left, whatever f does.
+fn all_that_is_left(problem: Objective<'_>, at: Slope<'_>) -> f64 {
+    problem.loss(at.f_bar) + problem.regularizer.value(at.theta) - dual::at_zero(problem)
 }
 
 fn are_finite(numbers: &[f64]) -> bool {

@@ -21,6 +21,18 @@ fn sigmoid(t: f64) -> f64 {
     1.0 / (1.0 + (-t).exp())
 }
 
+/// Proportions of classes that follow scores.
+fn proportions(dice: &mut Dice, scores: &[f64], classes: usize) -> Vec<f64> {
+    let odds: Vec<f64> = (0..classes)
+        .map(|c| {
+            let odds = scores.iter().map(|s| (c as f64 * (STRENGTH * s)).exp()).sum::<f64>();
+            odds * (0.2 + dice.unit())
+        })
+        .collect();
+    let total: f64 = odds.iter().sum();
+    odds.iter().map(|o| o / total).collect()
+}
+
 /// `innermean bags` with the link of the kind.
 pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) -> Result<Drawn> {
     let (count, width) = columns::size(dice, conditioning, (14, 4));
@@ -46,13 +58,7 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
                 labels.extend((0..classes).map(|c| if c == class { 1.0 } else { 0.0 }));
             }
             Kind::Softmax => {
-                let odds: Vec<f64> = (0..classes)
-                    .map(|c| {
-                        own(i).map(|s| (c as f64 * s).exp()).sum::<f64>() * (0.2 + dice.unit())
-                    })
-                    .collect();
-                let total: f64 = odds.iter().sum();
-                labels.extend(odds.iter().map(|o| o / total));
+                labels.extend(proportions(dice, &scores[starts[i]..starts[i + 1]], classes));
             }
             Kind::Exp => {
                 labels
