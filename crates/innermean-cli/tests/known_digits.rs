@@ -49,6 +49,10 @@ fn digits_at_the_default_tolerance_are_those_of_a_tight_one() {
         let mut seen = 0;
         for (name, text) in shown(&usual.out, heading) {
             let Some(l) = names.iter().position(|x| *x == name) else { continue };
+            // Of several classes, only differences of the intercepts mean anything.
+            if command.contains("softmax") && name.ends_with("(intercept)") {
+                continue;
+            }
             let printed: f64 = text.parse().unwrap_or_else(|_| panic!("{command}: {text}"));
             let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
             // Half a unit is rounding, a tenth what may be off.

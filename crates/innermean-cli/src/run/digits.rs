@@ -19,8 +19,8 @@ const TIGHT: f64 = 1e-13;
 const SHARE: u64 = 2;
 /// Numbers that are read in no time to speak of, some ten milliseconds: a call reads d of them.
 const FREE: u64 = 20_000_000;
-/// Up to so many coordinates, a step of Newton's method costs little more than a few gradients.
-const SMALL: usize = 200;
+/// Products in the Hessian of a Newton step that take no more than a tenth of a second.
+const SMALL: f64 = 2e8;
 /// A fall of the objective by so many times the tolerance, relative to its size, refutes a run that
 /// took a small gradient for the end.
 const REFUTED: f64 = 10.0;
@@ -109,7 +109,9 @@ fn further(problem: Objective<'_>, plan: &Plan, solution: &Solution) -> Option<S
     }
     let seconds = deadline::left(plan.run.stop.max_seconds);
     let named = |name| AnyMethod::named(name, &Choice::default(), problem, &solution.theta).ok();
-    let newton = if d <= SMALL || plan.run.info.name == "newton" { named("newton") } else { None };
+    let products = (problem.inner.n_x() * problem.inner.ell()) as f64 * (d as f64).powi(2);
+    let is_cheap = products <= SMALL || plan.run.info.name == "newton";
+    let newton = if is_cheap { named("newton") } else { None };
     let method = newton.or_else(|| named(plan.run.info.name))?;
     let used = solution.calls.total();
     let left = plan.run.stop.max_calls.map_or(u64::MAX, |most| most.saturating_sub(used));

@@ -193,7 +193,8 @@ fn assert_same_groups(a: &Groups, b: &Groups, what: &str) {
     let shares: Vec<f64> = (0..n).map(|i| 0.1 + (i * 5 % 9) as f64 / 11.0).collect();
     let square = Square::new(1.0).expect("1");
     let bernoulli = Bernoulli::new(shares.clone()).expect("proportions");
-    for (link, merit) in [(Link::Logistic, &bernoulli as &dyn Merit), (Link::Identity, &square)] {
+    let merits: [(Link, &dyn Merit); 2] = [(Link::Logistic, &bernoulli), (Link::Identity, &square)];
+    for (link, merit) in merits {
         let [a, b] = [a, b].map(|groups| match link {
             Link::Logistic => Bags::new(groups.clone(), link),
             _ => Bags::with_targets(groups.clone(), link, shares.clone()).expect("targets"),
