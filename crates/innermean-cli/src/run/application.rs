@@ -366,7 +366,9 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     if let Some(found) = &inference {
         estimates::describe(found, A::UNITS, &mut page.facts);
         page.estimates(&application.estimated(found));
-        found.initial.iter().for_each(|initial| page.initial_value(initial));
+        if let Some(initial) = &found.initial {
+            page.initial_value(initial);
+        }
     }
     page.facts.run(&plan, &solution);
     if let Some(direction) = &solution.endless {
