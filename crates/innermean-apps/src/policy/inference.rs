@@ -9,7 +9,7 @@ use innermean::inference::{
 use innermean::{Moves, Solution, StateFeatures};
 
 use super::model::Model;
-use super::{PolicyError, PolicyObjective, PolicyTask};
+use super::{Episodes, PolicyError, PolicyObjective, PolicyTask};
 use crate::error::Error;
 use crate::penalty::Constraint;
 use crate::run::Task;
@@ -123,7 +123,7 @@ impl PolicyTask {
                         found.add_variances(&[variance], &covariance, kind);
                     }
                 }
-                (Ok(_), None) | (Err(InferenceError::NotSolved(_)), None) => {}
+                (Ok(_) | Err(InferenceError::NotSolved(_)), None) => {}
                 (Err(reason), _) => {
                     found.refused = Some(reason.to_string());
                     return found;
@@ -214,7 +214,7 @@ impl PolicyTask {
         let clustered = clusters.is_some();
         let units = Resampling::Clusters(clusters.unwrap_or_else(|| Clusters::singletons(n)));
         let mut is_first = vec![false; n];
-        let episodes = self.episodes.iter().flat_map(|episodes| episodes.iter());
+        let episodes = self.episodes.iter().flat_map(Episodes::iter);
         episodes.for_each(|steps| is_first[steps[0]] = true);
         let with_initial = |mut theta: Vec<f64>, drawn: &[usize]| {
             if let Some(initial) = &self.initial {

@@ -67,7 +67,9 @@ impl InitialStates {
                     return Err(PolicyError::NoOrder("`initial_states=first`").into());
                 };
                 let places: Vec<u32> = episodes.iter().map(|steps| from[steps[0]]).collect();
-                places.iter().for_each(|&place| add(place));
+                for &place in &places {
+                    add(place);
+                }
                 first = Some(places);
                 episodes.count()
             }

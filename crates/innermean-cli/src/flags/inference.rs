@@ -159,10 +159,12 @@ impl<'a> Asked<'a> {
 /// The seconds that are left for standard errors and draws; 0 after a signal.
 pub(crate) fn time_left(max_seconds: Option<f64>) -> Result<impl Fn() -> Option<f64> + Sync> {
     let interrupt = interrupt::listen()?;
-    Ok(move || match interrupt.load(Ordering::Relaxed) {
-        true => Some(0.0),
+    Ok(move || {
+        if interrupt.load(Ordering::Relaxed) {
+            return Some(0.0);
+        }
         // The least number there is stands for none.
-        false => deadline::left(max_seconds).map(|left| left - f64::MIN_POSITIVE),
+        deadline::left(max_seconds).map(|left| left - f64::MIN_POSITIVE)
     })
 }
 

@@ -403,7 +403,9 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     if let Some(found) = &inference {
         estimates::describe(found, A::UNITS, &mut page.facts);
         page.estimates(&application.estimated(found));
-        found.initial.iter().for_each(|initial| page.initial_value(initial));
+        if let Some(initial) = &found.initial {
+            page.initial_value(initial);
+        }
     }
     let warnings: Vec<String> = page.warnings.iter().chain(&doubts).cloned().collect();
     page.facts.run(&plan, &solution, !warnings.is_empty());

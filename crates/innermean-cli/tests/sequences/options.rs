@@ -41,13 +41,18 @@ fn methods_go_on_from_the_start_that_was_found() {
 fn limits_hold_the_search_too() {
     let desk = desk();
     // More starts than can be tried in any test: what ends the search is the limit.
-    let answer = desk.json("--generated-steps 50000 --starts 1e5 --max-seconds 0.5", 1);
-    assert_eq!(
-        (&answer["status"], &answer["search"]["cut_short"]),
-        (&"max_seconds".into(), &true.into())
-    );
-    assert!(answer["notes"].to_string().contains("cut short"));
-    assert_eq!(answer["scores"]["accuracy_with_labels"], Value::Null);
+    let run = desk.run("--generated-steps 50000 --starts 1e5 --max-seconds 0.5 --json");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    // A busy machine may have no time left for the search at all.
+    if !run.err.contains("reading or generating the data has taken all of it") {
+        let answer: Value = serde_json::from_str(&run.out).expect("one object");
+        assert_eq!(
+            (&answer["status"], &answer["search"]["cut_short"]),
+            (&"max_seconds".into(), &true.into())
+        );
+        assert!(answer["notes"].to_string().contains("cut short"));
+        assert_eq!(answer["scores"]["accuracy_with_labels"], Value::Null);
+    }
     let answer = desk
         .json("--generated-steps 1000 --classes 3 --starts 2 --max-outer 1 --tolerance 1e-14", 1);
     assert_eq!(answer["status"], "max_outer");

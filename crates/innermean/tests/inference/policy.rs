@@ -1,9 +1,14 @@
 //! LSTD against linearmodels, the mean squared Bellman error against the bootstrap, start values.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use innermean::draws::Stream;
-use innermean::inference::policy::{bellman, refit_bellman, refit_projected, start_value};
+use innermean::inference::policy::{
+    bellman, refit_bellman, refit_drawn, refit_projected, start_value,
+};
 use innermean::inference::{
     Clusters, Covariance, Dependence, InferenceError, Resampling, Sandwich, bootstrap,
+    bootstrap_while,
 };
 use innermean::problems::transitions::{END, Moves, StateFeatures, Transitions};
 use innermean::{Mspbe, Problem, Ridge, Square, Stop, Unregularized};
@@ -69,6 +74,40 @@ fn projected_errors_agree_with_the_bootstrap() {
         // 600 replicates leave 3 % of a standard error.
         assert_close(&found, &wanted, 0.12);
     }
+}
+
+/// Rows that are drawn from the moments are those of the transitions that are drawn, by closed form
+/// and by a run.
+#[test]
+fn drawn_rows_are_those_of_drawn_transitions() {
+    let (moves, _) = log(2, 60);
+    let features = line();
+    let whole = Mspbe::of_moves(&features, &moves, 0.95).expect("transitions");
+    let drawn: Vec<usize> = (0..moves.from.len()).map(|t| t * t % 97).collect();
+    for rho in [0.0, 0.05] {
+        let ridge = Ridge::from_weight(rho).expect("a weight");
+        let wanted = refit_projected(&features, &moves, 0.95, rho)(&drawn).expect("identified");
+        let stop = || Stop { tolerance: Some(1e-13), ..Stop::default() };
+        let found = refit_drawn(&whole, Some(rho), &ridge, &[0.0; 2], stop())(&drawn);
+        assert_close(&found.expect("identified"), &wanted, 1e-10);
+        let found = refit_drawn(&whole, None, &ridge, &[0.0; 2], stop())(&drawn);
+        assert_close(&found.expect("solved"), &wanted, 1e-5);
+    }
+}
+
+/// Draws that are not made count as failed, and those that are made are the same.
+#[test]
+fn a_bootstrap_ends_when_it_is_told_to() {
+    let of = |drawn: &[usize]| Some(vec![drawn.iter().sum::<usize>() as f64]);
+    let units = Resampling::Clusters(Clusters::singletons(20));
+    let all = bootstrap(&units, 50, 3, of);
+    let asked = AtomicUsize::new(0);
+    let go_on = || asked.fetch_add(1, Ordering::Relaxed) < 30;
+    let some = bootstrap_while(&go_on, &units, 50, 3, of);
+    assert_eq!((some.thetas.len(), some.failed, asked.into_inner()), (30, 20, 50));
+    assert!(some.thetas.iter().all(|theta| all.thetas.contains(theta)));
+    let errors = all.standard_errors().expect("replicates");
+    assert_close(&errors, &all.covariance().expect("replicates").standard_errors(), 1e-14);
 }
 
 #[test]

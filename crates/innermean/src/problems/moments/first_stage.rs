@@ -46,7 +46,9 @@ impl Moments {
         // The sum of squared residuals of regressor l with the instruments from `first` on.
         let left = |l: usize, first: usize, form: Option<&QuadraticForm>| -> f64 {
             let mut slope: Vec<f64> = (first..ell).map(|c| self.a[c * d + l]).collect();
-            form.iter().for_each(|form| form.factor().solve(&mut slope));
+            if let Some(form) = form {
+                form.factor().solve(&mut slope);
+            }
             let residual =
                 |j: usize| self.regressor(j)[l] - dot(&self.instrument(j)[first..], &slope);
             (0..n).map(|j| residual(j).powi(2)).sum()
