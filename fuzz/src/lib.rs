@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! cargo run --release --manifest-path fuzz/Cargo.toml -- libsvm --cases 1000000 --seed 1
-//! cargo run --release --manifest-path fuzz/Cargo.toml -- flags --cases 10000 --program target/release/innermean
+//! cargo run --release --manifest-path fuzz/Cargo.toml -- flags --cases 10000 --program
+//! target/release/innermean
 //! ```
 
 use std::fs;
@@ -154,5 +155,5 @@ pub fn fuzz_from(
     findings
 }
 
-/// After so many there is enough to do.
+/// After this many there is enough to do.
 const MOST_FINDINGS: usize = 20;

@@ -164,11 +164,8 @@ pub enum ReadError {
         /// The line that set that number.
         reference: usize,
     },
-    /// A quote that is opened and not closed on the same line.
-    #[error(
-        "{place}: the quote opened by {} is not closed on the same line; close or remove it",
-        quote(text)
-    )]
+    /// A quote that is opened and not closed.
+    #[error("{place}: the quote opened by {} is not closed; close or remove it", quote(text))]
     UnclosedQuote {
         /// The cell.
         place: Place,

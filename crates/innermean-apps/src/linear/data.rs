@@ -44,11 +44,11 @@ pub(crate) struct Held {
     pub(crate) weights: Option<Vec<f64>>,
 }
 
-/// So many columns may be kept as they are, though most of them hold nothing.
+/// This many columns may be kept as they are, though most of them hold nothing.
 const FEW_COLUMNS: usize = 100_000;
 /// As many numbers are made of sparse rows where only dense ones can be taken.
 const MOST_DENSE: usize = 100_000_000;
-/// Rows of which at least one number in so many is there are kept dense.
+/// Rows of which at least one number in this many is there are kept dense.
 const DENSE: usize = 4;
 
 impl LinearData {
@@ -209,7 +209,7 @@ impl LinearData {
         self.aside.as_ref().is_none_or(|aside| aside.fitted[row])
     }
 
-    /// So many folds of the rows that are fitted, drawn by the seed, with classes spread evenly;
+    /// This many folds of the rows that are fitted, drawn by the seed, with classes spread evenly;
     /// rows that are not have been set aside ([`separated`](Self::separated)).
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub struct Solver {
     pub start: Option<Start>,
     /// When to stop.
     pub stop: Stop,
-    /// Evaluate after so many inner steps as well, and not only after each outer iteration.
+    /// Evaluate after this many inner steps as well, and not only after each outer iteration.
     pub evaluate_every: Option<NonZeroU64>,
 }
 

@@ -46,22 +46,22 @@ pub enum Note {
         /// How many coefficients there are.
         coefficients: usize,
     },
-    /// So many rows have weight 0.
+    /// This many rows have weight 0.
     NoWeight(usize),
-    /// So many rows have no target.
+    /// This many rows have no target.
     NoTarget(usize),
     /// Columns without an entry are left out.
     UnusedColumns {
         /// How many.
         left_out: usize,
-        /// Of so many.
+        /// Of this many.
         all: usize,
     },
     /// Features that are zero in every row.
     ZeroFeatures {
         /// How many.
         zero: usize,
-        /// Of so many.
+        /// Of this many.
         all: usize,
     },
     /// Every row is on the right side, and no penalty bounds the coefficients.

@@ -29,8 +29,8 @@ pub(crate) struct InputFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_size, global = true, hide_short_help = true)]
     max_columns: Option<usize>,
 
-    /// Refuse packed files that unpack to more than so many times their size, beyond the first 16M
-    /// [default: 200]
+    /// Refuse packed files that unpack to more than this many times their size, beyond the first
+    /// 16M [default: 200]
     #[arg(long, value_name = "TIMES", value_parser = number::positive_count, global = true, hide_short_help = true)]
     max_expansion: Option<u64>,
 

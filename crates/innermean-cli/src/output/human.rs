@@ -17,7 +17,7 @@ use crate::run::plan::Plan;
 const USUAL_WIDTH: usize = 80;
 /// Prose wider than this is hard to read.
 const WIDEST_PROSE: usize = 100;
-/// The labels of [`Facts`] stand in a column of this width.
+/// The labels of [`Facts`] are in a column of this width.
 const LABEL: usize = 17;
 
 /// Columns of the terminal.

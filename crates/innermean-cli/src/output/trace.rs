@@ -55,7 +55,7 @@ impl TraceFile {
             .map_err(|error| anyhow!("{} {error}", self.flag))
     }
 
-    /// Looks whether the file holds so many bytes of a trace.
+    /// Looks whether the file holds this many bytes of a trace.
     ///
     /// # Errors
     /// If there are fewer, or no line ends there.
@@ -75,7 +75,7 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched
+    /// Writes a trace as it goes, behind this many bytes of one that has begun; nothing is touched
     /// before the first record.
     pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> TraceStream<'_> {
         TraceStream {

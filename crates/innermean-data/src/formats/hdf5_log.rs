@@ -3,7 +3,7 @@
 //! D4RL has arrays of one row for each step. Minari has a group for each episode, whose
 //! observations have one row more than it has steps: the last is that after the last step. Both
 //! become one table, a row for each step: a vector is a column of its name, a matrix `X` gives
-//! columns `X1`, `X2`, ..., and what is observed after a step stands in `next_observations`.
+//! columns `X1`, `X2`, ..., and what is observed after a step is in `next_observations`.
 
 use hdf5_pure::{DType, Dataset, Error, File, Group};
 

@@ -13,9 +13,9 @@ mod cuts;
 mod dense;
 mod sparse;
 
-/// Rows of which more than one number in so many is not zero are multiplied as if they were dense:
-/// a scattered product takes about so much longer.
-const SPARSE: usize = 8;
+/// Rows of which more than one number in this many is not zero are multiplied as if they were
+/// dense: a scattered product takes about so much longer.
+const SCATTERED_COST: usize = 8;
 
 /// The weight of row r. Through a pointer, so that a Gram matrix is compiled once and not for every
 /// kind of weights.
@@ -29,7 +29,7 @@ pub fn weighted(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
         return of_rows(d, rows, weight);
     }
     let data = Sparse(f);
-    if f.numbers() * SPARSE > n * d {
+    if f.numbers() * SCATTERED_COST > n * d {
         return cuts::fill(
             n,
             d,

@@ -428,7 +428,7 @@ pub fn prefetch<T>(x: &[T], start: usize, len: usize) {
     let _ = (x, start, len);
 }
 
-/// 48 multiply-adds, so many times, none of which waits for another or for the memory: what other
+/// 48 multiply-adds, this many times, none of which waits for another or for the memory: what other
 /// loops are measured against.
 pub fn bare_multiply_adds(times: usize) -> f64 {
     #[cfg(target_arch = "x86_64")]

@@ -64,7 +64,7 @@ impl Family {
 /// How fast a method converges where phi is smooth and the problem strongly convex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rate {
-    /// By a factor for so many steps, to the last digit.
+    /// By a factor for this many steps, to the last digit.
     Linear,
     /// By a power of the number of steps.
     Sublinear,

@@ -53,7 +53,7 @@ impl Listed for ProxLinear {
         settings: &[Knob::AlphaTheta, Knob::InnerIterations],
     };
 
-    /// So many inner steps that they cost about what the linearisation does.
+    /// This many inner steps that they cost about what the linearisation does.
     fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);

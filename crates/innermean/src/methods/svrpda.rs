@@ -2,12 +2,13 @@
 //! Primal Dual Algorithms for Empirical Composition Optimization", NIPS 2019, line by line. They
 //! differ in the update of U alone.
 //!
-//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
+//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ]
+//! + g(theta)`.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page stand the settings and
+//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page are the settings and
 //! the state (`settings.rs`, `state.rs`), the same steps on rows in memory (`rows.rs`), in batches
 //! (`batch.rs`), on few coordinates at a time (`lagged_step.rs`), plain ones before the first
-//! snapshot (`warm_up.rs`), and steps that nobody has to choose (`automatic.rs`).
+//! snapshot (`warm_up.rs`), and steps that need not be chosen (`automatic.rs`).
 
 use std::fmt::Debug;
 
@@ -117,8 +118,9 @@ impl PrimalDual {
     }
 
     /// ```text
-    /// delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)     for i = i_k, j = j_k
-    /// w_i^(k)   = argmin over w of  -<delta^w_k, w> + phi_i*(w) + |w - w_i^(k-1)|^2 / (2 alpha_w)
+    /// delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)     for i = i_k,
+    /// j = j_k w_i^(k)   = argmin over w of  -<delta^w_k, w> + phi_i*(w) + |w - w_i^(k-1)|^2 / (2
+    /// alpha_w)
     ///           = prox_{alpha_w phi_i*}( w_i^(k-1) + alpha_w delta^w_k )
     /// ```
     fn dual_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, i: usize, j: usize) {
@@ -151,7 +153,8 @@ impl PrimalDual {
 
     /// ```text
     /// U_k = U_{k-1} + (1/n_X) fbar_i'(theta_ref) (w_i^(k) - w_i^(k-1))              SVRPDA-I
-    /// U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_i, y_ij'') (w_i^(k) - w_i^(k-1))       SVRPDA-II, j''_k sampled anew
+    /// U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_i, y_ij'') (w_i^(k) - w_i^(k-1))       SVRPDA-II,
+    /// j''_k sampled anew
     /// ```
     fn update_u<V: Variant>(&mut self, oracle: &mut Oracle<'_>, i: usize) {
         let share = oracle.one_over_n_x();
@@ -183,8 +186,9 @@ impl PrimalDual {
     }
 
     /// ```text
-    /// delta^theta_k = ( f'_theta(x_i', y_i'j') - f'_theta_ref(x_i', y_i'j') ) w_i'^(k) + U_k    for i' = i'_k, j' = j'_k
-    /// theta^(k)     = argmin over theta of  <delta^theta_k, theta> + g(theta) + |theta - theta^(k-1)|^2 / (2 alpha_theta)
+    /// delta^theta_k = ( f'_theta(x_i', y_i'j') - f'_theta_ref(x_i', y_i'j') ) w_i'^(k) + U_k
+    /// for i' = i'_k, j' = j'_k theta^(k)     = argmin over theta of  <delta^theta_k, theta> +
+    /// g(theta) + |theta - theta^(k-1)|^2 / (2 alpha_theta)
     ///               = prox_{alpha_theta g}( theta^(k-1) - alpha_theta delta^theta_k )
     /// ```
     fn primal_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {

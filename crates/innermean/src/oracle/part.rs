@@ -8,7 +8,7 @@ use crate::model::problem::Objective;
 use crate::model::sample::{PartOf, TermsOf};
 
 impl Oracle<'_> {
-    /// `F''` at theta, whose averages are at hand, from so many terms; see [`hessian::dense`]:
+    /// `F''` at theta, whose averages are at hand, from this many terms; see [`hessian::dense`]:
     /// their part of a snapshot's calls of f', and a call of phi for each.
     pub(crate) fn hessian(
         &mut self,

@@ -5,8 +5,9 @@
 //! value of state i is sought as `<Psi_i, theta>` with features `Psi_i` in `R^d`:
 //!
 //! ```text
-//! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>) ) + g(theta),  phi = u^2
-//! f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j, theta>),  n_X = n_Y = S,  ell = 1
+//! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>)
+//! ) + g(theta),  phi = u^2 f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j,
+//! theta>),  n_X = n_Y = S,  ell = 1
 //! ```
 //!
 //! f is affine. Its averages `fbar_i = <Psi_i - discount sum_j P_ij Psi_j, theta> - sum_j P_ij
@@ -52,8 +53,8 @@ impl Bellman {
     /// S, and `rewards` as S rows of S or one for each state.
     ///
     /// # Errors
-    /// Unless the numbers are so many and finite, each row of transitions is a distribution and the
-    /// discount lies in [0, 1).
+    /// Unless the numbers are as many as they should be and finite, each row of transitions is a
+    /// distribution and the discount lies in [0, 1).
     pub fn new(
         d: usize,
         features: Vec<f64>,

@@ -124,7 +124,7 @@ impl Default for Divergence {
 }
 
 impl Divergence {
-    /// So many first points say what is normal: the start may be all zeros.
+    /// This many first points say what is normal: the start may be all zeros.
     const FIRST: usize = 3;
     /// Beyond any proportion.
     const ABSURD: f64 = 1e12;

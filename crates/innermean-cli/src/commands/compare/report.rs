@@ -60,7 +60,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// `values` holds what was reached, of so many runs.
+    /// `values` holds what was reached, of this many runs.
     fn of(mut values: Vec<f64>, runs: usize) -> Option<Spread> {
         values.sort_by(f64::total_cmp);
         let at = |k: usize| values.get(k).copied();

@@ -27,7 +27,7 @@ pub struct CSaga {
     pub batch: usize,
     /// b, the outer terms of a step; none: all of them.
     pub outer_batch: Option<usize>,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

@@ -24,7 +24,7 @@ pub struct CompSvrg1 {
     pub inner_iterations: usize,
     /// A, the samples for an average.
     pub batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

@@ -27,7 +27,7 @@ pub struct CompSvrg2 {
     pub batch: usize,
     /// B, the samples for a mean Jacobian; none are drawn for affine f.
     pub jacobian_batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

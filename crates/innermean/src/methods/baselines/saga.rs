@@ -30,7 +30,7 @@ pub struct Saga {
     pub alpha_theta: f64,
     /// Steps between two looks of the driver.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

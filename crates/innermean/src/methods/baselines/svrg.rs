@@ -30,7 +30,7 @@ pub struct Svrg {
     pub alpha_theta: f64,
     /// M, the inner steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

@@ -38,7 +38,7 @@ pub struct VrscPg {
     pub jacobian_batch: usize,
     /// b, the outer terms of a step.
     pub outer_batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,

@@ -7,7 +7,7 @@ use crate::linalg::vector::{distance_squared, norm_squared};
 use crate::model::inner::{Bounds, Inner, PairRows, Sample};
 
 /// Beyond rounding.
-const CLEARLY: f64 = 1e-7;
+const BEYOND_ROUNDING: f64 = 1e-7;
 
 fn value(f: &dyn Inner, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
     let mut out = vec![0.0; f.ell()];
@@ -27,7 +27,7 @@ fn norm(x: &[f64]) -> f64 {
 
 /// The first coordinate in which two vectors differ clearly, of the size of what they are made of.
 fn differs(a: &[f64], b: &[f64], size: f64) -> Option<usize> {
-    (0..a.len()).find(|&c| (a[c] - b[c]).abs() > CLEARLY * size)
+    (0..a.len()).find(|&c| (a[c] - b[c]).abs() > BEYOND_ROUNDING * size)
 }
 
 pub(super) fn check(
@@ -75,7 +75,9 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     if let PairRows::Differences(_, mean) = lent {
         let true_mean = |l: usize| rows.iter().skip(l).step_by(d).sum::<f64>() / n_x as f64;
         let size = rows.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        if mean.len() != d || (0..d).any(|l| (mean[l] - true_mean(l)).abs() > CLEARLY * size) {
+        if mean.len() != d
+            || (0..d).any(|l| (mean[l] - true_mean(l)).abs() > BEYOND_ROUNDING * size)
+        {
             return report.wrong(
                 Part::Inner,
                 "pair_rows",
@@ -92,7 +94,7 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
         .sum();
     let differs = value(f, a, i, j)[0] - value(f, b, i, j)[0];
     let size = value(f, a, i, j)[0].abs() + value(f, b, i, j)[0].abs() + along.abs();
-    if (along - differs).abs() > CLEARLY * size {
+    if (along - differs).abs() > BEYOND_ROUNDING * size {
         let message = format!(
             "pair_rows say that the value changes by {along:e} between two points, and it changes by {differs:e} (at i = {i}, j = {j})"
         );
@@ -200,7 +202,7 @@ fn bounds(
     let Bounds { b_f, b_theta, mean_jacobian } = f.bounds();
     let mut exceeded = |what: &str, bound: Option<f64>, size: f64| {
         report.comparisons += 1;
-        if bound.is_some_and(|bound| size > bound * (1.0 + CLEARLY)) {
+        if bound.is_some_and(|bound| size > bound * (1.0 + BEYOND_ROUNDING)) {
             let bound = number(bound.unwrap_or(0.0));
             let message = format!(
                 "bounds says {what} = {bound}, but it is at least {} (at i = {i}, j = {j})",

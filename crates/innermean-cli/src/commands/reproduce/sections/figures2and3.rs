@@ -164,5 +164,5 @@ fn against(courses: &[Vec<Course>]) -> Against {
     }
 }
 
-/// So many times the calls are comparable.
+/// This many times the calls are comparable.
 const COMPARABLE: f64 = 1.2;
