@@ -39,6 +39,7 @@ use self::state::{Bending, Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::certificate::bent::{self, Reach};
+use crate::model::inner::mean_support;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::setting::at_least_one;
@@ -127,7 +128,7 @@ impl Method for Newton {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         let mut start = Point::new(theta);
         let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
-        start.loss = oracle.gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
+        start.loss = oracle.pass().gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
         start.g = oracle.g().value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
@@ -163,7 +164,7 @@ impl Method for Newton {
             self.begin(oracle, s);
         }
         let State { trial, f_bar, w, .. } = s;
-        trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
+        trial.loss = oracle.pass().gradient(&trial.x, f_bar, w, &mut trial.gradient);
         trial.g = oracle.g().value(&trial.x);
         s.passes += 1;
         s.moved = false;
@@ -194,7 +195,7 @@ impl Method for Newton {
         } else if Self::may_bend(oracle, s) && s.bending != Bending::Here {
             // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix
             // as well.
-            oracle.means(&s.here.x, &mut s.f_bar);
+            oracle.pass().means(&s.here.x, &mut s.f_bar);
             s.bending = Bending::Whole;
             self.make_model(oracle, &g, s);
             s.aim(oracle, &g);
@@ -283,7 +284,7 @@ impl Newton {
         s.slow = 0;
         if !has_matrix(oracle, g) {
             s.terms = n_x;
-            s.model = Model::diagonal(oracle.hessian_diagonal(&s.here.x, &s.f_bar));
+            s.model = Model::diagonal(oracle.pass().hessian_diagonal(&s.here.x, &s.f_bar));
             return;
         }
         s.exact = oracle.problem().quadratic();
@@ -297,14 +298,14 @@ impl Newton {
         if 4 * s.terms >= n_x {
             s.terms = n_x;
         }
-        let mut matrix = oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
+        let mut matrix = oracle.pass().hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
         s.reach_out(&matrix);
         if s.bending != Bending::Gauss {
             s.bending = Bending::Here;
             let reach = Reach { bends: &s.reach, size: s.size };
             let (mut f_bar, mut w) = (s.f_bar.clone(), s.w.clone());
             let gradient = |x: &[f64], out: &mut [f64]| {
-                oracle.gradient(x, &mut f_bar, &mut w, out);
+                oracle.pass().gradient(x, &mut f_bar, &mut w, out);
                 !oracle.patience.is_over()
             };
             matrix = bent::whole(gradient, g, &s.here.x, matrix.clone(), reach).unwrap_or(matrix);
@@ -319,7 +320,12 @@ impl Newton {
 
 /// Whether there is a matrix.
 fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
-    g.budget || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
+    g.budget
+        || is_moderate(
+            oracle.d(),
+            oracle.samples() * oracle.ell(),
+            mean_support(oracle.problem().inner),
+        )
 }
 
 /// Whether d is so moderate that a matrix pays, beside this many rows that look at d coordinates
@@ -338,5 +344,5 @@ pub(crate) fn rows_at_first(d: usize, samples: usize) -> usize {
 
 /// g along its coordinates.
 fn parts(oracle: &Oracle<'_>) -> Parts {
-    oracle.parts().expect("the method has been chosen for this problem")
+    oracle.problem().parts().expect("the method has been chosen for this problem")
 }

@@ -89,7 +89,7 @@ impl Method for ProxLinear {
             s.objective = s.linearise(oracle);
         } else if !oracle.facts().affine {
             let g = oracle.g().value(&s.inner.theta);
-            let predicted = oracle.model_loss(&s.model, &s.inner.theta) + g;
+            let predicted = oracle.model(&s.model).loss(&s.inner.theta) + g;
             let objective = s.linearise(oracle);
             if s.judge(predicted, objective) {
                 s.theta.copy_from_slice(&s.inner.theta);

@@ -212,9 +212,9 @@ impl<'p> Engine<'p> {
                 }
                 let (objective, magnitude) = oracle.problem().objective_at(theta, f_bar);
                 seen = Seen { objective, magnitude };
-            } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
+            } else if guard.is_due(oracle.calls.total(), oracle.pass().look_cost()) {
                 work.show(oracle);
-                let (objective, magnitude) = oracle.look(work.theta());
+                let (objective, magnitude) = oracle.pass().look(work.theta());
                 seen = Seen { objective, magnitude };
             } else {
                 return;

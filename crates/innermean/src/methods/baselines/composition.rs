@@ -133,9 +133,14 @@ impl Composition {
         self.outer += 1;
         self.before += self.k;
         (self.k, self.steps) = (0, steps);
-        oracle.gradient(&self.theta_ref, &mut self.f_bar, &mut self.all_slopes, &mut self.gradient);
+        oracle.pass().gradient(
+            &self.theta_ref,
+            &mut self.f_bar,
+            &mut self.all_slopes,
+            &mut self.gradient,
+        );
         if !self.jac_bar.is_empty() && !self.jac_bar_known {
-            oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
+            oracle.pass().mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = oracle.facts().affine;
         }
     }
