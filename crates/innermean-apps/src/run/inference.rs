@@ -147,7 +147,8 @@ impl Inference {
             }
             _ => {
                 self.refused = Some(format!(
-                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least are needed",
+                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least \
+                     are needed",
                     replicates.thetas.len()
                 ));
             }

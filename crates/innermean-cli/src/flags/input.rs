@@ -67,7 +67,8 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
         // As many as fit with the copy that the problem makes.
         let most = numbers as f64 * (free as f64 / needed as f64);
         bail!(
-            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in memory; more are allowed by --max-memory",
+            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in \
+             memory; more are allowed by --max-memory",
             grouped(most as u64)
         );
     }

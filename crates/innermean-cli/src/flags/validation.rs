@@ -106,7 +106,8 @@ impl ValidationFlags {
                 if weights.len() > 1 {
                     let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
                     bail!(
-                        "{flag} {}: several weights are compared by cross-validation; expected one, or --cv 5 with them",
+                        "{flag} {}: several weights are compared by cross-validation; expected \
+                         one, or --cv 5 with them",
                         weights.join(",")
                     );
                 }

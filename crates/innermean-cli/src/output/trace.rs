@@ -65,8 +65,8 @@ impl TraceFile {
                 self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
             if length > 0 && !ends_line && !self.file.is_special() {
                 bail!(
-                    "{} {}: is not the trace of the run that is gone on with, of which it should hold {length} bytes; \
-                     expected that file, or another run without --resume",
+                    "{} {}: is not the trace of the run that is gone on with, of which it should \
+                     hold {length} bytes; expected that file, or another run without --resume",
                     self.flag,
                     self.file.given().display()
                 );

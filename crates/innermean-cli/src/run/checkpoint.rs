@@ -145,8 +145,8 @@ impl Resumed {
                 let (before, value) =
                     (visible(before.map_or("none", String::as_str)), visible(value));
                 bail!(
-                    "--resume {path}: was written with {name} {before}, and this run has {name} {value}; expected \
-                     the same, for it changes the way a run takes"
+                    "--resume {path}: was written with {name} {before}, and this run has {name} \
+                     {value}; expected the same, for it changes the way a run takes"
                 );
             }
         }

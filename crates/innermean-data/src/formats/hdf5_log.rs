@@ -268,7 +268,8 @@ impl ColumnSource for LogColumns {
         match &self.kept {
             None => Vec::new(),
             Some(_) => vec![format!(
-                "The file has no next observations: they are those of the next row, and steps at which an episode or the file was cut off are left out: {left_out}."
+                "The file has no next observations: they are those of the next row, and steps at \
+                 which an episode or the file was cut off are left out: {left_out}."
             )],
         }
     }

@@ -287,7 +287,8 @@ fn drop_missing(
         Missing::DropColumns => {
             if let Some((place, text)) = table.needed_gaps.first.take() {
                 let count = table.needed_gaps.count;
-                let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps in the file";
+                let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps \
+                    in the file";
                 return Err(ReadError::Missing { place, text, count, advice });
             }
             let all = features.len();

@@ -334,7 +334,8 @@ impl<'a> Sample<'a> {
                 return Ok(Some(wide));
             }
             layout.notes.push(format!(
-                "Line {number} does not name the {fields} columns one by one, so the assets are numbered."
+                "Line {number} does not name the {fields} columns one by one, so the assets are \
+                 numbered."
             ));
         } else if names.len() > 1 && 2 * names.len() > fields {
             let row = (first..self.cells.len())

@@ -104,7 +104,8 @@ impl Listed for Direct {
         name: "direct",
         title: "Normal equations",
         family: Family::Batch,
-        summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with kinks or bounds, a quadratic program",
+        summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with \
+            kinks or bounds, a quadratic program",
         reference: "Legendre 1805; Gauss 1809; Benoit 1924",
         storage: "min(d, n_X ell)^2",
         rate: Rate::Linear,

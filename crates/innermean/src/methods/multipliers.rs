@@ -99,7 +99,8 @@ impl Listed for Multipliers {
         name: "multipliers",
         title: "Method of multipliers",
         family: Family::PrimalDual,
-        summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks and any g with parts",
+        summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks \
+            and any g with parts",
         reference: "Rockafellar 1976; with Newton steps, Li, Sun and Toh 2018",
         storage: "n_X ell + d^2",
         rate: Rate::Linear,

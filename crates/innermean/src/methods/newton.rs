@@ -103,7 +103,8 @@ impl Listed for Newton {
         name: "newton",
         title: "Newton",
         family: Family::Batch,
-        summary: "steps by the Hessian of a part of the data, corrected by later gradients, for any g with parts",
+        summary: "steps by the Hessian of a part of the data, corrected by later gradients, for \
+            any g with parts",
         reference: "Byrd, Chin, Neveitt and Nocedal 2011; with a prox, Lee, Sun and Saunders 2014",
         storage: "n_X ell + d^2, or memory d where d is large",
         rate: Rate::Linear,

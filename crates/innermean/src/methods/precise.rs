@@ -86,7 +86,8 @@ impl Listed for Precise {
         name: "precise",
         title: "Newton in twice the precision",
         family: Family::Batch,
-        summary: "Newton steps with 32 digits, around duals where there are kinks, for small problems with columns that are nearly the same",
+        summary: "Newton steps with 32 digits, around duals where there are kinks, for small \
+            problems with columns that are nearly the same",
         reference: "Dekker 1971 for the arithmetic",
         storage: "n_X ell d",
         rate: Rate::Linear,

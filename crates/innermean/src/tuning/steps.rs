@@ -302,7 +302,8 @@ impl Condition {
         let Constants { b_f, b_theta, b_w, gamma, mu } = *constants;
         if mu <= 0.0 {
             return Err(unmet(
-                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) on all coordinates or give the steps",
+                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) on all coordinates \
+                 or give the steps",
             ));
         }
         if gamma <= 0.0 {
@@ -370,7 +371,8 @@ pub fn theorem3(constants: &Constants, f: &dyn Inner) -> Result<Steps, Unmet> {
     }
     if let Some(i) = (0..f.n_x()).find(|&i| f.n_y(i) != 1) {
         return Err(unmet(format!(
-            "it needs n_Y = 1, but outer term {i} averages {} samples; take Theorem 1 or 2 or give the steps",
+            "it needs n_Y = 1, but outer term {i} averages {} samples; take Theorem 1 or 2 or give \
+             the steps",
             f.n_y(i)
         )));
     }

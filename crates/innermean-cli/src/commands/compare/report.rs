@@ -98,7 +98,8 @@ impl Report<'_> {
         let Outcome { resolution, status, not_run, .. } = self.outcome;
         if *resolution > 0.0 {
             notes.push(format!(
-                "A run ended {resolution:.1e} below the optimum named above. Gaps are measured from there, and smaller ones than that cannot be told apart."
+                "A run ended {resolution:.1e} below the optimum named above. Gaps are measured \
+                 from there, and smaller ones than that cannot be told apart."
             ));
         }
         if *status == Status::Interrupted {

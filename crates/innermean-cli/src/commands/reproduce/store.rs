@@ -63,8 +63,8 @@ impl Store {
         let pieces = match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| {
                 anyhow!(
-                    "--out {}: {error}; expected what `innermean reproduce` has written: remove the \
-                     file to compute everything anew",
+                    "--out {}: {error}; expected what `innermean reproduce` has written: remove \
+                     the file to compute everything anew",
                     path.display()
                 )
             })?,

@@ -50,7 +50,9 @@ pub(super) fn check(
     }
     if !structure.affine && !bent {
         report.notes.push(
-            "f is affine at all points that were looked at; saying so in structure saves half of the work and allows more methods.".to_owned(),
+            "f is affine at all points that were looked at; saying so in structure saves half of \
+             the work and allows more methods."
+                .to_owned(),
         );
     }
 }
@@ -64,8 +66,9 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     let fits = f.ell() == 1 && rows.len() == n_x * d && f.n_y(i) == samples;
     if !fits || !f.facts().affine {
         let message = format!(
-            "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} at i = {i}; \
-             expected an affine f with ell = 1, a row of length d for each term, and {samples} samples of each",
+            "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} \
+             at i = {i}; expected an affine f with ell = 1, a row of length d for each term, and \
+             {samples} samples of each",
             rows.len(),
             f.ell(),
             f.n_y(i)
@@ -96,7 +99,8 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     let size = value(f, a, i, j)[0].abs() + value(f, b, i, j)[0].abs() + along.abs();
     if (along - differs).abs() > BEYOND_ROUNDING * size {
         let message = format!(
-            "pair_rows say that the value changes by {along:e} between two points, and it changes by {differs:e} (at i = {i}, j = {j})"
+            "pair_rows say that the value changes by {along:e} between two points, and it changes \
+             by {differs:e} (at i = {i}, j = {j})"
         );
         report.wrong(Part::Inner, "pair_rows", message);
     }
@@ -120,7 +124,8 @@ fn affine(
     if let Some(c) = differs(&at_middle, &mean, size) {
         if said {
             let message = format!(
-                "structure says affine, but f half-way between two points is {} and the mean of its values there {} (at i = {i}, j = {j}, coordinate {c})",
+                "structure says affine, but f half-way between two points is {} and the mean of \
+                 its values there {} (at i = {i}, j = {j}, coordinate {c})",
                 number(at_middle[c]),
                 number(mean[c])
             );
@@ -132,7 +137,8 @@ fn affine(
     if let Some(l) = differs(&slope_a, &slope_b, norm(&slope_a) + norm(&slope_b)) {
         if said {
             let message = format!(
-                "structure says affine, but f' w is {} at one theta and {} at another (at i = {i}, j = {j}, coordinate {l})",
+                "structure says affine, but f' w is {} at one theta and {} at another (at i = {i}, \
+                 j = {j}, coordinate {l})",
                 number(slope_a[l]),
                 number(slope_b[l])
             );
@@ -155,7 +161,8 @@ fn support(
     let Some(support) = f.support(i) else {
         if let Some(other) = (0..f.n_x()).find(|&other| f.support(other).is_some()) {
             let message = format!(
-                "support gives the coordinates of i = {other} and none for i = {i}; expected those of every term or of none"
+                "support gives the coordinates of i = {other} and none for i = {i}; expected those \
+                 of every term or of none"
             );
             report.wrong(Part::Inner, "support", message);
         }
@@ -164,7 +171,8 @@ fn support(
     let rises = support.windows(2).all(|pair| pair[0] < pair[1]);
     if !rises || support.last().is_some_and(|&l| l as usize >= f.d()) {
         let message = format!(
-            "support does not rise strictly within 0..{} (at i = {i}): a coordinate twice, or out of order?",
+            "support does not rise strictly within 0..{} (at i = {i}): a coordinate twice, or out \
+             of order?",
             f.d()
         );
         return report.wrong(Part::Inner, "support", message);
@@ -183,7 +191,8 @@ fn support(
     let (one, other) = (value(f, a, i, j), value(f, &mixed, i, j));
     if let Some(c) = differs(&one, &other, norm(&one) + norm(&other)) {
         let message = format!(
-            "f changes from {} to {} where only coordinates outside its support change (at i = {i}, j = {j}, coordinate {c} of f)",
+            "f changes from {} to {} where only coordinates outside its support change (at i = \
+             {i}, j = {j}, coordinate {c} of f)",
             number(one[c]),
             number(other[c])
         );
@@ -276,7 +285,8 @@ fn related(
                 "Separable, but f less its value at j = 0"
             };
             let message = format!(
-                "structure says {what} is {} at i = {i} and {} at i = {k} (j = {j}, coordinate {c})",
+                "structure says {what} is {} at i = {i} and {} at i = {k} (j = {j}, coordinate \
+                 {c})",
                 number(one[c]),
                 number(other[c])
             );
