@@ -7,8 +7,7 @@
 //!
 //! ```text
 //! cargo run --release --manifest-path fuzz/Cargo.toml -- libsvm --cases 1000000 --seed 1
-//! cargo run --release --manifest-path fuzz/Cargo.toml -- flags --cases 10000 --program
-//! target/release/innermean
+//! cargo run --release --manifest-path fuzz/Cargo.toml -- flags --cases 10000 --program target/release/innermean
 //! ```
 
 use std::fs;

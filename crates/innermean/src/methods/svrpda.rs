@@ -118,9 +118,8 @@ impl PrimalDual {
     }
 
     /// ```text
-    /// delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)     for i = i_k,
-    /// j = j_k w_i^(k)   = argmin over w of  -<delta^w_k, w> + phi_i*(w) + |w - w_i^(k-1)|^2 / (2
-    /// alpha_w)
+    /// delta^w_k = f_theta(x_i, y_ij) - f_theta_ref(x_i, y_ij) + fbar_i(theta_ref)     for i = i_k, j = j_k
+    /// w_i^(k)   = argmin over w of  -<delta^w_k, w> + phi_i*(w) + |w - w_i^(k-1)|^2 / (2 alpha_w)
     ///           = prox_{alpha_w phi_i*}( w_i^(k-1) + alpha_w delta^w_k )
     /// ```
     fn dual_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, i: usize, j: usize) {
@@ -153,8 +152,7 @@ impl PrimalDual {
 
     /// ```text
     /// U_k = U_{k-1} + (1/n_X) fbar_i'(theta_ref) (w_i^(k) - w_i^(k-1))              SVRPDA-I
-    /// U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_i, y_ij'') (w_i^(k) - w_i^(k-1))       SVRPDA-II,
-    /// j''_k sampled anew
+    /// U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_i, y_ij'') (w_i^(k) - w_i^(k-1))       SVRPDA-II, j''_k sampled anew
     /// ```
     fn update_u<V: Variant>(&mut self, oracle: &mut Oracle<'_>, i: usize) {
         let share = oracle.one_over_n_x();
@@ -186,9 +184,8 @@ impl PrimalDual {
     }
 
     /// ```text
-    /// delta^theta_k = ( f'_theta(x_i', y_i'j') - f'_theta_ref(x_i', y_i'j') ) w_i'^(k) + U_k
-    /// for i' = i'_k, j' = j'_k theta^(k)     = argmin over theta of  <delta^theta_k, theta> +
-    /// g(theta) + |theta - theta^(k-1)|^2 / (2 alpha_theta)
+    /// delta^theta_k = ( f'_theta(x_i', y_i'j') - f'_theta_ref(x_i', y_i'j') ) w_i'^(k) + U_k    for i' = i'_k, j' = j'_k
+    /// theta^(k)     = argmin over theta of  <delta^theta_k, theta> + g(theta) + |theta - theta^(k-1)|^2 / (2 alpha_theta)
     ///               = prox_{alpha_theta g}( theta^(k-1) - alpha_theta delta^theta_k )
     /// ```
     fn primal_step(&mut self, oracle: &mut Oracle<'_>, pace: &Pace) {

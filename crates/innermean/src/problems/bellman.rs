@@ -5,9 +5,8 @@
 //! value of state i is sought as `<Psi_i, theta>` with features `Psi_i` in `R^d`:
 //!
 //! ```text
-//! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>)
-//! ) + g(theta),  phi = u^2 f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j,
-//! theta>),  n_X = n_Y = S,  ell = 1
+//! min over theta of  (1/S) sum_i phi( <Psi_i, theta> - sum_j P_ij (r_ij + discount <Psi_j, theta>) ) + g(theta),  phi = u^2
+//! f_theta(x_i, y_ij) = <Psi_i, theta> - S P_ij (r_ij + discount <Psi_j, theta>),  n_X = n_Y = S,  ell = 1
 //! ```
 //!
 //! f is affine. Its averages `fbar_i = <Psi_i - discount sum_j P_ij Psi_j, theta> - sum_j P_ij

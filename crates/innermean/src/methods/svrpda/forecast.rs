@@ -7,8 +7,7 @@
 //! from the optimum along an eigenvector of H and U along it follow
 //!
 //! ```text
-//! x' = -alpha_theta u,   u' = Gamma (lambda x - u),   Gamma = B beta / n_X for B duals changed in
-//! a step
+//! x' = -alpha_theta u,   u' = Gamma (lambda x - u),   Gamma = B beta / n_X for B duals changed in a step
 //! ```
 //!
 //! an oscillator that is damped by Gamma: overdamped for `4 alpha_theta lambda < Gamma`, where x

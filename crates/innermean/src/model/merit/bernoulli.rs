@@ -12,10 +12,10 @@ use crate::model::setting::InvalidSetting;
 /// ```text
 /// phi_i(u)               = -q log u - (1 - q) log(1 - u)
 /// phi_i'(u)              = (u - q) / (u (1 - u))
-/// phi_i*(w)              = w u + q log u + (1 - q) log(1 - u)  at the u in [0, 1] with  w u^2 + (1
-/// - w) u - q = 0 prox_{alpha phi_i*}(w) = v  with  v + alpha u(v) = w,  u(v) that same u for v
-/// gamma                  = 0: the curvature q / u^2 + (1 - q) / (1 - u)^2 has no bound B_w
-/// = inf
+/// phi_i*(w)              = w u + q log u + (1 - q) log(1 - u)  at the u in [0, 1] with  w u^2 + (1 - w) u - q = 0
+/// prox_{alpha phi_i*}(w) = v  with  v + alpha u(v) = w,  u(v) that same u for v
+/// gamma                  = 0: the curvature q / u^2 + (1 - q) / (1 - u)^2 has no bound
+/// B_w                    = inf
 /// ```
 ///
 /// for `0 < q < 1`, on `0 < u < 1`. A proportion of exactly 0 leaves `-log(1 - u)`, which is on
@@ -23,9 +23,8 @@ use crate::model::setting::InvalidSetting;
 /// averages of probabilities do not pass. Then
 ///
 /// ```text
-/// q = 0:  phi*(w) = w - 1 - log w,  w > 0;   prox: the positive root of  v^2 + (alpha - w) v -
-/// alpha = 0 q = 1:  phi*(w) = -1 - log(-w),   w < 0;   prox: the negative root of  v^2 - w v -
-/// alpha = 0
+/// q = 0:  phi*(w) = w - 1 - log w,  w > 0;   prox: the positive root of  v^2 + (alpha - w) v - alpha = 0
+/// q = 1:  phi*(w) = -1 - log(-w),   w < 0;   prox: the negative root of  v^2 - w v - alpha = 0
 /// ```
 ///
 /// `u(v)` is `(phi*)'`. Its slope `1 / phi''(u)` is at most 1, so that the equation of the prox

@@ -7,8 +7,7 @@ use crate::linalg::scalar::{clamp, soft_threshold};
 /// room that is a sum over coordinates looks like along one of them.
 ///
 /// ```text
-/// prox_{alpha g_l}(v) = min(max(s soft_threshold(v - alpha tilt, alpha l1), lo), hi)  with  s = 1
-/// / (1 + alpha l2)
+/// prox_{alpha g_l}(v) = min(max(s soft_threshold(v - alpha tilt, alpha l1), lo), hi)  with  s = 1 / (1 + alpha l2)
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coordinate {
