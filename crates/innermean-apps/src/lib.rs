@@ -52,11 +52,9 @@
 
 pub mod bags;
 pub mod compare;
-mod error;
 pub mod linear;
 pub mod model;
 pub mod moments;
-pub mod penalty;
 pub mod policy;
 pub mod portfolio;
 pub mod run;
@@ -64,4 +62,6 @@ pub mod sequences;
 pub mod validation;
 pub mod wording;
 
-pub use error::{Error, Place};
+pub use run::penalty;
+use wording::error;
+pub use wording::{Error, Place};

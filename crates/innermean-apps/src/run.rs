@@ -6,6 +6,7 @@
 
 mod advice;
 pub mod inference;
+pub mod penalty;
 mod plan;
 mod settings;
 mod start;

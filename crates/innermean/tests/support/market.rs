@@ -76,7 +76,7 @@ impl Market {
 
     fn read() -> Vec<Self> {
         let folder =
-            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/portfolio");
+            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/portfolio");
         let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
