@@ -36,18 +36,13 @@ fn standard_errors_of_a_line_have_a_closed_form() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn a_method_of_ones_own_finds_the_closed_form() {
     own_method::main();
 }
 
 #[test]
 fn the_pages_show_the_code_that_runs() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-=======
-fn the_page_shows_the_code_that_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
->>>>>>> h-house
     let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
     for (page, example, least) in
         [("adding-a-problem", "instrumental_variables", 2), ("adding-a-method", "own_method", 2)]

@@ -14,10 +14,39 @@ fn update_from<const K: usize>(
     streams: [&[f64]; K],
     map: impl Fn(f64, [f64; K]) -> f64,
 ) {
-    dispatch(
-        #[inline(always)]
-        || update_all(y, streams, map),
-    );
+    #[cfg(target_arch = "x86_64")]
+    match avx2::available() {
+        Some(cpu) => avx2::with(
+            cpu,
+            #[inline(always)]
+            || update_all(y, streams, map),
+        ),
+        None => update_one_by_one(y, streams, map),
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    update_all(y, streams, map);
+}
+
+/// [`update_all`] on an old CPU. Out of line, as the kernels of `plain.rs`: it is compiled once for
+/// each map, and not wherever one is inlined.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+fn update_one_by_one<const K: usize>(
+    y: &mut [f64],
+    streams: [&[f64]; K],
+    map: impl Fn(f64, [f64; K]) -> f64,
+) {
+    for stream in streams {
+        assert!(stream.len() >= y.len(), "a vector is shorter than the one it is added to");
+    }
+    for (l, y) in y.iter_mut().enumerate() {
+        let mut at_l = [0.0; K];
+        for (x, stream) in at_l.iter_mut().zip(streams) {
+            *x = stream[l];
+        }
+        *y = map(*y, at_l);
+    }
 }
 
 #[inline(always)]
