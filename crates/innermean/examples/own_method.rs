@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 /// The heavy ball with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HeavyBall {
+struct HeavyBall {
     /// The step.
-    pub alpha_theta: f64,
+    alpha_theta: f64,
     /// beta, the part of the last move that is kept.
-    pub extrapolation: f64,
+    extrapolation: f64,
 }
 
 /// Theta and its last move; averages, duals and gradient at theta.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State {
+struct State {
     theta: Vec<f64>,
     moved: Vec<f64>,
     gradient: Vec<f64>,
