@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 const PROBLEMS: u64 = 100;
 const SEED: u64 = 1;
 const TOLERANCE: f64 = 1e-6;
-/// A method that takes so many times as long as the best is stopped.
+/// A method that takes this many times as long as the best is stopped.
 const HOPELESS: f64 = 10.0;
 /// The most and the least CPU seconds of a run before it is stopped.
 const MOST_SECONDS: f64 = 6.0;

@@ -15,12 +15,14 @@ pub enum PolicyError {
     Lambda(f64),
     /// Traces or episodes of what has no order in time.
     #[error(
-        "{0} needs the transitions of a log in the order of time, and a model has none; expected a log"
+        "{0} needs the transitions of a log in the order of time, and a model has none; expected a \
+         log"
     )]
     NoOrder(&'static str),
     /// An intercept where every state has a value of its own.
     #[error(
-        "an intercept does nothing with one-hot features, which give every state a value of its own; expected other features"
+        "an intercept does nothing with one-hot features, which give every state a value of its \
+         own; expected other features"
     )]
     OneHotIntercept,
     /// Features of transitions that were never given.
@@ -38,7 +40,8 @@ pub enum PolicyError {
     },
     /// A step that was cut off, of which it is not known where it led.
     #[error(
-        "the step is truncated, and no next state says where; expected the state in which it was cut off, or a step that is terminal"
+        "the step is truncated, and no next state says where; expected the state in which it was \
+         cut off, or a step that is terminal"
     )]
     NothingAfterCut {
         /// Which transition, from 0.
@@ -46,7 +49,8 @@ pub enum PolicyError {
     },
     /// A row of an automatic reset with a reward.
     #[error(
-        "`auto_reset=next-step`: the row behind the end of an episode has a reward of {reward}, and a reset has none; expected `auto_reset=none`"
+        "`auto_reset=next-step`: the row behind the end of an episode has a reward of {reward}, \
+         and a reset has none; expected `auto_reset=none`"
     )]
     ResetReward {
         /// Which transition, from 0.
@@ -56,7 +60,8 @@ pub enum PolicyError {
     },
     /// Nothing says where episodes end.
     #[error(
-        "`auto_reset=next-step` does nothing where no column says where episodes end; expected `done_column=NAME`"
+        "`auto_reset=next-step` does nothing where no column says where episodes end; expected \
+         `done_column=NAME`"
     )]
     NoMarks,
     /// All rows are those of resets.
@@ -66,7 +71,8 @@ pub enum PolicyError {
     AllReset,
     /// Names of states where states have none.
     #[error(
-        "`{parameter}={value}`: states that are described by columns of the log have no names; expected {expected}"
+        "`{parameter}={value}`: states that are described by columns of the log have no names; \
+         expected {expected}"
     )]
     NoNames {
         /// The parameter.
@@ -97,7 +103,8 @@ pub enum PolicyError {
     },
     /// A terminal state is left.
     #[error(
-        "a transition leaves state '{state}', which `terminal` says ends an episode; expected none, or one to itself with reward 0"
+        "a transition leaves state '{state}', which `terminal` says ends an episode; expected \
+         none, or one to itself with reward 0"
     )]
     LeavesTerminal {
         /// Which transition, from 0.
@@ -110,7 +117,9 @@ pub enum PolicyError {
     AllTerminal(Vec<String>),
     /// A state is entered and never left.
     #[error(
-        "state '{state}' is entered and never left{}; expected `terminal={state}` if an episode ends there, `never_left=terminal` for all such states, or `never_left=bootstrap` to take the value that features give them",
+        "state '{state}' is entered and never left{}; expected `terminal={state}` if an episode \
+         ends there, `never_left=terminal` for all such states, or `never_left=bootstrap` to take \
+         the value that features give them",
         and_others(*.others)
     )]
     NeverLeft {
@@ -123,12 +132,14 @@ pub enum PolicyError {
     },
     /// Nothing says what the value of a state that is never left is.
     #[error(
-        "`never_left=bootstrap`: with one-hot features nothing says what the value of such a state is; expected `features=FILE`, or `never_left=terminal`"
+        "`never_left=bootstrap`: with one-hot features nothing says what the value of such a state \
+         is; expected `features=FILE`, or `never_left=terminal`"
     )]
     NothingToBootstrap,
     /// A state without features.
     #[error(
-        "there are no features of state '{state}'; expected those of every state, or `terminal={state}` if an episode ends there"
+        "there are no features of state '{state}'; expected those of every state, or \
+         `terminal={state}` if an episode ends there"
     )]
     NotDescribed {
         /// The state.
@@ -148,12 +159,14 @@ pub enum PolicyError {
     },
     /// Features of a state that a matrix of probabilities does not have.
     #[error(
-        "there are rows for states that the model does not have; expected one for each of its states"
+        "there are rows for states that the model does not have; expected one for each of its \
+         states"
     )]
     NotOfTheModel,
     /// The projected error would take too much memory.
     #[error(
-        "`objective=projected` keeps {d} x {d} numbers and two rows of {d} for each of {transitions} transitions; expected fewer features or transitions, or `objective=bellman`"
+        "`objective=projected` keeps {d} x {d} numbers and two rows of {d} for each of \
+         {transitions} transitions; expected fewer features or transitions, or `objective=bellman`"
     )]
     TooLarge {
         /// How many features.
@@ -163,7 +176,9 @@ pub enum PolicyError {
     },
     /// The projection is not defined.
     #[error(
-        "`objective=projected`: the {d} features of the states in {transitions} transitions are linearly dependent; expected fewer features, transitions through more states, or `objective=bellman`"
+        "`objective=projected`: the {d} features of the states in {transitions} transitions are \
+         linearly dependent; expected fewer features, transitions through more states, or \
+         `objective=bellman`"
     )]
     DependentFeatures {
         /// How many features.
@@ -173,7 +188,9 @@ pub enum PolicyError {
     },
     /// The value of a state need not be finite.
     #[error(
-        "`discount={discount}`: from state '{state}' no end can be reached, so that its value need not be finite; expected a discount below 1, or `terminal=NAME` for the states that end an episode"
+        "`discount={discount}`: from state '{state}' no end can be reached, so that its value need \
+         not be finite; expected a discount below 1, or `terminal=NAME` for the states that end an \
+         episode"
     )]
     Endless {
         /// The discount.
@@ -186,7 +203,8 @@ pub enum PolicyError {
     NoWeight(String),
     /// A state of which nothing is known.
     #[error(
-        "no transition leaves state '{0}', so that nothing says what its value is; expected `terminal={0}`, or features that describe it"
+        "no transition leaves state '{0}', so that nothing says what its value is; expected \
+         `terminal={0}`, or features that describe it"
     )]
     Unknown(String),
 }

@@ -28,7 +28,7 @@ named! {
 pub struct InferenceSettings {
     /// Standard errors by the sandwich formula.
     pub standard_errors: Option<ErrorKind>,
-    /// Estimates from so many draws with replacement.
+    /// Estimates from this many draws with replacement.
     pub bootstrap: Option<usize>,
     /// How often intervals are to hold the truth.
     pub level: f64,
@@ -40,13 +40,13 @@ impl Default for InferenceSettings {
     }
 }
 
-/// The tolerance of a run whose answer gets standard errors: they are refused where theta is a tenth
-/// of one away from the minimum.
+/// The tolerance of a run whose answer gets standard errors: they are refused where theta is a
+/// tenth of one away from the minimum.
 pub const TOLERANCE: f64 = 1e-10;
 /// The tolerance of each estimate of the bootstrap.
 const REFIT: f64 = 1e-8;
-/// Up to so many coordinates the bootstrap alone is preceded by a look at the Hessian, which tells
-/// whether there is a minimum to estimate.
+/// Up to this many coordinates the bootstrap alone is preceded by a look at the Hessian, which
+/// tells whether there is a minimum to estimate.
 const SMALL: usize = 1000;
 
 /// A task whose terms are independent observations, or clusters of them.
@@ -147,7 +147,8 @@ impl Inference {
             }
             _ => {
                 self.refused = Some(format!(
-                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least are needed",
+                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least \
+                     are needed",
                     replicates.thetas.len()
                 ));
             }
@@ -169,7 +170,8 @@ impl InferenceSettings {
     /// What can be found out without data.
     ///
     /// # Errors
-    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no errors.
+    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no
+    /// errors.
     pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
         if !(self.level > 0.0 && self.level < 1.0) {
             let level = self.level.to_string();

@@ -96,7 +96,7 @@ impl Method for Lbfgs {
     /// F and F' at the trial point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let State { trial, f_bar, w, .. } = s;
-        trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
+        trial.loss = oracle.pass().gradient(&trial.x, f_bar, w, &mut trial.gradient);
     }
 
     /// Accepts the trial point or not, and takes the next.

@@ -20,7 +20,7 @@ pub struct Patience<'a> {
 }
 
 /// Queries that take less than a millisecond or so: nobody needs to look more often.
-const A_FEW: usize = 1 << 12;
+const CHECK_EVERY: usize = 1 << 12;
 
 impl<'a> Patience<'a> {
     /// Until that time, or until the flag is set.
@@ -41,7 +41,7 @@ impl<'a> Patience<'a> {
     /// [`Self::ends`] for the k-th of many queries: the time is looked at for few of them.
     #[inline(always)]
     pub fn ends_at(&self, k: usize) -> bool {
-        self.over.get() || (k % A_FEW == A_FEW - 1 && self.ends())
+        self.over.get() || (k % CHECK_EVERY == CHECK_EVERY - 1 && self.ends())
     }
 
     /// Whether work was left.
