@@ -102,8 +102,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
         sum.iter().map(|sum| sum / SEEDS.end as f64).collect()
     }
 
-    /// Theorem 1: `P_s = |theta_s - theta*|^2 + (gamma/mu) (64 kappa + 3)/(64 n kappa + n + 1) |w_s
-    /// - w*|^2`, rate 3/4.
+    /// Theorem 1: `P_s = |theta_s - theta*|^2 + (gamma/mu) (64 kappa + 3)/(64 n kappa + n + 1)
+    /// |w_s - w*|^2`, rate 3/4.
     fn satisfies_theorem1(&self) {
         let Constants { gamma, mu, .. } = self.problem.constants();
         let (n, kappa) = (self.n(), self.kappa());

@@ -4,8 +4,8 @@ use crate::generated::process::{END, FeatureRows, Process};
 
 /// The random walk of Sutton and Barto's Example 6.2 with any number of states in a row: a step to
 /// the left or to the right, alike in probability, until one falls off an end. The reward is 1 on
-/// falling off the right one, otherwise 0. Without a discount the value of state k of n is `k / (n
-/// + 1)`.
+/// falling off the right one, otherwise 0. Without a discount the value of state k of n is `k /
+/// (n + 1)`.
 pub fn generate_walk(states: usize) -> Process {
     let n = states as u32;
     let mut names = vec!["left".to_owned()];

@@ -2,8 +2,8 @@
 //! Primal Dual Algorithms for Empirical Composition Optimization", NIPS 2019, line by line. They
 //! differ in the update of U alone.
 //!
-//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ]
-//! + g(theta)`.
+//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i)
+//! ] + g(theta)`.
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page are the settings and
 //! the state (`settings.rs`, `state.rs`), the same steps on rows in memory (`rows.rs`), in batches

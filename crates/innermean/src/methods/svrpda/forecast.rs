@@ -14,11 +14,11 @@
 //! falls at the rate of gradient descent, and otherwise swinging, with an envelope that falls at
 //! the rate `Gamma / 2`. It starts with `u = lambda x`, as duals are renewed at a snapshot.
 //!
-//! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j <f'_ij
-//! - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which the oscillator turns into a
-//! variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever beta is
-//! as long as it is small; a dual that follows single samples (beta near 1) doubles it. In the
-//! objective that is a floor of `alpha_theta tr(H) nu / (2 (2 - beta))`. U of SVRPDA-II adds up
+//! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j
+//! <f'_ij - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which the oscillator turns
+//! into a variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever
+//! beta is as long as it is small; a dual that follows single samples (beta near 1) doubles it. In
+//! the objective that is a floor of `alpha_theta tr(H) nu / (2 (2 - beta))`. U of SVRPDA-II adds up
 //! Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter
 //! in units of H, those of the way to the optimum leave about `d rho Gamma` of the gap, and those
 //! of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that
