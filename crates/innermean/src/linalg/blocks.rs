@@ -112,8 +112,8 @@ impl Blocks {
         parts
     }
 
-    /// Runs `work(range, rows of out)` for every block, where index i owns `out[i * width..(i +
-    /// 1) * width]`.
+    /// Runs `work(range, rows of out)` for every block, where index i owns the `width` numbers of
+    /// `out` from `i * width` on.
     ///
     /// # Panics
     /// Unless `out` has `n * width` entries.
