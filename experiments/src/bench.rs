@@ -1,7 +1,7 @@
 //! The comparison with other software (`experiments/bench/run`): the same data, the same gap, in
 //! turns in one run.
 //!
-//! | room | what stands there |
+//! | room | what is there |
 //! |---|---|
 //! | `cases` | the problems: their data, how ours solves them, their objective by the plain formula |
 //! | `draws` | random numbers for the data |

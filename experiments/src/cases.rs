@@ -126,7 +126,7 @@ pub fn portfolios(folder: &Path) -> Result<Vec<Case>> {
         .collect()
 }
 
-/// So many random processes: three kinds of features, three sizes, 5 and 10 features.
+/// This many random processes: three kinds of features, three sizes, 5 and 10 features.
 ///
 /// # Panics
 /// Never: what is drawn is a problem.

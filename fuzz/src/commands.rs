@@ -20,7 +20,7 @@ const INPUTS: [(&str, &str); 3] = [
     ("log.csv", "state,next_state,reward\ns,t,1\nt,s,-0.5\ns,s,0.25\n"),
 ];
 
-/// Runs `program` with the arguments that stand in `data`, one in a line.
+/// Runs `program` with the arguments that are in `data`, one in a line.
 ///
 /// # Panics
 /// If it panics, hangs, ends with another exit code than 0, 1 or 2, or leaves a file behind

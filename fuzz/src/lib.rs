@@ -154,5 +154,5 @@ pub fn fuzz_from(
     findings
 }
 
-/// After so many there is enough to do.
+/// After this many there is enough to do.
 const MOST_FINDINGS: usize = 20;

@@ -141,7 +141,8 @@ pub enum CompareError {
     NoOptimum,
     /// A long run has found no optimum.
     #[error(
-        "no optimum was found to compare with ({0}): the objective may have no minimum; give a `constraint`, or `l2`"
+        "no optimum was found to compare with ({0}): the objective may have no minimum; give a \
+         `constraint`, or `l2`"
     )]
     OptimumNotFound(String),
     /// The number of repetitions is zero.

@@ -102,7 +102,8 @@ pub enum ModelError {
     NotAModel(String),
     /// A version that is not known here.
     #[error(
-        "is a model of version {0}, which this innermean does not know; expected version {VERSION}, or a newer innermean"
+        "is a model of version {0}, which this innermean does not know; expected version \
+         {VERSION}, or a newer innermean"
     )]
     OtherVersion(u64),
     /// A kind that is not known here.
@@ -113,7 +114,8 @@ pub enum ModelError {
     Damaged(String),
     /// A fit that is not one.
     #[error(
-        "the coefficients are not finite, so that there is no model to keep; expected a fit that does not diverge (`l2` keeps coefficients small)"
+        "the coefficients are not finite, so that there is no model to keep; expected a fit that \
+         does not diverge (`l2` keeps coefficients small)"
     )]
     NotFinite,
     /// A feature that the rows do not have.
@@ -126,7 +128,8 @@ pub enum ModelError {
     },
     /// Columns that the model does not know.
     #[error(
-        "the model does not know the column{} {}; expected its features ({}) alone, or `ignore_extra`",
+        "the model does not know the column{} {}; expected its features ({}) alone, or \
+         `ignore_extra`",
         if .extra.len() == 1 { "" } else { "s" }, some_of(.extra), some_of(.features)
     )]
     ExtraColumns {

@@ -112,12 +112,14 @@ pub enum ValidationError {
     NoPenalties,
     /// The others are of one class.
     #[error(
-        "without fold {0} all rows are of one class; expected fewer folds, or others by `fold_column`"
+        "without fold {0} all rows are of one class; expected fewer folds, or others by \
+         `fold_column`"
     )]
     OneClassOutside(usize),
     /// Somebody could not wait.
     #[error(
-        "cross-validation was interrupted before it ended; expected more time, fewer folds or fewer penalties"
+        "cross-validation was interrupted before it ended; expected more time, fewer folds or \
+         fewer penalties"
     )]
     Interrupted,
 }

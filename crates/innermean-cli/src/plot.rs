@@ -7,7 +7,8 @@
 //!     name: name.to_owned(),
 //!     points: (0..200).map(|k| (1e3 * f64::from(k), (-rate * f64::from(k)).exp())).collect(),
 //! };
-//! let panel = |title: &str| Panel { title: title.to_owned(), curves: vec![curve("svrpda1", 0.1), curve("gd", 0.01)] };
+//! let curves = || vec![curve("svrpda1", 0.1), curve("gd", 0.01)];
+//! let panel = |title: &str| Panel { title: title.to_owned(), curves: curves() };
 //! let figure = Figure {
 //!     title: "Two data sets".to_owned(),
 //!     x: "oracle calls".to_owned(),
@@ -87,7 +88,7 @@ const ALONE: (f64, f64) = (360.0, 262.0);
 const SMALL: (f64, f64) = (128.0, 116.0);
 /// A panel among few: two take the width of a page.
 const MIDDLE: (f64, f64) = (240.0, 190.0);
-/// So many are few.
+/// This many are few.
 const FEW: usize = 4;
 /// Letters.
 const FONT: f64 = 11.0;
@@ -98,9 +99,9 @@ const HEAD: f64 = 2.0 * FONT;
 const SMALLEST: f64 = 0.75;
 /// The room around all.
 const MARGIN: f64 = 8.0;
-/// A curve that rises above so many times the highest start is cut.
+/// A curve that rises above this many times the highest start is cut.
 const OFF_THE_TOP: f64 = 100.0;
-/// x goes by ratios where curves end so many times later than others.
+/// x goes by ratios where curves end this many times later than others.
 const FAR_APART: f64 = 8.0;
 
 impl Figure {
@@ -372,7 +373,7 @@ impl Figure {
         scene
     }
 
-    /// Where each name stands in a legend of this width: its place from the left, and its row.
+    /// Where each name is in a legend of this width: its place from the left, and its row.
     fn legend_places(&self, width: f64, font: f64) -> Vec<(f64, usize)> {
         let (mut x, mut row) = (MARGIN, 0);
         let mut places = Vec::new();

@@ -204,7 +204,7 @@ fn labels_that_stand_in_the_rows_too_are_no_features() {
     assert_eq!(with["theta"], without["theta"]);
     assert!(with["notes"].to_string().contains("no features: 'share'"), "{}", with["notes"]);
     assert!(!without["notes"].to_string().contains("share"), "{}", without["notes"]);
-    // Whatever stands there.
+    // Whatever is there.
     desk.file("few.csv", "group,x,Label\na,1,\na,2,high\nb,0,\nb,3,0.1\n");
     desk.file("label.csv", "group,label\na,0.5\nb,0.2\n");
     let answer = desk.json("few.csv --labels label.csv --l2 0.1", 0);

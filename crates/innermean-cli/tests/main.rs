@@ -8,6 +8,7 @@ mod checkpoints;
 mod compare;
 mod damaged;
 mod hard_cases;
+mod help;
 mod inference;
 mod known_digits;
 mod linear;

@@ -37,7 +37,7 @@ const WITH_EXAMPLES: [&str; 13] = [
 
 /// A fenced block of a page.
 struct Block<'a> {
-    /// What stands behind the fence.
+    /// What is behind the fence.
     kind: &'a str,
     text: String,
 }

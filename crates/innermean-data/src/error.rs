@@ -71,7 +71,8 @@ pub enum ReadError {
     },
     /// A format that this program was built without.
     #[error(
-        "{file}: is a {what} file, which is not built in; build with --features {feature}, or save it as .csv or .npy"
+        "{file}: is a {what} file, which is not built in; build with --features {feature}, or save \
+         it as .csv or .npy"
     )]
     NotBuiltIn {
         /// The file's name.
@@ -139,7 +140,8 @@ pub enum ReadError {
     },
     /// Rows of dates without a column of numbers.
     #[error(
-        "{file}, line {line}: has no column of numbers beside the dates; expected one column per asset"
+        "{file}, line {line}: has no column of numbers beside the dates; expected one column per \
+         asset"
     )]
     NoAssets {
         /// The file's name.
@@ -149,7 +151,8 @@ pub enum ReadError {
     },
     /// A row with too few or too many fields.
     #[error(
-        "{file}, line {line}: found {found} {}, expected {expected} as in line {reference}; correct or remove the line",
+        "{file}, line {line}: found {found} {}, expected {expected} as in line {reference}; \
+         correct or remove the line",
         plural(*found, "field")
     )]
     Ragged {
@@ -164,11 +167,8 @@ pub enum ReadError {
         /// The line that set that number.
         reference: usize,
     },
-    /// A quote that is opened and not closed on the same line.
-    #[error(
-        "{place}: the quote opened by {} is not closed on the same line; close or remove it",
-        quote(text)
-    )]
+    /// A quote that is opened and not closed.
+    #[error("{place}: the quote opened by {} is not closed; close or remove it", quote(text))]
     UnclosedQuote {
         /// The cell.
         place: Place,
@@ -177,7 +177,8 @@ pub enum ReadError {
     },
     /// Text where a number should be.
     #[error(
-        "{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands separators",
+        "{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands \
+         separators",
         quote(text)
     )]
     NotANumber {
@@ -222,7 +223,8 @@ pub enum ReadError {
     },
     /// An infinity, or a number too large for a double.
     #[error(
-        "{place}: {} is not a finite number; correct it, or leave the cell empty to mark it missing",
+        "{place}: {} is not a finite number; correct it, or leave the cell empty to mark it \
+         missing",
         quote(text)
     )]
     NotFinite {
@@ -233,7 +235,8 @@ pub enum ReadError {
     },
     /// Percent signs in some cells and none in others.
     #[error(
-        "{place}: {} {} a percent sign, unlike the cells before it; write all cells with one or all without",
+        "{place}: {} {} a percent sign, unlike the cells before it; write all cells with one or \
+         all without",
         quote(text),
         if text.ends_with('%') { "has" } else { "lacks" }
     )]
@@ -260,8 +263,8 @@ pub enum ReadError {
     },
     /// Too little is left once missing values are dropped.
     #[error(
-        "{file}: {rows} of {all_rows} rows and {assets} of {all_assets} assets remain without missing values, \
-         at least 2 rows and 1 asset are needed; {advice}"
+        "{file}: {rows} of {all_rows} rows and {assets} of {all_assets} assets remain without \
+         missing values, at least 2 rows and 1 asset are needed; {advice}"
     )]
     NothingLeft {
         /// The file's name.
@@ -429,7 +432,8 @@ pub enum ReadError {
     },
     /// JSON that is broken or holds no numbers.
     #[error(
-        "{file}: {reason}; expected a JSON array of numbers or an object with such an array as \"theta\""
+        "{file}: {reason}; expected a JSON array of numbers or an object with such an array as \
+         \"theta\""
     )]
     Json {
         /// The file's name.

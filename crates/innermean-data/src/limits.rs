@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use crate::error::ReadError;
 use crate::memory::{free_memory, in_words};
-use crate::text::line::Line;
+use crate::text::FirstRows;
 
 /// What readers refuse, in a sentence that names the limit's flag. The defaults are beyond every
 /// ordinary table.
@@ -38,14 +38,14 @@ impl Default for Limits {
 
 /// Bytes about which no limit asks.
 const SMALL: u64 = 16 << 20;
-/// What is read stands in memory twice: as it was read, and as the problem keeps it.
+/// What is read is in memory twice: as it was read, and as the problem keeps it.
 const COPIES: u64 = 2;
 
 /// Memory that is believed to be there where the system does not tell.
 const UNTOLD: u64 = 40 << 30;
 
 impl Limits {
-    /// Refuses a line, or a text that is read as a whole, of so many bytes; `place` says which.
+    /// Refuses a line, or a text that is read as a whole, of this many bytes; `place` says which.
     #[inline]
     pub(crate) fn check_line(
         &self,
@@ -60,7 +60,7 @@ impl Limits {
         Err(ReadError::too_large(place(), reason, advice))
     }
 
-    /// Refuses a text of so many bytes in a cell; `place` says in which.
+    /// Refuses a text of this many bytes in a cell; `place` says in which.
     #[inline]
     pub(crate) fn check_cell(
         &self,
@@ -80,8 +80,13 @@ impl Limits {
     }
 
     /// Refuses lines that some delimiter would cut into too many cells, before they are cut.
-    pub(crate) fn check_cells(&self, lines: &[Line<'_>], file: &str) -> Result<(), ReadError> {
-        for line in lines.iter().filter(|line| line.text.len() > self.columns) {
+    pub(crate) fn check_cells(
+        &self,
+        samples: &[FirstRows<'_>],
+        file: &str,
+    ) -> Result<(), ReadError> {
+        let lines = samples.iter().flat_map(|sample| &sample.rows);
+        for line in lines.filter(|line| line.text.len() > self.columns) {
             let bytes = line.text.as_bytes();
             let blanks =
                 bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
@@ -118,14 +123,14 @@ impl Limits {
         Err(ReadError::too_large(file.to_owned(), reason, advice))
     }
 
-    /// Refuses so many numbers if they would not fit into memory.
+    /// Refuses this many numbers if they would not fit into memory.
     pub(crate) fn check_numbers(&self, numbers: usize, file: &str) -> Result<(), ReadError> {
         let bytes = (numbers as u64).saturating_mul(size_of::<f64>() as u64);
         self.lacking(bytes, 0).map_or(Ok(()), |(needed, free)| Err(no_room(file, needed, free)))
     }
 
-    /// What so many bytes of numbers would take, and what is there, if that is less; `held` of them
-    /// have been taken already. For whoever makes numbers rather than reads them, too.
+    /// What this many bytes of numbers would take, and what is there, if that is less; `held` of
+    /// them have been taken already. For whoever makes numbers rather than reads them, too.
     pub fn lacking(&self, bytes: u64, held: u64) -> Option<(u64, u64)> {
         if bytes <= self.unasked() {
             return None;

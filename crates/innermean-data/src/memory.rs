@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn numbers_behind_names() {
-        let text = "MemTotal:  10 kB\nMemAvailable:   7 kB\nMax address space         unlimited   unlimited  bytes\n";
+        let text = "MemTotal:  10 kB\nMemAvailable:   7 kB\nMax address space         unlimited   \
+            unlimited  bytes\n";
         assert_eq!(number_after(text, "MemAvailable:"), Some(7));
         assert_eq!(number_after(text, "Max address space"), None);
         assert_eq!(number_after(text, "VmSize:"), None);

@@ -5,16 +5,18 @@
 
 use std::io::{ErrorKind, Read};
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::source::{Unpacked, unreadable};
-use crate::text::line::Line;
+use crate::text::line::{DELIMITERS, Delimiter, Line};
+use crate::text::quotes::{is_open_after, opens};
 
 pub(crate) mod cell;
 pub(crate) mod line;
 pub(crate) mod number;
+mod quotes;
 
 /// Bytes asked for at a time: they stay in the processor's cache until their numbers have been
 /// read.
@@ -115,6 +117,36 @@ impl<'a> Text<'a> {
 
     /// The next line, `None` past the last one.
     pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+        let Some((length, skip)) = self.find_end()? else { return Ok(None) };
+        self.hand_out(length, skip, 1).map(Some)
+    }
+
+    /// The next row of a table, `None` past the last one: a line, and those below it on which a
+    /// quoted cell goes on. It has the number of its first line. A quote that is not closed within
+    /// the longest cell ends with its line.
+    pub(crate) fn next_row(&mut self, delimiter: Delimiter) -> Result<Option<Line<'_>>, ReadError> {
+        let Some((mut length, mut skip)) = self.find_end()? else { return Ok(None) };
+        let mut lines = 1;
+        if opens(&self.buffer[self.at..self.at + length], delimiter) {
+            let closed = loop {
+                match self.find_close(self.at + length, delimiter) {
+                    Close::Beyond => self.fill()?,
+                    Close::At { end, lines } => break Some((end, lines)),
+                    Close::Never => break None,
+                }
+            };
+            if let Some((end, below)) = closed {
+                length = end - self.at;
+                skip = usize::from(end < self.buffer.len());
+                lines += below;
+            }
+        }
+        self.hand_out(length, skip, lines).map(Some)
+    }
+
+    /// The length of the next line and of its end.
+    #[inline]
+    fn find_end(&mut self) -> Result<Option<(usize, usize)>, ReadError> {
         let mut looked = 0;
         let (length, skip) = loop {
             let rest = &self.buffer[self.at..];
@@ -132,60 +164,132 @@ impl<'a> Text<'a> {
             self.fill()?;
         };
         self.check_line(length, self.lines + 1)?;
-        let from = self.at;
-        self.at += length + skip;
-        self.lines += 1;
-        line(&self.buffer[from..from + length], self.lines, &self.input.file).map(Some)
+        Ok(Some((length, skip)))
     }
 
-    /// The first `count` lines that are neither blank nor comments, which [`Text::next_line`] will
-    /// hand out again. Of very long lines fewer will do.
-    pub(crate) fn first_lines(&mut self, count: usize) -> Result<Vec<Line<'_>>, ReadError> {
-        while !self.ended && !self.sample(count)?.1 {
+    /// Where the row ends whose first line ends at `end` within a quoted cell.
+    fn find_close(&self, end: usize, delimiter: Delimiter) -> Close {
+        let first = end + 1;
+        let mut start = first;
+        for lines in 1.. {
+            let end = match self.buffer.get(start..).and_then(|rest| memchr(self.line_end, rest)) {
+                Some(length) => start + length,
+                None if self.ended && start < self.buffer.len() => self.buffer.len(),
+                None if self.ended || self.buffer.len() - start > self.limits().line => break,
+                None => return Close::Beyond,
+            };
+            if !is_open_after(&self.buffer[start..end], delimiter, true) {
+                return Close::At { end, lines };
+            }
+            start = end + 1;
+            if start - first > self.limits().cell {
+                break;
+            }
+        }
+        Close::Never
+    }
+
+    /// The next `lines` lines, which take `length` bytes without their last end of `skip` bytes.
+    #[inline]
+    fn hand_out(
+        &mut self,
+        length: usize,
+        skip: usize,
+        lines: usize,
+    ) -> Result<Line<'_>, ReadError> {
+        let (from, number) = (self.at, self.lines + 1);
+        self.at += length + skip;
+        self.lines += lines;
+        self.line(from, from + length, number)
+    }
+
+    /// For every delimiter, the first `count` rows that are neither blank nor comments, which
+    /// [`Text::next_row`] will hand out again. Of very long rows fewer will do.
+    pub(crate) fn first_rows(&mut self, count: usize) -> Result<Vec<FirstRows<'_>>, ReadError> {
+        while !self.ended {
+            let mut enough = true;
+            for delimiter in DELIMITERS {
+                enough &= self.sample(count, delimiter)?.1;
+            }
+            if enough {
+                break;
+            }
             self.fill()?;
         }
-        Ok(self.sample(count)?.0)
+        let rows = |delimiter| Ok(FirstRows { delimiter, rows: self.sample(count, delimiter)?.0 });
+        DELIMITERS.into_iter().map(rows).collect()
     }
 
-    /// Such lines among the whole lines that are held, and whether they are enough.
-    fn sample(&self, count: usize) -> Result<(Vec<Line<'_>>, bool), ReadError> {
-        /// More than this many bytes, and lines, are not needed; of lines as long as books, fewer.
+    /// Such rows among those that are held, and whether they are enough.
+    fn sample(
+        &self,
+        count: usize,
+        delimiter: Delimiter,
+    ) -> Result<(Vec<Line<'_>>, bool), ReadError> {
+        /// More than this many bytes, and rows, are not needed; of rows as long as books, fewer.
         const ENOUGH: [(usize, usize); 2] = [(1 << 20, 10), (1 << 22, 3)];
-        let mut lines = Vec::new();
+        let mut rows = Vec::new();
         let mut at = self.at;
-        let mut number = self.lines;
+        let mut number = self.lines + 1;
         while at < self.buffer.len() {
-            let enough = |(bytes, least)| at - self.at > bytes && lines.len() >= least;
-            if lines.len() == count || ENOUGH.into_iter().any(enough) {
-                return Ok((lines, true));
+            let enough = |(bytes, least)| at - self.at > bytes && rows.len() >= least;
+            if rows.len() == count || ENOUGH.into_iter().any(enough) {
+                return Ok((rows, true));
             }
-            let end = match memchr(self.line_end, &self.buffer[at..]) {
+            let mut end = match memchr(self.line_end, &self.buffer[at..]) {
                 Some(length) => at + length,
                 None if self.ended => self.buffer.len(),
                 None => {
-                    self.check_line(self.buffer.len() - at, number + 1)?;
+                    self.check_line(self.buffer.len() - at, number)?;
                     break;
                 }
             };
-            number += 1;
             self.check_line(end - at, number)?;
-            let line = line(&self.buffer[at..end], number, self.file())?;
-            if !line.is_blank() && !line.is_comment() {
-                lines.push(line);
+            let mut below = 0;
+            if opens(&self.buffer[at..end], delimiter) {
+                match self.find_close(end, delimiter) {
+                    Close::Beyond => return Ok((rows, false)),
+                    Close::At { end: close, lines } => (end, below) = (close, lines),
+                    Close::Never => {}
+                }
+            }
+            let row = self.line(at, end, number)?;
+            if !row.is_blank() && !row.is_comment() {
+                rows.push(row);
             }
             at = end + 1;
+            number += 1 + below;
         }
-        let enough = lines.len() == count;
-        Ok((lines, enough))
+        let enough = rows.len() == count;
+        Ok((rows, enough))
+    }
+
+    /// The bytes held from `from` to `to` as text; `number` is that of the first line.
+    #[inline]
+    fn line(&self, from: usize, to: usize, number: usize) -> Result<Line<'_>, ReadError> {
+        let bytes = &self.buffer[from..to];
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        std::str::from_utf8(bytes).map(|text| Line { number, text }).map_err(|error| {
+            let above = memchr_iter(self.line_end, &bytes[..error.valid_up_to()]).count();
+            ReadError::NotUtf8 { file: self.file().to_owned(), line: number + above }
+        })
     }
 }
 
-fn line<'a>(bytes: &'a [u8], number: usize, file: &str) -> Result<Line<'a>, ReadError> {
-    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Line { number, text }),
-        Err(_) => Err(ReadError::NotUtf8 { file: file.to_owned(), line: number }),
-    }
+/// The first rows of a table if `delimiter` separates its cells.
+pub(crate) struct FirstRows<'a> {
+    pub(crate) delimiter: Delimiter,
+    pub(crate) rows: Vec<Line<'a>>,
+}
+
+/// Where a quoted cell that goes on below its line is closed.
+enum Close {
+    /// On a line that ends at `end`, `lines` lines below.
+    At { end: usize, lines: usize },
+    /// Nowhere.
+    Never,
+    /// Not in what is held.
+    Beyond,
 }
 
 #[cfg(test)]
@@ -221,7 +325,7 @@ mod tests {
             for step in [1000, usize::MAX] {
                 let mut text = Text::new(Unpacked::of(Slowly(whole.as_bytes(), step))).unwrap();
                 let first: Vec<usize> =
-                    text.first_lines(3).unwrap().iter().map(|l| l.number).collect();
+                    text.first_rows(3).unwrap()[0].rows.iter().map(|l| l.number).collect();
                 assert_eq!(first, [1, 3, 4], "the blank line is not one of them");
                 let all = lines(&mut text);
                 let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
@@ -267,12 +371,12 @@ mod tests {
     fn long_lines_are_not_all_looked_at() {
         let whole = ("x".repeat(200_000) + "\n").repeat(60);
         let mut text = Text::new(Unpacked::of(whole.as_bytes())).unwrap();
-        assert_eq!(text.first_lines(100).unwrap().len(), 10);
+        assert_eq!(text.first_rows(100).unwrap()[0].rows.len(), 10);
         assert!(text.buffer.len() < 6_000_000);
         assert_eq!(lines(&mut text).len(), 60);
         let whole = ("x".repeat(2_000_000) + "\n").repeat(9);
         let mut text = Text::new(Unpacked::of(whole.as_bytes())).unwrap();
-        assert_eq!(text.first_lines(100).unwrap().len(), 3);
+        assert_eq!(text.first_rows(100).unwrap()[0].rows.len(), 3);
         assert_eq!(lines(&mut text).len(), 9);
     }
 
@@ -296,7 +400,7 @@ mod tests {
                     continue;
                 }
             };
-            let refused = text.first_lines(100).map(drop).and_then(|()| {
+            let refused = text.first_rows(100).map(drop).and_then(|()| {
                 while text.next_line()?.is_some() {}
                 Ok(())
             });
@@ -314,6 +418,45 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_found_on_their_line() {
         let mut text = Text::new(Unpacked::of(&b"a\n\xff\n"[..])).unwrap();
-        assert!(matches!(text.first_lines(5), Err(ReadError::NotUtf8 { line: 2, .. })));
+        assert!(matches!(text.first_rows(5), Err(ReadError::NotUtf8 { line: 2, .. })));
+    }
+
+    #[test]
+    fn a_row_ends_where_its_last_quote_is_closed() {
+        let comma = Delimiter::Byte(b',');
+        for length in [1, PIECE - 1, PIECE, 3 * PIECE] {
+            let whole = format!("a,\"{}\n\n\"\"#,\"\r\nb,1\n\"c\n", "x".repeat(length));
+            let mut input = Unpacked::of(Slowly(whole.as_bytes(), 1000));
+            input.limits.cell = 8 * PIECE;
+            let mut text = Text::new(input).unwrap();
+            let first = text.first_rows(3).unwrap().remove(0);
+            let sampled: Vec<(usize, String)> =
+                first.rows.iter().map(|l| (l.number, l.text.to_owned())).collect();
+            let mut all = Vec::new();
+            while let Some(line) = text.next_row(comma).unwrap() {
+                all.push((line.number, line.text.to_owned()));
+            }
+            assert_eq!(all[0].1.len(), length + 10);
+            assert_eq!(all[1..], [(4, "b,1".to_owned()), (5, "\"c".to_owned())]);
+            assert_eq!(all, sampled);
+        }
+    }
+
+    #[test]
+    fn a_stray_quote_takes_no_more_than_its_line() {
+        let comma = Delimiter::Byte(b',');
+        let whole = format!("\"a,1\n{}b\",2\n", "x\n".repeat(50));
+        let mut input = Unpacked::of(whole.as_bytes());
+        input.limits.cell = 99;
+        let mut text = Text::new(input).unwrap();
+        assert_eq!(text.first_rows(9).unwrap()[0].rows[0].text, "\"a,1");
+        assert_eq!(text.next_row(comma).unwrap().map(|l| l.text), Some("\"a,1"));
+        assert_eq!(text.next_row(comma).unwrap().map(|l| (l.number, l.text)), Some((2, "x")));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_found_on_their_line_of_a_row() {
+        let mut text = Text::new(Unpacked::of(&b"a\n\"b\n\xff\"\n"[..])).unwrap();
+        assert!(matches!(text.first_rows(5), Err(ReadError::NotUtf8 { line: 3, .. })));
     }
 }

@@ -211,7 +211,7 @@ mod built_in {
                 Columns { keys: asks(&["y"]), ..Columns::default() },
             ] {
                 let error = parse_frame(&bytes, "t.parquet", &columns, Missing::Error).unwrap_err();
-                // Said of the rows, or of what so many would unpack to.
+                // Said of the rows, or of what this many would unpack to.
                 let words = error.to_string();
                 assert!(
                     words.contains("rows") || words.contains("unpacks to more than"),

@@ -216,12 +216,12 @@ fn no_name_becomes_a_formula() {
     assert_eq!(read, names);
 }
 
-/// Texts as they may stand in a table: no line ends, for a row is a line, and no blanks around
-/// them.
+/// Texts of a table: no blanks around them.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c0-9]{1,3}",
         "[ -~é]{1,8}",
+        "[a,\n\r\"]{1,6}",
         Just("NA".to_owned()),
         Just("#x".to_owned()),
         "'{0,2}[=+@-][a-z0-9'\",]{0,3}",

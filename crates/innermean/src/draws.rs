@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Draws made at once.
 const BLOCK: usize = 256;
-/// So many of the next block are made as well, for those who look ahead.
+/// This many of the next block are made as well, for those who look ahead.
 const MARGIN: usize = 8;
 /// The generator counts 32-bit words; a draw takes two.
 const WORDS_PER_DRAW: u128 = 2;

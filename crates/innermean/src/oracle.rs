@@ -1,4 +1,6 @@
-//! The only door from a method to f and phi: every query passes here and is counted.
+//! The only door from a method to f and phi: every query passes here and is counted. Queries of
+//! single pairs and terms are asked of [`Oracle`] itself; of blocks of samples by
+//! [`Oracle::block`], of all data by [`Oracle::pass`], of a linear model by [`Oracle::model`].
 //!
 //! One call is one query of `f_theta`, of `f'_theta` (as a product) or of `phi_i` at one index and
 //! one point. The prox of the conjugate, g and its prox, and values that a method has stored are
@@ -11,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{Facts, Inner, PairRows, Rows, mean_support};
 use crate::model::problem::Objective;
-use crate::model::regularizer::Parts;
 
 mod block;
 mod calls;
@@ -19,11 +20,14 @@ mod envelope;
 mod linear_model;
 mod outside;
 mod part;
+mod pass;
 mod patience;
-mod snapshot;
 mod survey;
 
+pub use block::Block;
 pub use calls::{Calls, gradient_calls, snapshot_calls};
+pub use linear_model::LinearModel;
+pub use pass::Pass;
 pub use patience::Patience;
 
 /// See [`Oracle::lags`].
@@ -129,6 +133,24 @@ impl<'p> Oracle<'p> {
     #[inline(always)]
     pub(crate) fn problem(&self) -> Objective<'p> {
         self.problem
+    }
+
+    /// Queries over a block of consecutive samples of a term.
+    #[inline(always)]
+    pub fn block(&mut self) -> Block<'_, 'p> {
+        Block(self)
+    }
+
+    /// Passes over the whole data.
+    #[inline(always)]
+    pub fn pass(&mut self) -> Pass<'_, 'p> {
+        Pass(self)
+    }
+
+    /// A linear model of f in its place, which stores what f says: phi alone is asked.
+    #[inline(always)]
+    pub fn model<'o>(&'o mut self, model: &'o Collapsed) -> LinearModel<'o, 'p> {
+        LinearModel { oracle: self, model }
     }
 
     /// What is known of f.
@@ -294,87 +316,9 @@ impl<'p> Oracle<'p> {
         self.f.prefetch(i, j);
     }
 
-    /// `f_bar_i = fbar_i(theta)` for all i and `u = (1/n_X) sum_i fbar_i'(theta) w_i`: a snapshot's
-    /// calls.
-    pub fn snapshot(&mut self, theta: &[f64], w: &[f64], f_bar: &mut [f64], u: &mut [f64]) {
-        self.calls = self.calls + self.snapshot;
-        self.rows += self.rows_of.all;
-        self.problem.inner.snapshot(theta, w, f_bar, u);
-    }
-
-    /// The snapshot from which duals start: `w_i = phi_i'(fbar_i(theta))` comes out as well, for
-    /// `n_X` calls more.
-    pub fn snapshot_with_duals(
-        &mut self,
-        theta: &[f64],
-        w: &mut [f64],
-        f_bar: &mut [f64],
-        u: &mut [f64],
-    ) {
-        self.calls = self.calls + self.snapshot;
-        self.calls.merit += self.n_x as u64;
-        self.rows += 2 * self.rows_of.all;
-        self.problem.inner.means(theta, f_bar);
-        self.problem.duals(f_bar, w);
-        u.fill(0.0);
-        self.problem.inner.add_weighted_jac_t(theta, w, u);
-    }
-
-    /// `out = fbar_i'(theta)` for all i (or, of a shared sample, for the first), from the same
-    /// queries as the snapshot at theta: free.
-    pub fn mean_jacobians(&mut self, theta: &[f64], out: &mut [f64]) {
-        self.problem.inner.mean_jacobians(theta, out);
-    }
-
-    /// `out = fbar'(theta)` of a shared sample, as ell rows of length d: `n_Y` calls.
-    pub fn shared_jacobian(&mut self, theta: &[f64], out: &mut [f64]) {
-        self.calls.jacobian += self.snapshot.jacobian;
-        self.rows += self.rows_of.all;
-        self.problem.inner.mean_jacobians(theta, out);
-    }
-
-    /// `out = F'(theta)`, and `F(theta)` as what is returned: the calls of a gradient. On the way,
-    /// `f_bar_i = fbar_i(theta)` and `w_i = phi_i'(f_bar_i)`.
-    pub fn gradient(
-        &mut self,
-        theta: &[f64],
-        f_bar: &mut [f64],
-        w: &mut [f64],
-        out: &mut [f64],
-    ) -> f64 {
-        self.calls = self.calls + self.gradient;
-        self.rows += 2 * self.rows_of.all;
-        self.problem.loss_and_gradient(theta, f_bar, w, out)
-    }
-
-    /// `P(theta)`, and the size of its two parts: [`Self::look_cost`] calls.
-    pub(crate) fn look(&mut self, theta: &[f64]) -> (f64, f64) {
-        self.calls.merit += self.gradient.merit;
-        let mut f_bar = vec![0.0; self.n_x * self.ell];
-        self.means(theta, &mut f_bar);
-        self.problem.objective_at(theta, &f_bar)
-    }
-
-    /// A gradient's calls of f and phi.
-    pub(crate) fn look_cost(&self) -> u64 {
-        self.gradient.f + self.gradient.merit
-    }
-
-    /// `f_bar_i = fbar_i(theta)` for all i: a gradient's calls of f.
-    pub fn means(&mut self, theta: &[f64], f_bar: &mut [f64]) {
-        self.calls.f += self.gradient.f;
-        self.rows += self.rows_of.all;
-        self.problem.inner.means(theta, f_bar);
-    }
-
     /// Samples that a pass over the data looks at, but at least one for each term.
     pub(crate) fn samples(&self) -> usize {
         (self.snapshot.f / self.weight.max(1)).max(self.n_x as u64) as usize
-    }
-
-    /// g along its coordinates, if it is a sum over them: free.
-    pub(crate) fn parts(&self) -> Option<Parts> {
-        Parts::with_constraints(self.problem.regularizer, self.d)
     }
 
     /// `out = fbar_i(theta)`: `n_Yi` calls.
@@ -409,36 +353,5 @@ impl<'p> Oracle<'p> {
         out: &mut [f64],
     ) {
         self.f.add_mean_jac_t(theta, i, w, c, out);
-    }
-
-    /// The linear model of all `fbar_i` at theta: a snapshot's calls.
-    pub fn collapsed(&mut self, theta: &[f64]) -> Collapsed {
-        self.calls = self.calls + self.snapshot;
-        self.rows += 2 * self.rows_of.all;
-        // Away from the origin, rounding would leave offsets where there are none.
-        let origin = vec![0.0; theta.len()];
-        Collapsed::new(self.problem.inner, if self.facts.affine { &origin } else { theta })
-    }
-
-    /// Coordinates that a term looks at, on average; none where f does not tell.
-    pub(crate) fn mean_support(&self) -> Option<f64> {
-        mean_support(self.problem.inner)
-    }
-
-    /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians, where f finds it without a
-    /// copy of them: a snapshot's calls of f'. Good for nothing where the time is up.
-    pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
-        let f = self.problem.inner;
-        let gram = self.patience.within(f.d(), weight, |weight| f.gram(weight))?;
-        self.calls.jacobian += self.snapshot.jacobian;
-        self.rows += self.rows_of.all;
-        Some(gram)
-    }
-
-    /// `out += (1/n_X) sum_i fbar_i'(theta) w_i`: a gradient's calls of f'.
-    pub fn add_weighted_jac_t(&mut self, theta: &[f64], w: &[f64], out: &mut [f64]) {
-        self.calls.jacobian += self.gradient.jacobian;
-        self.rows += self.rows_of.all;
-        self.problem.inner.add_weighted_jac_t(theta, w, out);
     }
 }

@@ -97,8 +97,8 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
-    /// Between pieces of work, such as chunks of inner steps, several times a second; `record` holds
-    /// the last evaluation and current counts.
+    /// Between pieces of work, such as chunks of inner steps, several times a second; `record`
+    /// holds the last evaluation and current counts.
     fn tick(&mut self, record: &Record) -> ControlFlow<()> {
         let _ = record;
         ControlFlow::Continue(())
@@ -204,7 +204,7 @@ impl Solution {
 pub struct Driver<'a> {
     /// When to stop.
     pub stop: Stop,
-    /// Evaluate also within an outer iteration, every so many inner steps.
+    /// Evaluate also within an outer iteration, after this many inner steps each.
     pub evaluate_every: Option<NonZeroU64>,
     /// Set by a signal handler: the run ends at the next chunk and returns the best point so far.
     pub interrupt: Option<&'a AtomicBool>,
@@ -276,8 +276,8 @@ pub(crate) fn begun<T>(found: Result<T, CheckpointError>) -> T {
 }
 
 impl Driver<'_> {
-    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows). A start
-    /// of the wrong length ends it at once, with [`Status::Failed`].
+    /// Minimises `problem` by `method` from `theta` (or the point next to it that g allows). A
+    /// start of the wrong length ends it at once, with [`Status::Failed`].
     pub fn run<'p, M: Method>(
         &self,
         problem: impl Into<Objective<'p>>,

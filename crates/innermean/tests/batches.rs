@@ -1,4 +1,4 @@
-//! Steps of SVRPDA-I and II in batches, and the passes and blocks of bags that they stand on.
+//! Steps of SVRPDA-I and II in batches, and the passes and blocks of bags that they are on.
 
 use std::ops::Range;
 

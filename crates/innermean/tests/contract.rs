@@ -28,16 +28,16 @@ const MSVR: &str = "its steps are as small as one term among 7240, and the probl
 const LINEAR: f64 = 1e-8;
 /// What it may take, in the calls of a whole gradient.
 const LINEAR_PASSES: u64 = 2000;
-/// Methods that step along whole gradients have so many times as many: in the order of memory they
-/// are cheap, and they take as many as the problem's condition number says.
+/// Methods that step along whole gradients have this many times as many: in the order of memory
+/// they are cheap, and they take as many as the problem's condition number says.
 const BATCH: u64 = 10;
 /// Of the start's gap, where a sublinear rate must come to,
 const SUBLINEAR: f64 = 3e-2;
-/// (below this, two medians may stand in any order),
+/// (below this, two medians may be in any order),
 const NOISE: f64 = 1e-2;
-/// in so many outer iterations, of about a pass each,
+/// in this many outer iterations, of about a pass each,
 const SUBLINEAR_OUTER: u64 = 300;
-/// or about so many steps, where a pass is shorter.
+/// or about this many steps, where a pass is shorter.
 const SUBLINEAR_STEPS: u64 = 100_000;
 
 const NEVER: Stop = Stop {
@@ -97,7 +97,7 @@ impl Case {
         gradient_calls(&self.problem.inner).total()
     }
 
-    /// A linear rate ends at the optimum, within so many passes.
+    /// A linear rate ends at the optimum, within this many passes.
     fn judge_linear(&self, row: &MethodInfo, passes: u64) -> (bool, Solution) {
         let first = self.problem.objective(&self.problem.erased().allowed(&self.start));
         let more = if row.family == Family::Batch { BATCH } else { 1 };

@@ -60,7 +60,7 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
     }
 
     /// Runs Algorithm 1 from `theta* + 10 (1, ..., 1)` and calls `look(s, theta_s, w_s)` at the
-    /// head of each outer iteration, when the reference point stands in theta.
+    /// head of each outer iteration, when the reference point is in theta.
     fn run(
         &self,
         choice: &Choice,
@@ -102,7 +102,8 @@ impl<F: Inner, P: Merit, G: Regularizer> Example<F, P, G> {
         sum.iter().map(|sum| sum / SEEDS.end as f64).collect()
     }
 
-    /// Theorem 1: `P_s = |theta_s - theta*|^2 + (gamma/mu) (64 kappa + 3)/(64 n kappa + n + 1) |w_s - w*|^2`, rate 3/4.
+    /// Theorem 1: `P_s = |theta_s - theta*|^2 + (gamma/mu) (64 kappa + 3)/(64 n kappa + n + 1)
+    /// |w_s - w*|^2`, rate 3/4.
     fn satisfies_theorem1(&self) {
         let Constants { gamma, mu, .. } = self.problem.constants();
         let (n, kappa) = (self.n(), self.kappa());
@@ -149,11 +150,12 @@ impl Example<Affine, Square, Ridge> {
     /// gamma) |w_k - w*|^2`, rate `1 - 1/(1 + 8 kappa + 2 n)` for each inner step, looked at after
     /// every n of them.
     ///
-    /// The paper prints `1 - 1/(1 + 2 kappa + 2 n)`, which is a slip of its last page: `1/(2 alpha_theta mu)` is worked out
-    /// there as `8 B_f^2/(mu gamma) + 2 n` and then read as `2 kappa + 2 n`. See
-    /// [`the_rate_printed_in_theorem_3_is_out_of_reach`]. The proof also takes `(n - 1) L(theta*, w_k - w_(k-1))` for
-    /// `(n - 1) L(theta_k, w_k - w_(k-1))`. The second moments of these steps can be followed exactly; they show that
-    /// from the worst `w_0` the expected `Delta_k` lies above the bound for some n steps, by up to 6 %, and later below.
+    /// The paper prints `1 - 1/(1 + 2 kappa + 2 n)`, which is a slip of its last page: `1/(2
+    /// alpha_theta mu)` is worked out there as `8 B_f^2/(mu gamma) + 2 n` and then read as `2 kappa
+    /// + 2 n`. See [`the_rate_printed_in_theorem_3_is_out_of_reach`]. The proof also takes `(n - 1)
+    /// L(theta*, w_k - w_(k-1))` for `(n - 1) L(theta_k, w_k - w_(k-1))`. The second moments of
+    /// these steps can be followed exactly; they show that from the worst `w_0` the expected
+    /// `Delta_k` lies above the bound for some n steps, by up to 6 %, and later below.
     fn satisfies_theorem3(&self) {
         let transient = if self.duals == Duals::Best { 0 } else { 5 };
         let Constants { gamma, mu, .. } = self.problem.constants();

@@ -73,7 +73,7 @@ const HOPELESS: f64 = 20.0;
 const WORTH_REPEATING: f64 = 4.0;
 /// Between turns: threads of the last one go to sleep.
 const PAUSE: Duration = Duration::from_millis(40);
-/// Slow solvers get at least so many seconds for an attempt.
+/// Slow solvers get at least this many seconds for an attempt.
 const LEAST_LIMIT: f64 = 15.0;
 
 /// Compares `methods` of ours with the peers; the first method is the one that others are measured

@@ -92,7 +92,7 @@ fn kernel_claim(line: &str) -> Option<Claim> {
         let value = text.split_whitespace().next()?.parse::<f64>().ok()?;
         Some(if text.contains('%') { value / 100.0 } else { value })
     };
-    // Name, time and figure stand apart by two spaces or more.
+    // Name, time and figure are separated by two spaces or more.
     let mut columns = rest.split("  ").map(str::trim).filter(|column| !column.is_empty());
     let (name, time, figure) = (columns.next()?, columns.next()?, columns.next()?);
     let of = figure.split_once(' ').map_or("", |(_, of)| of).trim_start_matches("% ");

@@ -25,7 +25,7 @@ const PROBLEMS: u64 = 100;
 /// The series of the report.
 const SEEDS: [u64; 2] = [2, 3];
 const TOLERANCE: f64 = 1e-6;
-/// A method that takes so many times as long as the best is stopped.
+/// A method that takes this many times as long as the best is stopped.
 const HOPELESS: f64 = 3.0;
 /// The most and the least CPU seconds of a run before it is stopped.
 const MOST_SECONDS: f64 = 6.0;

@@ -33,7 +33,7 @@ const GAP: f64 = 1e-6;
 const MOST: f64 = 3e8;
 /// The seeds of the runs with no settings, which the grid does not see.
 const SEEDS: std::ops::Range<u64> = 11..16;
-/// With no settings, so many times the grid's calls are a failure.
+/// With no settings, this many times the grid's calls are a failure.
 const FAILURE: f64 = 20.0;
 
 /// What the grid has found.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// The gap, relative to that of the start.
 const GAP: f64 = 1e-6;
-/// A method that takes so many times as long as the best is stopped.
+/// A method that takes this many times as long as the best is stopped.
 const HOPELESS: f64 = 10.0;
 /// The most that any run may take, and what a reference may take.
 const MOST_SECONDS: f64 = 8.0;

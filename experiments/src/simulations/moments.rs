@@ -48,7 +48,7 @@ fn estimated(
     Some(by_errors(&TRUTH, &fit.theta, &found))
 }
 
-/// Rows of which so many in turn have noise and an exogenous column in common.
+/// Rows of which this many in turn have noise and an exogenous column in common.
 fn market(draws: &mut Stream, n: usize, size: usize) -> Moments {
     let (mut regressors, mut instruments, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     let mut common = [0.0; 2];

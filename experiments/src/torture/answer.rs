@@ -29,7 +29,7 @@ pub struct Answer {
     pub measure: String,
     /// The objective is claimed to be within this of the optimum.
     pub gap: Option<f64>,
-    /// Among points up to so many times as large as the answer, if the claim says so.
+    /// Among points up to this many times as large as the answer, if the claim says so.
     pub within: Option<f64>,
 }
 

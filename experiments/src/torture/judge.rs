@@ -230,8 +230,8 @@ impl Facts {
         })
     }
 
-    /// The least objective of points up to so many times as large as the answer, in units in which
-    /// columns have size 1.
+    /// The least objective of points up to this many times as large as the answer, in units in
+    /// which columns have size 1.
     fn best_within(&self, truth: &Truth, times: Option<f64>, answer: &[Dd]) -> Dd {
         let (Some(times), Truth::Affine(affine)) = (times, truth) else { return self.best };
         // By root mean squares, as the claim says, and by the largest numbers, as columns may have

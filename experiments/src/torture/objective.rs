@@ -9,7 +9,7 @@ use super::penalty::{Part, Penalty};
 
 /// In units in which columns have size 1: further out than any minimum that doubles can tell.
 const OUT: f64 = 1e10;
-/// And so many times as far.
+/// And this many times as far.
 const FURTHER: f64 = 1e10;
 
 /// A loss of one number, of the term with label or target given.
@@ -124,7 +124,7 @@ impl Loss {
         }
     }
 
-    /// The largest `phi''` that there is, kinks left out: what may stand in where there is none.
+    /// The largest `phi''` that there is, kinks left out: what may be in where there is none.
     pub fn curvature(self) -> Dd {
         match self {
             Loss::Square { c } | Loss::Downside { c } => Dd::from(2.0) * c,
@@ -285,7 +285,7 @@ impl Affine {
     }
 
     /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`,
-    /// it is about so many times as deep.
+    /// it is about this many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
         // A column of zeros counts by its tilt alone: nothing else looks at it.
         let unit = |size: f64, tilt: Dd| if size == 0.0 && tilt != Dd::ZERO { 1.0 } else { size };

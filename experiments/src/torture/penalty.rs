@@ -28,7 +28,7 @@ impl Part {
 pub struct Penalty {
     /// One for each coordinate.
     pub parts: Vec<Part>,
-    /// So many coordinates, the first ones, sum to 1; 0 if there is no such budget.
+    /// This many coordinates, the first ones, sum to 1; 0 if there is no such budget.
     pub budget: usize,
 }
 

@@ -23,7 +23,7 @@ pub struct Path {
 
 /// Of the scale of the objective: where the central path begins and ends.
 const MU: (f64, f64) = (1.0, 1e-22);
-/// Each mu is so many times the last.
+/// Each mu is this many times the last.
 const MU_FALLS: f64 = 0.1;
 /// Newton's steps for a mu, and where there is none.
 const STEPS: (usize, usize) = (6, 300);
@@ -31,7 +31,7 @@ const STEPS: (usize, usize) = (6, 300);
 const DAMPING: (f64, f64) = (1e-30, 1e2);
 /// Slopes that are looked at for a step.
 const SEARCHES: usize = 90;
-/// A step along which the objective still falls at so many times its length has no end.
+/// A step along which the objective still falls at this many times its length has no end.
 const ENDLESS: f64 = 1e45;
 
 /// The problem in units in which columns have one size, and where the solver stands.

@@ -9,7 +9,7 @@ use crate::torture::penalty::{Part, Penalty};
 use crate::torture::{Torture, rival};
 use innermean_data::read_matrix;
 
-/// So many problems are drawn, of seed 1.
+/// This many problems are drawn, of seed 1.
 const PROBLEMS: u64 = 315;
 /// Of the bounded ones, how many may be left unsolved; the command asks for less
 /// (`report::UNSOLVED`).

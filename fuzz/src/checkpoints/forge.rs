@@ -32,7 +32,7 @@ pub(crate) fn nearest<'a>(files: impl Iterator<Item = &'a [u8]>, data: &[u8]) ->
     files.map(same).enumerate().max_by_key(|(_, same)| *same).map_or(0, |(number, _)| number)
 }
 
-/// Damages what stands in a real file: lists that are longer or shorter, counters and numbers at
+/// Damages what is in a real file: lists that are longer or shorter, counters and numbers at
 /// the edge of what there is.
 pub fn case(seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
     let mut dice = Dice::new(seed, number);
@@ -41,7 +41,7 @@ pub fn case(seeds: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
         if dice.below(3) == 0 && resize(&mut dice, &mut data).is_some() {
             continue;
         }
-        // Mostly the state, which stands behind the header; or what stands behind the state.
+        // Mostly the state, which is behind the header; or what is behind the state.
         let body = Layout::of(&data).map_or(CONTENT..data.len(), |layout| layout.body);
         let from = match dice.below(20) {
             0 => CONTENT,
@@ -120,14 +120,14 @@ impl List {
         self.count() > 0 && data[self.numbers.clone()].chunks_exact(8).all(likely)
     }
 
-    /// The same with so many numbers: the first of them, over and over.
+    /// The same with this many numbers: the first of them, over and over.
     fn resized(&self, data: &[u8], count: usize) -> Vec<u8> {
         let numbers = data[self.numbers.clone()].iter().copied().cycle().take(8 * count);
         written(count as u64).into_iter().chain(numbers).collect()
     }
 }
 
-/// Where things stand in a file.
+/// Where things are in a file.
 struct Layout {
     /// Where the run began.
     start: List,

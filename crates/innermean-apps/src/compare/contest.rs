@@ -18,7 +18,7 @@ use crate::run::{AUTO, MethodSettings, RunError};
 const MOST_RECORDS: usize = 1 << 14;
 /// Evaluations for each pass of single-index steps,
 const LOOKS: u64 = 4;
-/// but no more often than every so many steps.
+/// but no more often than this many steps apart.
 const STEPS_BETWEEN: u64 = 25;
 /// Of its first residual; a long run that has left more of it has found no optimum.
 const NO_OPTIMUM: f64 = 1e-2;

@@ -56,7 +56,7 @@ impl ClassWeights {
         Ok(())
     }
 
-    /// The weight of each class, of which there are so many rows.
+    /// The weight of each class, of which there are this many rows.
     pub(super) fn numbers(&self, classes: &[String], counts: &[usize]) -> Vec<f64> {
         match self {
             ClassWeights::Balanced => {

@@ -105,7 +105,8 @@ pub(super) fn not_two(names: &[String]) -> String {
             quoted.join(", ")
         ),
         _ => format!(
-            "there are more than {QUOTED} classes, {} and others; expected two, or `loss=square` or huber for numbers",
+            "there are more than {QUOTED} classes, {} and others; expected two, or `loss=square` \
+             or huber for numbers",
             quoted.join(", ")
         ),
     }

@@ -13,7 +13,8 @@ pub enum LinearError {
     NotTwoClasses(Vec<String>),
     /// More classes than are told apart.
     #[error(
-        "there are more than {most} classes, such as '{example}'; expected at most {most}, or `loss=square` or huber for numbers"
+        "there are more than {most} classes, such as '{example}'; expected at most {most}, or \
+         `loss=square` or huber for numbers"
     )]
     TooManyClasses {
         /// How many there may be.
@@ -23,7 +24,8 @@ pub enum LinearError {
     },
     /// Sparse rows of several classes, which would have to be dense.
     #[error(
-        "several classes of sparse rows: {rows} rows of {columns} columns would be too many numbers; expected two classes, or fewer columns"
+        "several classes of sparse rows: {rows} rows of {columns} columns would be too many \
+         numbers; expected two classes, or fewer columns"
     )]
     SparseClasses {
         /// How many rows.
@@ -50,12 +52,14 @@ pub enum LinearError {
     NoTargets,
     /// Weights of classes where there are none.
     #[error(
-        "`class_weights` is for classes, and the targets are numbers; expected `loss=logistic` or another loss of classes"
+        "`class_weights` is for classes, and the targets are numbers; expected `loss=logistic` or \
+         another loss of classes"
     )]
     ClassWeightsOfNumbers,
     /// A class that has no weight, or a weight that has no class.
     #[error(
-        "`class_weights`: {0}; expected balanced, or a weight above 0 for each of {1}, as in no=1,yes=3"
+        "`class_weights`: {0}; expected balanced, or a weight above 0 for each of {1}, as in \
+         no=1,yes=3"
     )]
     ClassWeights(String, String),
     /// No row counts.

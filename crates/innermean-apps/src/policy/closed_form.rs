@@ -44,7 +44,8 @@ impl ClosedForm {
         };
         let Some(exact) = exact else {
             return none(format!(
-                "none: the equations ({name}) are singular, and other theta are as good; expected fewer features, or `l2`"
+                "none: the equations ({name}) are singular, and other theta are as good; expected \
+                 fewer features, or `l2`"
             ));
         };
         ClosedForm {

@@ -15,7 +15,8 @@ pub enum PolicyError {
     Lambda(f64),
     /// Traces or episodes of what has no order in time.
     #[error(
-        "{0} needs the transitions of a log in the order of time, and a model has none; expected a log"
+        "{0} needs the transitions of a log in the order of time, and a model has none; expected a \
+         log"
     )]
     NoOrder(&'static str),
     /// Standard errors of values that follow from known probabilities.
@@ -53,7 +54,8 @@ pub enum PolicyError {
     TiedByTraces,
     /// An intercept where every state has a value of its own.
     #[error(
-        "an intercept does nothing with one-hot features, which give every state a value of its own; expected other features"
+        "an intercept does nothing with one-hot features, which give every state a value of its \
+         own; expected other features"
     )]
     OneHotIntercept,
     /// Features of transitions that were never given.
@@ -71,7 +73,8 @@ pub enum PolicyError {
     },
     /// A step that was cut off, of which it is not known where it led.
     #[error(
-        "the step is truncated, and no next state says where; expected the state in which it was cut off, or a step that is terminal"
+        "the step is truncated, and no next state says where; expected the state in which it was \
+         cut off, or a step that is terminal"
     )]
     NothingAfterCut {
         /// Which transition, from 0.
@@ -79,7 +82,8 @@ pub enum PolicyError {
     },
     /// A row of an automatic reset with a reward.
     #[error(
-        "`auto_reset=next-step`: the row behind the end of an episode has a reward of {reward}, and a reset has none; expected `auto_reset=none`"
+        "`auto_reset=next-step`: the row behind the end of an episode has a reward of {reward}, \
+         and a reset has none; expected `auto_reset=none`"
     )]
     ResetReward {
         /// Which transition, from 0.
@@ -89,7 +93,8 @@ pub enum PolicyError {
     },
     /// Nothing says where episodes end.
     #[error(
-        "`auto_reset=next-step` does nothing where no column says where episodes end; expected `done_column=NAME`"
+        "`auto_reset=next-step` does nothing where no column says where episodes end; expected \
+         `done_column=NAME`"
     )]
     NoMarks,
     /// All rows are those of resets.
@@ -99,7 +104,8 @@ pub enum PolicyError {
     AllReset,
     /// Names of states where states have none.
     #[error(
-        "`{parameter}={value}`: states that are described by columns of the log have no names; expected {expected}"
+        "`{parameter}={value}`: states that are described by columns of the log have no names; \
+         expected {expected}"
     )]
     NoNames {
         /// The parameter.
@@ -130,7 +136,8 @@ pub enum PolicyError {
     },
     /// A terminal state is left.
     #[error(
-        "a transition leaves state '{state}', which `terminal` says ends an episode; expected none, or one to itself with reward 0"
+        "a transition leaves state '{state}', which `terminal` says ends an episode; expected \
+         none, or one to itself with reward 0"
     )]
     LeavesTerminal {
         /// Which transition, from 0.
@@ -143,7 +150,9 @@ pub enum PolicyError {
     AllTerminal(Vec<String>),
     /// A state is entered and never left.
     #[error(
-        "state '{state}' is entered and never left{}; expected `terminal={state}` if an episode ends there, `never_left=terminal` for all such states, or `never_left=bootstrap` to take the value that features give them",
+        "state '{state}' is entered and never left{}; expected `terminal={state}` if an episode \
+         ends there, `never_left=terminal` for all such states, or `never_left=bootstrap` to take \
+         the value that features give them",
         and_others(*.others)
     )]
     NeverLeft {
@@ -156,12 +165,14 @@ pub enum PolicyError {
     },
     /// Nothing says what the value of a state that is never left is.
     #[error(
-        "`never_left=bootstrap`: with one-hot features nothing says what the value of such a state is; expected `features=FILE`, or `never_left=terminal`"
+        "`never_left=bootstrap`: with one-hot features nothing says what the value of such a state \
+         is; expected `features=FILE`, or `never_left=terminal`"
     )]
     NothingToBootstrap,
     /// A state without features.
     #[error(
-        "there are no features of state '{state}'; expected those of every state, or `terminal={state}` if an episode ends there"
+        "there are no features of state '{state}'; expected those of every state, or \
+         `terminal={state}` if an episode ends there"
     )]
     NotDescribed {
         /// The state.
@@ -181,12 +192,14 @@ pub enum PolicyError {
     },
     /// Features of a state that a matrix of probabilities does not have.
     #[error(
-        "there are rows for states that the model does not have; expected one for each of its states"
+        "there are rows for states that the model does not have; expected one for each of its \
+         states"
     )]
     NotOfTheModel,
     /// The projected error would take too much memory.
     #[error(
-        "`objective=projected` keeps {d} x {d} numbers and two rows of {d} for each of {transitions} transitions; expected fewer features or transitions, or `objective=bellman`"
+        "`objective=projected` keeps {d} x {d} numbers and two rows of {d} for each of \
+         {transitions} transitions; expected fewer features or transitions, or `objective=bellman`"
     )]
     TooLarge {
         /// How many features.
@@ -196,7 +209,9 @@ pub enum PolicyError {
     },
     /// The projection is not defined.
     #[error(
-        "`objective=projected`: the {d} features of the states in {transitions} transitions are linearly dependent; expected fewer features, transitions through more states, or `objective=bellman`"
+        "`objective=projected`: the {d} features of the states in {transitions} transitions are \
+         linearly dependent; expected fewer features, transitions through more states, or \
+         `objective=bellman`"
     )]
     DependentFeatures {
         /// How many features.
@@ -206,7 +221,9 @@ pub enum PolicyError {
     },
     /// The value of a state need not be finite.
     #[error(
-        "`discount={discount}`: from state '{state}' no end can be reached, so that its value need not be finite; expected a discount below 1, or `terminal=NAME` for the states that end an episode"
+        "`discount={discount}`: from state '{state}' no end can be reached, so that its value need \
+         not be finite; expected a discount below 1, or `terminal=NAME` for the states that end an \
+         episode"
     )]
     Endless {
         /// The discount.
@@ -219,7 +236,8 @@ pub enum PolicyError {
     NoWeight(String),
     /// A state of which nothing is known.
     #[error(
-        "no transition leaves state '{0}', so that nothing says what its value is; expected `terminal={0}`, or features that describe it"
+        "no transition leaves state '{0}', so that nothing says what its value is; expected \
+         `terminal={0}`, or features that describe it"
     )]
     Unknown(String),
 }

@@ -28,7 +28,7 @@ named! {
 pub struct InferenceSettings {
     /// Standard errors by the sandwich formula.
     pub standard_errors: Option<ErrorKind>,
-    /// Estimates from so many draws with replacement.
+    /// Estimates from this many draws with replacement.
     pub bootstrap: Option<usize>,
     /// How often intervals are to hold the truth.
     pub level: f64,
@@ -40,8 +40,8 @@ impl Default for InferenceSettings {
     }
 }
 
-/// The tolerance of a run whose answer gets standard errors: they are refused where theta is a tenth
-/// of one away from the minimum.
+/// The tolerance of a run whose answer gets standard errors: they are refused where theta is a
+/// tenth of one away from the minimum.
 pub const TOLERANCE: f64 = 1e-10;
 /// The tolerance of each estimate of the bootstrap.
 const REFIT: f64 = 1e-8;
@@ -191,7 +191,8 @@ impl Inference {
             }
             _ => {
                 self.refused = Some(format!(
-                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least are needed",
+                    "{} of {draws} draws of the bootstrap have an estimate, of which two at least \
+                     are needed",
                     replicates.thetas.len()
                 ));
             }
@@ -213,7 +214,8 @@ impl InferenceSettings {
     /// What can be found out without data.
     ///
     /// # Errors
-    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no errors.
+    /// If the level is not between 0 and 1, clustered errors have no clusters, or clusters no
+    /// errors.
     pub fn check(&self, has_clusters: bool) -> Result<(), Error> {
         self.check_level()?;
         match (self.standard_errors, has_clusters) {

@@ -160,8 +160,8 @@ impl FromStr for Constraint {
             ("box" | "sum-to-one", Some((Some(lo), Some(hi)))) => (lo, hi),
             ("sum-to-one", None) if text == word => (f64::NEG_INFINITY, f64::INFINITY),
             _ => {
-                return Err("expected none, long-only, sum-to-one, sum-to-one=LO,HI or box=LO,HI with two numbers, such as \
-                            box=-1,1"
+                return Err("expected none, long-only, sum-to-one, sum-to-one=LO,HI or box=LO,HI \
+                    with two numbers, such as box=-1,1"
                     .to_owned());
             }
         };

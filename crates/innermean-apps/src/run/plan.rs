@@ -29,7 +29,7 @@ pub struct Solver {
     pub start: Option<Start>,
     /// When to stop.
     pub stop: Stop,
-    /// Evaluate after so many inner steps as well, and not only after each outer iteration.
+    /// Evaluate after this many inner steps as well, and not only after each outer iteration.
     pub evaluate_every: Option<NonZeroU64>,
 }
 
@@ -195,12 +195,14 @@ pub enum RunError {
     },
     /// A setting was given, and no method.
     #[error(
-        "`{0}` does nothing with `method=auto`, which finds its own settings; expected `method=NAME` with it, such as `method=svrpda1`"
+        "`{0}` does nothing with `method=auto`, which finds its own settings; expected \
+         `method=NAME` with it, such as `method=svrpda1`"
     )]
     IdleWithAuto(&'static str),
     /// Squares of the data are not finite.
     #[error(
-        "the data hold numbers of size {0:e}, whose squares are not finite; scale the data to numbers of ordinary size"
+        "the data hold numbers of size {0:e}, whose squares are not finite; scale the data to \
+         numbers of ordinary size"
     )]
     HugeData(f64),
     /// A setting that was given is out of its range.
@@ -228,8 +230,8 @@ pub enum RunError {
     },
     /// The rule for the steps gives no usable number.
     #[error(
-        "the rule for the steps gives {0}; scale the data to numbers of ordinary size, or give the steps by \
-         `alpha_theta` and `alpha_w`"
+        "the rule for the steps gives {0}; scale the data to numbers of ordinary size, or give the \
+         steps by `alpha_theta` and `alpha_w`"
     )]
     Rule(String),
     /// A setting that the method does not have.

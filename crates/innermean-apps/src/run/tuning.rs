@@ -11,10 +11,11 @@ const ALONE: [f64; 7] = [1.0, 3.0, 0.3, 10.0, 0.1, 30.0, 0.03];
 const TOGETHER: [f64; 5] = [1.0, 3.0, 0.3, 10.0, 0.1];
 /// The gap that a setting is judged by: who needs the fewest calls to it.
 pub const JUDGED_AT: f64 = 1e-6;
-/// Where the best lies at the edge of the grid, it is widened up to so many times, by this factor.
+/// Where the best lies at the edge of the grid, it is widened up to this many times, by this
+/// factor.
 const WIDENED: usize = 6;
 const WIDER: f64 = 3.0;
-/// A setting that needs so many times the calls of the best so far need not be run to its end.
+/// A setting that needs this many times the calls of the best so far need not be run to its end.
 const PATIENCE: f64 = 1.2;
 
 /// How good a trial was; smaller is better.
@@ -161,7 +162,7 @@ impl Found {
 mod tests {
     use super::*;
 
-    /// A cost that is least where the steps are so many times the method's own.
+    /// A cost that is least where the steps are this many times the method's own.
     fn found(least: (f64, f64), alpha_w: Option<f64>) -> Found {
         let own = OwnSteps { alpha_theta: 0.5, alpha_w };
         let cost = |choice: &Choice| {

@@ -14,8 +14,8 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// So many folds of nearly the same size, drawn by the seed; `strata` says for each unit which
-    /// others it is alike (its class), and these are spread evenly over the folds.
+    /// This many folds of nearly the same size, drawn by the seed; `strata` says for each unit
+    /// which others it is alike (its class), and these are spread evenly over the folds.
     ///
     /// # Errors
     /// Unless there are two folds or more, and no more than units.

@@ -48,8 +48,9 @@ pub enum Error {
     },
     /// A risk that has no minimum.
     #[error(
-        "`risk=absolute` needs a bound on the weights, because twice the weights have twice the risk and twice the \
-         return: add `constraint=long-only`, `constraint=box=LO,HI` or `l2=WEIGHT`"
+        "`risk=absolute` needs a bound on the weights, because twice the weights have twice the \
+         risk and twice the return: add `constraint=long-only`, `constraint=box=LO,HI` or \
+         `l2=WEIGHT`"
     )]
     UnboundedRisk,
     /// Standard errors or the bootstrap make no sense for this problem.

@@ -46,22 +46,22 @@ pub enum Note {
         /// How many coefficients there are.
         coefficients: usize,
     },
-    /// So many rows have weight 0.
+    /// This many rows have weight 0.
     NoWeight(usize),
-    /// So many rows have no target.
+    /// This many rows have no target.
     NoTarget(usize),
     /// Columns without an entry are left out.
     UnusedColumns {
         /// How many.
         left_out: usize,
-        /// Of so many.
+        /// Of this many.
         all: usize,
     },
     /// Features that are zero in every row.
     ZeroFeatures {
         /// How many.
         zero: usize,
-        /// Of so many.
+        /// Of this many.
         all: usize,
     },
     /// Every row is on the right side, and no penalty bounds the coefficients.
@@ -178,8 +178,8 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Note::Scaled => f.write_str(
-                "Columns are of very different size, or far from zero, and are brought to one scale for the run; the answer is for the columns as \
-                 they are (`scaling`).",
+                "Columns are of very different size, or far from zero, and are brought to one \
+                 scale for the run; the answer is for the columns as they are (`scaling`).",
             ),
             Note::Undetermined(names) => {
                 let listed = names.iter().take(MOST_NAMES).map(String::as_str);
@@ -191,34 +191,39 @@ impl fmt::Display for Note {
                 let are = if listed.len() == 1 { "is" } else { "are" };
                 write!(
                     f,
-                    "The data do not tell all coefficients apart: {} {are} (nearly) constant, or what others add up to. Many answers are equally good; this is one of them. Give `l2`, or leave them out.",
+                    "The data do not tell all coefficients apart: {} {are} (nearly) constant, or \
+                     what others add up to. Many answers are equally good; this is one of them. \
+                     Give `l2`, or leave them out.",
                     listed.join(", ")
                 )
             }
             Note::StartMoved => f.write_str(
-                "The start given is not allowed by the constraint; the run begins at the allowed point next to it.",
+                "The start given is not allowed by the constraint; the run begins at the allowed \
+                 point next to it.",
             ),
             Note::IdleL1 => f.write_str(
-                "`l1` changes nothing with `constraint=long-only`: the l1 norm of such weights is always 1. It is left out.",
+                "`l1` changes nothing with `constraint=long-only`: the l1 norm of such weights is \
+                 always 1. It is left out.",
             ),
             Note::RiskWidth(width) => {
                 write!(f, "The Huber function bends at {} (`huber_width`).", significant(*width, 4))
             }
             Note::RiskMayFall => f.write_str(
-                "With `risk=huber`, risk grows no faster than return for large weights, so that without a bound on the \
-                 weights the objective may fall for ever. Add `constraint=long-only`, `constraint=box=LO,HI` or `l2=WEIGHT`.",
+                "With `risk=huber`, risk grows no faster than return for large weights, so that \
+                 without a bound on the weights the objective may fall for ever. Add \
+                 `constraint=long-only`, `constraint=box=LO,HI` or `l2=WEIGHT`.",
             ),
             Note::NoRisk { periods, assets } => write!(
                 f,
-                "With {periods} periods for {assets} assets some portfolio has return and no risk at all, so that the objective has no minimum: give a `constraint`, or `l2`."
+                "With {periods} periods for {assets} assets some portfolio has return and no risk \
+                 at all, so that the objective has no minimum: give a `constraint`, or `l2`."
             ),
-            Note::FreeSum => f.write_str(
-                "Without a constraint the weights need not sum to 1; see `constraint`.",
-            ),
-            Note::Classes { positive, negative } => write!(
-                f,
-                "A score above 0 speaks for '{positive}', one below for '{negative}'."
-            ),
+            Note::FreeSum => {
+                f.write_str("Without a constraint the weights need not sum to 1; see `constraint`.")
+            }
+            Note::Classes { positive, negative } => {
+                write!(f, "A score above 0 speaks for '{positive}', one below for '{negative}'.")
+            }
             Note::SeveralClasses(names) => {
                 write!(f, "There are {} classes: {}.", names.len(), some_of(names))
             }
@@ -229,17 +234,20 @@ impl fmt::Display for Note {
             ),
             Note::FewerRows { coefficients } => write!(
                 f,
-                "There are fewer rows than coefficients ({}), so that many fits are equally good: give `l2` or `l1`.",
+                "There are fewer rows than coefficients ({}), so that many fits are equally good: \
+                 give `l2` or `l1`.",
                 grouped(*coefficients as u64)
             ),
             Note::NoWeight(rows) => write!(
                 f,
-                "Rows left out of the fit because their weight is 0: {}; `predictions` has them too.",
+                "Rows left out of the fit because their weight is 0: {}; `predictions` has them \
+                 too.",
                 grouped(*rows as u64)
             ),
             Note::NoTarget(rows) => write!(
                 f,
-                "Rows without a target: {}; they take no part in the fit, and `predictions` has them too.",
+                "Rows without a target: {}; they take no part in the fit, and `predictions` has \
+                 them too.",
                 grouped(*rows as u64)
             ),
             Note::UnusedColumns { left_out, all } => write!(
@@ -255,19 +263,21 @@ impl fmt::Display for Note {
                 grouped(*all as u64)
             ),
             Note::Separated => f.write_str(
-                "Every row is classified correctly, and nothing holds the coefficients: with larger ones \
-                 the loss is still smaller. Give `l2`.",
+                "Every row is classified correctly, and nothing holds the coefficients: with \
+                 larger ones the loss is still smaller. Give `l2`.",
             ),
             Note::Saturated => f.write_str(
                 "With coefficients twice as large the loss is no larger: nothing holds them, and those shown are where the run stopped. Give `l2`.",
             ),
             Note::FewerLabels { coefficients } => write!(
                 f,
-                "There are fewer labels than coefficients ({coefficients}), so that many fits are equally good: give `l2`, or fewer `columns`."
+                "There are fewer labels than coefficients ({coefficients}), so that many fits are \
+                 equally good: give `l2`, or fewer `columns`."
             ),
             Note::Unlabelled { groups, example, rows } => write!(
                 f,
-                "Groups without a label: {}, such as '{example}'. Their {} rows take no part in the fit; `predictions` has them too.",
+                "Groups without a label: {}, such as '{example}'. Their {} rows take no part in \
+                 the fit; `predictions` has them too.",
                 grouped(*groups as u64),
                 grouped(*rows as u64)
             ),
@@ -302,13 +312,17 @@ impl fmt::Display for Note {
             }
             Note::Projected { once, transitions } => write!(
                 f,
-                "{} of {} transitions leave a state that is seen once, where the Bellman error would be the squared TD error, which noise biases (double sampling); so the projected Bellman error is minimised (`objective`).",
+                "{} of {} transitions leave a state that is seen once, where the Bellman error \
+                 would be the squared TD error, which noise biases (double sampling); so the \
+                 projected Bellman error is minimised (`objective`).",
                 grouped(*once as u64),
                 grouped(*transitions as u64)
             ),
             Note::DoubleSampling { once, transitions } => write!(
                 f,
-                "{} of {} transitions leave a state that is seen once, where the Bellman error is the squared TD error: unless steps are deterministic, noise biases the values (double sampling). `objective=projected` is free of that.",
+                "{} of {} transitions leave a state that is seen once, where the Bellman error is \
+                 the squared TD error: unless steps are deterministic, noise biases the values \
+                 (double sampling). `objective=projected` is free of that.",
                 grouped(*once as u64),
                 grouped(*transitions as u64)
             ),
@@ -319,28 +333,43 @@ impl fmt::Display for Note {
                 let mut parts = Vec::new();
                 if let Some((name, count)) = done {
                     parts.push(format!(
-                        "Episodes end where column '{name}' is set: {}, after which the value is 0.",
+                        "Episodes end where column '{name}' is set: {}, after which the value is \
+                         0.",
                         steps(*count)
                     ));
                 }
                 if let Some((name, count)) = truncated {
                     parts.push(format!(
-                        "They are cut off where column '{name}' is set: {}, after which the value is that of the next state.",
+                        "They are cut off where column '{name}' is set: {}, after which the value \
+                         is that of the next state.",
                         steps(*count)
                     ));
                 }
-                f.write_str(&parts.join(" ").replacen("They are", if done.is_some() { "They are" } else { "Episodes are" }, 1))
+                f.write_str(&parts.join(" ").replacen(
+                    "They are",
+                    if done.is_some() {
+                        "They are"
+                    } else {
+                        "Episodes \
+                    are"
+                    },
+                    1,
+                ))
             }
             Note::Resets(rows) => write!(
                 f,
-                "Left out as automatic resets, from the end of an episode to the start of the next: {} rows (`auto_reset`).",
+                "Left out as automatic resets, from the end of an episode to the start of the \
+                 next: {} rows (`auto_reset`).",
                 grouped(*rows as u64)
             ),
             Note::CutToStart => f.write_str(
-                "Steps that were cut off enter the state in which the next row begins. If that is the first of a new episode, their values are wrong: the next state should be the last of the old one.",
+                "Steps that were cut off enter the state in which the next row begins. If that is \
+                 the first of a new episode, their values are wrong: the next state should be the \
+                 last of the old one.",
             ),
             Note::OneEpisode => f.write_str(
-                "Nothing says where episodes end, so that the log is taken as one (`done_column`, `episode_column`).",
+                "Nothing says where episodes end, so that the log is taken as one (`done_column`, \
+                 `episode_column`).",
             ),
             Note::Gaps(gaps) => write!(
                 f,
@@ -349,7 +378,8 @@ impl fmt::Display for Note {
             ),
             Note::Short { order, parts } => write!(
                 f,
-                "Sequences or parts of fewer than {order} steps: {}; they hold no n-gram and are classified, but not learnt from.",
+                "Sequences or parts of fewer than {order} steps: {}; they hold no n-gram and are \
+                 classified, but not learnt from.",
                 grouped(*parts as u64)
             ),
             Note::UnknownLabels { labels, rows } => {
@@ -358,13 +388,18 @@ impl fmt::Display for Note {
                 let more = if labels.len() > MOST_NAMES { ", ..." } else { "" };
                 write!(
                     f,
-                    "Labels that are no class of the language: {}{more} in {} rows, which are not scored.",
+                    "Labels that are no class of the language: {}{more} in {} rows, which are not \
+                     scored.",
                     shown.join(", "),
                     grouped(*rows as u64)
                 )
             }
             Note::ConstantFeatures(names) => {
-                write!(f, "Features that are always the same and say nothing: {}.", names.join(", "))
+                write!(
+                    f,
+                    "Features that are always the same and say nothing: {}.",
+                    names.join(", ")
+                )
             }
             Note::SearchCutShort => {
                 f.write_str("The search was cut short: the start may be far from the best.")

@@ -1,6 +1,6 @@
 //! Numbers in prose.
 
-/// So many significant digits, with an exponent only where the plain form would be long.
+/// This many significant digits, with an exponent only where the plain form would be long.
 pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{}", value + 0.0);

@@ -72,7 +72,7 @@ pub(crate) struct CompareFlags {
     #[arg(long)]
     tune: bool,
 
-    /// Run with so many seeds, from --seed upwards, and show medians and ranges
+    /// Run with SEEDS seeds, from --seed upwards, and show medians and ranges
     #[arg(long, value_name = "SEEDS", default_value = "1", value_parser = seeds)]
     #[arg(allow_hyphen_values = true)]
     repeat: u64,
@@ -100,12 +100,12 @@ pub(crate) struct CompareFlags {
     #[arg(allow_hyphen_values = true)]
     until: f64,
 
-    /// End each run after so many oracle calls
+    /// End each run after N oracle calls
     #[arg(long, value_name = "N", default_value = "1e9", value_parser = number::positive_count)]
     #[arg(allow_hyphen_values = true)]
     max_calls: u64,
 
-    /// End each run after so many seconds, evaluations included; with --tune the trials come on
+    /// End each run after SECONDS seconds, evaluations included; with --tune the trials come on
     /// top, a fifth of that each
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = number::positive)]
     #[arg(allow_hyphen_values = true)]

@@ -212,7 +212,8 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         let roles = roles.into_iter().any(Option::is_some) || columns.format.is_some();
         if roles || columns.features.given().is_some() {
             bail!(
-                "--target, --weight, --cluster, --fold-column, --format, --columns, --except and --missing speak of a file; expected a FILE with them"
+                "--target, --weight, --cluster, --fold-column, --format, --columns, --except and \
+                 --missing speak of a file; expected a FILE with them"
             );
         }
         generated.data(settings.loss)?

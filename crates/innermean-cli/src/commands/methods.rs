@@ -61,7 +61,8 @@ struct Automatic {
     summary: &'static str,
 }
 
-const SUMMARY: &str = "the method that suits the problem by its structure and sizes, by phi and by g, and others to fall back on where that one makes no progress";
+const SUMMARY: &str = "the method that suits the problem by its structure and sizes, by phi and by \
+    g, and others to fall back on where that one makes no progress";
 
 fn automatic() -> String {
     let mut facts = Facts::default();
@@ -120,7 +121,8 @@ fn all() -> String {
         text.extend(table.lines().map(|line| line.trim_end().to_owned() + "\n"));
         text.push('\n');
     }
-    text + "auto, the default of every command, takes the one that suits. innermean methods NAME says what a method asks of a problem, and which settings it has.\n"
+    text + "auto, the default of every command, takes the one that suits. innermean methods NAME \
+        says what a method asks of a problem, and which settings it has.\n"
 }
 
 fn one(info: &MethodInfo) -> String {

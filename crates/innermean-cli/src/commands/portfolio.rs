@@ -176,7 +176,8 @@ fn returns(file: Option<&Path>, missing: MissingChoice) -> Result<Returns> {
     };
     if file == Path::new("-") {
         bail!(
-            "-: standard input is not read; expected the path of a file, or no FILE for a generated market"
+            "-: standard input is not read; expected the path of a file, or no FILE for a \
+             generated market"
         );
     }
     Ok(limits().read_returns(file, &ReadOptions { missing: missing.into() })?)

@@ -128,7 +128,11 @@ fn convergence(folders: &[Folder]) -> Convergence {
     }
     if lowest_is_first {
         y.push(quantity("objective − lowest found"));
-        about.push("The traces do not know the optimum; the objective is shown above the lowest of all runs on the same problem, so that the best run seems to end at zero.".to_owned());
+        about.push(
+            "The traces do not know the optimum; the objective is shown above the lowest of \
+            all runs on the same problem, so that the best run seems to end at zero."
+                .to_owned(),
+        );
     }
     if proven {
         y.push(quantity("proven gap"));

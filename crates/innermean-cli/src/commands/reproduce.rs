@@ -119,7 +119,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<Status> {
     let ran = piece::run(&pieces, &store, *threads, interrupt)?;
     if ran.left > 0 {
         stdout::print(&format!(
-            "Interrupted: {} of {} pieces are kept in {}; the same command goes on with the other {}.\n",
+            "Interrupted: {} of {} pieces are kept in {}; the same command goes on with the other \
+             {}.\n",
             ran.kept + ran.computed,
             pieces.len(),
             visible(&out.join(store::NAME).display().to_string()),
@@ -168,7 +169,9 @@ fn lead(sets: &[DataSet], quick: bool, store: &Store, pieces: &[piece::Piece<'_>
         }
     };
     format!(
-        "The figures, tables and theorems of A. Devraj and J. Chen, Stochastic Variance Reduced Primal Dual Algorithms for Empirical Composition Optimization (NeurIPS 2019), measured with innermean {}.{data}{}",
+        "The figures, tables and theorems of A. Devraj and J. Chen, Stochastic Variance Reduced \
+         Primal Dual Algorithms for Empirical Composition Optimization (NeurIPS 2019), measured \
+         with innermean {}.{data}{}",
         by.join(", "),
         if quick { " A quick run: fewer and smaller problems." } else { "" }
     )

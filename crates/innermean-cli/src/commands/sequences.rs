@@ -126,8 +126,9 @@ pub(crate) struct GeneratorFlags {
     data_seed: Option<u64>,
 }
 
-const START: &str = "Where to begin: auto (what a search over many starts finds), zeros, uniform (each coordinate uniform in [0, 1), by the \
-seed), or a file with one number for each coordinate; what --json prints is such a file";
+const START: &str = "Where to begin: auto (what a search over many starts finds), zeros, uniform \
+    (each coordinate uniform in [0, 1), by the seed), or a file with one number for each \
+    coordinate; what --json prints is such a file";
 
 /// A paragraph a line: clap breaks lines at the terminal's width.
 const LONG_ABOUT: &str = "\
@@ -225,7 +226,8 @@ impl SequencesArgs {
             (Some(path), _) => Spoken::read(path, *order)?,
             (None, Some(path)) => Spoken::count(path, order.unwrap_or(2))?,
             (None, None) => bail!(
-                "{}: without labels a language is needed; give --language-model FILE or --corpus FILE",
+                "{}: without labels a language is needed; give --language-model FILE or --corpus \
+                 FILE",
                 file.display()
             ),
         };
@@ -295,7 +297,8 @@ fn search(args: &SequencesArgs, solver: &SolverFlags, task: &mut SequencesTask) 
 fn found_before(run: &Resumed) -> Result<Found> {
     postcard::from_bytes(&run.note.aside).map_err(|_| {
         anyhow!(
-            "--resume {}: was written by a run that has not searched for a start; expected the command and the --start of that run",
+            "--resume {}: was written by a run that has not searched for a start; expected the \
+             command and the --start of that run",
             run.path.display()
         )
     })

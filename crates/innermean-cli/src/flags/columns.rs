@@ -123,7 +123,8 @@ impl FeatureFlags {
         let is_label = |name: &&String| labels.iter().any(|label| label.eq_ignore_ascii_case(name));
         if let Some(name) = frame.feature_names.iter().find(is_label) {
             bail!(
-                "{}: column '{name}' is called as labels are, which are never features; expected others by --columns, or --except {name}",
+                "{}: column '{name}' is called as labels are, which are never features; expected \
+                 others by --columns, or --except {name}",
                 frame.source
             );
         }

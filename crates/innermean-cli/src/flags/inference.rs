@@ -29,7 +29,7 @@ pub(crate) struct InferenceFlags {
     #[arg(default_missing_value = "", value_parser = kind)]
     standard_errors: Option<Kind>,
 
-    /// Estimate again from so many draws of the data with replacement, for standard errors and
+    /// Estimate again from DRAWS draws of the data with replacement, for standard errors and
     /// percentile intervals without a formula, such as 1000; --seed is that of the draws too
     #[arg(long, value_name = "DRAWS", value_parser = draws, allow_hyphen_values = true)]
     bootstrap: Option<usize>,

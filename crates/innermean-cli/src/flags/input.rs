@@ -29,8 +29,8 @@ pub(crate) struct InputFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_size, global = true, hide_short_help = true)]
     max_columns: Option<usize>,
 
-    /// Refuse packed files that unpack to more than so many times their size, beyond the first 16M
-    /// [default: 200]
+    /// Refuse packed files that unpack to more than this many times their size, beyond the first
+    /// 16M [default: 200]
     #[arg(long, value_name = "TIMES", value_parser = number::positive_count, global = true, hide_short_help = true)]
     max_expansion: Option<u64>,
 
@@ -67,7 +67,8 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
         // As many as fit with the copy that the problem makes.
         let most = numbers as f64 * (free as f64 / needed as f64);
         bail!(
-            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in memory; more are allowed by --max-memory",
+            "{flags}: expected sizes that make at most {} numbers, for all of them are kept in \
+             memory; more are allowed by --max-memory",
             grouped(most as u64)
         );
     }

@@ -21,7 +21,7 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Evaluate, trace and stop also within an outer iteration, every so many inner steps
+    /// Evaluate, trace and stop also within an outer iteration, every STEPS inner steps
     #[arg(long, value_name = "STEPS", value_parser = steps, allow_hyphen_values = true)]
     pub(crate) trace_every: Option<NonZeroU64>,
 

@@ -56,18 +56,18 @@ pub(crate) struct StopFlags {
     #[arg(long, value_name = "VALUE", value_parser = number::finite, allow_hyphen_values = true)]
     pub(crate) target_objective: Option<f64>,
 
-    /// Stop after so many outer iterations, warm-up included
+    /// Stop after N outer iterations, warm-up included
     #[arg(long, value_name = "N", default_value = "10000", value_parser = number::positive_count)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) max_outer: u64,
 
-    /// Stop after so many oracle calls (values of f, products with f', values of phi), such as 1e8;
-    /// a pass over the data that has begun is finished
+    /// Stop after N oracle calls (values of f, products with f', values of phi), such as
+    /// 1e8; a pass over the data that has begun is finished
     #[arg(long, value_name = "N", value_parser = number::positive_count, allow_hyphen_values = true)]
     pub(crate) max_calls: Option<u64>,
 
-    /// Stop after so many seconds from the command's start: reading, generating and searching take
-    /// their part of them; what takes longer by itself, such as a pass over the data that has
+    /// Stop after SECONDS seconds from the command's start: reading, generating and searching
+    /// take their part of them; what takes longer by itself, such as a pass over the data that has
     /// begun, is finished
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     pub(crate) max_seconds: Option<f64>,

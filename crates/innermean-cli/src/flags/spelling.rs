@@ -15,7 +15,7 @@ impl Face for Flags {
     }
 
     fn setting(&self, name: &str, value: &str) -> String {
-        // Its value may be left out, and so stands behind an equals sign.
+        // Its value may be left out, and so is behind an equals sign.
         let between = if name == "standard_errors" { '=' } else { ' ' };
         format!("--{}{between}{value}", flag(name))
     }

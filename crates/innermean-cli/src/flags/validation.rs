@@ -17,8 +17,8 @@ pub(crate) struct PenaltyListFlags {
     #[arg(allow_hyphen_values = true, value_delimiter = ',')]
     l1: Vec<f64>,
 
-    /// The weight of |theta|^2 / 2, which keeps theta small and the problem strongly convex; several
-    /// with commas between them are compared by --cv
+    /// The weight of |theta|^2 / 2, which keeps theta small and the problem strongly convex;
+    /// several with commas between them are compared by --cv
     #[arg(long, value_name = "WEIGHT", default_value = "0", value_parser = number::non_negative)]
     #[arg(allow_hyphen_values = true, value_delimiter = ',')]
     l2: Vec<f64>,
@@ -28,8 +28,8 @@ pub(crate) struct PenaltyListFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Cross-validation")]
 pub(crate) struct ValidationFlags {
-    /// Compare penalties by cross-validation with so many folds, drawn by --seed, and fit all rows
-    /// with the best; without --l1, --l2 or --path, 20 weights of the ridge
+    /// Compare penalties by cross-validation with K folds, drawn by --seed, and fit all
+    /// rows with the best; without --l1, --l2 or --path, 20 weights of the ridge
     #[arg(long, value_name = "K", value_parser = folds, allow_hyphen_values = true)]
     cv: Option<usize>,
 
@@ -42,7 +42,8 @@ pub(crate) struct ValidationFlags {
     #[arg(long, value_name = "SCORE", value_parser = by_name::<Score>())]
     score: Option<Score>,
 
-    /// Compare so many weights of a norm, in geometric progression from the largest that is useful
+    /// Compare N weights of a norm, in geometric progression from the largest that is
+    /// useful
     #[arg(long, value_name = "N", value_parser = length, allow_hyphen_values = true)]
     path: Option<usize>,
 
@@ -105,7 +106,8 @@ impl ValidationFlags {
                 if weights.len() > 1 {
                     let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
                     bail!(
-                        "{flag} {}: several weights are compared by cross-validation; expected one, or --cv 5 with them",
+                        "{flag} {}: several weights are compared by cross-validation; expected \
+                         one, or --cv 5 with them",
                         weights.join(",")
                     );
                 }

@@ -17,7 +17,7 @@ use crate::run::plan::Plan;
 const USUAL_WIDTH: usize = 80;
 /// Prose wider than this is hard to read.
 const WIDEST_PROSE: usize = 100;
-/// The labels of [`Facts`] stand in a column of this width.
+/// The labels of [`Facts`] are in a column of this width.
 const LABEL: usize = 17;
 
 /// Columns of the terminal.
@@ -149,12 +149,14 @@ fn optimality(plan: &Plan, solution: &Solution) -> String {
                 .hypothesis()
                 .map_or(String::new(), |words| format!(" {words}"));
             format!(
-                ", within {gap:.1e} of the optimum{among} ({}; relative {relative:.1e}, tolerance {tolerance:e}{end})",
+                ", within {gap:.1e} of the optimum{among} ({}; relative {relative:.1e}, tolerance \
+                 {tolerance:e}{end})",
                 measure.title()
             )
         }
         (_, Measure::Stationarity, Some(relative)) => format!(
-            ", relative stationarity {relative:.1e} (tolerance {tolerance:e}; no distance from the optimum can be proven: {reason})"
+            ", relative stationarity {relative:.1e} (tolerance {tolerance:e}; no distance from the \
+             optimum can be proven: {reason})"
         ),
         _ if !reason.is_empty() => format!(", no distance from the optimum proven: {reason}"),
         _ => String::new(),

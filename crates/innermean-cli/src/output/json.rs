@@ -100,7 +100,7 @@ struct Certificate {
     gap: Option<f64>,
     /// What --tolerance is compared with.
     relative: Option<f64>,
-    /// If the gap holds for no more: among all theta up to so many times as large.
+    /// If the gap holds for no more: among all theta up to this many times as large.
     within: Option<f64>,
     /// Whether double precision can prove no better.
     is_rounding: bool,

@@ -105,7 +105,7 @@ fn table(heading: Heading, names: &[String], theta: &[f64], error: f64, width: u
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The same decimals for all, so that the points stand below each other.
+/// The same decimals for all, so that the points are below each other.
 pub(crate) enum Numbers {
     Decimals(usize),
     Exponent(usize),

@@ -55,7 +55,7 @@ impl TraceFile {
             .map_err(|error| anyhow!("{} {error}", self.flag))
     }
 
-    /// Looks whether the file holds so many bytes of a trace.
+    /// Looks whether the file holds this many bytes of a trace.
     ///
     /// # Errors
     /// If there are fewer, or no line ends there.
@@ -65,8 +65,8 @@ impl TraceFile {
                 self.file.byte_at(length.saturating_sub(1)).is_ok_and(|byte| byte == Some(b'\n'));
             if length > 0 && !ends_line && !self.file.is_special() {
                 bail!(
-                    "{} {}: is not the trace of the run that is gone on with, of which it should hold {length} bytes; \
-                     expected that file, or another run without --resume",
+                    "{} {}: is not the trace of the run that is gone on with, of which it should \
+                     hold {length} bytes; expected that file, or another run without --resume",
                     self.flag,
                     self.file.given().display()
                 );
@@ -75,7 +75,7 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Writes a trace as it goes, behind so many bytes of one that has begun; nothing is touched
+    /// Writes a trace as it goes, behind this many bytes of one that has begun; nothing is touched
     /// before the first record.
     pub(crate) fn stream(&self, all: u64, behind: Option<u64>) -> TraceStream<'_> {
         TraceStream {

@@ -43,7 +43,7 @@ impl Rect {
     }
 }
 
-/// A label that wants to stand at the end of a curve.
+/// A label that wants to be at the end of a curve.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) at: At,
@@ -52,11 +52,11 @@ pub(crate) struct Wanted {
 
 /// From the end of a curve to its label.
 const APART: f64 = 6.0;
-/// A point of a curve below a label is as bad as so many pixels of distance.
+/// A point of a curve below a label is as bad as this many pixels of distance.
 const COVERED: f64 = 2.0;
 /// The mark at an end takes so much room,
 const MARK: f64 = 4.0;
-/// and to hide one is as bad as so many pixels.
+/// and to hide one is as bad as this many pixels.
 const HIDDEN: f64 = 150.0;
 /// As bad is a label that the line to another one crosses.
 const CROSSED: f64 = 100.0;
@@ -128,7 +128,7 @@ impl Ground<'_> {
         let at = self.wanted[k].at;
         let covered = self.dots.iter().filter(|dot| rect.holds(**dot)).count();
         // The line from the end to the label, where one is drawn, should lead over no other end and
-        // no label, nor the label stand on such a line.
+        // no label, nor the label are on such a line.
         let leader = along(&[at, rect.nearest(at)]);
         let leads_over =
             |end: At| leader.iter().any(|dot| (dot.0 - end.0).hypot(dot.1 - end.1) < MARK);
@@ -213,7 +213,7 @@ mod tests {
                 assert!(placed[..k].iter().all(|other| !other.meets(rect)), "{placed:?}");
             }
         }
-        // A label alone stands at the end of its curve.
+        // A label alone is at the end of its curve.
         let one = place(
             &[Wanted { at: (200.0, 100.0), width: 40.0 }],
             13.0,

@@ -6,7 +6,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 use super::font::{UNKNOWN, advance};
 
-/// A part of `DejaVu Sans`; its licence stands beside it.
+/// A part of `DejaVu Sans`; its licence is beside it.
 static LETTERS: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
 static FACE: LazyLock<Face<'static>> =

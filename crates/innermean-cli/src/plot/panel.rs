@@ -19,7 +19,7 @@ pub(super) struct Axes {
     /// Where the curves are.
     pub(super) area: Rect,
     pub(super) font: f64,
-    /// Whether numbers stand at the axis of y.
+    /// Whether numbers are at the axis of y.
     pub(super) y_labels: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Drawn {
     pub(super) pieces: Vec<Vec<At>>,
     /// Those of its places that are points of the data above the floor, where a mark may be.
     points: Vec<At>,
-    /// Places where the number is zero or less, and stands at the floor.
+    /// Places where the number is zero or less, and is at the floor.
     pub(super) floored: Vec<At>,
 }
 
@@ -143,7 +143,7 @@ impl Drawn {
         self.pieces.last().and_then(|piece| piece.last()).copied()
     }
 
-    /// Lines first, so that marks of any curve stand before lines.
+    /// Lines first, so that marks of any curve are before lines.
     pub(super) fn draw_line(&self, scene: &mut Scene, style: Style, width: f64) {
         for piece in &self.pieces {
             let Style { color, dash, .. } = style;

@@ -59,7 +59,7 @@ impl Scale {
         }
     }
 
-    /// 0 at `lo`, 1 at `hi`. What cannot be shown stands at the lower end.
+    /// 0 at `lo`, 1 at `hi`. What cannot be shown is at the lower end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let Scale { division, lo, hi } = *self;
         match division {

@@ -13,7 +13,7 @@ pub(crate) struct Scene {
     pub(crate) height: f64,
     /// What the picture shows, for those who do not see it.
     pub(crate) description: String,
-    /// Later ones stand before earlier ones.
+    /// Later ones are before earlier ones.
     pub(crate) shapes: Vec<Shape>,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Text {
     pub(crate) anchor: Anchor,
     /// Turned to run upwards.
     pub(crate) upwards: bool,
-    /// On a light rim, for text that stands on lines.
+    /// On a light rim, for text that is on lines.
     pub(crate) halo: bool,
 }
 
-/// Which part of a text stands at its point.
+/// Which part of a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,

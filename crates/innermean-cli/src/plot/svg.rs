@@ -15,8 +15,9 @@ pub(crate) fn svg(scene: &Scene) -> String {
     let Scene { width, height, description, shapes } = scene;
     let (width, height) = (short(*width), short(*height));
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"{FONTS}\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\">\n<title>{}</title>\n<rect \
+         width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
         escape(description),
         PAPER.hex(),
     );
@@ -62,7 +63,8 @@ fn line(
     };
     writeln!(
         out,
-        "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{dash}/>",
+        "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" \
+         stroke-linejoin=\"round\"{dash}/>",
         color.hex(),
         short(width)
     )

@@ -48,12 +48,12 @@ pub(crate) trait Application {
     /// The task that its flags and data make.
     type Task: Task;
 
-    /// What theta means for this problem: stands beside theta in what `--json` prints.
+    /// What theta means for this problem: is beside theta in what `--json` prints.
     type Answer<'a>: Serialize
     where
         Self: 'a;
 
-    /// How the problem was set up: stands in `settings` of what `--json` prints, and is enough to
+    /// How the problem was set up: is in `settings` of what `--json` prints, and is enough to
     /// do it again.
     type Settings<'a>: Serialize
     where
@@ -146,7 +146,7 @@ pub(crate) trait Application {
 pub(crate) struct Source<'a> {
     /// The file or files, or how they were generated.
     pub(crate) text: &'a str,
-    /// Whether nobody gave a file.
+    /// Whether no file was given.
     pub(crate) generated: bool,
     /// Whether it was asked for that they be generated.
     pub(crate) asked: bool,

@@ -23,12 +23,12 @@ pub(crate) mod clerk;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub(crate) struct CheckpointFlags {
-    /// Write down now and then where the run stands, and where it ends, by itself or by a limit or
+    /// Write down now and then where the run is, and where it ends, by itself or by a limit or
     /// Ctrl-C; --resume goes on from there
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
 
-    /// Write a checkpoint at most every so many seconds
+    /// Write a checkpoint at most every SECONDS seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = number::non_negative)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) checkpoint_every: f64,
@@ -145,8 +145,8 @@ impl Resumed {
                 let (before, value) =
                     (visible(before.map_or("none", String::as_str)), visible(value));
                 bail!(
-                    "--resume {path}: was written with {name} {before}, and this run has {name} {value}; expected \
-                     the same, for it changes the way a run takes"
+                    "--resume {path}: was written with {name} {before}, and this run has {name} \
+                     {value}; expected the same, for it changes the way a run takes"
                 );
             }
         }

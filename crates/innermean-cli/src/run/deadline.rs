@@ -31,7 +31,8 @@ pub(crate) fn start(max_seconds: Option<f64>) {
         thread::sleep(end.saturating_duration_since(Instant::now()));
         if !RUNNING.load(Ordering::Relaxed) {
             complain(&format!(
-                "--max-seconds {seconds}: reading or generating the data has taken all of it; expected more seconds, or less data"
+                "--max-seconds {seconds}: reading or generating the data has taken all of it; \
+                 expected more seconds, or less data"
             ));
             process::exit(1);
         }

@@ -62,14 +62,16 @@ impl Start {
             Start::Zeros => run::Start::Zeros,
             Start::Uniform => run::Start::Uniform,
             Start::Auto if known.is_none() => bail!(
-                "--start auto: this problem knows no start; expected zeros, uniform or the path of a file"
+                "--start auto: this problem knows no start; expected zeros, uniform or the path of \
+                 a file"
             ),
             Start::Auto => run::Start::Auto,
             Start::File(path) => run::Start::Given(match limits().read_vector(path, d, names) {
                 // It may be a slip in one of the two words as well.
                 Err(ReadError::NotFound { file }) => {
                     bail!(
-                        "--start {file}: no such file; expected zeros, uniform or the path of a file"
+                        "--start {file}: no such file; expected zeros, uniform or the path of a \
+                         file"
                     )
                 }
                 read => read?,
@@ -90,7 +92,8 @@ impl Start {
             ("there", "numbers")
         };
         anyhow!(
-            "--start {self}: the objective {place} is {objective}; expected {expected} of a smaller size"
+            "--start {self}: the objective {place} is {objective}; expected {expected} of a \
+             smaller size"
         )
     }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// The names by which Chromium goes.
 const CALLED: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/// After so many seconds it is ended, whatever it does.
+/// After this many seconds it is ended, whatever it does.
 const PATIENCE: u32 = 300;
 
 /// A browser with one empty tab.

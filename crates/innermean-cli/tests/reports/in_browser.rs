@@ -104,7 +104,7 @@ fn a_page_is_read_on_a_phone_and_in_the_dark() {
         "[document.documentElement.scrollWidth, document.querySelector('#panels svg').clientWidth]",
     );
     assert!(number(&widths[0]) <= 360.0 && number(&widths[1]) > 250.0, "{widths}");
-    // The answer stands on the first screen: names and bars, the longest for the largest weight.
+    // The answer is on the first screen: names and bars, the longest for the largest weight.
     let bars = browser.value(
         "[...document.querySelectorAll('.bars .track')].map((track) => track.firstChild ? track.firstChild.getBoundingClientRect().width : 0)",
     );

@@ -12,7 +12,7 @@ use crate::desk::*;
 const NAMES: [&str; 8] =
     ["svrpda1", "svrpda2", "comp-svrg1", "comp-svrg2", "gd", "ascvrg", "lbfgs", "spdc"];
 
-/// A trace of so many lines in a file of its own, with gaps that fall at a rate.
+/// A trace of this many lines in a file of its own, with gaps that fall at a rate.
 fn store(desk: &Desk, file: &str, lines: u32, rate: f64) {
     use std::fmt::Write as _;
     let mut text = String::new();

@@ -19,7 +19,7 @@ pub struct Corpus {
     pub lines: Vec<Vec<u32>>,
 }
 
-/// Reads a corpus: tokens stand apart by blanks or tabs, a line is a sequence. Blank lines are
+/// Reads a corpus: tokens are separated by blanks or tabs, a line is a sequence. Blank lines are
 /// skipped; nothing is a comment. The text may be packed by gzip.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 //! D4RL has arrays of one row for each step. Minari has a group for each episode, whose
 //! observations have one row more than it has steps: the last is that after the last step. Both
 //! become one table, a row for each step: a vector is a column of its name, a matrix `X` gives
-//! columns `X1`, `X2`, ..., and what is observed after a step stands in `next_observations`.
+//! columns `X1`, `X2`, ..., and what is observed after a step is in `next_observations`.
 
 use hdf5_pure::{DType, Dataset, Error, File, Group};
 
@@ -268,7 +268,8 @@ impl ColumnSource for LogColumns {
         match &self.kept {
             None => Vec::new(),
             Some(_) => vec![format!(
-                "The file has no next observations: they are those of the next row, and steps at which an episode or the file was cut off are left out: {left_out}."
+                "The file has no next observations: they are those of the next row, and steps at \
+                 which an episode or the file was cut off are left out: {left_out}."
             )],
         }
     }

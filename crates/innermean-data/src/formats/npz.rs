@@ -206,7 +206,7 @@ fn entry(bytes: &[u8]) -> Option<(Member, &[u8])> {
     let rest = bytes.get(46 + name + extra + remark..)?;
     let [mut packed, mut unpacked, mut offset] =
         [20, 24, 42].map(|at| u64::from(u32_at(bytes, at)));
-    // Numbers that do not fit are all ones, and stand in this order in an extra field.
+    // Numbers that do not fit are all ones, and are in this order in an extra field.
     if let Some(mut long) = zip64_field(extras) {
         let mut next = || {
             let (first, after) = long.split_first_chunk::<8>()?;

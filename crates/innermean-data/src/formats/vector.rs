@@ -24,7 +24,8 @@ use crate::text::line::{Delimiter, Line, Lines};
 ///
 /// # Errors
 ///
-/// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than `names`.
+/// [`ReadError`]: anything else, a number of numbers other than `expected_len`, or names other than
+/// `names`.
 pub fn read_vector(
     path: &Path,
     expected_len: usize,
@@ -230,7 +231,7 @@ fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadE
                 .enumerate()
                 .map(|(k, item)| number(item, format!("element {}", k + 1)))
                 .collect::<Result<_, ReadError>>()?;
-            // An answer names its coordinates; the columns of the table at hand may stand in
+            // An answer names its coordinates; the columns of the table at hand may be in
             // another order.
             match names_beside(&value) {
                 Some(given) if given.len() == numbers.len() => {

@@ -90,7 +90,8 @@ impl LinearModel {
             targets.push(self.target(score, &mut noise));
         }
         let source = format!(
-            "generated: sparse linear model, {rows} rows, {d} features, {nonzeros} entries in a row, seed {seed}"
+            "generated: sparse linear model, {rows} rows, {d} features, {nonzeros} entries in a \
+             row, seed {seed}"
         );
         SparseTable::new(source, targets, indptr, indices, values, d)
     }

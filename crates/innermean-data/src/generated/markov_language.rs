@@ -98,7 +98,8 @@ pub fn generate_language(options: &LanguageOptions) -> SpokenLanguage {
     let mut lengths = vec![length; steps / length];
     lengths.extend((!steps.is_multiple_of(length)).then_some(steps % length));
     let source = format!(
-        "generated: {steps} steps of {classes} classes, {features} features, noise {noise}, seed {seed}"
+        "generated: {steps} steps of {classes} classes, {features} features, noise {noise}, seed \
+         {seed}"
     );
     SpokenLanguage { classes, features, rows, lengths, labels, frequencies, transitions, source }
 }

@@ -53,8 +53,8 @@ pub struct Log {
 }
 
 impl Process {
-    /// Walks so many transitions. An episode begins in a state drawn alike from all that are left,
-    /// and the next one when it ends.
+    /// Walks this many transitions. An episode begins in a state drawn alike from all that are
+    /// left, and the next one when it ends.
     ///
     /// # Panics
     /// If nothing is ever left.

@@ -136,7 +136,7 @@ pub struct Walk {
 }
 
 impl Mdp {
-    /// Walks so many transitions, from state 0.
+    /// Walks this many transitions, from state 0.
     pub fn log(&self, transitions: usize, seed: u64) -> Log {
         let mut draws = ChaCha8Rng::seed_from_u64(seed);
         draws.set_stream(3);
@@ -174,9 +174,9 @@ impl Mdp {
     }
 }
 
-/// A process with so many transitions from each state, to states drawn alike from all (some of them
-/// may be the same); probabilities are uniform numbers divided by their sum, rewards uniform in [0,
-/// 1).
+/// A process with this many transitions from each state, to states drawn alike from all (some of
+/// them may be the same); probabilities are uniform numbers divided by their sum, rewards uniform
+/// in [0, 1).
 pub fn generate_sparse_mdp(states: usize, successors: usize, discount: f64, seed: u64) -> Process {
     let stream = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

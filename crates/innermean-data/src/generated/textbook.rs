@@ -2,9 +2,10 @@
 
 use crate::generated::process::{END, FeatureRows, Process};
 
-/// The random walk of Sutton and Barto's Example 6.2 with any number of states in a row: a step to the left or to the right, alike in
-/// probability, until one falls off an end. The reward is 1 on falling off the right one, otherwise 0. Without a discount the value of
-/// state k of n is `k / (n + 1)`.
+/// The random walk of Sutton and Barto's Example 6.2 with any number of states in a row: a step to
+/// the left or to the right, alike in probability, until one falls off an end. The reward is 1 on
+/// falling off the right one, otherwise 0. Without a discount the value of state k of n is `k /
+/// (n + 1)`.
 pub fn generate_walk(states: usize) -> Process {
     let n = states as u32;
     let mut names = vec!["left".to_owned()];
@@ -33,7 +34,7 @@ pub fn generate_walk(states: usize) -> Process {
 /// exactly: theta is (-24, -16, -8, 0).
 pub fn generate_boyan() -> Process {
     const LAST: u32 = 12;
-    // State s stands at place 12 - s.
+    // State s is at place 12 - s.
     let (mut from, mut next, mut probabilities, mut rewards) = (vec![], vec![], vec![], vec![]);
     for s in (0..=LAST).rev() {
         let place = LAST - s;

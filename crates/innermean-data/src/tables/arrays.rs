@@ -20,8 +20,8 @@ pub(crate) trait ColumnSource {
     fn named(&self) -> bool;
     fn rows(&self) -> usize;
 
-    /// Refuses to read so many columns if that takes too much memory; for a file that does not say
-    /// it earlier.
+    /// Refuses to read this many columns if that takes too much memory; for a file that does not
+    /// say it earlier.
     fn check_size(&self, columns: usize) -> Result<(), ReadError> {
         let _ = columns;
         Ok(())

@@ -69,9 +69,9 @@ impl Frame {
 
 /// Reads the columns that `columns` names from a file.
 ///
-/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted; a quoted
-///   cell ends on its line. Blank lines and lines that begin with `#` are skipped. The text may be
-///   packed by gzip.
+/// - Cells are separated by commas, semicolons, tabs, pipes or blanks, and may be quoted; a quoted
+///   cell may hold line ends. Blank lines and lines that begin with `#` are skipped. The text may
+///   be packed by gzip.
 /// - A header is optional. Without one, columns are called `c1`, `c2`, ...
 /// - Numbers may have decimal commas if the comma does not delimit; `true` and `false` are 1 and 0.
 /// - Missing numbers are empty cells, `NA`, `N/A`, `NaN`, `null`, `None`, `.` and `-`; missing keys
@@ -168,9 +168,9 @@ fn frame_of_text(
 ) -> Result<Frame, ReadError> {
     let file = text.file().to_owned();
     let limits = *text.limits();
-    let sample = text.first_lines(SAMPLE)?;
-    limits.check_cells(&sample, &file)?;
-    let mut found = detect(&sample, columns, &file)?;
+    let samples = text.first_rows(SAMPLE)?;
+    limits.check_cells(&samples, &file)?;
+    let mut found = detect(&samples, columns, &file)?;
     let header = Header {
         file: &file,
         names: &found.layout.names,
@@ -186,7 +186,7 @@ fn frame_of_text(
             matches!(role, Role::Number(_) | Role::NumberOrNan(_)) || numbers.contains(role)
         })
     };
-    found.find_decimal_mark(&sample, is_number);
+    found.find_decimal_mark(&samples, is_number);
     let mut layout = found.layout;
     let keys: Vec<&str> = chosen.keys.iter().flatten().map(|&j| layout.names[j].as_str()).collect();
     let numbers = chosen.numbers.iter().flatten().count();
@@ -287,7 +287,8 @@ fn drop_missing(
         Missing::DropColumns => {
             if let Some((place, text)) = table.needed_gaps.first.take() {
                 let count = table.needed_gaps.count;
-                let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps in the file";
+                let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps \
+                    in the file";
                 return Err(ReadError::Missing { place, text, count, advice });
             }
             let all = features.len();

@@ -9,8 +9,9 @@ use crate::error::ReadError;
 use crate::tables::columns::Columns;
 use crate::tables::index::is_numbered_header;
 use crate::tables::layout::Layout;
+use crate::text::FirstRows;
 use crate::text::cell::{Manner, Meaning, general_meaning};
-use crate::text::line::{Cell, DELIMITERS, Delimiter, Line};
+use crate::text::line::{Cell, Delimiter, Line};
 
 /// A frame's layout: [`Layout::names`] has one name for every column.
 pub(crate) struct FrameLayout {
@@ -39,15 +40,15 @@ enum FirstLine {
 
 /// Finds out how to read a table from its first lines.
 pub(crate) fn detect(
-    lines: &[Line<'_>],
+    samples: &[FirstRows<'_>],
     columns: &Columns,
     file: &str,
 ) -> Result<FrameLayout, ReadError> {
-    if lines.is_empty() {
+    if samples.iter().all(|sample| sample.rows.is_empty()) {
         let expected = "a table with one row per line";
         return Err(ReadError::Empty { file: file.to_owned(), expected });
     }
-    let samples = DELIMITERS.map(|delimiter| Sample::cut(delimiter, lines));
+    let samples: Vec<Sample<'_>> = samples.iter().map(Sample::cut).collect();
     let several = samples.iter().filter(|sample| sample.fields > 1 && sample.is_likely());
     // `rev`: of several best, `max_by_key` takes the last, and the first delimiter is to win.
     let best = several.rev().max_by_key(|sample| sample.score(columns));
@@ -55,13 +56,14 @@ pub(crate) fn detect(
 }
 
 impl<'a> Sample<'a> {
-    fn cut(delimiter: Delimiter, lines: &'a [Line<'a>]) -> Self {
+    fn cut(sample: &'a FirstRows<'a>) -> Self {
+        let FirstRows { delimiter, rows: lines } = sample;
         let cells: Vec<Vec<Cell<'a>>> =
             lines.iter().map(|line| delimiter.cells(line.text)).collect();
         let count = |length: usize| cells.iter().filter(|row| row.len() == length).count();
         let lengths = cells.iter().map(|row| (count(row.len()), row.len()));
         let fields = lengths.max().map_or(1, |(_, length)| length);
-        Self { delimiter, lines, cells, fields }
+        Self { delimiter: *delimiter, lines, cells, fields }
     }
 
     fn regular(&self) -> usize {
@@ -69,7 +71,7 @@ impl<'a> Sample<'a> {
     }
 
     /// At least half of the lines have as many cells; all of them if they are cut at blanks, which
-    /// may stand inside a text.
+    /// may be inside a text.
     fn is_likely(&self) -> bool {
         let all = self.cells.len();
         let least =
@@ -237,7 +239,7 @@ impl FrameLayout {
     /// with it and none with a point.
     pub(crate) fn find_decimal_mark(
         &mut self,
-        lines: &[Line<'_>],
+        samples: &[FirstRows<'_>],
         is_number: impl Fn(usize) -> bool,
     ) {
         let layout = &mut self.layout;
@@ -245,7 +247,9 @@ impl FrameLayout {
             return;
         }
         let (mut commas, mut points) = (false, false);
-        for line in lines.iter().filter(|line| line.number >= layout.first_row) {
+        let rows = samples.iter().filter(|sample| sample.delimiter == layout.delimiter);
+        let rows = rows.flat_map(|sample| &sample.rows);
+        for line in rows.filter(|line| line.number >= layout.first_row) {
             for (j, cell) in layout.delimiter.cells(line.text).iter().enumerate() {
                 let spelled =
                     |mark: u8| matches!(general_meaning(&cell.text, mark), Meaning::Number(_));

@@ -2,12 +2,12 @@
 
 /// A column of texts or whole numbers that name things: users, groups, states.
 ///
-/// Texts are kept as they stand in the file, trimmed and unquoted: `7` and `007` are two.
+/// Texts are kept as they are in the file, trimmed and unquoted: `7` and `007` are two.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys {
     /// The column's name.
     pub name: String,
-    /// For each row, which of `names` stands there.
+    /// For each row, which of `names` is there.
     pub codes: Vec<u32>,
     /// The different texts in the order of their first appearance.
     pub names: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) struct KeyColumn {
     texts: String,
     /// Where each text ends.
     ends: Vec<usize>,
-    /// Codes by the hash of their text, half of which stands beside them; open addressing, the
+    /// Codes by the hash of their text, half of which is beside them; open addressing, the
     /// length a power of two.
     slots: Vec<(u32, u32)>,
 }

@@ -12,8 +12,9 @@ use std::ops::Range;
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::tables::index::{are_ordered, has_index, is_index_name, is_numbered_header};
+use crate::text::FirstRows;
 use crate::text::cell::{Manner, Meaning, is_date, meaning};
-use crate::text::line::{Cell, DELIMITERS, Delimiter, Line};
+use crate::text::line::{Cell, Delimiter, Line};
 
 /// What a table of returns must have.
 pub(crate) const TWO_ROWS: &str = "at least two rows of numbers";
@@ -55,12 +56,12 @@ struct Sample<'a> {
 }
 
 /// Finds out how to read a table of returns from its first lines.
-pub(crate) fn detect(lines: &[Line<'_>], file: &str) -> Result<Layout, ReadError> {
-    if lines.is_empty() {
+pub(crate) fn detect(samples: &[FirstRows<'_>], file: &str) -> Result<Layout, ReadError> {
+    if samples.iter().all(|sample| sample.rows.is_empty()) {
         let expected = "a table with one row per period and one column per asset";
         return Err(ReadError::Empty { file: file.to_owned(), expected });
     }
-    let samples = DELIMITERS.map(|delimiter| Sample::cut(delimiter, lines));
+    let samples: Vec<Sample<'_>> = samples.iter().map(Sample::cut).collect();
     let best = |strict: bool| {
         let scored = samples.iter().map(|sample| (sample.score(strict), sample));
         // `rev`: of several best, `max_by_key` takes the last, and the first delimiter is to win.
@@ -82,7 +83,8 @@ pub(crate) fn detect(lines: &[Line<'_>], file: &str) -> Result<Layout, ReadError
 }
 
 impl<'a> Sample<'a> {
-    fn cut(delimiter: Delimiter, lines: &'a [Line<'a>]) -> Self {
+    fn cut(sample: &'a FirstRows<'a>) -> Self {
+        let FirstRows { delimiter, rows: lines } = sample;
         let mut cells: Vec<Vec<Cell<'a>>> =
             lines.iter().map(|line| delimiter.cells(line.text)).collect();
         // Lines of nothing but delimiters at the end, as spreadsheets write them, are blank.
@@ -91,7 +93,7 @@ impl<'a> Sample<'a> {
         {
             cells.pop();
         }
-        Self { delimiter, lines, cells }
+        Self { delimiter: *delimiter, lines, cells }
     }
 
     fn meaning(&self, cell: &Cell<'_>) -> Meaning {
@@ -175,7 +177,7 @@ impl<'a> Sample<'a> {
         let rows = || (0..self.cells.len()).filter(|&row| self.is_row(row, strict));
         let typical = rows().find(|&row| self.cells[row].len() == fields).unwrap_or(0);
         let mut first = rows().next().unwrap_or(typical);
-        // A short line of numbers may stand in the prose; the table begins where its length is
+        // A short line of numbers may be in the prose; the table begins where its length is
         // reached, but for broken rows just above.
         if first < typical
             && (first..typical)
@@ -319,7 +321,7 @@ impl<'a> Sample<'a> {
             return Ok(Some(names));
         }
         if self.delimiter == Delimiter::Blanks {
-            // Names with single blanks inside may stand apart by wider gaps.
+            // Names with single blanks inside may are separated by wider gaps.
             let wide: Vec<Cow<'a, str>> = text
                 .trim()
                 .split("  ")
@@ -332,7 +334,8 @@ impl<'a> Sample<'a> {
                 return Ok(Some(wide));
             }
             layout.notes.push(format!(
-                "Line {number} does not name the {fields} columns one by one, so the assets are numbered."
+                "Line {number} does not name the {fields} columns one by one, so the assets are \
+                 numbered."
             ));
         } else if names.len() > 1 && 2 * names.len() > fields {
             let row = (first..self.cells.len())

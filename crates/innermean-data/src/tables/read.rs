@@ -25,9 +25,9 @@ pub struct ReadOptions {
 /// Reads a table of returns, one row per period and one column per asset, finding out its form by
 /// itself.
 ///
-/// - Cells stand apart by commas, semicolons, tabs, pipes or blanks, and may be quoted. Blank lines
-///   and lines that begin with `#` are skipped. Decimal commas are understood, never mixed with
-///   points, unless the comma delimits; a single column such as `0,5` is two columns.
+/// - Cells are separated by commas, semicolons, tabs, pipes or blanks, and may be quoted. Blank
+///   lines and lines that begin with `#` are skipped. Decimal commas are understood, never mixed
+///   with points, unless the comma delimits; a single column such as `0,5` is two columns.
 /// - A header is optional. Without one, assets are called `a01`, `a02`, ...
 /// - A first column of dates, or one named as an index (`date`, `index`, nothing, ...) and in
 ///   order, labels the rows.
@@ -91,9 +91,9 @@ type Read = (Vec<String>, Table, Vec<String>);
 
 fn table_of_text(text: &mut Text<'_>, name: &str) -> Result<Read, ReadError> {
     let limits = *text.limits();
-    let sample = text.first_lines(SAMPLE)?;
-    limits.check_cells(&sample, name)?;
-    let layout = detect(&sample, name)?;
+    let samples = text.first_rows(SAMPLE)?;
+    limits.check_cells(&samples, name)?;
+    let layout = detect(&samples, name)?;
     layout.check_names(&limits, name)?;
     refuse_repeated(&layout.names, 1 + usize::from(layout.index_column), layout.header, name)?;
     let mut roles = vec![Role::Value; layout.fields];

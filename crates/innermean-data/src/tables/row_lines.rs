@@ -16,7 +16,7 @@ impl RowLines {
         Self { jumps: Vec::new(), last: line }
     }
 
-    /// Row `row`, the one after those pushed so far, stands on `line`.
+    /// Row `row`, the one after those pushed so far, is on `line`.
     #[inline]
     pub(crate) fn push(&mut self, row: usize, line: usize) {
         if row == 0 || line != self.last + 1 {

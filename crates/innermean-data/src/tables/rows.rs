@@ -57,7 +57,7 @@ pub(crate) fn read_table(
             pieces = text.pieces();
             budget.check(reader.table.bytes() + empty_bytes, text.part(), &limits, &file)?;
         }
-        let Some(line) = text.next_line()? else { break };
+        let Some(line) = text.next_row(layout.delimiter)? else { break };
         if line.number < layout.first_row {
             continue;
         }
@@ -88,7 +88,7 @@ pub(crate) fn read_table(
     Budget::default().check(reader.table.bytes(), None, &limits, &file)?;
     if let Some(number) = below {
         let mut further = false;
-        while let Some(line) = text.next_line()? {
+        while let Some(line) = text.next_row(layout.delimiter)? {
             further =
                 further || (!line.is_blank() && !line.is_comment() && reader.is_numbers(line));
         }

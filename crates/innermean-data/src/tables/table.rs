@@ -28,7 +28,7 @@ pub(crate) enum Role {
     Other,
 }
 
-/// The rows as they stand in the file; a missing value is NaN.
+/// The rows as they are in the file; a missing value is NaN.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// The columns of the matrix, row after row.

@@ -6,7 +6,7 @@ use crate::text::number::plain_number;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Meaning {
     Number(f64),
-    /// A number with a percent sign; the value is what stands before the sign.
+    /// A number with a percent sign; the value is what is before the sign.
     Percent(f64),
     Missing,
     Infinite,

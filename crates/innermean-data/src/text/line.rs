@@ -120,7 +120,7 @@ fn trimmed(text: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cell<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// A quote was opened and not closed on the line.
+    /// A quote was opened and not closed in the row.
     pub(crate) unclosed: bool,
     pub(crate) quoted: bool,
 }

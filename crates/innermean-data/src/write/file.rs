@@ -49,7 +49,8 @@ pub enum WriteError {
     },
     /// Texts for a format of numbers.
     #[error(
-        "{file}: the column '{column}' holds texts, and .npy holds numbers only; write a .csv or .json"
+        "{file}: the column '{column}' holds texts, and .npy holds numbers only; write a .csv or \
+         .json"
     )]
     Texts {
         /// The path as given.

@@ -126,6 +126,24 @@ fn unclosed_quotes() {
 }
 
 #[test]
+fn lines_are_counted_within_quoted_cells() {
+    says(
+        "date,\"a\n\nx\",b\n2024-01-02,0.1,0.2\n2024-01-03,0.3,y\n",
+        &["line 5, column 3 (b): 'y' is not a number"],
+    );
+    says(
+        "date,a,b\n\"2024-01-02\n\",0.1,0.2\n\"2024-01-03\n\",\"0.3\n1\",0.4\n",
+        &["line 4, column 2 (a)", "is not a number"],
+    );
+    // A stray quote is reported where it is, however much lies below.
+    let rows = "2024-01-03,0.3,0.4\n".repeat(10_000);
+    says(
+        format!("date,a,b\n2024-01-02,\"0.1,0.2\n{rows}2024-01-03,0.5,\"0.4\n"),
+        &["line 2, column 2 (a)", "quote", "not closed"],
+    );
+}
+
+#[test]
 fn percent_signs_on_some_values() {
     says("a,b\n0.1%,0.2%\n0.3%,0.4\n", &["line 3, column 2 (b): '0.4' lacks a percent sign"]);
     says("a,b\n0.1,0.2\n0.3%,0.4\n", &["line 3, column 1 (a): '0.3%' has a percent sign"]);

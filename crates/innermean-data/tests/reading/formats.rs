@@ -60,6 +60,19 @@ fn quoted_cells() {
 }
 
 #[test]
+fn quoted_cells_over_several_lines() {
+    let returns = read(
+        "\"date\",\"small\n\ngrowth\",b\r\n\"2024-01-02\r\n\",0.1,-0.2\r\n2024-01-03,\"0.3\n\",0.4",
+    );
+    assert_eq!(returns.names, ["small\n\ngrowth", "b"]);
+    assert_eq!(returns.values, VALUES);
+    // A quote inside of a cell opens none.
+    let returns = read("date,5\" pipe,b\n2024-01-02,0.1,-0.2\n2024-01-03,0.3,0.4\n");
+    assert_eq!(returns.names, ["5\" pipe", "b"]);
+    assert_eq!(returns.values, VALUES);
+}
+
+#[test]
 fn no_header() {
     let returns = read("0.1,-0.2\n0.3,0.4\n");
     assert_eq!(returns.names, ["a01", "a02"]);

@@ -15,13 +15,13 @@ const DIFFERENCE: f64 = 1e-3;
 const SINGULAR: f64 = 1e-12;
 /// The share of its standard error by which a coefficient may miss the minimum: 95 % intervals that
 /// are off by so much cover in 94.9 %.
-const MISS: f64 = 0.1;
+const MOST_MISS: f64 = 0.1;
 /// Slopes below this share of the scores that cancel in them are rounding.
 const ROUNDING: f64 = 1e-10;
 /// A Newton step to a minimum leaves less than this share of the slope along it.
 const SLOPE_LEFT: f64 = 0.1;
 /// Of its diagonal, the curvature along a shift that the penalty does not see.
-const FLAT: f64 = 1e-8;
+const FLAT_CURVATURE: f64 = 1e-8;
 
 /// g at theta, without bounds that are not active.
 pub(crate) fn smooth_penalty(
@@ -107,7 +107,7 @@ pub(crate) fn add_shifts(shifts: &[Vec<usize>], hessian: &mut [f64], d: usize) -
             diagonal += share * hessian[r * d + r];
             along += share * shift.iter().map(|&c| hessian[r * d + c]).sum::<f64>();
         }
-        if along > FLAT * diagonal {
+        if along > FLAT_CURVATURE * diagonal {
             continue;
         }
         free += 1;
@@ -209,6 +209,6 @@ impl Bread {
         let errors = covariance.iter().step_by(d + 1).map(|variance| variance.sqrt());
         let misses = step.iter().zip(errors).map(|(x, error)| x.abs() / error);
         let miss = misses.filter(|miss| miss.is_finite()).fold(0.0, f64::max);
-        if miss > MISS { Err(InferenceError::NotSolved(miss)) } else { Ok(()) }
+        if miss > MOST_MISS { Err(InferenceError::NotSolved(miss)) } else { Ok(()) }
     }
 }

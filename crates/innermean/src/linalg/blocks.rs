@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use crate::linalg::vector::{axpy, dispatch};
 
-/// At most so many blocks: partial sums stay small, and every core of a large machine finds work.
+/// At most this many blocks: partial sums stay small, and every core of a large machine finds work.
 const MOST_BLOCKS: usize = 128;
-/// At least so many numbers touched in a block, a few microseconds: less is not worth handing to a
-/// thread.
+/// At least this many numbers touched in a block, a few microseconds: less is not worth handing to
+/// a thread.
 const LEAST_WORK: usize = 1 << 15;
 /// A pass that touches fewer numbers stays on the thread that asks for it: to hand it to others
 /// takes 10 to 15 microseconds, as long as these numbers (with two threads, half of them) take from
@@ -21,10 +21,10 @@ const LEAST_WORK: usize = 1 << 15;
 const WORTH_THREADS: usize = 1 << 18;
 
 /// Entries of a sum that a thread adds up at once.
-const PART: usize = 1 << 12;
+const ENTRIES_PER_TASK: usize = 1 << 12;
 
-/// So many numbers touched take about as long as a value or a derivative of phi, of which some are
-/// logarithms and exponentials.
+/// This many numbers touched take about as long as a value or a derivative of phi, of which some
+/// are logarithms and exponentials.
 pub(crate) const MERIT: usize = 8;
 
 /// The indices `0..n` cut into blocks. Closures given to its methods run inside [`dispatch`]: mark
@@ -45,7 +45,7 @@ type FillBlock<'a, const K: usize> = dyn Fn(usize, [&mut [f64]; K], &mut [f64]) 
 /// Where a block ends.
 #[derive(Debug, Clone)]
 enum Cuts {
-    /// After every so many indices.
+    /// After this many indices each.
     Every(usize),
     /// Where indices differ in their costs: block b is `ends[b - 1]..ends[b]`.
     At(Vec<usize>),
@@ -57,7 +57,7 @@ impl Blocks {
         Self::with_least(n, cost, 0)
     }
 
-    /// [`Self::new`] with at least so many numbers touched in a block, as is right where every
+    /// [`Self::new`] with at least this many numbers touched in a block, as is right where every
     /// block brings a vector of that length.
     pub(crate) fn with_least(n: usize, cost: usize, least: usize) -> Self {
         let len = n.div_ceil(MOST_BLOCKS).max(LEAST_WORK.max(least).div_ceil(cost.max(1)));
@@ -112,7 +112,8 @@ impl Blocks {
         parts
     }
 
-    /// Runs `work(range, rows of out)` for every block, where index i owns `out[i * width..(i + 1) * width]`.
+    /// Runs `work(range, rows of out)` for every block, where index i owns the `width` numbers of
+    /// `out` from `i * width` on.
     ///
     /// # Panics
     /// Unless `out` has `n * width` entries.
@@ -306,17 +307,17 @@ impl Blocks {
     }
 }
 
-/// `sum += scale * (every partial)` in their order, where one begins every so many numbers. Long
-/// sums are shared out by their entries, which changes no order.
+/// `sum += scale * (every partial)` in their order, where one begins after this many numbers each.
+/// Long sums are shared out by their entries, which changes no order.
 fn add_up(scale: f64, partials: &[f64], every: usize, sum: &mut [f64]) {
     let add = |(part, sum): (usize, &mut [f64])| {
-        let own = part * PART..part * PART + sum.len();
+        let own = part * ENTRIES_PER_TASK..part * ENTRIES_PER_TASK + sum.len();
         for partial in partials.chunks_exact(every) {
             axpy(scale, &partial[own.clone()], sum);
         }
     };
-    if sum.len() > PART {
-        sum.par_chunks_mut(PART).enumerate().for_each(add);
+    if sum.len() > ENTRIES_PER_TASK {
+        sum.par_chunks_mut(ENTRIES_PER_TASK).enumerate().for_each(add);
     } else {
         add((0, sum));
     }

@@ -8,8 +8,8 @@ use crate::linalg::vector::{HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, til
 /// Columns of the rows that one tile runs along.
 const DEPTH: usize = 256;
 /// How far ahead numbers are asked for.
-const NEXT: usize = 512;
-/// So many of these before the next rows: the part of B that they meet stays in the second cache,
+const PREFETCH_AHEAD: usize = 512;
+/// This many of these before the next rows: the part of B that they meet stays in the second cache,
 /// and rows are read in long stretches.
 const STRETCH: usize = 8 * DEPTH;
 
@@ -124,7 +124,7 @@ fn add_tiles(
             for k in 0..lines {
                 let line = (p * DEPTH + l) / LANES * lines + k;
                 let at = if stride <= DEPTH {
-                    NEXT + LANES * line
+                    PREFETCH_AHEAD + LANES * line
                 } else {
                     line / (DEPTH / LANES) * stride + DEPTH + line % (DEPTH / LANES) * LANES
                 };

@@ -14,7 +14,7 @@ pub(crate) struct Tridiagonal {
     /// `v_k` in row k, of length 1 or all zeros
     reflections: Vec<f64>,
     diagonal: Vec<f64>,
-    /// What stands beside the diagonal, in rows 0 and 1, 1 and 2, ...
+    /// What is beside the diagonal, in rows 0 and 1, 1 and 2, ...
     beside: Vec<f64>,
 }
 

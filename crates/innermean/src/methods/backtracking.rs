@@ -16,7 +16,7 @@ pub(super) const SLACK: f64 = 1e-12;
 /// 14 times, no more.
 const GROWTH: f64 = 1.05;
 /// How far above rounding the test must be to say anything about longer steps.
-const VISIBLE: f64 = 1e4;
+const ABOVE_ROUNDING: f64 = 1e4;
 
 /// The step and the last point at which it was found short enough.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl Backtracking {
             return false;
         }
         let rise = norm_squared(&self.change) / (2.0 * self.alpha);
-        if self.in_use() && rise > VISIBLE * SLACK * self.loss.abs() {
+        if self.in_use() && rise > ABOVE_ROUNDING * SLACK * self.loss.abs() {
             self.alpha *= GROWTH;
         }
         self.point.copy_from_slice(y);

@@ -64,9 +64,9 @@ impl State {
     fn look(&mut self, oracle: &mut Oracle<'_>) {
         let State { theta, gradient, f_bar, w, model, .. } = self;
         match model {
-            Some(model) => oracle.gradient_of_model(model, theta, f_bar, w, gradient),
+            Some(model) => oracle.model(model).gradient(theta, f_bar, w, gradient),
             None => {
-                oracle.gradient(theta, f_bar, w, gradient);
+                oracle.pass().gradient(theta, f_bar, w, gradient);
             }
         }
     }
@@ -96,7 +96,7 @@ impl State {
 
 /// g along its coordinates.
 fn parts(oracle: &Oracle<'_>) -> Parts {
-    oracle.parts().expect("the method has been chosen for this problem")
+    oracle.problem().parts().expect("the method has been chosen for this problem")
 }
 
 impl Listed for Direct {
@@ -104,7 +104,8 @@ impl Listed for Direct {
         name: "direct",
         title: "Normal equations",
         family: Family::Batch,
-        summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with kinks or bounds, a quadratic program",
+        summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with \
+            kinks or bounds, a quadratic program",
         reference: "Legendre 1805; Gauss 1809; Benoit 1924",
         storage: "min(d, n_X ell)^2",
         rate: Rate::Linear,

@@ -89,7 +89,7 @@ impl<const MOMENTUM: bool> Method for ProximalGradient<MOMENTUM> {
     }
 
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.loss = oracle.gradient(&s.momentum.y, &mut s.f_bar, &mut s.w, &mut s.gradient);
+        s.loss = oracle.pass().gradient(&s.momentum.y, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
 
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {

@@ -64,7 +64,7 @@ impl Family {
 /// How fast a method converges where phi is smooth and the problem strongly convex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rate {
-    /// By a factor for so many steps, to the last digit.
+    /// By a factor for this many steps, to the last digit.
     Linear,
     /// By a power of the number of steps.
     Sublinear,
@@ -124,7 +124,9 @@ impl Ask {
                 "one outer term with a quadratic form as phi (n_X = 1, ell = d) and an affine f"
             }
             Ask::Quadratic => {
-                "an affine f, squares or one quadratic form as phi, a g that is a sum over coordinates, with or without a budget, and at most 10 000 coordinates or averages (2000 coordinates where g is more than a ridge and a linear term)"
+                "an affine f, squares or one quadratic form as phi, a g that is a sum over \
+                 coordinates, with or without a budget, and at most 10 000 coordinates or averages \
+                 (2000 coordinates where g is more than a ridge and a linear term)"
             }
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",

@@ -8,7 +8,7 @@
 //! step costs as much as it looks at, whatever d is; see [`Oracle::lags`] for when that pays. Where
 //! a method averages its iterates, every step looks at all of theta, and nothing lags.
 //!
-//! Whoever looks from outside gets a copy that is up to date, and the run goes on as if nobody had
+//! Whoever looks from outside gets a copy that is up to date, and the run goes on as if no one had
 //! looked: rounding must not depend on when a user is curious.
 
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ impl Lagged {
     }
 
     /// Whether coordinate l, which is up to date, has yet to make the coming step; whoever asks
-    /// makes it. A coordinate may stand in the supports of several terms of a step.
+    /// makes it. A coordinate may be in the supports of several terms of a step.
     #[inline(always)]
     pub(super) fn is_next(&mut self, l: usize) -> bool {
         std::mem::replace(&mut self.made[l], self.now + 1) == self.now

@@ -88,7 +88,7 @@ impl Method for Lbfgs {
             direction: vec![0.0; d],
             tau: 0.0,
             moved: false,
-            smooth: oracle.parts().as_ref().is_some_and(Parts::are_smooth),
+            smooth: oracle.problem().parts().as_ref().is_some_and(Parts::are_smooth),
             known: false,
             quiet: 0,
             steepest: 0.0,
@@ -103,7 +103,7 @@ impl Method for Lbfgs {
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.known = false;
         let State { trial, f_bar, w, .. } = s;
-        trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
+        trial.loss = oracle.pass().gradient(&trial.x, f_bar, w, &mut trial.gradient);
     }
 
     /// Accepts the trial point or not, and takes the next.

@@ -99,7 +99,8 @@ impl Listed for Multipliers {
         name: "multipliers",
         title: "Method of multipliers",
         family: Family::PrimalDual,
-        summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks and any g with parts",
+        summary: "smooths phi around the duals and minimises by Newton steps, for a phi with kinks \
+            and any g with parts",
         reference: "Rockafellar 1976; with Newton steps, Li, Sun and Toh 2018",
         storage: "n_X ell + d^2",
         rate: Rate::Linear,
@@ -131,13 +132,18 @@ impl Method for Multipliers {
             last_slopes: vec![0.0; size],
             there: vec![0.0; size],
             moved: vec![0.0; size],
-            model: oracle.problem().inner.averages().is_none().then(|| oracle.collapsed(theta)),
+            model: oracle
+                .problem()
+                .inner
+                .averages()
+                .is_none()
+                .then(|| oracle.pass().collapsed(theta)),
         };
-        oracle.means(theta, &mut state.f_bar);
+        oracle.pass().means(theta, &mut state.f_bar);
         state.sigma = first_penalty(oracle, &state.f_bar);
         // Where phi* is finite.
         oracle.problem().envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
-        oracle.add_weighted_jac_t(theta, &state.w, &mut state.u);
+        oracle.pass().add_weighted_jac_t(theta, &state.w, &mut state.u);
         state
     }
 
@@ -195,7 +201,7 @@ impl State {
     /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and
     /// what belongs to them in `u`. False if it is not reached.
     fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {
-        let g = oracle.parts().expect("the method has been chosen for this problem");
+        let g = oracle.problem().parts().expect("the method has been chosen for this problem");
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
         self.look(oracle);
         for _ in 0..MOST_STEPS {
@@ -218,7 +224,7 @@ impl State {
                 solved = !slope.is_nan();
                 break;
             }
-            oracle.means(&target, &mut self.there);
+            oracle.pass().means(&target, &mut self.there);
             update_with_both(&mut self.moved, &self.there, &self.f_bar, |_, there, here| {
                 there - here
             });
@@ -248,7 +254,7 @@ impl State {
         }
         if pieces {
             // What was put together from them, without their rounding.
-            oracle.means(&self.theta, &mut self.f_bar);
+            oracle.pass().means(&self.theta, &mut self.f_bar);
         }
         solved
     }
@@ -258,7 +264,7 @@ impl State {
         let State { theta, w, sigma, f_bar, u, next, .. } = self;
         oracle.problem().envelope(*sigma, w, f_bar, next);
         u.fill(0.0);
-        oracle.add_weighted_jac_t(theta, next, u);
+        oracle.pass().add_weighted_jac_t(theta, next, u);
     }
 
     /// `(1/n_X) sum_i |next_i - w_i|^2 / (2 sigma)`
@@ -274,7 +280,7 @@ impl State {
         let weight = |r: usize| share * self.slopes[r];
         let mut matrix = match &self.model {
             Some(model) => gram::weighted(model, &weight),
-            None => oracle.gram(&weight).expect("averages are at hand"),
+            None => oracle.pass().gram(&weight).expect("averages are at hand"),
         };
         gram::add_ridge(ridge, self.sigma, d, &mut matrix);
         let mut target = self.theta.clone();

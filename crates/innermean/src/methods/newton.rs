@@ -39,6 +39,7 @@ use self::state::{Bending, Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::certificate::bent::{self, Reach};
+use crate::model::inner::mean_support;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::setting::at_least_one;
@@ -57,32 +58,32 @@ pub use state::State;
 const MEMORY: usize = 20;
 /// Rows for each coordinate from which the first Hessian is made, at least and at most; see
 /// `experiments/src/bin/newton.rs`.
-const FIRST: usize = 40;
-const MANY: usize = 200;
-/// A whole pass over n samples costs as much as the Hessian of so many times `n / d` terms.
-const PASS: usize = 8;
+const LEAST_ROWS: usize = 40;
+const MOST_ROWS: usize = 200;
+/// A whole pass over n samples costs as much as the Hessian of this many times `n / d` terms.
+const TERMS_PER_PASS: usize = 8;
 /// The most passes that the first Hessian may cost.
-const AT_FIRST: usize = 6;
-/// Up to so many coordinates a Hessian costs hardly more than a gradient, where f is affine.
-const FEW: usize = 32;
-/// Up to so many coordinates there is a matrix, however few the data.
-const SMALL: usize = 256;
+const MOST_PASSES: usize = 6;
+/// Up to this many coordinates a Hessian costs hardly more than a gradient, where f is affine.
+const CHEAP_COORDINATES: usize = 32;
+/// Up to this many coordinates there is a matrix, however few the data.
+const ALWAYS_MATRIX: usize = 256;
 /// Products of a factor for each number of the data.
-const DOZENS: f64 = 300.0;
-/// The same where rows are sparse: from so many numbers on a matrix was as fast as a diagonal on
+const PRODUCTS_PER_NUMBER: f64 = 300.0;
+/// The same where rows are sparse: from this many numbers on a matrix was as fast as a diagonal on
 /// logistic rows (`experiments/results/bench.md`, growth in nnz).
-const DOZENS_SPARSE: f64 = 60.0;
+const PRODUCTS_PER_NONZERO: f64 = 60.0;
 /// The most coordinates for which there may be one.
 pub(super) const MOST: usize = 2000;
 /// A step is slow if what is left to gain is more than this part of what was.
-const SLOW: f64 = 0.3;
+const SLOW_DECAY: f64 = 0.3;
 /// The shortest part of a step that was cut off at bounds before the prox step is tried instead.
-const STEEP: f64 = 0.1;
+const SHORTEST_CUT: f64 = 0.1;
 /// The shortest step that is tried.
 const SHORTEST: f64 = 1e-10;
 /// Passes before the whole of `F''` is found by differences of gradients where f bends, or as many
 /// as it takes if they are more, with slow steps to the last.
-const BEFORE: usize = 24;
+const PASSES_BEFORE_DIFFERENCES: usize = 24;
 
 /// Newton's method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -102,7 +103,8 @@ impl Listed for Newton {
         name: "newton",
         title: "Newton",
         family: Family::Batch,
-        summary: "steps by the Hessian of a part of the data, corrected by later gradients, for any g with parts",
+        summary: "steps by the Hessian of a part of the data, corrected by later gradients, for \
+            any g with parts",
         reference: "Byrd, Chin, Neveitt and Nocedal 2011; with a prox, Lee, Sun and Saunders 2014",
         storage: "n_X ell + d^2, or memory d where d is large",
         rate: Rate::Linear,
@@ -115,7 +117,7 @@ impl Listed for Newton {
         let memory = at_least_one("memory", choice.memory.unwrap_or(MEMORY))?;
         let (d, n_x) = (problem.inner.d().max(1), problem.inner.n_x());
         // For half a pass.
-        let rows = (PASS * n_x / (2 * d * d)).clamp(FIRST, MANY);
+        let rows = (TERMS_PER_PASS * n_x / (2 * d * d)).clamp(LEAST_ROWS, MOST_ROWS);
         Ok(Newton { memory, seed: choice.seed, rows, whole: false })
     }
 }
@@ -127,7 +129,7 @@ impl Method for Newton {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         let mut start = Point::new(theta);
         let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
-        start.loss = oracle.gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
+        start.loss = oracle.pass().gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
         start.g = oracle.g().value(theta);
         let g = parts(oracle);
         // A matrix has its pairs inside.
@@ -163,7 +165,7 @@ impl Method for Newton {
             self.begin(oracle, s);
         }
         let State { trial, f_bar, w, .. } = s;
-        trial.loss = oracle.gradient(&trial.x, f_bar, w, &mut trial.gradient);
+        trial.loss = oracle.pass().gradient(&trial.x, f_bar, w, &mut trial.gradient);
         trial.g = oracle.g().value(&trial.x);
         s.passes += 1;
         s.moved = false;
@@ -187,14 +189,14 @@ impl Method for Newton {
             self.move_on(oracle, &g, s);
         } else if s.damps() {
             s.aim(oracle, &g);
-        } else if s.tau < STEEP && !g.are_smooth() && !s.pairs.is_empty() {
+        } else if s.tau < SHORTEST_CUT && !g.are_smooth() && !s.pairs.is_empty() {
             s.fall_back(oracle, &g);
         } else if s.tau > SHORTEST {
             s.shorten();
         } else if Self::may_bend(oracle, s) && s.bending != Bending::Here {
             // The gradient is that of the trial point by now, the averages of Gauss-Newton's matrix
             // as well.
-            oracle.means(&s.here.x, &mut s.f_bar);
+            oracle.pass().means(&s.here.x, &mut s.f_bar);
             s.bending = Bending::Whole;
             self.make_model(oracle, &g, s);
             s.aim(oracle, &g);
@@ -225,7 +227,7 @@ impl Newton {
         s.arrive();
         s.undamp();
         let gain = s.slope;
-        let cheap = oracle.facts().affine && oracle.d() <= FEW;
+        let cheap = oracle.facts().affine && oracle.d() <= CHEAP_COORDINATES;
         let every_step =
             self.whole || s.bending != Bending::Gauss || cheap && s.terms == oracle.n_x();
         if every_step && !s.exact {
@@ -233,7 +235,7 @@ impl Newton {
             return s.aim(oracle, g);
         }
         s.aim(oracle, g);
-        s.slow = if s.slope < SLOW * gain { s.slow + 1 } else { 0 };
+        s.slow = if s.slope < SLOW_DECAY * gain { s.slow + 1 } else { 0 };
         if s.slow > 1 && !s.exact {
             s.bending = if Self::may_bend(oracle, s) { Bending::Whole } else { Bending::Gauss };
             self.make_model(oracle, g, s);
@@ -244,7 +246,9 @@ impl Newton {
     /// Whether so many steps have been made that the whole of `F''` is worth its differences.
     fn may_bend(oracle: &Oracle<'_>, s: &State) -> bool {
         let d = oracle.d();
-        !oracle.facts().affine && d <= bent::MOST && s.passes >= BEFORE.max(2 * d)
+        !oracle.facts().affine
+            && d <= bent::MOST
+            && s.passes >= PASSES_BEFORE_DIFFERENCES.max(2 * d)
     }
 
     /// The first trial point: by a part of the data where there are enough of them, otherwise by
@@ -264,13 +268,13 @@ impl Newton {
 
     /// Terms whose Hessian costs about as much as a whole pass over the data.
     fn terms_of_a_pass(oracle: &Oracle<'_>) -> usize {
-        PASS * oracle.samples() / oracle.d().max(1)
+        TERMS_PER_PASS * oracle.samples() / oracle.d().max(1)
     }
 
     /// Terms for the first Hessian, unless they cost too many passes.
     fn first_terms(&self, oracle: &Oracle<'_>) -> usize {
         let (d, n_x) = (oracle.d(), oracle.n_x());
-        let rows = (self.rows * d).min(AT_FIRST * Self::terms_of_a_pass(oracle)).max(2 * d);
+        let rows = (self.rows * d).min(MOST_PASSES * Self::terms_of_a_pass(oracle)).max(2 * d);
         rows.div_ceil(oracle.ell()).min(n_x)
     }
 
@@ -281,7 +285,7 @@ impl Newton {
         s.slow = 0;
         if !has_matrix(oracle, g) {
             s.terms = n_x;
-            s.model = Model::diagonal(oracle.hessian_diagonal(&s.here.x, &s.f_bar));
+            s.model = Model::diagonal(oracle.pass().hessian_diagonal(&s.here.x, &s.f_bar));
             return;
         }
         s.exact = oracle.problem().quadratic();
@@ -295,14 +299,14 @@ impl Newton {
         if 4 * s.terms >= n_x {
             s.terms = n_x;
         }
-        let mut matrix = oracle.hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
+        let mut matrix = oracle.pass().hessian(&s.here.x, &s.f_bar, s.terms, self.seed);
         s.reach_out(&matrix);
         if s.bending != Bending::Gauss {
             s.bending = Bending::Here;
             let reach = Reach { bends: &s.reach, size: s.size };
             let (mut f_bar, mut w) = (s.f_bar.clone(), s.w.clone());
             let gradient = |x: &[f64], out: &mut [f64]| {
-                oracle.gradient(x, &mut f_bar, &mut w, out);
+                oracle.pass().gradient(x, &mut f_bar, &mut w, out);
                 !oracle.patience.is_over()
             };
             matrix = bent::whole(gradient, g, &s.here.x, matrix.clone(), reach).unwrap_or(matrix);
@@ -319,23 +323,28 @@ impl Newton {
 fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
     g.budget
         || g.constraints.is_some()
-        || is_moderate(oracle.d(), oracle.samples() * oracle.ell(), oracle.mean_support())
+        || is_moderate(
+            oracle.d(),
+            oracle.samples() * oracle.ell(),
+            mean_support(oracle.problem().inner),
+        )
 }
 
-/// Whether d is so moderate that a matrix pays, beside so many rows that look at d coordinates or,
-/// where that is known, at fewer: Cholesky's factor costs `d^3/6` products and should cost no more
-/// than a few dozen passes.
+/// Whether d is so moderate that a matrix pays, beside this many rows that look at d coordinates
+/// or, where that is known, at fewer: Cholesky's factor costs `d^3/6` products and should cost no
+/// more than a few dozen passes.
 pub(crate) fn is_moderate(d: usize, rows: usize, support: Option<f64>) -> bool {
-    let (width, dozens) = support.map_or((d as f64, DOZENS), |width| (width, DOZENS_SPARSE));
-    d <= SMALL || d <= MOST && (d as f64).powi(3) <= dozens * rows as f64 * width
+    let (width, dozens) =
+        support.map_or((d as f64, PRODUCTS_PER_NUMBER), |width| (width, PRODUCTS_PER_NONZERO));
+    d <= ALWAYS_MATRIX || d <= MOST && (d as f64).powi(3) <= dozens * rows as f64 * width
 }
 
-/// Rows of which the first Hessian is made at most, beside so many samples.
+/// Rows of which the first Hessian is made at most, beside this many samples.
 pub(crate) fn rows_at_first(d: usize, samples: usize) -> usize {
-    (MANY * d).min(AT_FIRST * PASS * samples / d.max(1)).max(2 * d)
+    (MOST_ROWS * d).min(MOST_PASSES * TERMS_PER_PASS * samples / d.max(1)).max(2 * d)
 }
 
 /// g along its coordinates.
 fn parts(oracle: &Oracle<'_>) -> Parts {
-    oracle.parts().expect("the method has been chosen for this problem")
+    oracle.problem().parts().expect("the method has been chosen for this problem")
 }

@@ -86,7 +86,8 @@ impl Listed for Precise {
         name: "precise",
         title: "Newton in twice the precision",
         family: Family::Batch,
-        summary: "Newton steps with 32 digits, around duals where there are kinks, for small problems with columns that are nearly the same",
+        summary: "Newton steps with 32 digits, around duals where there are kinks, for small \
+            problems with columns that are nearly the same",
         reference: "Dekker 1971 for the arithmetic",
         storage: "n_X ell d",
         rate: Rate::Linear,
@@ -104,11 +105,11 @@ impl Method for Precise {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
-        let rows = oracle.precise_rows();
+        let rows = oracle.pass().precise_rows();
         let mut allowed = theta.to_vec();
         oracle.problem().allow(&mut allowed);
         let mut exact: Vec<Double> = allowed.iter().map(|x| Double::from(*x)).collect();
-        if oracle.parts().is_some_and(|g| g.budget) {
+        if oracle.problem().parts().is_some_and(|g| g.budget) {
             // To the last of its digits: steps add nothing to the sum.
             let sum = exact.iter().fold(Double::ZERO, |sum, x| sum + *x);
             let share = (Double::from(1.0) - sum) / Double::from(exact.len() as f64);
@@ -135,7 +136,7 @@ impl Method for Precise {
 
     /// One step, or as many as it takes to the next duals.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        let g = oracle.parts().expect("the method has been chosen for this problem");
+        let g = oracle.problem().parts().expect("the method has been chosen for this problem");
         for _ in 0..if s.kinks.are_none() { 1 } else { MOST_STEPS } {
             let settled = s.step(oracle, &g);
             if settled || !s.endless.is_empty() || oracle.patience.ends() {

@@ -53,7 +53,7 @@ impl Listed for ProxLinear {
         settings: &[Knob::AlphaTheta, Knob::InnerIterations],
     };
 
-    /// So many inner steps that they cost about what the linearisation does.
+    /// This many inner steps that they cost about what the linearisation does.
     fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
         let f = problem.inner;
         let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
@@ -89,7 +89,7 @@ impl Method for ProxLinear {
             s.objective = s.linearise(oracle);
         } else if !oracle.facts().affine {
             let g = oracle.g().value(&s.inner.theta);
-            let predicted = oracle.model_loss(&s.model, &s.inner.theta) + g;
+            let predicted = oracle.model(&s.model).loss(&s.inner.theta) + g;
             let objective = s.linearise(oracle);
             if s.judge(predicted, objective) {
                 s.theta.copy_from_slice(&s.inner.theta);

@@ -1,10 +1,10 @@
-//! The safeguard of steps that nobody has given: whatever a rule makes of a problem's constants, no
+//! The safeguard of steps that were not given: whatever a rule makes of a problem's constants, no
 //! run diverges and none is left with steps that are far too small.
 //!
 //! It watches the objective: at each snapshot, where it comes with the averages, and in methods
 //! without snapshots now and then, for what a look costs. A method takes part by
-//! [`Method::guarded`](super::Method::guarded), which says which of its numbers are steps; the engine
-//! of a run asks and obeys.
+//! [`Method::guarded`](super::Method::guarded), which says which of its numbers are steps; the
+//! engine of a run asks and obeys.
 //!
 //! - A blow-up, or a lasting increase: back to the best point so far, with smaller steps.
 //! - Otherwise larger and smaller steps, and longer and shorter loops, are tried one at a time and
@@ -35,7 +35,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// At a point that is not finite.
-    pub(crate) const NOTHING: Seen = Seen { objective: f64::INFINITY, magnitude: 0.0 };
+    pub(crate) const NOT_FINITE: Seen = Seen { objective: f64::INFINITY, magnitude: 0.0 };
 }
 
 /// What is to be done.
@@ -85,16 +85,16 @@ pub(crate) struct Safeguard {
     patience: u32,
 }
 
-/// So many times what a look costs are spent between two looks.
+/// This many times what a look costs are spent between two looks.
 const EVERY: u64 = 8;
 /// The first comes earlier.
 const EARLY: u64 = 3;
-/// Where looks are free, so many gradients' worth of calls, or nearly: shorter loops say more about
-/// their noise than about their progress.
+/// Where looks are free, this many gradients' worth of calls, or nearly: shorter loops say more
+/// about their noise than about their progress.
 const APART: f64 = 2.5;
 /// An excess over the best objective that is a blow-up, in what is normal.
 const FAR: f64 = 100.0;
-/// So many first looks say what is normal: the start may be all zeros.
+/// This many first looks say what is normal: the start may be all zeros.
 const FIRST: u64 = 3;
 /// What is left of steps after a blow-up, and after a lasting increase.
 const BLOWN_UP: f64 = 0.25;
@@ -108,8 +108,8 @@ const GAINED: f64 = 0.5;
 const ROUNDING: f64 = 1e-12;
 /// Differences of objectives that are larger by so much tell a rate.
 const TELLING: f64 = 100.0;
-/// Looks that tell a rate, if its fall is as smooth as that: no look gains more than so many times
-/// what the one before it did.
+/// Looks that tell a rate, if its fall is as smooth as that: no look gains more than this many
+/// times what the one before it did.
 const WINDOW: usize = 5;
 const SMOOTH: f64 = 1.1;
 /// Otherwise it takes as many as show the gap to fall by that in half of them: what noise does to a
@@ -117,7 +117,7 @@ const SMOOTH: f64 = 1.1;
 const VISIBLE: f64 = 1.5;
 /// Of more looks every other one is forgotten.
 const MOST: usize = 64;
-/// A trial takes at most so many times the calls that told the rate before it.
+/// A trial takes at most this many times the calls that told the rate before it.
 const LONGEST: u64 = 2;
 /// A trial is kept if the gap falls so much faster.
 const KEEP: f64 = 1.0;
@@ -167,7 +167,7 @@ impl Safeguard {
         self.tempo
     }
 
-    /// Whether this is a guard of a run in d coordinates that has made so many calls: the best
+    /// Whether this is a guard of a run in d coordinates that has made this many calls: the best
     /// point, if there is one yet, the next change, and calls that rise.
     pub(crate) fn is_of(&self, d: usize, calls: u64) -> bool {
         let looks = self.since.iter().map(|(calls, _)| *calls).chain([self.looked, calls]);
@@ -179,12 +179,12 @@ impl Safeguard {
         &self.theta
     }
 
-    /// Whether it is time for a look that is free, where a gradient costs so many calls.
+    /// Whether it is time for a look that is free, where a gradient costs this many calls.
     pub(crate) fn is_welcome(&self, calls: u64, gradient: u64) -> bool {
         self.looks == 0 || (calls - self.looked) as f64 >= APART * gradient as f64
     }
 
-    /// Whether it is time for a look that costs so many calls.
+    /// Whether it is time for a look that costs this many calls.
     pub(crate) fn is_due(&self, calls: u64, cost: u64) -> bool {
         let wait = match self.looks {
             0 => 0,
@@ -194,7 +194,7 @@ impl Safeguard {
         calls >= self.looked + wait * cost
     }
 
-    /// Takes note of what was seen at theta after so many calls.
+    /// Takes note of what was seen at theta after this many calls.
     pub(crate) fn judge(&mut self, seen: Seen, theta: &[f64], calls: u64) -> Verdict {
         let Seen { objective, magnitude } = seen;
         self.looked = calls;
@@ -426,7 +426,7 @@ mod tests {
         let seen = |objective: f64| Seen { objective, magnitude: objective };
         assert_eq!(guard.judge(seen(1.0), &[1.0], 0), Verdict::GoOn);
         assert_eq!(guard.judge(seen(0.5), &[2.0], 10), Verdict::GoOn);
-        assert_eq!(guard.judge(Seen::NOTHING, &[f64::NAN], 20), Verdict::GoBack);
+        assert_eq!(guard.judge(Seen::NOT_FINITE, &[f64::NAN], 20), Verdict::GoBack);
         assert_eq!(
             (guard.best(), guard.tempo().steps, guard.tempo().returns),
             (&[2.0][..], BLOWN_UP, 1)

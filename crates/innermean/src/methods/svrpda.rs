@@ -2,12 +2,13 @@
 //! Primal Dual Algorithms for Empirical Composition Optimization", NIPS 2019, line by line. They
 //! differ in the update of U alone.
 //!
-//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i) ] + g(theta)`.
+//! Saddle form: `min over theta, max over w of (1/n_X) sum_i [ <fbar_i(theta), w_i> - phi_i*(w_i)
+//! ] + g(theta)`.
 //!
-//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page stand the settings and
+//! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page are the settings and
 //! the state (`settings.rs`, `state.rs`), the same steps on rows in memory (`rows.rs`), in batches
 //! (`batch.rs`), on few coordinates at a time (`lagged_step.rs`), plain ones before the first
-//! snapshot (`warm_up.rs`), and steps that nobody has to choose (`automatic.rs`).
+//! snapshot (`warm_up.rs`), and steps that need not be chosen (`automatic.rs`).
 
 use std::fmt::Debug;
 

@@ -351,7 +351,7 @@ impl Passes for Collapsed {
     ) -> Result<f64, Lost> {
         let (d, ell) = (self.shape.d, self.shape.ell);
         let tile = self.rows.tile(self.shape);
-        // The loss stands behind the sum.
+        // The loss is behind the sum.
         let mut sum = vec![0.0; d + 1];
         self.blocks(true).fill_both_and_add(
             ell,
@@ -376,8 +376,8 @@ impl Passes for Collapsed {
     }
 }
 
-/// Writes the calls of `impl Fused` or `impl Passes` about averages, for an affine f that keeps them
-/// as a [`Collapsed`] in its field `averages`.
+/// Writes the calls of `impl Fused` or `impl Passes` about averages, for an affine f that keeps
+/// them as a [`Collapsed`] in its field `averages`.
 macro_rules! by_averages {
     (fused) => {
         fn averages(&self) -> Option<&Collapsed> {

@@ -15,7 +15,7 @@ use crate::model::merit::Merit;
 /// Of the draws, far from those that methods number from 0.
 const STREAM: u64 = 3000;
 
-/// So many of `0..n`, rising: one drawn from each of as many equal stretches.
+/// This many of `0..n`, rising: one drawn from each of as many equal stretches.
 pub(crate) fn spread(n: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut draws = Stream::new(seed, STREAM);
     let cut = |k: usize| k * n / count;
@@ -157,7 +157,7 @@ impl Passes for PartOf<'_> {
         }
         let mut jacobians = vec![0.0; n_x * d];
         self.means_and_jacobians(theta, f_bar, &mut jacobians)?;
-        // The loss stands behind the sum.
+        // The loss is behind the sum.
         let mut sum = vec![0.0; d + 1];
         Blocks::with_least(n_x, d + MERIT, d).fill_and_add(
             1,

@@ -15,11 +15,11 @@ use crate::tuning::curvature;
 use crate::tuning::steps;
 
 /// An anchor moves when the residual has fallen to this part of its own,
-const ENOUGH: f64 = 0.2;
+const SUFFICIENT_DECAY: f64 = 0.2;
 /// or to this part and rises again,
-const SOME: f64 = 0.8;
+const NECESSARY_DECAY: f64 = 0.8;
 /// or after this part of all steps made.
-const LONG: f64 = 0.36;
+const LONGEST_SHARE: f64 = 0.36;
 /// Long plateaus before the last stretch are common, where the run finds out which averages are
 /// zero.
 const PATIENCE: usize = 20_000;
@@ -111,9 +111,9 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
         if since == 0 {
             at_anchor = residual;
         }
-        let enough = residual <= ENOUGH * at_anchor;
-        let no_more = residual <= SOME * at_anchor && residual > last;
-        if since > 0 && (enough || no_more || since as f64 >= LONG * k as f64) {
+        let enough = residual <= SUFFICIENT_DECAY * at_anchor;
+        let no_more = residual <= NECESSARY_DECAY * at_anchor && residual > last;
+        if since > 0 && (enough || no_more || since as f64 >= LONGEST_SHARE * k as f64) {
             let travelled = distance_squared(&to.theta, &anchor.theta);
             let by_duals = distance_squared(&to.w, &anchor.w) / f.n_x() as f64;
             if travelled > 0.0 && by_duals > 0.0 {

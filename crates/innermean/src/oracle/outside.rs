@@ -59,7 +59,7 @@ impl<'p> Oracle<'p> {
         self.quadratic_g.clone()
     }
 
-    /// `theta_l` after so many primal steps in a constant direction: free.
+    /// `theta_l` after this many primal steps in a constant direction: free.
     ///
     /// # Panics
     /// If g is no sum over coordinates.

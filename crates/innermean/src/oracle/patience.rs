@@ -22,10 +22,10 @@ pub struct Patience<'a> {
 }
 
 /// Queries that take less than a millisecond or so: nobody needs to look more often.
-const A_FEW: usize = 1 << 12;
+const CHECK_EVERY: usize = 1 << 12;
 /// Rows of a Gram matrix between two looks, at least, and products of numbers.
-const SOME_ROWS: usize = 16;
-const SOME_PRODUCTS: usize = 1 << 24;
+const LEAST_ROWS: usize = 16;
+const LEAST_PRODUCTS: usize = 1 << 24;
 
 impl<'a> Patience<'a> {
     /// Until that time, or until the flag is set.
@@ -46,7 +46,7 @@ impl<'a> Patience<'a> {
     /// [`Self::ends`] for the k-th of many queries: the time is looked at for few of them.
     #[inline(always)]
     pub fn ends_at(&self, k: usize) -> bool {
-        self.over.get() || (k % A_FEW == A_FEW - 1 && self.ends())
+        self.over.get() || (k % CHECK_EVERY == CHECK_EVERY - 1 && self.ends())
     }
 
     /// A Gram matrix of d coordinates, whose weights of rows become 0 once time is up: rows without
@@ -59,7 +59,7 @@ impl<'a> Patience<'a> {
         gram: impl FnOnce(&Weight<'_>) -> T,
     ) -> T {
         let (deadline, interrupt) = (self.deadline, self.interrupt);
-        let every = (SOME_PRODUCTS / (d * d).max(1)).max(SOME_ROWS);
+        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS);
         let cut = AtomicBool::new(false);
         let made = gram(&|r| {
             let is_up = || {
@@ -97,7 +97,7 @@ mod tests {
             1.0
         };
         let counted = |weight: &Weight<'_>| -> f64 { (0..1000).map(weight).sum() };
-        assert_eq!(patience.within(2000, &weight, counted), (SOME_ROWS - 1) as f64);
+        assert_eq!(patience.within(2000, &weight, counted), (LEAST_ROWS - 1) as f64);
         assert!(patience.is_over());
         // What is short is made.
         let patience = Patience::new(None, Some(&stop));

@@ -4,12 +4,18 @@
 use crate::linalg::vector::{axpy, dot, sparse_dot};
 use crate::model::inner::Jacobians;
 use crate::model::problem::Objective;
+use crate::model::regularizer::Parts;
 use crate::tuning::steps::{Steps, scaled_for_batches};
 
 /// Terms, and samples of each, at which [`Objective::scatter_along`] looks.
 const PROBES: usize = 48;
 
 impl Objective<'_> {
+    /// g along its coordinates, if it is a sum over them.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        Parts::with_constraints(self.regularizer, self.inner.d())
+    }
+
     /// `P(theta_ref)` from its averages, and the size of its two parts.
     pub(crate) fn objective_at(&self, theta_ref: &[f64], f_bar: &[f64]) -> (f64, f64) {
         let (loss, g) = (self.loss(f_bar), self.regularizer.value(theta_ref));

@@ -52,8 +52,8 @@ impl Bellman {
     /// S, and `rewards` as S rows of S or one for each state.
     ///
     /// # Errors
-    /// Unless the numbers are so many and finite, each row of transitions is a distribution and the
-    /// discount lies in [0, 1).
+    /// Unless the numbers are as many as they should be and finite, each row of transitions is a
+    /// distribution and the discount lies in [0, 1).
     pub fn new(
         d: usize,
         features: Vec<f64>,

@@ -339,7 +339,7 @@ impl Passes for Portfolio {
         out: &mut [f64],
     ) -> Result<f64, Lost> {
         let (d, shared) = (self.d, dot(&self.mean, theta));
-        // The loss stands behind the sum.
+        // The loss is behind the sum.
         let mut total = vec![0.0; d + 1];
         self.blocks().fill_both_and_add(
             1,

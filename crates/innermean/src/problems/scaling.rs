@@ -33,11 +33,11 @@ pub struct Scaling {
 }
 
 /// Columns within this factor of each other are left as they are.
-const ALIKE: f64 = 10.0;
-/// So are columns that lie no further than so many deviations from zero.
-const NEAR: f64 = 3.0;
+const SIMILAR_SCALES: f64 = 10.0;
+/// So are columns that lie no further than this many deviations from zero.
+const CENTRED_DEVIATIONS: f64 = 3.0;
 /// A column of numbers smaller than this, or larger than its inverse, is beyond help.
-const EXTREME: f64 = 1e-100;
+const SMALLEST_SCALE: f64 = 1e-100;
 
 impl Scaling {
     /// Scales rows of d features in place, if they need it.
@@ -57,7 +57,7 @@ impl Scaling {
                 (*size, *center) = (1.0, rows[l]);
                 continue;
             }
-            if !(EXTREME..1.0 / EXTREME).contains(size) {
+            if !(SMALLEST_SCALE..1.0 / SMALLEST_SCALE).contains(size) {
                 (*size, *center) = (1.0, 0.0);
                 continue;
             }
@@ -71,8 +71,11 @@ impl Scaling {
         let (least, most) = sizes
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
-        let far = centers.iter().zip(&sizes).any(|(center, size)| center.abs() > NEAR * size);
-        if most <= ALIKE * least && !far {
+        let far = centers
+            .iter()
+            .zip(&sizes)
+            .any(|(center, size)| center.abs() > CENTRED_DEVIATIONS * size);
+        if most <= SIMILAR_SCALES * least && !far {
             return Scaling::default();
         }
         if !intercept {
@@ -92,7 +95,7 @@ impl Scaling {
         }
     }
 
-    /// Whether these are units of `d` features and so many classes: for numbers that come from a
+    /// Whether these are units of `d` features and this many classes: for numbers that come from a
     /// file.
     pub fn is_for(&self, d: usize, classes: usize) -> bool {
         !self.is_on()
@@ -103,7 +106,7 @@ impl Scaling {
                 && self.centers.iter().all(|center| center.is_finite()))
     }
 
-    /// The same for so many classes.
+    /// The same for this many classes.
     #[must_use]
     pub fn of_classes(self, classes: usize) -> Self {
         Scaling { classes, ..self }

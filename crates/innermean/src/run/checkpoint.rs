@@ -52,7 +52,8 @@ pub enum CheckpointError {
     },
     /// Another f, phi or g.
     #[error(
-        "belongs to another problem: data, loss or penalties differ; expected those of the run that wrote it"
+        "belongs to another problem: data, loss or penalties differ; expected those of the run \
+         that wrote it"
     )]
     Problem,
     /// Another method.

@@ -274,7 +274,7 @@ impl<'r> Run<'r> {
         Some(Ended { status, is_unseen: true })
     }
 
-    /// One piece of work, with at most so many steps; what ends the run in the midst of an outer
+    /// One piece of work, with at most this many steps; what ends the run in the midst of an outer
     /// iteration, if something does.
     fn piece(&mut self, most: u64, observer: &mut dyn Observer) -> Option<Ended> {
         match self.engine.phase() {

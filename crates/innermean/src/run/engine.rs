@@ -18,7 +18,7 @@ const CHUNK: Duration = Duration::from_millis(4);
 /// The steps of a first chunk, before it is known how long they take.
 const FIRST_CHUNK: u64 = 16;
 
-/// Where a run stands.
+/// Where a run is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) outer: u64,
@@ -69,7 +69,7 @@ struct Horizon {
 /// A method, its state, and what it has used up.
 pub(super) struct Engine<'p> {
     work: Box<dyn AtWork + 'p>,
-    /// Sets the tempo, where the method has steps that nobody has given.
+    /// Sets the tempo, where the method has steps that were not given.
     guard: Option<Safeguard>,
     oracle: Oracle<'p>,
     /// Runs only while the method does.
@@ -203,7 +203,7 @@ impl<'p> Engine<'p> {
     /// what the safeguard says.
     fn guarded_outer(&mut self, guard: &mut Safeguard) {
         let Engine { work, oracle, .. } = self;
-        let mut seen = Seen::NOTHING;
+        let mut seen = Seen::NOT_FINITE;
         if work.theta().iter().all(|t| t.is_finite()) {
             work.outer(oracle);
             if let Some((theta, f_bar)) = work.reference() {
@@ -212,9 +212,9 @@ impl<'p> Engine<'p> {
                 }
                 let (objective, magnitude) = oracle.problem().objective_at(theta, f_bar);
                 seen = Seen { objective, magnitude };
-            } else if guard.is_due(oracle.calls.total(), oracle.look_cost()) {
+            } else if guard.is_due(oracle.calls.total(), oracle.pass().look_cost()) {
                 work.show(oracle);
-                let (objective, magnitude) = oracle.look(work.theta());
+                let (objective, magnitude) = oracle.pass().look(work.theta());
                 seen = Seen { objective, magnitude };
             } else {
                 return;

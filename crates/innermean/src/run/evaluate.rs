@@ -21,7 +21,7 @@ mod proven;
 use digits::DIGITS;
 use proven::{Proven, lower};
 
-/// An objective so many times that of the origin is no answer, however flat it is there.
+/// An objective this many times that of the origin is no answer, however flat it is there.
 const ABSURD: f64 = 1e3;
 /// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
 /// many times as much is taken for that.

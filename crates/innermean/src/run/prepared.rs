@@ -62,7 +62,7 @@ impl<'p> Prepared<'p> {
             Form::Collapsed if facts.affine && !(0..f.n_x()).all(|i| f.n_y(i) == 1) => {
                 let begun = Instant::now();
                 let mut oracle = Oracle::new(prepared.problem());
-                let collapsed = oracle.collapsed(theta);
+                let collapsed = oracle.pass().collapsed(theta);
                 let spent = Spent { calls: oracle.calls, rows: oracle.rows, time: begun.elapsed() };
                 (prepared.made, prepared.spent) = (Made::Collapsed(Box::new(collapsed)), spent);
             }

@@ -66,31 +66,38 @@ impl Status {
             Status::Solved => "Lower the tolerance for more digits.",
             Status::TargetReached => "Lower the target for a better point.",
             Status::MaxOuter => {
-                "This is the best point so far: allow more outer iterations, or try larger steps if the objective is still falling slowly."
+                "This is the best point so far: allow more outer iterations, or try larger steps \
+                 if the objective is still falling slowly."
             }
             Status::MaxCalls => {
-                "This is the best point so far: allow more oracle calls, or accept a larger tolerance."
+                "This is the best point so far: allow more oracle calls, or accept a larger \
+                 tolerance."
             }
             Status::MaxSeconds => {
                 "This is the best point so far: allow more time, or accept a larger tolerance."
             }
             Status::Diverged => {
-                "This is the best point before the iterates blew up: divide the steps by 10 or, if that does not help, check that the problem is bounded below (a constraint or a ridge makes it so)."
+                "This is the best point before the iterates blew up: divide the steps by 10 or, if \
+                 that does not help, check that the problem is bounded below (a constraint or a \
+                 ridge makes it so)."
             }
             Status::Unbounded => {
                 "Along some direction nothing stops theta: a constraint or a ridge makes a minimum."
             }
             Status::Stalled => {
-                "This is the best point so far. What is left may be rounding: accept a larger tolerance; or there is no minimum, and a constraint or a ridge makes one."
+                "This is the best point so far. What is left may be rounding: accept a larger \
+                 tolerance; or there is no minimum, and a constraint or a ridge makes one."
             }
             Status::StartNotFinite => {
-                "The objective is not finite at the start: look for a NaN or an infinity in the data or the start, and for an inner average over no samples."
+                "The objective is not finite at the start: look for a NaN or an infinity in the \
+                 data or the start, and for an inner average over no samples."
             }
             Status::Interrupted | Status::Stopped => {
                 "This is the best point so far: run again to continue from it."
             }
             Status::Failed => {
-                "This is the best point before that: mend what failed, and run again to continue from it."
+                "This is the best point before that: mend what failed, and run again to continue \
+                 from it."
             }
         }
     }
@@ -124,7 +131,7 @@ impl Default for Divergence {
 }
 
 impl Divergence {
-    /// So many first points say what is normal: the start may be all zeros.
+    /// This many first points say what is normal: the start may be all zeros.
     const FIRST: usize = 3;
     /// Beyond any proportion.
     const ABSURD: f64 = 1e12;

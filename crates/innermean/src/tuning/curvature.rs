@@ -12,7 +12,7 @@ use crate::model::problem::Objective;
 const ITERATIONS: usize = 20;
 /// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove
 /// themselves.
-const ROUGHLY: f64 = 0.05;
+const EIGENVALUE_TOLERANCE: f64 = 0.05;
 /// For what the iterations leave out.
 const MARGIN: f64 = 1.05;
 /// Of the draws for the first vector, far from those that the methods number from 0.
@@ -60,7 +60,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
         product.fill(0.0);
         f.add_weighted_jac_t(theta, &ahead, &mut product);
         let before = std::mem::replace(&mut eigenvalue, norm_squared(&product).sqrt());
-        if !f.facts().affine && (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
+        if !f.facts().affine && (eigenvalue - before).abs() <= EIGENVALUE_TOLERANCE * eigenvalue {
             // Elsewhere it is another one anyway.
             break;
         }
@@ -85,7 +85,7 @@ fn of_rows(jacobians: &[f64], ell: usize, mut v: Vec<f64>) -> f64 {
         v.fill(0.0);
         add_weighted_rows(jacobians, &dots, &mut v);
         let before = std::mem::replace(&mut eigenvalue, norm_squared(&v).sqrt());
-        if (eigenvalue - before).abs() <= ROUGHLY * eigenvalue {
+        if (eigenvalue - before).abs() <= EIGENVALUE_TOLERANCE * eigenvalue {
             break;
         }
     }

@@ -117,7 +117,7 @@ impl Settings {
     }
 }
 
-/// What stands in the settings where steps are found at each snapshot and the first outer iteration
+/// What is in the settings where steps are found at each snapshot and the first outer iteration
 /// begins with one. Data of such a size that there can be no steps are found here all the same:
 /// `alpha_theta` is then zero.
 fn not_used(f: &dyn Inner) -> Steps {
@@ -139,9 +139,9 @@ pub fn scaled<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> Steps {
     scaled_for_batches(problem, theta, 1, 1)
 }
 
-/// [`scaled`] for steps in batches. The average of `batch` samples scatters so many times less than
-/// one of them does. A step that changes `outer_batch` duals renews all of them in so many times
-/// fewer steps.
+/// [`scaled`] for steps in batches. The average of `batch` samples scatters this many times less
+/// than one of them does. A step that changes `outer_batch` duals renews all of them in this many
+/// times fewer steps.
 pub(crate) fn scaled_for_batches(
     problem: Objective<'_>,
     theta: &[f64],
@@ -182,7 +182,8 @@ fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) 
         let there = size(&moved);
         if there <= GROWTH * first {
             // Where they grow on the first way already, they go on to.
-            return alpha * if there > VISIBLY * first { MARGIN * first / there } else { 1.0 };
+            return alpha
+                * if there > BEYOND_CHANCE * first { MARGIN * first / there } else { 1.0 };
         }
         alpha *= 0.5;
     }
@@ -192,7 +193,7 @@ fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) 
 /// By how much `|f'|^2` may grow while the duals are renewed.
 const GROWTH: f64 = 4.0;
 /// Growth that is more than rounding and chance.
-const VISIBLY: f64 = 1.05;
+const BEYOND_CHANCE: f64 = 1.05;
 /// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged
 /// on one with 1; of nine, on none with 1/2.
 const MARGIN: f64 = 0.5;
@@ -301,7 +302,8 @@ impl Condition {
         let Constants { b_f, b_theta, b_w, gamma, mu } = *constants;
         if mu <= 0.0 {
             return Err(unmet(
-                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) on all coordinates or give the steps",
+                "g is not strongly convex (mu = 0); add a ridge term (l2 > 0) on all coordinates \
+                 or give the steps",
             ));
         }
         if gamma <= 0.0 {
@@ -369,7 +371,8 @@ pub fn theorem3(constants: &Constants, f: &dyn Inner) -> Result<Steps, Unmet> {
     }
     if let Some(i) = (0..f.n_x()).find(|&i| f.n_y(i) != 1) {
         return Err(unmet(format!(
-            "it needs n_Y = 1, but outer term {i} averages {} samples; take Theorem 1 or 2 or give the steps",
+            "it needs n_Y = 1, but outer term {i} averages {} samples; take Theorem 1 or 2 or give \
+             the steps",
             f.n_y(i)
         )));
     }

@@ -8,6 +8,8 @@ use std::path::Path;
 mod constrained_portfolio;
 #[path = "../../examples/instrumental_variables.rs"]
 mod instrumental_variables;
+#[path = "../../examples/own_method.rs"]
+mod own_method;
 #[path = "../../examples/run_in_pieces.rs"]
 mod run_in_pieces;
 #[path = "../../examples/standard_errors.rs"]
@@ -34,16 +36,25 @@ fn standard_errors_of_a_line_have_a_closed_form() {
 }
 
 #[test]
-fn the_page_shows_the_code_that_runs() {
+fn a_method_of_ones_own_finds_the_closed_form() {
+    own_method::main();
+}
+
+#[test]
+fn the_pages_show_the_code_that_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
-    let (page, example) =
-        (read("../../docs/adding-a-problem.md"), read("examples/instrumental_variables.rs"));
-    let blocks: Vec<&str> =
-        page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(blocks.len() >= 2, "{} blocks of code", blocks.len());
-    for block in blocks {
-        assert!(example.contains(block.trim_end()), "not in the example:\n{block}");
+    for (page, example, least) in
+        [("adding-a-problem", "instrumental_variables", 2), ("adding-a-method", "own_method", 2)]
+    {
+        let page = read(&format!("../../docs/{page}.md"));
+        let example = read(&format!("examples/{example}.rs"));
+        let blocks: Vec<&str> =
+            page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(blocks.len() >= least, "{} blocks of code", blocks.len());
+        for block in blocks {
+            assert!(example.contains(block.trim_end()), "not in the example:\n{block}");
+        }
+        assert!(example.lines().count() <= 60, "{} lines", example.lines().count());
     }
-    assert!(example.lines().count() <= 60, "{} lines", example.lines().count());
 }

@@ -31,7 +31,7 @@ struct Session {
     hurried: bool,
     /// The edge at which the user interrupts.
     interrupt: Option<u64>,
-    /// A checkpoint at every so many edges.
+    /// A checkpoint at every this many edges.
     every: u64,
 }
 

@@ -83,7 +83,7 @@ fn a_piece_is_as_long_as_it_was_asked_for() {
     assert_eq!(found.duals.map(|duals| duals.len()), Some(90));
 }
 
-/// Says stop at its k-th word, and is told no more than where the run stands then.
+/// Says stop at its k-th word, and is told no more than where the run is then.
 struct Stopper {
     records: u64,
     ticks: u64,

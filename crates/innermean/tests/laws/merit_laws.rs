@@ -584,7 +584,7 @@ fn a_nan_is_never_answered_with_a_number() {
     }
 }
 
-/// The scalar functions may depend on `i`, and a merit may stand behind `dyn`.
+/// The scalar functions may depend on `i`, and a merit may be behind `dyn`.
 #[test]
 fn a_merit_of_ones_own() {
     struct Target([f64; 2]);

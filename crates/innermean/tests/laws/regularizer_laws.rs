@@ -34,7 +34,7 @@ struct Case {
     /// for the domain's edge has no slack.
     domain: (f64, f64),
     tilt: Vec<f64>,
-    /// So many coordinates at the end are free: g* is finite only if they equal the tilt.
+    /// This many coordinates at the end are free: g* is finite only if they equal the tilt.
     free: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Steps that nobody has to choose reach any accuracy, about as fast as the best that a search
+//! Steps that need not be chosen reach any accuracy, about as fast as the best that a search
 //! finds.
 
 use crate::support::dense::distance_squared;

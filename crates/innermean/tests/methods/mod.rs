@@ -1,4 +1,4 @@
-//! The methods: right answers, exact counts, no allocation in a step; and what they stand on.
+//! The methods: right answers, exact counts, no allocation in a step; and what they are on.
 
 mod allocation;
 mod allocation_primal_dual;

@@ -30,7 +30,7 @@ pub struct GroupsCase {
 const RIDGE: f64 = 1e-6;
 
 impl GroupsCase {
-    /// So many groups of so many rows of d features.
+    /// This many groups of this many rows of d features.
     pub fn new(groups: usize, size: usize, d: usize, uneven: bool, seed: u64) -> Self {
         let scale: Vec<f64> = (1..=d).map(|k| if uneven { 1.0 / k as f64 } else { 1.0 }).collect();
         let mut model = Draws::new(seed, 0);

@@ -55,7 +55,7 @@ impl LinearCase {
         LinearCase { d, rows: Rows::Dense(values), targets, loss, l1: 0.0, l2: 1.0 / n as f64 }
     }
 
-    /// Sparse rows of two classes, with so many different columns each.
+    /// Sparse rows of two classes, with this many different columns each.
     pub fn sparse(n: usize, d: usize, nonzeros: usize, loss: Loss, seed: u64) -> Self {
         let (mut model, mut draws, mut labels) =
             (Draws::new(seed, 0), Draws::new(seed, 1), Draws::new(seed, 2));

@@ -117,7 +117,8 @@ impl Report<'_> {
         let text = match best {
             None => "No method reached a gap of 0.1.".to_owned(),
             Some((k, (calls_name, calls), (seconds_name, seconds))) => format!(
-                "A gap of 1e-{k} is reached with the fewest oracle calls by {calls_name} ({calls}), and in the shortest time by {seconds_name} ({seconds} s). {}",
+                "A gap of 1e-{k} is reached with the fewest oracle calls by {calls_name} \
+                 ({calls}), and in the shortest time by {seconds_name} ({seconds} s). {}",
                 if self.comparison.flags.tune {
                     "Steps were tuned for each method."
                 } else {

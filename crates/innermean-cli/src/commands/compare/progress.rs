@@ -12,7 +12,7 @@ use crate::output::human;
 
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// Shows where a run stands, if standard error is a terminal; what is done stays as a line.
+/// Shows where a run is, if standard error is a terminal; what is done stays as a line.
 pub(super) struct Line {
     bar: Option<ProgressBar>,
     shown: Instant,

@@ -60,7 +60,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// `values` holds what was reached, of so many runs.
+    /// `values` holds what was reached, of this many runs.
     fn of(mut values: Vec<f64>, runs: usize) -> Option<Spread> {
         values.sort_by(f64::total_cmp);
         let at = |k: usize| values.get(k).copied();
@@ -98,7 +98,8 @@ impl Report<'_> {
         let Outcome { resolution, status, not_run, .. } = self.outcome;
         if *resolution > 0.0 {
             notes.push(format!(
-                "A run ended {resolution:.1e} below the optimum named above. Gaps are measured from there, and smaller ones than that cannot be told apart."
+                "A run ended {resolution:.1e} below the optimum named above. Gaps are measured \
+                 from there, and smaller ones than that cannot be told apart."
             ));
         }
         if *status == Status::Interrupted {

@@ -45,7 +45,8 @@ impl Read {
         let folds = &args.validation.fold_column;
         if file == Path::new("-") {
             bail!(
-                "-: standard input is not read; expected the path of a file, or no FILE for generated rows"
+                "-: standard input is not read; expected the path of a file, or no FILE for \
+                 generated rows"
             );
         }
         match format_of(file, flags.format)? {
@@ -61,7 +62,8 @@ impl Read {
                     role.into_iter().find_map(|(flag, given)| given.is_some().then_some(flag));
                 if let Some(flag) = role.or(flags.features.given()) {
                     bail!(
-                        "{flag}: {} holds sparse rows, whose columns have no names; expected the flag with a table",
+                        "{flag}: {} holds sparse rows, whose columns have no names; expected the \
+                         flag with a table",
                         file.display()
                     );
                 }
@@ -74,7 +76,8 @@ impl Read {
         let flags: &ColumnFlags = &args.columns;
         let Some(target) = &flags.target else {
             bail!(
-                "{}: --target COLUMN is missing; expected the column to be predicted, by name or number",
+                "{}: --target COLUMN is missing; expected the column to be predicted, by name or \
+                 number",
                 file.display()
             );
         };

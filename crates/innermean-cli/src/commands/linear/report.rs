@@ -30,7 +30,7 @@ pub(super) struct LinearApplication<'a> {
     pub(super) args: &'a LinearArgs,
     /// Where penalties were compared.
     pub(super) validated: Option<&'a Validated>,
-    /// Whether nobody gave a file.
+    /// Whether no file was given.
     pub(super) generated: bool,
     /// Whether it was asked for that rows be generated.
     pub(super) asked: bool,

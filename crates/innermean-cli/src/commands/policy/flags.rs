@@ -23,8 +23,8 @@ pub(crate) use columns::ColumnFlags;
 #[command(next_help_heading = "Problem")]
 pub(crate) struct PolicyFlags {
     /// A log of transitions: a row for each, with columns state, next_state (empty where an episode
-    /// ends), reward and, if there are such, weight, done and truncated; or a file of D4RL or Minari
-    /// (HDF5) [default: a generated process]
+    /// ends), reward and, if there are such, weight, done and truncated; or a file of D4RL or
+    /// Minari (HDF5) [default: a generated process]
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 
@@ -36,9 +36,6 @@ pub(crate) struct PolicyFlags {
     /// The rewards of a matrix of probabilities: one for each state, or as many as probabilities
     #[arg(long, value_name = "FILE", requires = "model")]
     pub(crate) rewards: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) generator: GeneratorFlags,
 
     /// What describes a state: one-hot (a value of its own for each), D (so many random numbers, of
     /// a generated process), a file with a row for each state, or, with --next-features, columns of
@@ -90,10 +87,14 @@ pub(crate) struct PolicyFlags {
     pub(crate) auto_reset: AutoReset,
 
     #[command(flatten)]
+    pub(crate) regularizer: RegularizerFlags,
+
+    // These have headings of their own, which flags below them would get as well.
+    #[command(flatten)]
     pub(crate) columns: ColumnFlags,
 
     #[command(flatten)]
-    pub(crate) regularizer: RegularizerFlags,
+    pub(crate) generator: GeneratorFlags,
 }
 
 /// Processes without a file.

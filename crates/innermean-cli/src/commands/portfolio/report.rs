@@ -19,7 +19,7 @@ use crate::run::start::Start;
 pub(super) struct PortfolioApplication<'a> {
     /// Names, source and notes; the values are in the problem.
     pub(super) returns: &'a Returns,
-    /// Whether nobody gave a file.
+    /// Whether no file was given.
     pub(super) generated: bool,
     pub(super) flags: &'a ProblemFlags,
     pub(super) start: &'a Start,

@@ -31,7 +31,8 @@ impl<'a> Report<'a> {
         let mut notes = read.notes.clone();
         if !model.fit.status.is_solved() {
             notes.push(format!(
-                "The fit of the model did not end as solved ({}): its coefficients are not the best ones.",
+                "The fit of the model did not end as solved ({}): its coefficients are not the \
+                 best ones.",
                 model.fit.status.title()
             ));
         }

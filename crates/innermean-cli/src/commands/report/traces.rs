@@ -70,7 +70,8 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         found.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
         if found.is_empty() {
             bail!(
-                "{}: holds no file that ends in .jsonl; expected a folder that --trace-dir has written",
+                "{}: holds no file that ends in .jsonl; expected a folder that --trace-dir has \
+                 written",
                 path.display()
             );
         }
@@ -157,7 +158,8 @@ fn reason(error: &serde_json::Error) -> anyhow::Error {
         Some((_, rest)) => {
             let field = rest.split(' ').next().unwrap_or(rest).trim_matches('`');
             anyhow!(
-                "has no {field}; expected calls, seconds and objective, as --trace and --trace-dir write them"
+                "has no {field}; expected calls, seconds and objective, as --trace and --trace-dir \
+                 write them"
             )
         }
         None => anyhow!(

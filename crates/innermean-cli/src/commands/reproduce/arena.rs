@@ -45,7 +45,7 @@ pub(super) struct Course {
     pub(super) name: String,
     /// Its settings in words.
     pub(super) settings: String,
-    /// Oracle calls, and the gap after so many; enough of them to draw the curve.
+    /// Oracle calls, and the gap after this many; enough of them to draw the curve.
     pub(super) calls: Vec<u64>,
     pub(super) gaps: Vec<f64>,
     /// The calls after which the gap is first at most 1e-k, for each k of [`DECADES`].
@@ -96,7 +96,7 @@ impl Arena<'_> {
         Ok(Some(self.course(name, words.join(", "), &solution)))
     }
 
-    /// The run of the first seed, with medians over so many seeds of the calls to each gap.
+    /// The run of the first seed, with medians over this many seeds of the calls to each gap.
     pub(super) fn run_seeds(
         &self,
         name: &str,

@@ -17,7 +17,7 @@ use super::family::{Shape, Size, Targets, Units};
 use super::piece::Piece;
 use super::store::Store;
 
-/// Relative to the start's gap; where a method has not come to that in so many calls, it is left
+/// Relative to the start's gap; where a method has not come to that in this many calls, it is left
 /// out of the fit.
 const TO_DECADE: i32 = 6;
 const MOST_CALLS: [u64; 2] = [3_000_000_000, 100_000_000];
@@ -98,7 +98,7 @@ impl Axis {
         }
     }
 
-    /// Where a point stands on it.
+    /// Where a point is on it.
     pub(super) fn of(self, point: &Point) -> f64 {
         match self {
             Axis::Terms => point.n_x as f64,

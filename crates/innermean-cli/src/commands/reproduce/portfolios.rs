@@ -31,9 +31,9 @@ const ADDED: [(&str, &str); 2] = [("lbfgs", "L-BFGS"), ("spdc", "SPDC")];
 /// Where runs end: a gap, and calls.
 const UNTIL: f64 = 1e-10;
 const MOST_CALLS: [u64; 2] = [100_000_000, 12_000_000];
-/// With the paper's settings calls are medians over so many seeds; curves are of the first.
+/// With the paper's settings calls are medians over this many seeds; curves are of the first.
 pub(super) const SEEDS: [u64; 2] = [5, 3];
-/// A quick run tunes on so many sets.
+/// A quick run tunes on this many sets.
 const QUICKLY_TUNED: usize = 2;
 /// Of the generated sets, which stand in for files.
 const GENERATED: [usize; 2] = [18, 3];

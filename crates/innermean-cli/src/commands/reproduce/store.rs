@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 const FORMAT: u32 = 1;
 /// The name of the file.
 pub(super) const NAME: &str = "numbers.json";
-/// A list or an object of so many letters stays on one line.
+/// A list or an object of this many letters stays on one line.
 const LINE: usize = 100;
 
 /// The pieces by name, and the file that holds them.
@@ -63,8 +63,8 @@ impl Store {
         let pieces = match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| {
                 anyhow!(
-                    "--out {}: {error}; expected what `innermean reproduce` has written: remove the \
-                     file to compute everything anew",
+                    "--out {}: {error}; expected what `innermean reproduce` has written: remove \
+                     the file to compute everything anew",
                     path.display()
                 )
             })?,

@@ -16,7 +16,7 @@ use super::family::{Shape, Size, Units};
 use super::piece::Piece;
 use super::store::Store;
 
-/// Averages are over so many seeds.
+/// Averages are over this many seeds.
 const SEEDS: [u64; 2] = [60, 15];
 /// Runs begin so far from the solution, in each coordinate.
 const FAR: f64 = 10.0;
@@ -44,7 +44,7 @@ pub(super) struct Fall {
     pub(super) kappa: f64,
     /// Inner steps between two looks.
     pub(super) steps: usize,
-    /// The Lyapunov function after s times so many, over its first value; averaged over seeds.
+    /// The Lyapunov function after s times this many, over its first value; averaged over seeds.
     pub(super) shares: Vec<f64>,
     /// What the theorem promises for each s, as a factor for each look.
     pub(super) rate: f64,

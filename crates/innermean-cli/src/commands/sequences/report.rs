@@ -248,7 +248,8 @@ impl Application for SequencesApplication<'_> {
             facts.line(
                 "",
                 &format!(
-                    "{} of {} n-grams are predicted less than a hundredth as often as they should be; there the objective goes on along a tangent",
+                    "{} of {} n-grams are predicted less than a hundredth as often as they should \
+                     be; there the objective goes on along a tangent",
                     answer.ngrams_below_floor, answer.ngrams
                 ),
             );
@@ -263,7 +264,8 @@ impl Application for SequencesApplication<'_> {
             facts.line(
                 "starts",
                 &format!(
-                    "best of {} ({} from clusters, {} random): objective {}{second}; {} within {NEAR} of the best on {} steps",
+                    "best of {} ({} from clusters, {} random): objective {}{second}; {} within \
+                     {NEAR} of the best on {} steps",
                     search.starts.len(),
                     of(Origin::Clusters),
                     of(Origin::Random),

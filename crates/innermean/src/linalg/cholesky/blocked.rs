@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{NotPositiveDefinite, ROUNDING};
 use crate::linalg::vector::{HEIGHT, Panels, Strides, WIDTH, dispatch, dot, tile, update_with};
 
-/// Columns of a block: tiles run along so many terms.
+/// Columns of a block: tiles run along this many terms.
 const BLOCK: usize = 64;
 /// Rows of what is left that go to a thread at once.
 const STRIP: usize = 8 * HEIGHT;

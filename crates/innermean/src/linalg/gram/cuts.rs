@@ -9,17 +9,17 @@ use crate::linalg::vector::{axpy, dispatch};
 
 /// Rows of the result that one task fills.
 const STRIP: usize = 192;
-/// So many strips keep every core busy; fewer get help from groups of data rows.
+/// This many strips keep every core busy; fewer get help from groups of data rows.
 const MANY_STRIPS: usize = 16;
-/// At most so many groups.
+/// At most this many groups.
 const MOST_GROUPS: usize = 64;
-/// At least so many products in a group: less is not worth handing to a thread.
+/// At least this many products in a group: less is not worth handing to a thread.
 const LEAST_PRODUCTS: usize = 1 << 19;
-/// At least so many data rows in a group: adding up the groups stays cheap, also where a partial
+/// At least this many data rows in a group: adding up the groups stays cheap, also where a partial
 /// sum does not fit into the second cache.
 const LEAST_ROWS: usize = 1024;
 const LEAST_ROWS_LARGE: usize = 4096;
-const LARGE: usize = 1 << 14;
+const SECOND_CACHE: usize = 1 << 14;
 
 /// `matrix = sum over groups of data rows`, where `work(rows, strip, out)` adds to the rows `strip`
 /// of the result, on and below the diagonal, what its data rows give. What it leaves above the
@@ -85,7 +85,7 @@ fn group_len(n: usize, d: usize, strips: usize) -> usize {
     let size = d * d;
     let most =
         if strips >= MANY_STRIPS { 1 } else { MOST_GROUPS.min((n * d).max(1 << 20) / size).max(1) };
-    let least = if size <= LARGE { LEAST_ROWS } else { LEAST_ROWS_LARGE };
+    let least = if size <= SECOND_CACHE { LEAST_ROWS } else { LEAST_ROWS_LARGE };
     n.div_ceil(most).max(least).max(LEAST_PRODUCTS / size)
 }
 

@@ -10,7 +10,7 @@ use crate::linalg::vector::{
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
 /// Numbers that the second cache holds beside the panels.
-const NEAR: usize = 1 << 16;
+const CACHED_NUMBERS: usize = 1 << 16;
 
 /// Where the data rows come from.
 pub(super) trait DataRows {
@@ -88,9 +88,11 @@ pub(super) fn add(
             }
             after += 1;
         }
-        // While tiles are computed the next rows arrive: so many lines of the cache with every
+        // While tiles are computed the next rows arrive: this many lines of the cache with every
         // eighth term.
-        let next = Some(DEPTH.min(rows.end - after) * d).filter(|next| *next <= NEAR).unwrap_or(0);
+        let next = Some(DEPTH.min(rows.end - after) * d)
+            .filter(|next| *next <= CACHED_NUMBERS)
+            .unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
             // Tiles that begin above the diagonal and do not reach it are left out.

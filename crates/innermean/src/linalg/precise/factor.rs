@@ -21,7 +21,7 @@ pub(crate) struct Factor {
 const ROUNDING: f64 = 1e-29;
 /// Of the sizes of its terms: a slope along what the matrix takes to zero that is no rounding of
 /// double precision.
-const FLAT: f64 = 1e-13;
+const SLOPE_ROUNDING: f64 = 1e-13;
 
 impl Factor {
     /// Of a symmetric positive semidefinite matrix; reads what is on and below its diagonal.
@@ -72,7 +72,7 @@ impl Factor {
             flat[c] = Double::from(1.0);
             let along = flat.iter().zip(x).fold(Double::ZERO, |sum, (flat, x)| sum + *flat * *x);
             let sizes: f64 = flat.iter().enumerate().map(|(l, flat)| flat.hi.abs() * size(l)).sum();
-            if along.hi.abs() > FLAT * sizes {
+            if along.hi.abs() > SLOPE_ROUNDING * sizes {
                 found = true;
                 let unit = Double::product(scales[c], scales[c]) * along;
                 descent.iter_mut().zip(&flat).for_each(|(sum, flat)| *sum -= unit * *flat);

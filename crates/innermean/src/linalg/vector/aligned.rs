@@ -29,7 +29,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zeros.
+    /// This many zeros.
     pub fn zeros(len: usize) -> Self {
         Aligned { lines: vec![Line([0.0; LANES]); len.div_ceil(LANES)], len }
     }

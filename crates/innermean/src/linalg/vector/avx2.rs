@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::LANES;
 
 /// The proof that the CPU has AVX2 and fused multiply-adds: no safe function here can be called
-/// without it, and only [`available`] makes one. It has no size, so that handing it on costs nothing.
+/// without it, and only [`available`] makes one. It has no size, so that handing it on costs
+/// nothing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(());
 
@@ -91,7 +92,8 @@ pub(super) fn dot(_: Avx2, a: &[f64], b: &[f64]) -> f64 {
         unsafe { lane_sum(n, streams, |[a, b], sum| _mm256_fmadd_pd(a, b, sum)) }
     }
     assert!(b.len() >= a.len());
-    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the
+    // first.
     unsafe { compiled(a.len(), [a.as_ptr(), b.as_ptr()]) }
 }
 
@@ -121,7 +123,8 @@ pub(super) fn dot_of_differences(_: Avx2, a: &[f64], b: &[f64], p: &[f64], q: &[
     }
     let n = a.len();
     assert!(b.len() >= n && p.len() >= n && q.len() >= n);
-    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the
+    // first.
     unsafe { compiled(n, [a.as_ptr(), b.as_ptr(), p.as_ptr(), q.as_ptr()]) }
 }
 
@@ -137,7 +140,8 @@ pub(super) fn dot_with_difference(_: Avx2, a: &[f64], p: &[f64], q: &[f64]) -> f
     }
     let n = a.len();
     assert!(p.len() >= n && q.len() >= n);
-    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the first.
+    // SAFETY: `Avx2` proves that the CPU has both features, and no stream is shorter than the
+    // first.
     unsafe { compiled(n, [a.as_ptr(), p.as_ptr(), q.as_ptr()]) }
 }
 
@@ -259,7 +263,9 @@ fn long_rows<const DOTS: bool, const AHEAD: bool>(
                 for k in 0..4 {
                     let row = four.add(k * d + l);
                     if AHEAD {
-                        prefetch_lines::<0, 1>(four.wrapping_add(NEXT + 4 * l + LANES * k));
+                        prefetch_lines::<0, 1>(
+                            four.wrapping_add(PREFETCH_AHEAD + 4 * l + LANES * k),
+                        );
                     }
                     let (row0, row1) = (_mm256_loadu_pd(row), _mm256_loadu_pd(row.add(4)));
                     if DOTS {
@@ -449,7 +455,7 @@ fn across4([a, b, c, d]: [__m256d; 4]) -> __m256d {
 /// they lie.
 const SHORT: usize = 32;
 const LONG: usize = 512;
-const NEXT: usize = 512;
+const PREFETCH_AHEAD: usize = 512;
 
 /// The dots of four adjacent rows of length d with x, each added up as in [`lane_sum`]; if `AHEAD`,
 /// the next ones are asked for.
@@ -468,7 +474,7 @@ unsafe fn four_dots<const AHEAD: bool>(rows: *const f64, d: usize, x: *const f64
             for k in 0..4 {
                 let row = rows.add(k * d + l);
                 if AHEAD {
-                    prefetch_lines::<0, 1>(rows.wrapping_add(NEXT + 4 * l + LANES * k));
+                    prefetch_lines::<0, 1>(rows.wrapping_add(PREFETCH_AHEAD + 4 * l + LANES * k));
                 }
                 low[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row), x0, low[k]);
                 high[k] = _mm256_fmadd_pd(_mm256_loadu_pd(row.add(4)), x1, high[k]);

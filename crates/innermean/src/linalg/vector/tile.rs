@@ -64,7 +64,7 @@ fn plain(depth: usize, left: &[f64], strides: Strides, right: &[f64]) -> Tile {
 }
 
 /// Columns of a right factor side by side as [`tile`] wants them: panels of [`WIDTH`] columns, each
-/// with room for so many terms. Zeros fill the last one.
+/// with room for this many terms. Zeros fill the last one.
 #[derive(Debug)]
 pub(crate) struct Panels {
     /// From one panel to the next, in rows of [`WIDTH`]. Odd: panels a power of two apart would
@@ -74,7 +74,7 @@ pub(crate) struct Panels {
 }
 
 impl Panels {
-    /// Zeros for so many columns and terms.
+    /// Zeros for this many columns and terms.
     pub(crate) fn zeros(columns: usize, depth: usize) -> Self {
         let stride = depth | 1;
         Panels { stride, numbers: Aligned::zeros(columns.div_ceil(WIDTH) * stride * WIDTH) }
@@ -100,7 +100,7 @@ impl Panels {
     /// Columns `p WIDTH` and on.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are not this many.
     #[inline(always)]
     pub(crate) fn panel(&self, p: usize) -> &[f64] {
         &self.numbers[p * self.stride * WIDTH..(p + 1) * self.stride * WIDTH]

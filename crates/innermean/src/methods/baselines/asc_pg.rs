@@ -25,7 +25,7 @@ pub struct AscPg {
     pub alpha_theta: f64,
     /// The weight of what is new in y, at the beginning.
     pub averaging: f64,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -100,12 +100,7 @@ impl Method for AscPg {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: None,
-            seed: &mut self.seed,
-        })
+        self.guarded.then_some(Guarded::new(&mut self.alpha_theta, &mut self.seed))
     }
 
     fn noise(&self) -> Noise {

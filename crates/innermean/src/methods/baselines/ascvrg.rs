@@ -10,7 +10,7 @@
 //!
 //! Differs: loops stop growing at `4 n_X` steps (200 at least). A loop without end would have no
 //! linear rate; on portfolios, where it matters, it needs 1.5 times the calls to a gap of 1e-8. And
-//! N, the number of planned steps, which nobody knows beforehand, is that up to the end of the
+//! N, the number of planned steps, which is not known beforehand, is that up to the end of the
 //! current loop.
 //!
 //! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code
@@ -37,7 +37,7 @@ pub struct Ascvrg {
     pub batch: usize,
     /// B, the samples for a mean Jacobian; none are drawn for affine f.
     pub jacobian_batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -118,12 +118,8 @@ impl Method for Ascvrg {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: Some(&mut self.inner_iterations),
-            seed: &mut self.seed,
-        })
+        let guarded = Guarded::new(&mut self.alpha_theta, &mut self.seed);
+        self.guarded.then_some(guarded.with_loop(&mut self.inner_iterations))
     }
 
     fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {

@@ -33,7 +33,7 @@ pub struct Averaged {
     pub batches: Batches,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
@@ -82,12 +82,7 @@ impl Averaged {
 
     /// With other steps, unless they were given.
     pub(in crate::methods) fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: None,
-            seed: &mut self.seed,
-        })
+        self.guarded.then_some(Guarded::new(&mut self.alpha_theta, &mut self.seed))
     }
 
     /// Goes on from theta; steps fall on from where they were.

@@ -27,7 +27,7 @@ pub struct CSaga {
     pub batch: usize,
     /// b, the outer terms of a step; none: all of them.
     pub outer_batch: Option<usize>,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -85,7 +85,7 @@ impl Method for CSaga {
                 Some(table) => {
                     table.fill(|j, jacobian| oracle.jacobian(theta, 0, j, work, jacobian));
                 }
-                None => oracle.shared_jacobian(theta, z),
+                None => oracle.pass().shared_jacobian(theta, z),
             }
             if let Some(table) = slopes {
                 y.copy_from_slice(values.mean());
@@ -149,12 +149,7 @@ impl Method for CSaga {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: None,
-            seed: &mut self.seed,
-        })
+        self.guarded.then_some(Guarded::new(&mut self.alpha_theta, &mut self.seed))
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

@@ -24,7 +24,7 @@ pub struct CompSvrg1 {
     pub inner_iterations: usize,
     /// A, the samples for an average.
     pub batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -87,12 +87,8 @@ impl Method for CompSvrg1 {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: Some(&mut self.inner_iterations),
-            seed: &mut self.seed,
-        })
+        let guarded = Guarded::new(&mut self.alpha_theta, &mut self.seed);
+        self.guarded.then_some(guarded.with_loop(&mut self.inner_iterations))
     }
 
     fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {

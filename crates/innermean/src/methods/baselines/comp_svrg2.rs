@@ -27,7 +27,7 @@ pub struct CompSvrg2 {
     pub batch: usize,
     /// B, the samples for a mean Jacobian; none are drawn for affine f.
     pub jacobian_batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -92,12 +92,8 @@ impl Method for CompSvrg2 {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: Some(&mut self.inner_iterations),
-            seed: &mut self.seed,
-        })
+        let guarded = Guarded::new(&mut self.alpha_theta, &mut self.seed);
+        self.guarded.then_some(guarded.with_loop(&mut self.inner_iterations))
     }
 
     fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {

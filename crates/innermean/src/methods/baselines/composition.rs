@@ -11,7 +11,7 @@
 //!
 //! and the mean Jacobian by one sample, or by `fbar_i'(theta_ref)` and B samples of its change.
 //!
-//! The papers have a sample that is shared by all i, problem (2); here stands the same for problem
+//! The papers have a sample that is shared by all i, problem (2); here is the same for problem
 //! (1). Nothing is lost: where the sample is shared, the lines are theirs, and for a separable `f =
 //! a_theta(x_i) + b_theta(y_j)`, like the portfolio's, they are what the identification
 //! `F_theta(y_j) = (theta, b_theta(y_j))` gives, because `a_theta(x_i)` is the same in `f_theta`
@@ -133,9 +133,14 @@ impl Composition {
         self.outer += 1;
         self.before += self.k;
         (self.k, self.steps) = (0, steps);
-        oracle.gradient(&self.theta_ref, &mut self.f_bar, &mut self.all_slopes, &mut self.gradient);
+        oracle.pass().gradient(
+            &self.theta_ref,
+            &mut self.f_bar,
+            &mut self.all_slopes,
+            &mut self.gradient,
+        );
         if !self.jac_bar.is_empty() && !self.jac_bar_known {
-            oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
+            oracle.pass().mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = oracle.facts().affine;
         }
     }

@@ -26,7 +26,7 @@ pub struct FieldSteps {
     pub alpha_theta: f64,
     /// The step on w.
     pub alpha_w: f64,
-    /// Whether nobody has given a step: then the safeguard watches over them.
+    /// Whether no step was given: then the safeguard watches over them.
     pub guarded: bool,
 }
 
@@ -88,7 +88,7 @@ const DUAL: f64 = 0.3;
 /// diverges.
 const COUPLING: f64 = 0.015;
 
-/// Where a method stands: theta and w, and room for the two parts of an estimate of the field.
+/// Where a method is: theta and w, and room for the two parts of an estimate of the field.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saddle {
     pub(in crate::methods) theta: Aligned,

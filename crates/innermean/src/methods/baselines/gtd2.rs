@@ -29,7 +29,7 @@ pub struct Gtd2 {
     pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,

@@ -1,6 +1,6 @@
 //! MSVR: the first algorithm (v1) of Jiang, Li, Wang, Zhang and Yang, "Multi-block-Single-probe
 //! Variance Reduced Estimator for Coupled Compositional Optimization", NIPS 2022. The box is in
-//! `averaged.rs`; here stands its line for `u_i`.
+//! `averaged.rs`; here is its line for `u_i`.
 //!
 //! Asks of the problem: a smooth phi (not its conjugate, and not that it be convex) and a prox of
 //! g. No linear rate: steps must fall, and the gap falls like a power of the number of steps. Per

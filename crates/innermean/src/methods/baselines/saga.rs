@@ -30,7 +30,7 @@ pub struct Saga {
     pub alpha_theta: f64,
     /// Steps between two looks of the driver.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -109,9 +109,9 @@ impl Method for Saga {
         if oracle.facts().affine {
             if first {
                 let mut f_bar = vec![0.0; table.len()];
-                oracle.gradient(theta, &mut f_bar, table, mean);
+                oracle.pass().gradient(theta, &mut f_bar, table, mean);
             } else {
-                oracle.add_weighted_jac_t(theta, table, mean);
+                oracle.pass().add_weighted_jac_t(theta, table, mean);
             }
         } else {
             for (i, gradient) in table.chunks_exact_mut(oracle.d()).enumerate() {
@@ -177,12 +177,7 @@ impl Method for Saga {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: None,
-            seed: &mut self.seed,
-        })
+        self.guarded.then_some(Guarded::new(&mut self.alpha_theta, &mut self.seed))
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {

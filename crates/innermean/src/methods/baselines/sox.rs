@@ -1,5 +1,5 @@
 //! SOX: Algorithm 1 of Wang and Yang, "Finite-Sum Coupled Compositional Stochastic Optimization:
-//! Theory and Applications", ICML 2022. The box is in `averaged.rs`; here stands its line for
+//! Theory and Applications", ICML 2022. The box is in `averaged.rs`; here is its line for
 //! `u_i`.
 //!
 //! Asks of the problem: a smooth phi (not its conjugate, and not that it be convex) and a prox of

@@ -42,7 +42,7 @@ pub struct Spdc {
     pub reference: Reference,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,

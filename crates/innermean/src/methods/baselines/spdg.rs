@@ -1,5 +1,6 @@
-//! SPDG: stochastic primal-dual steps without variance reduction, for unsupervised learning in Liu, Chen and Deng, "Unsupervised Sequence
-//! Classification using Sequential Output Statistics", NIPS 2017.
+//! SPDG: stochastic primal-dual steps without variance reduction, for unsupervised learning in Liu,
+//! Chen and Deng, "Unsupervised Sequence Classification using Sequential Output Statistics", NIPS
+//! 2017.
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. No linear rate: the noise of single
 //! samples stays, so that steps must fall, and the gap falls like a power of the number of steps.
@@ -29,7 +30,7 @@ pub struct Spdg {
     pub decay: Decay,
     /// The steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of the draws.
     pub seed: u64,
@@ -138,12 +139,7 @@ impl Method for Spdg {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: None,
-            seed: &mut self.seed,
-        })
+        self.guarded.then_some(Guarded::new(&mut self.alpha_theta, &mut self.seed))
     }
 
     fn noise(&self) -> Noise {

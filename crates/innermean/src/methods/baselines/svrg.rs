@@ -30,7 +30,7 @@ pub struct Svrg {
     pub alpha_theta: f64,
     /// M, the inner steps of an outer iteration.
     pub inner_iterations: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -99,7 +99,7 @@ impl Method for Svrg {
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.lagged.catch_up_all(oracle, self.alpha_theta, &s.gradient, &mut s.theta);
         s.theta_ref.copy_from_slice(&s.theta);
-        oracle.gradient(&s.theta_ref, &mut s.f_bar, &mut s.w, &mut s.gradient);
+        oracle.pass().gradient(&s.theta_ref, &mut s.f_bar, &mut s.w, &mut s.gradient);
     }
 
     fn inner_iterations(&self, _: &State) -> usize {
@@ -147,12 +147,8 @@ impl Method for Svrg {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: Some(&mut self.inner_iterations),
-            seed: &mut self.seed,
-        })
+        let guarded = Guarded::new(&mut self.alpha_theta, &mut self.seed);
+        self.guarded.then_some(guarded.with_loop(&mut self.inner_iterations))
     }
 
     fn reference<'s>(&self, s: &'s State) -> Option<(&'s [f64], &'s [f64])> {

@@ -38,7 +38,7 @@ pub struct VrscPg {
     pub jacobian_batch: usize,
     /// b, the outer terms of a step.
     pub outer_batch: usize,
-    /// Whether nobody has given a step: then the safeguard watches over it.
+    /// Whether no step was given: then the safeguard watches over it.
     pub guarded: bool,
     /// The seed of all random draws.
     pub seed: u64,
@@ -122,12 +122,8 @@ impl Method for VrscPg {
     }
 
     fn guarded(&mut self) -> Option<Guarded<'_>> {
-        self.guarded.then_some(Guarded {
-            alpha_theta: &mut self.alpha_theta,
-            alpha_w: None,
-            inner_iterations: Some(&mut self.inner_iterations),
-            seed: &mut self.seed,
-        })
+        let guarded = Guarded::new(&mut self.alpha_theta, &mut self.seed);
+        self.guarded.then_some(guarded.with_loop(&mut self.inner_iterations))
     }
 
     fn reference<'s>(&self, s: &'s Composition) -> Option<(&'s [f64], &'s [f64])> {

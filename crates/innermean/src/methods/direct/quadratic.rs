@@ -108,7 +108,7 @@ impl Factor {
             (factor, Some(gram))
         };
         if let Some(form) = oracle.phi().quadratic_form() {
-            let model = oracle.collapsed(theta);
+            let model = oracle.pass().collapsed(theta);
             let whitened = whitened(&model, form);
             let (factor, gram) = of_matrix(gram::weighted(&whitened, &|_| 1.0));
             return (factor, gram, Some(model));
@@ -124,15 +124,15 @@ impl Factor {
         let weight = |r: usize| if weights.len() == 1 { weights[0] } else { weights[r / ell] };
         if smooth && by_rows(n_x * ell, d) {
             let model =
-                oracle.problem().inner.averages().is_none().then(|| oracle.collapsed(theta));
+                oracle.problem().inner.averages().is_none().then(|| oracle.pass().collapsed(theta));
             let rows = oracle.problem().inner.averages().or(model.as_ref()).expect("one of them");
             return (Self::of_rows(rows, &l2, weight), None, model);
         }
-        if let Some(gram) = oracle.gram(&weight) {
+        if let Some(gram) = oracle.pass().gram(&weight) {
             let (factor, gram) = of_matrix(gram);
             return (factor, gram, None);
         }
-        let model = oracle.collapsed(theta);
+        let model = oracle.pass().collapsed(theta);
         let (factor, gram) = of_matrix(gram::weighted(&model, &weight));
         (factor, gram, Some(model))
     }

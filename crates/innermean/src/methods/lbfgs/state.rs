@@ -14,7 +14,7 @@ use crate::oracle::Oracle;
 /// The part of `gamma |r|^2 / 2` by which the envelope must fall; below `1 - gamma L`.
 const SIGMA: f64 = 0.02;
 /// gamma may grow where gamma times the curvature seen stays below this.
-const FLAT: f64 = 0.1;
+const GROWTH_THRESHOLD: f64 = 0.1;
 
 /// The current point, the one on trial, and the line between them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl State {
         if self.quiet < self.patience {
             return;
         }
-        if self.steepest > 0.0 && self.gamma * self.steepest < FLAT {
+        if self.steepest > 0.0 && self.gamma * self.steepest < GROWTH_THRESHOLD {
             self.patience *= 2;
             self.set_gamma(oracle, 0.5 / self.steepest);
         }

@@ -15,11 +15,11 @@ use crate::oracle::Oracle;
 
 /// Steps on a part, at most, and the part of P that is not worth another.
 const MOST_STEPS: usize = 20;
-const ROUGHLY: f64 = 1e-3;
+const PART_TOLERANCE: f64 = 1e-3;
 /// By which parts grow.
 const GROWTH: usize = 4;
 /// Terms for each coordinate, at least, of a part of the terms.
-const TERMS: usize = 4;
+const TERMS_PER_COORDINATE: usize = 4;
 /// Samples of a term, at least, where not all are taken, and so many that leaving out some of them
 /// is better than leaving out terms.
 const FEW_SAMPLES: usize = 256;
@@ -29,11 +29,11 @@ const MANY_SAMPLES: usize = 1024;
 pub(super) struct Start {
     pub(super) x: Vec<f64>,
     pub(super) model: Model,
-    /// From so many terms
+    /// From this many terms
     pub(super) terms: usize,
 }
 
-/// So many terms, and so many samples of each at most.
+/// This many terms, and this many samples of each at most.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     terms: usize,
@@ -61,7 +61,7 @@ impl Newton {
                 let mut part = newton.init(oracle, begin);
                 newton.begin(oracle, &mut part);
                 for _ in 1..MOST_STEPS {
-                    if -part.slope <= ROUGHLY * (part.here.loss.abs() + part.here.g.abs()) {
+                    if -part.slope <= PART_TOLERANCE * (part.here.loss.abs() + part.here.g.abs()) {
                         break;
                     }
                     newton.outer(oracle, &mut part);
@@ -87,7 +87,7 @@ impl Newton {
         if n_x == 0 || oracle.facts().sample != Sample::Own {
             return parts;
         }
-        let least = (TERMS * oracle.d()).div_ceil(oracle.ell());
+        let least = (TERMS_PER_COORDINATE * oracle.d()).div_ceil(oracle.ell());
         let all = oracle.samples() / n_x;
         let (mut terms, mut samples) = (n_x, all);
         loop {

@@ -238,7 +238,7 @@ impl State {
         self.tau *= if least > 0.1 { least.min(0.5) } else { 0.1 };
     }
 
-    /// `theta + tau (x - theta)`, which is x itself for tau = 1: it may stand at a bound.
+    /// `theta + tau (x - theta)`, which is x itself for tau = 1: it may be at a bound.
     pub(super) fn look_ahead(&mut self) {
         let State { here, trial, target, direction, tau, .. } = self;
         if *tau == 1.0 {

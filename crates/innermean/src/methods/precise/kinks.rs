@@ -29,7 +29,7 @@ pub(super) struct Kinks {
 impl Kinks {
     /// At averages, with the Gram matrix of the rows.
     pub(super) fn new(oracle: &mut Oracle<'_>, f_bar: &[f64], gram: &[Double]) -> Self {
-        let g = oracle.parts().expect("the method has been chosen for this problem");
+        let g = oracle.problem().parts().expect("the method has been chosen for this problem");
         let d = g.parts.len();
         let mut kinks = Kinks {
             w: Vec::new(),
@@ -98,7 +98,7 @@ impl Kinks {
     pub(super) fn merits(&self, oracle: &mut Oracle<'_>, f_bar: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut first, mut second) = (vec![0.0; f_bar.len()], vec![0.0; f_bar.len()]);
         if self.w.is_empty() {
-            oracle.merits(f_bar, &mut first, &mut second);
+            oracle.pass().merits(f_bar, &mut first, &mut second);
         } else {
             oracle.problem().envelope(self.sigma, &self.w, f_bar, &mut first);
             oracle.problem().envelope_slopes(self.sigma, &self.w, f_bar, &mut second);

@@ -40,14 +40,13 @@ impl State {
     /// The model's loss and gradient at y, the point from which the next inner step starts.
     #[inline(always)]
     pub(super) fn look(&mut self, oracle: &mut Oracle<'_>) {
-        self.loss =
-            oracle.model_gradient(&self.model, &self.inner.y, &mut self.w, &mut self.gradient);
+        self.loss = oracle.model(&self.model).sweep(&self.inner.y, &mut self.w, &mut self.gradient);
     }
 
     /// Linearises at the point where the inner steps are, which then rest. Returns P there, where
     /// the model is exact.
     pub(super) fn linearise(&mut self, oracle: &mut Oracle<'_>) -> f64 {
-        oracle.linearise(&self.inner.theta, &mut self.model);
+        oracle.pass().linearise(&self.inner.theta, &mut self.model);
         self.inner.rest();
         self.step.forget();
         self.look(oracle);

@@ -41,7 +41,18 @@ pub struct Guarded<'m> {
     pub seed: &'m mut u64,
 }
 
-impl Guarded<'_> {
+impl<'m> Guarded<'m> {
+    /// The step on theta alone, and the seed.
+    pub fn new(alpha_theta: &'m mut f64, seed: &'m mut u64) -> Self {
+        Guarded { alpha_theta, alpha_w: None, inner_iterations: None, seed }
+    }
+
+    /// M as well.
+    #[must_use]
+    pub fn with_loop(self, inner_iterations: &'m mut usize) -> Self {
+        Guarded { inner_iterations: Some(inner_iterations), ..self }
+    }
+
     /// From the rule's settings to those at this tempo.
     pub(crate) fn set(self, tempo: Tempo) {
         *self.alpha_theta *= tempo.steps;

@@ -1,9 +1,9 @@
-//! Steps that nobody has to choose: at each snapshot, where the gradient and the objective come
+//! Steps that need not be chosen: at each snapshot, where the gradient and the objective come
 //! with the averages, the steps of the coming outer iteration are those that a forecast finds best
 //! (`forecast.rs`), and the forecast learns from what came of the last.
 //!
 //! Differs: duals are renewed at each snapshot, `w_i = phi_i'(fbar_i(theta_ref))`: the queries of
-//! phi that this takes are needed anyway to see where the run stands.
+//! phi that this takes are needed anyway to see where the run is.
 //!
 //! The safeguard: after a reference point that is worse than the worst of the last three, or not
 //! finite, the run goes back to the best one with smaller steps. So steps fall until they are
@@ -44,16 +44,16 @@ pub(super) struct Automatic {
     jacobians: Vec<f64>,
 }
 
-/// So many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs`
+/// This many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs`
 /// are solved in fewer.
 const PATIENCE: usize = 50;
 /// What is left of steps after a failure.
-const SMALLER: f64 = 0.25;
+const STEP_REDUCTION: f64 = 0.25;
 /// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
 const STABLE: f64 = 0.5;
 /// An objective moves by so much of its parts from rounding alone.
 const ROUNDING: f64 = 1e-12;
-/// Eigenvalues are looked for in so many steps, fewer where d is large.
+/// Eigenvalues are looked for in this many steps, fewer where d is large.
 const MODES: usize = 20;
 const FEWER_MODES: usize = 10;
 const LARGE: usize = 512;
@@ -61,12 +61,12 @@ const LARGE: usize = 512;
 const TERMS: usize = 512;
 /// Directions of large terms along which the curvature is measured.
 const DIRECTIONS: usize = 8;
-/// Blocks of samples are taken where they cost at most so many times the calls of single ones: they
-/// cost less time.
+/// Blocks of samples are taken where they cost at most this many times the calls of single ones:
+/// they cost less time.
 const WORTH: f64 = 1.5;
 
 impl Automatic {
-    /// Whether all that it remembers is of a run in d coordinates with so many calls.
+    /// Whether all that it remembers is of a run in d coordinates with this many calls.
     pub(super) fn is_of(&self, d: usize, calls: u64) -> bool {
         [0, d].contains(&self.best.1.len())
             && self.plain.as_ref().is_none_or(|(_, guard)| guard.is_of(d, calls))
@@ -91,8 +91,8 @@ impl Automatic {
         let first = self.best.1.is_empty();
         if !first && (!objective.is_finite() || objective > worst + rounding) {
             self.forecast = None;
-            self.experience.safe *= SMALLER;
-            self.experience.floor /= SMALLER;
+            self.experience.safe *= STEP_REDUCTION;
+            self.experience.floor /= STEP_REDUCTION;
             return false;
         }
         self.last.rotate_left(1);
@@ -152,7 +152,7 @@ impl PrimalDual {
         guard: &mut Safeguard,
         batch: usize,
     ) {
-        let mut seen = Seen::NOTHING;
+        let mut seen = Seen::NOT_FINITE;
         if self.theta.iter().all(|t| t.is_finite()) {
             let first = guard.best().is_empty();
             self.theta_ref.copy_from_slice(&self.theta);
@@ -272,7 +272,7 @@ impl PrimalDual {
 struct Terms<'s> {
     d: usize,
     ell: usize,
-    /// Every so many-th term is there.
+    /// Every `stride`-th term is there.
     stride: usize,
     n_x: usize,
     rows: &'s [f64],

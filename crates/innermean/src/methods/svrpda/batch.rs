@@ -53,9 +53,9 @@ impl PrimalDual {
         let PrimalDual { theta, theta_ref, f_bar, delta_w, work, .. } = self;
         if pace.single_loop {
             // n_Y = 1: f_theta_ref and fbar_i(theta_ref) cancel.
-            oracle.block_mean(theta, i, js, work, delta_w);
+            oracle.block().mean(theta, i, js, work, delta_w);
         } else {
-            oracle.block_difference(theta, theta_ref, i, js, work, delta_w);
+            oracle.block().difference(theta, theta_ref, i, js, work, delta_w);
             for (delta_w, f_bar) in delta_w.iter_mut().zip(&f_bar[i * work.len()..]) {
                 *delta_w += f_bar;
             }
@@ -73,7 +73,7 @@ impl PrimalDual {
         }
         let j = self.draws.u_j.index(oracle.n_y(i));
         let js = block_of(j, oracle.n_y(i), batch);
-        oracle.add_block_jac_t(&self.theta_ref, i, js, &self.change, share, &mut self.u);
+        oracle.block().add_jac_t(&self.theta_ref, i, js, &self.change, share, &mut self.u);
     }
 
     /// Draws B times `i'_k` and a block of its samples; moves theta along `delta^theta_k`, averaged
@@ -93,7 +93,7 @@ impl PrimalDual {
             let js = block_of(j, oracle.n_y(i), pace.batch);
             let PrimalDual { theta, theta_ref, w, delta_theta, .. } = self;
             let w_i = &w[i * ell..(i + 1) * ell];
-            oracle.add_block_jac_t_difference(theta, theta_ref, i, js, w_i, share, delta_theta);
+            oracle.block().add_jac_t_difference(theta, theta_ref, i, js, w_i, share, delta_theta);
         }
         oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
     }
@@ -118,10 +118,10 @@ impl PrimalDual {
             }
             let (i, j) = draw(&mut self.draws.dual_i, &mut self.draws.dual_j, oracle);
             let js = block_of(j, oracle.n_y(i), pace.batch);
-            oracle.block_mean(&self.theta, i, js.clone(), &mut self.work, &mut self.delta_w);
+            oracle.block().mean(&self.theta, i, js.clone(), &mut self.work, &mut self.delta_w);
             self.ascend(oracle, pace.alpha_w, i);
             let PrimalDual { theta, w, delta_theta, .. } = self;
-            oracle.add_block_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
+            oracle.block().add_jac_t(theta, i, js, &w[i * ell..(i + 1) * ell], share, delta_theta);
         }
         oracle.g().step(pace.alpha_theta, &self.delta_theta, &mut self.theta);
         self.k += 1;

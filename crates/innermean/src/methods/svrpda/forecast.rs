@@ -14,11 +14,15 @@
 //! falls at the rate of gradient descent, and otherwise swinging, with an envelope that falls at
 //! the rate `Gamma / 2`. It starts with `u = lambda x`, as duals are renewed at a snapshot.
 //!
-//! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j <f'_ij - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which
-//! the oscillator turns into a variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever beta is as long as it is small; a dual that
-//! follows single samples (beta near 1) doubles it. In the objective that is a floor of `alpha_theta tr(H) nu / (2 (2 - beta))`.
-//! U of SVRPDA-II adds up Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter in units of H, those of the way to the optimum leave
-//! about `d rho Gamma` of the gap, and those of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that small.
+//! Samples that scatter around their mean shake it: `delta^w` has the variance `s_i = mean_j
+//! <f'_ij - fbar_i', theta - theta_ref>^2` (1/b of that in blocks of b), which the oscillator turns
+//! into a variance `alpha_theta nu / 2` of x in every direction, `nu = mean_i c_i s_i`, whatever
+//! beta is as long as it is small; a dual that follows single samples (beta near 1) doubles it. In
+//! the objective that is a floor of `alpha_theta tr(H) nu / (2 (2 - beta))`. U of SVRPDA-II adds up
+//! Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter
+//! in units of H, those of the way to the optimum leave about `d rho Gamma` of the gap, and those
+//! of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that
+//! small.
 
 use crate::linalg::elementary::Elementary;
 use serde::{Deserialize, Serialize};
@@ -82,14 +86,14 @@ const PRIMAL_STEPS: i32 = 24;
 /// M are tried from `n_X` up, in steps of one and a half, and then a little to either side of the
 /// best.
 const EPOCHS: usize = 40;
-const LONGER: f64 = 1.5;
-const A_LITTLE: f64 = 1.2;
+const EPOCH_RATIO: f64 = 1.5;
+const FINE_RATIO: f64 = 1.2;
 /// A forecast is not believed beyond that: P is no quadratic, and a run may end before. Of 0.002,
 /// 0.01 and 0.03 the middle one needed the fewest calls on the processes, groups and regressions of
 /// `experiments/src/bin/grid.rs`.
-const DISBELIEF: f64 = 0.01;
+const FORECAST_ERROR: f64 = 0.01;
 /// What leaves more than that is no progress.
-const HARDLY: f64 = 0.95;
+const NO_PROGRESS: f64 = 0.95;
 /// M is at most that many snapshots' worth of calls, and that many times what renews the duals.
 const MOST_SNAPSHOTS: f64 = 20.0;
 const MOST_RENEWALS: f64 = 40.0;
@@ -124,7 +128,7 @@ impl Forecast {
                     if !consider(&mut best, alpha_theta, dual_step, epoch) || epoch > longest {
                         break;
                     }
-                    epoch *= LONGER;
+                    epoch *= EPOCH_RATIO;
                 }
             }
         }
@@ -133,7 +137,7 @@ impl Forecast {
         let (dual_step, epoch) = (alpha_w / view.dual, inner_iterations as f64);
         for by in [0.7, 1.0, 1.4] {
             let nearby = (alpha_theta * by).min(experience.safe * view.largest);
-            for by in [1.0 / A_LITTLE, 1.0, A_LITTLE] {
+            for by in [1.0 / FINE_RATIO, 1.0, FINE_RATIO] {
                 consider(&mut best, nearby, dual_step, epoch * by);
             }
         }
@@ -156,8 +160,8 @@ impl Forecast {
         let gamma = oscillator.gamma;
         let drift = view.drift * gamma * (1.0 + m * gamma * view.scatter);
         let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
-        let left = decay + floor + DISBELIEF;
-        let price = if left < HARDLY {
+        let left = decay + floor + FORECAST_ERROR;
+        let price = if left < NO_PROGRESS {
             (view.snapshot + view.step * m) / -left.natural_log()
         } else {
             f64::INFINITY
@@ -174,7 +178,7 @@ impl Forecast {
         if !left.is_finite() {
             return;
         }
-        let expected = self.decay + self.floor + DISBELIEF;
+        let expected = self.decay + self.floor + FORECAST_ERROR;
         if self.floor > self.decay {
             let factor = (left / expected).clamp(0.1, 10.0).sqrt();
             experience.floor = (experience.floor * factor).clamp(1e-2, 1e6);

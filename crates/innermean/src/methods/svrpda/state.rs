@@ -133,14 +133,14 @@ impl PrimalDual {
     pub(super) fn snapshot(&mut self, oracle: &mut Oracle<'_>, starting: bool) {
         let PrimalDual { theta_ref, w, f_bar, jac_bar, u, .. } = self;
         if !jac_bar.is_empty() && !oracle.facts().affine {
-            oracle.snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
+            oracle.pass().snapshot_with_jacobians(theta_ref, starting, w, f_bar, jac_bar, u);
         } else if starting {
-            oracle.snapshot_with_duals(theta_ref, w, f_bar, u);
+            oracle.pass().snapshot_with_duals(theta_ref, w, f_bar, u);
         } else {
-            oracle.snapshot(theta_ref, w, f_bar, u);
+            oracle.pass().snapshot(theta_ref, w, f_bar, u);
         }
         if !self.jac_bar.is_empty() && oracle.facts().affine && !self.jac_bar_known {
-            oracle.mean_jacobians(&self.theta_ref, &mut self.jac_bar);
+            oracle.pass().mean_jacobians(&self.theta_ref, &mut self.jac_bar);
             self.jac_bar_known = true;
         }
     }

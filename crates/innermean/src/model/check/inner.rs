@@ -79,7 +79,8 @@ pub(super) fn check(
     }
     if kinks * 2 > moves {
         let message = format!(
-            "value has a kink or a jump at {kinks} of {moves} coordinates of random points: differences from the two sides do not agree; is it random, or constant in steps?"
+            "value has a kink or a jump at {kinks} of {moves} coordinates of random points: \
+             differences from the two sides do not agree; is it random, or constant in steps?"
         );
         report.wrong(Part::Inner, "value", message);
     }
@@ -95,7 +96,8 @@ fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut Che
     let message = if clean.iter().any(|v| !v.is_finite()) {
         let c = clean.iter().position(|v| !v.is_finite()).unwrap_or(0);
         format!(
-            "value is {} in coordinate {c} {at} for a random theta; if f is not defined there, give a centre or a smaller scale",
+            "value is {} in coordinate {c} {at} for a random theta; if f is not defined there, \
+             give a centre or a smaller scale",
             clean[c]
         )
     } else if let Some(c) = (0..again.len()).find(|&c| again[c] != clean[c]) {
@@ -110,7 +112,8 @@ fn values(f: &dyn Inner, theta: &[f64], (i, j): (usize, usize), report: &mut Che
             format!("value adds to out {at} instead of overwriting it")
         } else {
             format!(
-                "value is {} in coordinate {c} {at} if out holds zeros, and {} if it holds ones; it is to overwrite out",
+                "value is {} in coordinate {c} {at} if out holds zeros, and {} if it holds ones; \
+                 it is to overwrite out",
                 number(clean[c]),
                 number(used[c])
             )
@@ -194,7 +197,9 @@ fn products(
         };
         let factors = [("n_y", f.n_y(i) as f64), ("n_x", f.n_x() as f64)];
         let how = if transposed {
-            "is the product with the transpose of what differences of value give: f' is d x ell, with a row for each coordinate of theta".to_owned()
+            "is the product with the transpose of what differences of value give: f' is d x ell, \
+             with a row for each coordinate of theta"
+                .to_owned()
         } else {
             describe(&kept, &expected, "differences of value give", &factors, tolerance)
         };

@@ -76,7 +76,8 @@ pub(super) fn check(
         us.retain(|u| phi.value(u).is_finite());
         if us.len() < 2 {
             let message = format!(
-                "value is finite at fewer than two of the points that were tried at i = {i}; if phi is not defined there, give a centre or a smaller scale"
+                "value is finite at fewer than two of the points that were tried at i = {i}; if \
+                 phi is not defined there, give a centre or a smaller scale"
             );
             report.wrong(Part::Merit, "value", message);
             continue;
@@ -225,7 +226,8 @@ fn prox_at(phi: &Phi<'_>, u: &[f64], w: &[f64], report: &mut CheckReport) {
         };
         let how = describe(&back, w, "the slope is", &[], 1e-6);
         let message = format!(
-            "prox_conjugate of w + {alpha} u with w = phi'(u), which should be w, {how} (at i = {}, u = {}){cause}",
+            "prox_conjugate of w + {alpha} u with w = phi'(u), which should be w, {how} (at i = \
+             {}, u = {}){cause}",
             phi.i,
             list(u)
         );
@@ -254,7 +256,8 @@ fn between(phi: &Phi<'_>, a: &[f64], b: &[f64], report: &mut CheckReport) {
     let below = value_b + conjugate - dot(b, &slope_a);
     if below < -SLACK * (value_b.abs() + conjugate.abs() + dot(b, &slope_a).abs() + 1e-6) {
         let message = format!(
-            "conjugate is {} too small: phi(u) + phi*(w) - <u, w> should not be below 0 for u at one end and w the slope at the other ({at})",
+            "conjugate is {} too small: phi(u) + phi*(w) - <u, w> should not be below 0 for u at \
+             one end and w the slope at the other ({at})",
             number(-below)
         );
         report.wrong(Part::Merit, "conjugate", message);

@@ -95,7 +95,8 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
                 "; a factor of alpha, or a wrong sign?"
             };
             let message = format!(
-                "prox with alpha = {alpha} is not the minimiser of g(x) + |x - v|^2 / (2 alpha): another point is better by {}{cause}",
+                "prox with alpha = {alpha} is not the minimiser of g(x) + |x - v|^2 / (2 alpha): \
+                 another point is better by {}{cause}",
                 number(excess)
             );
             return report.wrong(Part::Regularizer, "prox", message);
@@ -103,7 +104,8 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
         let curved = 0.5 * mu * distance_squared(&z, p);
         if !(excess + curved <= SLACK * size) {
             let message = format!(
-                "mu is {}, but between two points g is only {} above its tangent, where mu asks for {}",
+                "mu is {}, but between two points g is only {} above its tangent, where mu asks \
+                 for {}",
                 number(mu),
                 number(-excess),
                 number(curved)
@@ -127,7 +129,8 @@ fn optimality(g: &dyn Regularizer, one: &Prox, all: &[Prox], k: usize, report: &
     let allowed = SLACK * (size + if conjugate.is_finite() { conjugate.abs() } else { 0.0 });
     if !((conjugate - expected).abs() <= allowed) {
         let message = format!(
-            "conjugate is {} at a subgradient s of g at p, where <p, s> - g(p) = {}: a factor or a sign, or too small a domain?",
+            "conjugate is {} at a subgradient s of g at p, where <p, s> - g(p) = {}: a factor or a \
+             sign, or too small a domain?",
             number(conjugate),
             number(expected)
         );
@@ -171,7 +174,8 @@ fn coordinates(g: &dyn Regularizer, all: &[Prox], points: &mut Points, report: &
             let size = stepped[l].abs() + one.v[l].abs() + one.alpha * direction[l].abs();
             if !((step - stepped[l]).abs() <= SLACK * size) {
                 let message = format!(
-                    "coordinate({l}) steps to {}, and g itself to {} (alpha = {}): another g_l, or g is no sum over coordinates?",
+                    "coordinate({l}) steps to {}, and g itself to {} (alpha = {}): another g_l, or \
+                     g is no sum over coordinates?",
                     number(step),
                     number(stepped[l]),
                     one.alpha
@@ -198,7 +202,8 @@ fn quadratic(
         let size = g.value(&one.v).abs() + first.abs() + 0.5 * lambda * norm_squared(&one.v) + 1e-9;
         if (here - first).is_nan() || (here - first).abs() > SLACK * size {
             let message = format!(
-                "quadratic says lambda = {} and a tilt, but g less these is {} at one point and {} at another",
+                "quadratic says lambda = {} and a tilt, but g less these is {} at one point and {} \
+                 at another",
                 number(lambda),
                 number(first),
                 number(here)

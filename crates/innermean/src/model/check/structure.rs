@@ -7,7 +7,7 @@ use crate::linalg::vector::{distance_squared, norm_squared};
 use crate::model::inner::{Bounds, Inner, PairRows, Sample};
 
 /// Beyond rounding.
-const CLEARLY: f64 = 1e-7;
+const BEYOND_ROUNDING: f64 = 1e-7;
 
 fn value(f: &dyn Inner, theta: &[f64], i: usize, j: usize) -> Vec<f64> {
     let mut out = vec![0.0; f.ell()];
@@ -27,7 +27,7 @@ fn norm(x: &[f64]) -> f64 {
 
 /// The first coordinate in which two vectors differ clearly, of the size of what they are made of.
 fn differs(a: &[f64], b: &[f64], size: f64) -> Option<usize> {
-    (0..a.len()).find(|&c| (a[c] - b[c]).abs() > CLEARLY * size)
+    (0..a.len()).find(|&c| (a[c] - b[c]).abs() > BEYOND_ROUNDING * size)
 }
 
 pub(super) fn check(
@@ -50,7 +50,9 @@ pub(super) fn check(
     }
     if !structure.affine && !bent {
         report.notes.push(
-            "f is affine at all points that were looked at; saying so in structure saves half of the work and allows more methods.".to_owned(),
+            "f is affine at all points that were looked at; saying so in structure saves half of \
+             the work and allows more methods."
+                .to_owned(),
         );
     }
 }
@@ -64,8 +66,9 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     let fits = f.ell() == 1 && rows.len() == n_x * d && f.n_y(i) == samples;
     if !fits || !f.facts().affine {
         let message = format!(
-            "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} at i = {i}; \
-             expected an affine f with ell = 1, a row of length d for each term, and {samples} samples of each",
+            "pair_rows lends {} numbers, for an f with ell = {}, n_x = {n_x}, d = {d} and n_y = {} \
+             at i = {i}; expected an affine f with ell = 1, a row of length d for each term, and \
+             {samples} samples of each",
             rows.len(),
             f.ell(),
             f.n_y(i)
@@ -75,7 +78,9 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
     if let PairRows::Differences(_, mean) = lent {
         let true_mean = |l: usize| rows.iter().skip(l).step_by(d).sum::<f64>() / n_x as f64;
         let size = rows.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        if mean.len() != d || (0..d).any(|l| (mean[l] - true_mean(l)).abs() > CLEARLY * size) {
+        if mean.len() != d
+            || (0..d).any(|l| (mean[l] - true_mean(l)).abs() > BEYOND_ROUNDING * size)
+        {
             return report.wrong(
                 Part::Inner,
                 "pair_rows",
@@ -92,9 +97,10 @@ fn pair_rows(f: &dyn Inner, [a, b]: [&[f64]; 2], (i, j): (usize, usize), report:
         .sum();
     let differs = value(f, a, i, j)[0] - value(f, b, i, j)[0];
     let size = value(f, a, i, j)[0].abs() + value(f, b, i, j)[0].abs() + along.abs();
-    if (along - differs).abs() > CLEARLY * size {
+    if (along - differs).abs() > BEYOND_ROUNDING * size {
         let message = format!(
-            "pair_rows say that the value changes by {along:e} between two points, and it changes by {differs:e} (at i = {i}, j = {j})"
+            "pair_rows say that the value changes by {along:e} between two points, and it changes \
+             by {differs:e} (at i = {i}, j = {j})"
         );
         report.wrong(Part::Inner, "pair_rows", message);
     }
@@ -118,7 +124,8 @@ fn affine(
     if let Some(c) = differs(&at_middle, &mean, size) {
         if said {
             let message = format!(
-                "structure says affine, but f half-way between two points is {} and the mean of its values there {} (at i = {i}, j = {j}, coordinate {c})",
+                "structure says affine, but f half-way between two points is {} and the mean of \
+                 its values there {} (at i = {i}, j = {j}, coordinate {c})",
                 number(at_middle[c]),
                 number(mean[c])
             );
@@ -130,7 +137,8 @@ fn affine(
     if let Some(l) = differs(&slope_a, &slope_b, norm(&slope_a) + norm(&slope_b)) {
         if said {
             let message = format!(
-                "structure says affine, but f' w is {} at one theta and {} at another (at i = {i}, j = {j}, coordinate {l})",
+                "structure says affine, but f' w is {} at one theta and {} at another (at i = {i}, \
+                 j = {j}, coordinate {l})",
                 number(slope_a[l]),
                 number(slope_b[l])
             );
@@ -153,7 +161,8 @@ fn support(
     let Some(support) = f.support(i) else {
         if let Some(other) = (0..f.n_x()).find(|&other| f.support(other).is_some()) {
             let message = format!(
-                "support gives the coordinates of i = {other} and none for i = {i}; expected those of every term or of none"
+                "support gives the coordinates of i = {other} and none for i = {i}; expected those \
+                 of every term or of none"
             );
             report.wrong(Part::Inner, "support", message);
         }
@@ -162,7 +171,8 @@ fn support(
     let rises = support.windows(2).all(|pair| pair[0] < pair[1]);
     if !rises || support.last().is_some_and(|&l| l as usize >= f.d()) {
         let message = format!(
-            "support does not rise strictly within 0..{} (at i = {i}): a coordinate twice, or out of order?",
+            "support does not rise strictly within 0..{} (at i = {i}): a coordinate twice, or out \
+             of order?",
             f.d()
         );
         return report.wrong(Part::Inner, "support", message);
@@ -181,7 +191,8 @@ fn support(
     let (one, other) = (value(f, a, i, j), value(f, &mixed, i, j));
     if let Some(c) = differs(&one, &other, norm(&one) + norm(&other)) {
         let message = format!(
-            "f changes from {} to {} where only coordinates outside its support change (at i = {i}, j = {j}, coordinate {c} of f)",
+            "f changes from {} to {} where only coordinates outside its support change (at i = \
+             {i}, j = {j}, coordinate {c} of f)",
             number(one[c]),
             number(other[c])
         );
@@ -200,7 +211,7 @@ fn bounds(
     let Bounds { b_f, b_theta, mean_jacobian } = f.bounds();
     let mut exceeded = |what: &str, bound: Option<f64>, size: f64| {
         report.comparisons += 1;
-        if bound.is_some_and(|bound| size > bound * (1.0 + CLEARLY)) {
+        if bound.is_some_and(|bound| size > bound * (1.0 + BEYOND_ROUNDING)) {
             let bound = number(bound.unwrap_or(0.0));
             let message = format!(
                 "bounds says {what} = {bound}, but it is at least {} (at i = {i}, j = {j})",
@@ -274,7 +285,8 @@ fn related(
                 "Separable, but f less its value at j = 0"
             };
             let message = format!(
-                "structure says {what} is {} at i = {i} and {} at i = {k} (j = {j}, coordinate {c})",
+                "structure says {what} is {} at i = {i} and {} at i = {k} (j = {j}, coordinate \
+                 {c})",
                 number(one[c]),
                 number(other[c])
             );

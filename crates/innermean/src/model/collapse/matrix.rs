@@ -42,9 +42,9 @@ impl Row<'_> {
 }
 
 /// How many numbers a block touches for each of the vector that it adds up.
-const WORTH: usize = 8;
+const NUMBERS_PER_SUM: usize = 8;
 /// Numbers that stay in the nearest cache: half of it.
-const NEAR: usize = 1 << 11;
+const CACHED_NUMBERS: usize = 1 << 11;
 
 /// ell rows of length d for each term.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Matrix {
             Matrix::Dense(_) => Blocks::new(terms, shape.d * shape.ell),
             Matrix::Sparse(rows) => {
                 let cost = rows.numbers().div_ceil(terms.max(1));
-                Blocks::with_least(terms, cost, if adding { WORTH * shape.d } else { 0 })
+                Blocks::with_least(terms, cost, if adding { NUMBERS_PER_SUM * shape.d } else { 0 })
             }
         }
     }
@@ -109,7 +109,7 @@ impl Matrix {
             Matrix::Dense(_) => shape.d * shape.ell,
             Matrix::Sparse(rows) => 2 * rows.numbers().div_ceil(rows.terms().max(1)),
         };
-        (NEAR / size.max(1)).clamp(16, 256)
+        (CACHED_NUMBERS / size.max(1)).clamp(16, 256)
     }
 
     /// `|rows of term i|^2`

@@ -27,7 +27,7 @@ pub struct SparseRows {
 }
 
 /// Rows that a thread checks at once.
-const MANY: usize = 1 << 10;
+const ROWS_PER_TASK: usize = 1 << 10;
 
 impl SparseRows {
     /// One row for each term, ell = 1: row i holds `values[starts[i]..starts[i + 1]]` at the
@@ -70,7 +70,7 @@ impl SparseRows {
             let given = format!("{} in row {i}, column {}", values[bad], columns[bad - own.start]);
             Some(InvalidSetting::new("rows", given, "finite numbers"))
         };
-        let rows = (0..starts.len() - 1).into_par_iter().with_min_len(MANY);
+        let rows = (0..starts.len() - 1).into_par_iter().with_min_len(ROWS_PER_TASK);
         if let Some(error) = rows.find_map_first(wrong) {
             return Err(error);
         }

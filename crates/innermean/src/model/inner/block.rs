@@ -15,7 +15,7 @@ pub fn block_of(j: usize, n_y: usize, most: usize) -> Range<usize> {
     start..(start + size).min(n_y)
 }
 
-/// A term with more than `most` samples is averaged over samples from so many places: they may be
+/// A term with more than `most` samples is averaged over samples from this many places: they may be
 /// in any order.
 pub(crate) const PLACES: usize = 16;
 

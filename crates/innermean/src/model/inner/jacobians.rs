@@ -51,8 +51,8 @@ impl<'f> Jacobians<'f> {
     }
 }
 
-/// Calls `each` with the mean Jacobians of some terms in turn: those of an f whose calls are dear by
-/// few of them.
+/// Calls `each` with the mean Jacobians of some terms in turn: those of an f whose calls are dear
+/// by few of them.
 fn each_mean(f: &dyn Inner, theta: &[f64], terms: &[usize], mut each: impl FnMut(&[f64])) {
     if !f.facts().calls_are_dear {
         let mut jacobians = Jacobians::new(f, theta);
@@ -85,7 +85,7 @@ pub fn mean_jacobian_norm(f: &dyn Inner, theta: &[f64]) -> f64 {
 /// terms, evenly spread.
 pub fn typical_mean_jacobian(f: &dyn Inner, theta: &[f64]) -> f64 {
     let n = f.n_x();
-    let count = n.min(MANY);
+    let count = n.min(MOST_TERMS);
     let terms: Vec<usize> = (0..count).map(|k| k * n / count).collect();
     let mut sum = 0.0;
     each_mean(f, theta, &terms, |jacobian| sum += norm_squared(jacobian));
@@ -135,13 +135,14 @@ pub(crate) fn jacobian_scatter(f: &dyn Inner, theta: &[f64], c: impl Fn(usize) -
 /// Terms, and samples of each, at which [`jacobian_spread`] looks.
 const PROBES: usize = 64;
 /// Terms at which [`typical_mean_jacobian`] looks.
-const MANY: usize = 1024;
+const MOST_TERMS: usize = 1024;
 
-/// What [`Passes::some_mean_jacobians`](super::Passes::some_mean_jacobians) may return: terms that are spread evenly, each averaged over
-/// all samples if they are few, otherwise over blocks that are spread evenly.
+/// What [`Passes::some_mean_jacobians`](super::Passes::some_mean_jacobians) may return: terms that
+/// are spread evenly, each averaged over all samples if they are few, otherwise over blocks that
+/// are spread evenly.
 pub(crate) fn sampled_mean_jacobians(f: &dyn Inner, theta: &[f64]) -> Vec<f64> {
     let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-    let terms = (MOST_NUMBERS / (ell * d)).clamp(1, MANY).min(n_x);
+    let terms = (MOST_NUMBERS / (ell * d)).clamp(1, MOST_TERMS).min(n_x);
     let mut out = vec![0.0; terms * ell * d];
     Blocks::new(terms, ell * d * BLOCKS * BLOCK).fill(ell * d, &mut out, |range, out| {
         let mut unit = vec![0.0; ell];

@@ -18,7 +18,7 @@ use crate::model::setting::InvalidSetting;
 /// B_w                    = inf
 /// ```
 ///
-/// for `0 < q < 1`, on `0 < u < 1`. A proportion of exactly 0 leaves `-log(1 - u)`, which stands on
+/// for `0 < q < 1`, on `0 < u < 1`. A proportion of exactly 0 leaves `-log(1 - u)`, which is on
 /// all `u < 1`, one of 1 leaves `-log u` on all `u > 0`: nothing bends at the other end, which
 /// averages of probabilities do not pass. Then
 ///
@@ -154,7 +154,8 @@ impl ScalarMerit for Bernoulli {
     #[inline(always)]
     fn phi(&self, i: usize, u: f64) -> f64 {
         let q = self.proportions[i];
-        // `ln_1p` of -u and the products keep a NaN; an absent part is left out, so that 0 log 0 is 0.
+        // `ln_1p` of -u and the products keep a NaN; an absent part is left out, so that 0 log 0 is
+        // 0.
         let yes = if q > 0.0 { part(q, u, u.natural_log()) } else { 0.0 * u };
         let no = if q < 1.0 { part(1.0 - q, 1.0 - u, (-u).natural_log_1p()) } else { 0.0 * u };
         yes + no

@@ -225,5 +225,5 @@ impl Merit for NegativeLog {
     }
 }
 
-/// Of `-q/e`, by which a dual that stands there may have passed it.
+/// Of `-q/e`, by which a dual that is there may have passed it.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;

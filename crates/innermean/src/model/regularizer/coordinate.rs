@@ -80,7 +80,8 @@ impl Coordinate {
         clamp(soft_threshold(moved, alpha * s * self.l1), self.lo, self.hi)
     }
 
-    /// x after so many steps `x <- prox_{alpha g_l}(x - alpha direction)` in a constant direction.
+    /// x after this many steps `x <- prox_{alpha g_l}(x - alpha direction)` in a constant
+    /// direction.
     ///
     /// With `v = direction + tilt`, `a = alpha (v + l1)`, `b = alpha (v - l1) <= a` and without the
     /// bounds, a step is
@@ -106,7 +107,7 @@ impl Coordinate {
         let mut left = steps;
         // A few are as fast one by one, bit for bit the steps themselves. A start beyond the bounds
         // takes its first step so.
-        while left > 0 && (steps <= FEW || x < self.lo || x > self.hi) {
+        while left > 0 && (steps <= STEPS_ONE_BY_ONE || x < self.lo || x > self.hi) {
             x = self.step(alpha, direction, x);
             left -= 1;
         }
@@ -138,8 +139,8 @@ impl Coordinate {
     }
 }
 
-/// So many steps are taken one by one.
-const FEW: u64 = 4;
+/// This many steps are taken one by one.
+const STEPS_ONE_BY_ONE: u64 = 4;
 
 /// Steps `x <- s (x - a)`.
 struct Line {
@@ -166,8 +167,8 @@ impl Line {
         x + less * (x + a / self.rate)
     }
 
-    /// From `x > a`: how many steps go along the line, at most so many, and where they lead. A step
-    /// is along the line if it starts above a, and for `a <= 0` all are.
+    /// From `x > a`: how many steps go along the line, at most this many, and where they lead. A
+    /// step is along the line if it starts above a, and for `a <= 0` all are.
     #[inline(always)]
     fn follow(&self, most: u64, a: f64, x: f64) -> (u64, f64) {
         if a <= 0.0 {

@@ -6,7 +6,7 @@ use super::{Coordinate, Regularizer};
 use crate::linalg::vector;
 
 /// A regulariser g of the first m coordinates, `theta = (head, tail)`: an intercept, or whatever
-/// else stands at the end of theta, is neither penalised nor constrained.
+/// else is at the end of theta, is neither penalised nor constrained.
 ///
 /// ```text
 /// h(theta)          = g(head)

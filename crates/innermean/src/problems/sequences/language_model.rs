@@ -137,7 +137,7 @@ impl LanguageModel {
         -self.probabilities.iter().map(|p| p * p.natural_log()).sum::<f64>()
     }
 
-    /// How often each class stands in a place of an n-gram, on average over the places.
+    /// How often each class is in a place of an n-gram, on average over the places.
     pub fn class_frequencies(&self) -> Vec<f64> {
         let mut frequencies = vec![0.0; self.classes];
         for (i, p) in self.probabilities.iter().enumerate() {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::Sequences;
 
-/// Long sequences are cut into pieces of so many steps, so that a part is drawn from all over them.
+/// Long sequences are cut into pieces of this many steps, so that a part is drawn from all over
+/// them.
 const PIECE: usize = 256;
 
 impl Sequences {

@@ -3,7 +3,7 @@
 use crate::linalg::exponential::exp;
 use crate::linalg::vector::{axpy, row_dots, update, update_with};
 
-/// The class probabilities of `len` steps, whose rows of `width` numbers stand in `rows`: class c
+/// The class probabilities of `len` steps, whose rows of `width` numbers are in `rows`: class c
 /// owns `out[c * len..(c + 1) * len]`, so that all that follows runs along the steps. `theta` holds
 /// a row for each class. `work` is scratch of length `len`.
 #[inline(always)]

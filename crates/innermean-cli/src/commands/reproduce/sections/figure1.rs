@@ -36,27 +36,45 @@ pub(in crate::commands::reproduce) fn section(
     let (days, assets) = sets[0].size();
     let mut blocks = vec![
         Block::Text(format!(
-            "Mean minus variance of returns in percent: {} of about {days} days and {assets} assets. All methods begin at the same point, uniform in [0, 1); the gap is the objective minus its minimum, which the normal equations give. With the paper's settings calls are medians over {} seeds, and curves are of the first. A dash in a table: not reached within the limit of calls.",
+            "Mean minus variance of returns in percent: {} of about {days} days and {assets} \
+             assets. All methods begin at the same point, uniform in [0, 1); the gap is the \
+             objective minus its minimum, which the normal equations give. With the paper's \
+             settings calls are medians over {} seeds, and curves are of the first. A dash in a \
+             table: not reached within the limit of calls.",
             counted(sets.len(), "set", "sets"),
             SEEDS[usize::from(quick)]
         )),
         Block::Picture(Picture {
             stem: "figure1-paper".to_owned(),
-            figure: figure("Portfolios, the paper's settings".to_owned(), panels(sets, &as_printed), COLUMNS),
-            caption: "Figure 1 with the paper's hyper-parameters (ASCVRG with its own rule): objective gap against oracle calls.".to_owned(),
+            figure: figure(
+                "Portfolios, the paper's settings".to_owned(),
+                panels(sets, &as_printed),
+                COLUMNS,
+            ),
+            caption: "Figure 1 with the paper's hyper-parameters (ASCVRG with its own rule): \
+                objective gap against oracle calls."
+                .to_owned(),
         }),
         Block::Table(table("Calls to a gap of 1e-6, the paper's settings", sets, &as_printed)),
         Block::Picture(Picture {
             stem: "figure1-tuned".to_owned(),
-            figure: figure("Portfolios, steps tuned for every method".to_owned(), panels(tuned_sets, &fairly), COLUMNS),
-            caption: "The same with the steps of every method tuned on every set (the best of 7 or 25 by calls to 1e-6), and with L-BFGS, SPDC, SVRPDA-I without settings and auto.".to_owned(),
+            figure: figure(
+                "Portfolios, steps tuned for every method".to_owned(),
+                panels(tuned_sets, &fairly),
+                COLUMNS,
+            ),
+            caption:
+                "The same with the steps of every method tuned on every set (the best of 7 or \
+                25 by calls to 1e-6), and with L-BFGS, SPDC, SVRPDA-I without settings and auto."
+                    .to_owned(),
         }),
         Block::Table(table("Calls to a gap of 1e-6, tuned", tuned_sets, &fairly)),
         Block::Table(settings(&paper[0].courses, &tuned[0], &sets[0].name)),
     ];
     if let Some(set) = sets.iter().find(|set| !set.is_of_papers_scale()) {
         let text = format!(
-            "The returns of {} are not of the size of daily returns in percent, for which the paper's steps are made.",
+            "The returns of {} are not of the size of daily returns in percent, for which the \
+             paper's steps are made.",
             set.name
         );
         blocks.insert(1, Block::Text(text));
@@ -148,7 +166,11 @@ fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
         Finding::of(
             first == all && second == all,
             format!(
-                "The order of the curves in Figure 1 with the paper's settings: SVRPDA-I needs the fewest calls to 1e-6 on {first} of {}, and SVRPDA-II is ahead of every baseline on {second} if Comp-SVRG-2 is charged for all derivatives that it asks for (on {second_as_counted} by our count, by which those of an affine f cost nothing). At the median the best baseline, {best_name}, {}.",
+                "The order of the curves in Figure 1 with the paper's settings: SVRPDA-I needs the \
+                 fewest calls to 1e-6 on {first} of {}, and SVRPDA-II is ahead of every baseline \
+                 on {second} if Comp-SVRG-2 is charged for all derivatives that it asks for (on \
+                 {second_as_counted} by our count, by which those of an affine f cost nothing). At \
+                 the median the best baseline, {best_name}, {}.",
                 counted(all, "set", "sets"),
                 needs(best_ratio, "SVRPDA-I")
             ),
@@ -156,7 +178,8 @@ fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
         Finding::of(
             linear == all && ratio(&courses, 1) < 2.0,
             format!(
-                "SVRPDA-II converges linearly too, at a small loss: both reach a gap of 1e-10 on {linear} of {}, SVRPDA-II with {} the calls of SVRPDA-I to 1e-6 (median).",
+                "SVRPDA-II converges linearly too, at a small loss: both reach a gap of 1e-10 on \
+                 {linear} of {}, SVRPDA-II with {} the calls of SVRPDA-I to 1e-6 (median).",
                 counted(all, "set", "sets"),
                 times(ratio(&courses, 1))
             ),
@@ -183,7 +206,8 @@ fn fair(paper: &[AsInThePaper], tuned: &[Vec<Course>]) -> Vec<Finding> {
     let mut findings = vec![Finding::of(
         ahead,
         format!(
-            "That lead with steps tuned for all, in calls of SVRPDA-I to 1e-6 (medians over {}): {}.",
+            "That lead with steps tuned for all, in calls of SVRPDA-I to 1e-6 (medians over {}): \
+             {}.",
             counted(fairly.len(), "set", "sets"),
             lines.join("; ")
         ),
@@ -194,7 +218,9 @@ fn fair(paper: &[AsInThePaper], tuned: &[Vec<Course>]) -> Vec<Finding> {
         .map(|(name, k)| format!("{name} {}", times(ratio(&fairly, k))))
         .collect();
     findings.push(Finding::note(format!(
-        "Methods that the paper does not compare with, in calls of the tuned SVRPDA-I to 1e-6: {}. The problem is a least-squares problem with 25 unknowns, and one pass over the data finds its normal equations: no iterative method is needed.",
+        "Methods that the paper does not compare with, in calls of the tuned SVRPDA-I to 1e-6: {}. \
+         The problem is a least-squares problem with 25 unknowns, and one pass over the data finds \
+         its normal equations: no iterative method is needed.",
         others.join("; ")
     )));
     findings
@@ -216,7 +242,9 @@ fn warm_up(paper: &[AsInThePaper]) -> Vec<Finding> {
         })
         .collect();
     vec![Finding::note(format!(
-        "The authors' script begins with an epoch of plain stochastic steps that Algorithm 1 does not have. Without it SVRPDA-I needs {} the calls to a gap of 1e-1, {} to 1e-4 and {} to 1e-6. Baselines that begin where that epoch ends need, in calls of SVRPDA-I to 1e-6: {}.",
+        "The authors' script begins with an epoch of plain stochastic steps that Algorithm 1 does \
+         not have. Without it SVRPDA-I needs {} the calls to a gap of 1e-1, {} to 1e-4 and {} to \
+         1e-6. Baselines that begin where that epoch ends need, in calls of SVRPDA-I to 1e-6: {}.",
         times(cold(1)),
         times(cold(4)),
         times(cold(6)),

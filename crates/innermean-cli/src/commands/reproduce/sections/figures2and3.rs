@@ -27,7 +27,10 @@ pub(in crate::commands::reproduce) fn section(
     let states = grouped(kind.states as u64);
     let blocks = vec![
         Block::Text(format!(
-            "The mean squared Bellman error of random processes with {states} states, all transitions possible, {} features uniform in [0, 1), discount 0.9; {}. A call of C-SAGA's f, which has 2S coordinates, counts as 2S. At the start, uniform in [0, 1), the objective is {:.1e} above its minimum.",
+            "The mean squared Bellman error of random processes with {states} states, all \
+             transitions possible, {} features uniform in [0, 1), discount 0.9; {}. A call of \
+             C-SAGA's f, which has 2S coordinates, counts as 2S. At the start, uniform in [0, 1), \
+             the objective is {:.1e} above its minimum.",
             kind.d,
             counted(paper.len(), "process", "processes"),
             at_start[0]
@@ -36,7 +39,8 @@ pub(in crate::commands::reproduce) fn section(
             stem: format!("figure{}", kind.figure),
             figure: figure(format!("Policy evaluation, {states} states"), panels, 2),
             caption: format!(
-                "Figure {}: objective gap against oracle calls, with the paper's settings and with tuned ones (the first process).",
+                "Figure {}: objective gap against oracle calls, with the paper's settings and with \
+                 tuned ones (the first process).",
                 kind.figure
             ),
         }),
@@ -109,14 +113,16 @@ fn findings(kind: &Kind, paper: &[Vec<Course>], tuned: &[Vec<Course>]) -> Vec<Fi
         Finding::of(
             printed.saga_behind && printed.second_not_behind,
             format!(
-                "Figure {}, {states} states: SVRPDA-I is better than C-SAGA, and SVRPDA-II comparable or better. With the paper's settings: {}.",
+                "Figure {}, {states} states: SVRPDA-I is better than C-SAGA, and SVRPDA-II \
+                 comparable or better. With the paper's settings: {}.",
                 kind.figure, printed.text
             ),
         ),
         Finding::of(
             fairly.saga_behind && fairly.second_not_behind,
             format!(
-                "The same with steps tuned for all (and M as printed): {}; SVRPDA-I with neither set, {}.",
+                "The same with steps tuned for all (and M as printed): {}; SVRPDA-I with neither \
+                 set, {}.",
                 fairly.text,
                 times(fairly.unset)
             ),
@@ -164,5 +170,5 @@ fn against(courses: &[Vec<Course>]) -> Against {
     }
 }
 
-/// So many times the calls are comparable.
+/// This many times the calls are comparable.
 const COMPARABLE: f64 = 1.2;

@@ -12,7 +12,8 @@ use crate::output::human::grouped;
 pub(in crate::commands::reproduce) fn section(store: &Store) -> Result<(Section, Vec<Finding>)> {
     let held = stored(store)?;
     let mut blocks = vec![Block::Text(
-        "Bytes that SVRPDA-I and II keep beside the data, by the lengths of their vectors after an outer iteration and ten steps, and the formulas of Table 2 at 8 bytes a number.".to_owned(),
+        "Bytes that SVRPDA-I and II keep beside the data, by the lengths of their vectors after an \
+         outer iteration and ten steps, and the formulas of Table 2 at 8 bytes a number.".to_owned(),
     )];
     blocks.extend(held.iter().map(|held| Block::Table(table(held))));
     let above: Vec<String> = held.iter().flat_map(surplus).collect();
@@ -22,7 +23,9 @@ pub(in crate::commands::reproduce) fn section(store: &Store) -> Result<(Section,
         held.iter().map(|held| total(held, 0) as f64 / total(held, 1) as f64).fold(0.0, f64::max);
     let text = if above.is_empty() {
         format!(
-            "Table 2: every item takes what the formula says, and the differences of the dual step three vectors of length ell for one. SVRPDA-II holds up to {largest:.0} times less than SVRPDA-I here."
+            "Table 2: every item takes what the formula says, and the differences of the dual step \
+             three vectors of length ell for one. SVRPDA-II holds up to {largest:.0} times less \
+             than SVRPDA-I here."
         )
     } else {
         format!("Table 2: items above their formula: {}.", above.join(", "))

@@ -17,7 +17,10 @@ pub(in crate::commands::reproduce) fn section(store: &Store) -> Result<(Section,
         .collect::<Result<_>>()?;
     let blocks = vec![
         Block::Text(
-            "The Lyapunov function of each theorem, averaged over seeds, on small problems whose saddle points are known, from a start ten units away in every coordinate, with the steps and the M of the theorem. Theorem 3 counts single steps: a look is n_X of them.".to_owned(),
+            "The Lyapunov function of each theorem, averaged over seeds, on small problems whose \
+             saddle points are known, from a start ten units away in every coordinate, with the \
+             steps and the M of the theorem. Theorem 3 counts single steps: a look is n_X of them."
+                .to_owned(),
         ),
         Block::Picture(Picture {
             stem: "theorems".to_owned(),
@@ -80,7 +83,8 @@ fn finding(example: Example, fall: &Fall) -> Finding {
         return Finding::of(
             fall.holds(fall.rate),
             format!(
-                "{}: the Lyapunov function falls by a factor of {measured:.3} in an outer iteration; the bound is {:.3}.",
+                "{}: the Lyapunov function falls by a factor of {measured:.3} in an outer \
+                 iteration; the bound is {:.3}.",
                 example.title(),
                 fall.rate
             ),
@@ -89,7 +93,11 @@ fn finding(example: Example, fall: &Fall) -> Finding {
     Finding {
         verdict: crate::commands::reproduce::page::Verdict::Fails,
         text: format!(
-            "Theorem 3 as printed: 1 - 1/(1 + 2κ + 2n_X) for a step, {printed:.3} for n_X of them. Its last page reads 8 B_f²/(μγ) as 2κ; what the proof shows is 1 - 1/(1 + 8κ + 2n_X), {:.3}, and that {} here: measured {measured:.3}. Where the optimum is zero and the rows are orthogonal to the start, every step divides θ by 1 + α_θ μ, and the printed rate cannot be reached.",
+            "Theorem 3 as printed: 1 - 1/(1 + 2κ + 2n_X) for a step, {printed:.3} for n_X of them. \
+             Its last page reads 8 B_f²/(μγ) as 2κ; what the proof shows is 1 - 1/(1 + 8κ + 2n_X), \
+             {:.3}, and that {} here: measured {measured:.3}. Where the optimum is zero and the \
+             rows are orthogonal to the start, every step divides θ by 1 + α_θ μ, and the printed \
+             rate cannot be reached.",
             fall.rate,
             if fall.holds(fall.rate) { "holds" } else { "does not hold" },
         ),

@@ -56,7 +56,7 @@ impl State {
         self.draws.index(oracle.n_x())
     }
 
-    /// `w_i <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta-bar))`; what is added to it stands in
+    /// `w_i <- prox_{sigma phi_i*}(w_i + sigma fbar_i(theta-bar))`; what is added to it is in
     /// the second half of the scratch.
     #[inline(always)]
     fn ascend(&mut self, oracle: &mut Oracle<'_>, alpha_w: f64, i: usize) {
