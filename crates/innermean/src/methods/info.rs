@@ -131,7 +131,10 @@ impl Ask {
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",
             Ask::SecondDerivatives => "a phi whose second derivatives are known",
-            Ask::Small => "an affine f of few numbers (n_X ell d^2 at most 2 million)",
+            Ask::Small => {
+                "an affine f of few numbers (n_X ell d^2 at most 2 million) and a g without linear \
+                 constraints"
+            }
             Ask::Parts => {
                 "a g that is a sum over coordinates, with or without linear constraints or a budget"
             }
