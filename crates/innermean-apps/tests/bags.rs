@@ -254,7 +254,7 @@ fn labels_count_by_weight_variance_or_not_at_all() {
     assert_same(&held, &without);
     assert!(without.answer.held_out_groups.is_none());
     let out = held.answer.held_out_groups.expect("c is held out");
-    let mean = (held.answer.predictions[5] + held.answer.predictions[6]) / 2.0;
+    let mean = f64::midpoint(held.answer.predictions[5], held.answer.predictions[6]);
     assert!((out.fit.mean_absolute_error - (mean - 0.4).abs()).abs() < 1e-15);
     let rows = |scores: &Option<RowScores>| scores.as_ref().map(|scores| scores.rows);
     assert_eq!(

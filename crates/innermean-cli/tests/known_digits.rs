@@ -57,7 +57,7 @@ fn digits_at_the_default_tolerance_are_those_of_a_tight_one() {
             let printed: f64 = text.parse().unwrap_or_else(|_| panic!("{command}: {text}"));
             let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
             // Half a unit is rounding, a tenth what may be off.
-            let unit = 0.1_f64.powi(decimals as i32);
+            let unit = 0.1_f64.powi(i32::try_from(decimals).expect("few decimals"));
             assert!(
                 (printed - theta[l]).abs() <= 0.6 * unit + 1e-12 * theta[l].abs(),
                 "{command}: {name} is {text}, and {} at 1e-12\n{}",

@@ -151,9 +151,9 @@ impl Example<Affine, Square, Ridge> {
     /// every n of them.
     ///
     /// The paper prints `1 - 1/(1 + 2 kappa + 2 n)`, which is a slip of its last page: `1/(2
-    /// alpha_theta mu)` is worked out there as `8 B_f^2/(mu gamma) + 2 n` and then read as `2 kappa
-    /// + 2 n`. See [`the_rate_printed_in_theorem_3_is_out_of_reach`]. The proof also takes `(n - 1)
-    /// L(theta*, w_k - w_(k-1))` for `(n - 1) L(theta_k, w_k - w_(k-1))`. The second moments of
+    /// alpha_theta mu)` is worked out there as `8 B_f^2/(mu gamma) + 2 n` and then read as
+    /// `2 kappa + 2 n`. See [`the_rate_printed_in_theorem_3_is_out_of_reach`]. The proof also takes
+    /// `(n - 1) L(theta*, w_k - w_(k-1))` for `(n - 1) L(theta_k, w_k - w_(k-1))`. The second moments of
     /// these steps can be followed exactly; they show that from the worst `w_0` the expected
     /// `Delta_k` lies above the bound for some n steps, by up to 6 %, and later below.
     fn satisfies_theorem3(&self) {

@@ -81,13 +81,13 @@ impl BagData {
         };
         let mut renumbered = vec![u32::MAX; names.len()];
         let (mut group_names, mut values, mut counts) = (Vec::new(), Vec::new(), [0; 3]);
-        for wanted in 0..3 {
+        for (wanted, count) in counts.iter_mut().enumerate() {
             for (code, name) in names.iter().enumerate().filter(|(_, name)| kind(name) == wanted) {
                 renumbered[code] = group_names.len() as u32;
                 group_names.push(name.clone());
                 let own = label_of(name).map_or(0..0, |k| k * width..(k + 1) * width);
                 values.extend_from_slice(&labels.values[own]);
-                counts[wanted] += 1;
+                *count += 1;
             }
         }
         let [labelled, held_out, unlabelled] = counts;
@@ -356,7 +356,9 @@ impl BagData {
             None => return None,
         };
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        weights.iter_mut().for_each(|weight| *weight /= mean);
+        for weight in &mut weights {
+            *weight /= mean;
+        }
         Some(weights)
     }
 

@@ -74,9 +74,8 @@ impl GroupLabels {
 
     fn check_weights(&self, link: BagLink) -> Result<(), Error> {
         let (numbers, name, expected): (&[f64], _, _) = match &self.weights {
-            LabelWeights::Equal => return Ok(()),
             LabelWeights::Size if link == BagLink::Exp => return Err(BagsError::SizedCounts.into()),
-            LabelWeights::Size => return Ok(()),
+            LabelWeights::Equal | LabelWeights::Size => return Ok(()),
             LabelWeights::Given(weights) => (weights, "weight", "a finite number, 0 or above"),
             LabelWeights::Variances(variances) => {
                 (variances, "variance", "a finite number above 0")

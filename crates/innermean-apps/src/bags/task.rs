@@ -383,7 +383,9 @@ impl BagTask {
             }
         }
         for (sums, total) in sums.chunks_exact_mut(ell).zip(&totals) {
-            sums.iter_mut().for_each(|sum| *sum /= total);
+            for sum in sums.iter_mut() {
+                *sum /= total;
+            }
         }
         let (link, labels) = (self.settings.link, data.held_out_labels());
         let fit = fit::of_groups(link, self.loss, labels, &sums, &totals, &[]);

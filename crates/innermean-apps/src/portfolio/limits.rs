@@ -1,7 +1,7 @@
 //! What a desk asks of the weights: limits of assets and groups, gross exposure, turnover and the
 //! costs of trades, a target return.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use innermean::regularizer::{Clash, Coordinate};
 use innermean::{Constraints, LinearConstraint, Polyhedral, WeightedNorm};
@@ -208,9 +208,9 @@ impl Limits {
             let row = LinearConstraint { coefficients: vec![1.0; d], lo: 1.0, hi: 1.0 };
             rows.push(Named { row, name: format!("`constraint={}` (sum 1)", bounds.constraint) });
         }
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for limit in &self.groups {
-            if seen.insert(&limit.group, ()).is_some() {
+            if !seen.insert(&limit.group) {
                 let (parameter, name) = ("`group_limits`", limit.group.clone());
                 return Err(LimitsError::Repeated { parameter, name }.into());
             }
@@ -224,7 +224,9 @@ impl Limits {
             let hi = limit.upper.unwrap_or(f64::INFINITY);
             crossed(&format!("group {}", limit.group), lo, hi)?;
             let mut coefficients = vec![0.0; d];
-            members.iter().for_each(|&l| coefficients[l] = 1.0);
+            for l in members {
+                coefficients[l] = 1.0;
+            }
             let name = format!("group '{}' between {lo} and {hi}", limit.group);
             rows.push(Named { row: LinearConstraint { coefficients, lo, hi }, name });
         }
@@ -247,7 +249,7 @@ impl Limits {
         }
         let mut add = |what: &str, number: Option<f64>| {
             if let Some(number) = number {
-                words += &format!(", {what} {number}");
+                words.extend([", ", what, " ", &number.to_string()]);
             }
         };
         add("sum |theta| <=", self.gross);

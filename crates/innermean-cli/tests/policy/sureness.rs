@@ -90,6 +90,9 @@ fn assert_close(found: &[f64], wanted: &[f64], tolerance: f64) {
     }
 }
 
+/// The cluster of a transition.
+type ClusterOf<'a> = &'a dyn Fn(usize) -> usize;
+
 #[test]
 fn lstd_has_the_errors_of_the_formula() {
     let desk = desk();
@@ -97,7 +100,7 @@ fn lstd_has_the_errors_of_the_formula() {
     desk.file("log.csv", &log(&steps));
     let (n, clusters) = (steps.len() as f64, 40.0);
     let by_episode = clusters / (clusters - 1.0) * (n - 1.0) / (n - 2.0);
-    let kinds: [(&str, f64, &dyn Fn(usize) -> usize); 3] = [
+    let kinds: [(&str, f64, ClusterOf<'_>); 3] = [
         ("", by_episode, &|t| steps[t].episode),
         ("=clustered", by_episode, &|t| steps[t].episode),
         ("=robust", n / (n - 2.0), &|t| t),

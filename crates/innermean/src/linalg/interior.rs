@@ -292,7 +292,7 @@ impl<'a> Scaled<'a> {
         let point = best.unwrap_or(point);
         let converged = least <= ACCEPTABLE;
         let x = if converged { face::polished(&self, &point) } else { None };
-        self.answer(point, x, converged)
+        self.answer(&point, x, converged)
     }
 
     /// The scales at a first point.
@@ -477,7 +477,7 @@ impl<'a> Scaled<'a> {
     }
 
     /// The multipliers as a user of the program has them.
-    fn answer(&self, point: Point, x: Option<Vec<f64>>, converged: bool) -> Answer {
+    fn answer(&self, point: &Point, x: Option<Vec<f64>>, converged: bool) -> Answer {
         let program = self.program;
         let mut rows = vec![0.0; program.rows.len()];
         let mut kinks = vec![0.0; program.kinks.len()];

@@ -96,7 +96,7 @@ impl Read {
         };
         let weights = frame.numbers.pop().flatten();
         if let Some(weights) = &weights
-            && let Some(row) = weights.iter().position(|weight| !(*weight >= 0.0))
+            && let Some(row) = weights.iter().position(|weight| weight.is_nan() || *weight < 0.0)
         {
             bail!(
                 "{}: the weight is {}; expected a number, 0 or above",

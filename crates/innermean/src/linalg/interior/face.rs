@@ -47,7 +47,7 @@ pub(super) fn polished(scaled: &Scaled<'_>, point: &Point) -> Option<Vec<f64>> {
         if !stopped {
             let ends = program.lo.iter().zip(&program.hi);
             let x: Vec<f64> = x.iter().zip(ends).map(|(x, (lo, hi))| x.max(*lo).min(*hi)).collect();
-            return face.suits(scaled, point, &x).then_some(x);
+            return suits(scaled, point, &x).then_some(x);
         }
     }
     None
@@ -139,7 +139,7 @@ impl Face {
             Curvature::Dense(full) => {
                 free.iter().flat_map(|l| free.iter().map(move |c| full[l * d + c])).collect()
             }
-            _ => vec![0.0; m * m],
+            Curvature::Diagonal(_) => vec![0.0; m * m],
         };
         if let Curvature::Diagonal(bends) = program.curvature {
             let entries = matrix.iter_mut().step_by(m + 1);
@@ -164,7 +164,7 @@ impl Face {
                 row
             })
             .collect();
-        let of_rows = self.factor_of_rows(&rows, &solved)?;
+        let of_rows = if rows.is_empty() { None } else { Some(factor_of_rows(&rows, &solved)?) };
         // The second round takes off what rounding left of the first.
         for _ in 0..3 {
             let (_, left) = self.equations(scaled, &free, &x);
@@ -181,17 +181,6 @@ impl Face {
         Some(x)
     }
 
-    fn factor_of_rows(&self, rows: &[Vec<f64>], solved: &[Vec<f64>]) -> Option<Option<Cholesky>> {
-        let n = rows.len();
-        if n == 0 {
-            return Some(None);
-        }
-        let mut matrix: Vec<f64> =
-            rows.iter().flat_map(|row| solved.iter().map(|solved| dot(row, solved))).collect();
-        matrix.iter_mut().step_by(n + 1).for_each(|entry| *entry *= 1.0 + 1e-13);
-        Some(Some(Cholesky::new(&matrix, n).ok()?))
-    }
-
     /// Minus the gradient of the objective on the face.
     fn descent(&self, scaled: &Scaled<'_>, x: &[f64], free: &[usize]) -> Vec<f64> {
         let program = scaled.program;
@@ -202,24 +191,33 @@ impl Face {
         }
         free.iter().map(|&l| -gradient[l]).collect()
     }
+}
 
-    /// Whether x is feasible and no worse than the point that the steps have ended at.
-    fn suits(&self, scaled: &Scaled<'_>, point: &Point, x: &[f64]) -> bool {
-        let program = scaled.program;
-        let t: Vec<f64> =
-            program.kinks.iter().map(|kink| (x[kink.coordinate] - kink.center).abs()).collect();
-        let size = scaled.size.max(x.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
-        let feasible = |side: &Side| match side {
-            Side::Above(_) | Side::Below(_) => true,
-            side => scaled.value(*side, x, &t) >= -1e-11 * size,
-        };
-        let met = scaled.equation_residuals(x).iter().all(|r| r.abs() <= 1e-11 * size);
-        let objective = |x: &[f64], t: &[f64]| {
-            let costs: f64 = program.kinks.iter().zip(t).map(|(kink, t)| kink.cost * t).sum();
-            0.5 * dot(&program.times(x), x) + dot(&program.linear, x) + costs
-        };
-        let allowed = 1e-9 * scaled.steepness * size;
-        met && scaled.sides.iter().all(feasible)
-            && objective(x, &t) <= objective(&point.x, &point.t) + allowed
-    }
+/// The factor of `C K^-1 C'`; None if equations depend on each other.
+fn factor_of_rows(rows: &[Vec<f64>], solved: &[Vec<f64>]) -> Option<Cholesky> {
+    let n = rows.len();
+    let mut matrix: Vec<f64> =
+        rows.iter().flat_map(|row| solved.iter().map(|solved| dot(row, solved))).collect();
+    matrix.iter_mut().step_by(n + 1).for_each(|entry| *entry *= 1.0 + 1e-13);
+    Cholesky::new(&matrix, n).ok()
+}
+
+/// Whether x is feasible and no worse than the point that the steps have ended at.
+fn suits(scaled: &Scaled<'_>, point: &Point, x: &[f64]) -> bool {
+    let program = scaled.program;
+    let t: Vec<f64> =
+        program.kinks.iter().map(|kink| (x[kink.coordinate] - kink.center).abs()).collect();
+    let size = scaled.size.max(x.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
+    let feasible = |side: &Side| match side {
+        Side::Above(_) | Side::Below(_) => true,
+        side => scaled.value(*side, x, &t) >= -1e-11 * size,
+    };
+    let met = scaled.equation_residuals(x).iter().all(|r| r.abs() <= 1e-11 * size);
+    let objective = |x: &[f64], t: &[f64]| {
+        let costs: f64 = program.kinks.iter().zip(t).map(|(kink, t)| kink.cost * t).sum();
+        0.5 * dot(&program.times(x), x) + dot(&program.linear, x) + costs
+    };
+    let allowed = 1e-9 * scaled.steepness * size;
+    met && scaled.sides.iter().all(feasible)
+        && objective(x, &t) <= objective(&point.x, &point.t) + allowed
 }

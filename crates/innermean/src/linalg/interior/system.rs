@@ -38,7 +38,7 @@ impl<'a, 's> System<'a, 's> {
         let d = program.linear.len();
         let mut matrix = match program.curvature {
             Curvature::Dense(matrix) => matrix.to_vec(),
-            _ => vec![0.0; d * d],
+            Curvature::Diagonal(_) => vec![0.0; d * d],
         };
         if let Curvature::Diagonal(bends) = program.curvature {
             matrix.iter_mut().step_by(d + 1).zip(bends).for_each(|(entry, bend)| *entry = *bend);
@@ -100,7 +100,7 @@ impl<'a, 's> System<'a, 's> {
             scaled.program.rows[k].coefficients.iter().map(|a| a / length).collect::<Vec<f64>>()
         };
         let rows: Vec<Vec<f64>> = scaled.equations.iter().map(|&k| unit(k)).collect();
-        self.across = rows.clone();
+        self.across.clone_from(&rows);
         self.across.iter_mut().for_each(|row| self.factor.solve(row));
         let m = rows.len();
         if m > 0 {
