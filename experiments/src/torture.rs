@@ -20,6 +20,7 @@ pub mod descent;
 pub mod double_double;
 pub mod draw;
 pub mod judge;
+pub mod limits;
 pub mod objective;
 pub mod penalty;
 pub mod report;

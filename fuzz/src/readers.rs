@@ -8,8 +8,8 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use innermean_apps::model::{Model, NewRows};
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Frame, Missing, ReadError, ReadOptions, parse_corpus,
-    parse_frame, parse_libsvm, parse_returns, parse_vector, read_matrix,
+    Ask, Cash, Columns, FeatureColumns, Frame, Missing, Prices, ReadError, ReadOptions,
+    parse_corpus, parse_frame, parse_libsvm, parse_returns, parse_vector, read_matrix,
 };
 
 /// What to do about missing values: all there is.
@@ -30,8 +30,18 @@ fn refused(error: &ReadError) {
 
 /// `innermean portfolio`
 pub fn returns(data: &[u8]) {
-    for missing in MISSING {
-        match parse_returns(data, "input", &ReadOptions { missing }) {
+    let by_missing = MISSING.map(|missing| ReadOptions { missing, ..ReadOptions::default() });
+    let asked_for = ReadOptions {
+        missing: Missing::DropRows,
+        prices: Prices::Simple,
+        except: vec!["2".to_owned()],
+        from: Some("2000".to_owned()),
+        min_history: 2,
+        cash: Cash::Any,
+        ..ReadOptions::default()
+    };
+    for options in by_missing.iter().chain([&asked_for]) {
+        match parse_returns(data, "input", options) {
             Err(error) => refused(&error),
             Ok(table) => {
                 assert!(table.rows() > 0 && table.assets() > 0, "an empty table");

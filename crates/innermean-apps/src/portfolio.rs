@@ -17,21 +17,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use innermean::{
-    AnyMerit, Choice, Inner, Objective, Portfolio, Problem, Regularizer, Solution, Tilted,
-};
+use std::sync::Arc;
+
+use innermean::{Choice, Collapsed, Inner, Merit, Objective, Portfolio, Regularizer, Solution};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, same_length};
+use crate::error::Error;
 use crate::penalty::{Bounds, Constraint, Penalty};
 use crate::run::Task;
 use crate::wording::Note;
+use crate::wording::numbers::significant;
 
+mod answer;
+mod contributions;
+mod frontier;
 mod limits;
+mod moments;
 mod risk;
+mod risk_budget;
+mod scenarios;
+mod search;
+mod story;
+mod walk;
+mod weights;
 
+pub use answer::{Annual, PortfolioAnswer, Sought};
+pub use contributions::RiskContributions;
+pub use frontier::{Frontier, FrontierPoint};
 pub use limits::{AssetLimit, GroupLimit, Limits, LimitsError};
-pub use risk::Risk;
+pub use moments::{Covariance, Moments, MomentsError};
+pub use risk::{DEFAULT_EXPONENT, DEFAULT_LEVEL, Risk};
+pub use risk_budget::{RiskBudget, RiskBudgetError};
+pub use scenarios::{Benchmark, Scenarios, ScenariosError};
+pub use search::SearchError;
+pub use story::{Growth, TrackRecord};
+pub use walk::{Held, Unit, Walk, WalkSettings, Window};
+
+use risk::Measure;
+use weights::Allowed;
 
 use crate::wording::named;
 
@@ -42,6 +65,10 @@ named! {
         Utility = "utility",
         /// The least risk, whatever the return
         MinRisk = "min-risk",
+        /// The largest return, with `max_risk` among portfolios of at most that risk
+        MaxReturn = "max-return",
+        /// The largest ratio of return above `risk_free` to risk
+        MaxSharpe = "max-sharpe",
     }
 }
 
@@ -60,11 +87,24 @@ pub struct PortfolioSettings {
     /// h of [`Risk::Huber`], in the unit of the returns; by default the mean absolute deviation of
     /// all returns.
     pub huber_width: Option<f64>,
+    /// The level of [`Risk::Cvar`]; [`DEFAULT_LEVEL`] unless it is given.
+    pub level: Option<f64>,
+    /// gamma of [`Risk::Entropic`]; [`DEFAULT_EXPONENT`] unless it is given.
+    pub exponent: Option<f64>,
+    /// Whether returns are in percent, for [`Risk::Kelly`].
+    pub percent: bool,
     /// What the weights may be.
     pub constraint: Constraint,
     /// Norms of the weights.
     #[serde(flatten)]
     pub penalty: Penalty,
+    /// The largest risk, where the return is maximised: a root where the risk is a mean of squares,
+    /// which then has the unit of the returns.
+    pub max_risk: Option<f64>,
+    /// What is earned for each period without risk, in the unit of the returns.
+    pub risk_free: Option<f64>,
+    /// Periods of a year, for an answer by the year.
+    pub annualize: Option<f64>,
 }
 
 impl Default for PortfolioSettings {
@@ -74,31 +114,17 @@ impl Default for PortfolioSettings {
             risk: Risk::default(),
             risk_aversion: 1.0,
             huber_width: None,
+            level: None,
+            exponent: None,
+            percent: false,
             constraint: Constraint::default(),
             penalty: Penalty::default(),
+            max_risk: None,
+            risk_free: None,
+            annualize: None,
         }
     }
 }
-
-/// What the weights mean.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct PortfolioAnswer {
-    /// In a period.
-    pub expected_return: f64,
-    /// The measure of risk, with weight 1.
-    pub risk: f64,
-    /// Which measure that is.
-    pub risk_measure: Risk,
-    /// Where the risk is the variance.
-    pub standard_deviation: Option<f64>,
-    /// `sum_l |theta_l - current_l|`, where the weights that are held now are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turnover: Option<f64>,
-}
-
-/// The problem as the library has it.
-pub type PortfolioProblem = Problem<Portfolio, AnyMerit, Tilted<Box<dyn Regularizer>>>;
 
 /// Returns and settings made into a problem.
 pub struct PortfolioTask {
@@ -107,9 +133,24 @@ pub struct PortfolioTask {
     /// The weights that are held now.
     current: Option<Vec<f64>>,
     names: Vec<String>,
-    /// h of the Huber function.
-    width: Option<f64>,
-    problem: PortfolioProblem,
+    benchmark: Option<String>,
+    /// Periods that count nothing, from 0, in their order.
+    left_out: Vec<usize>,
+    are_moments: bool,
+    measure: Measure,
+    /// Assets and periods.
+    portfolio: Portfolio,
+    /// f, where it is not the deviation from the mean.
+    inner: Option<Collapsed>,
+    merit: Box<dyn Merit>,
+    /// What is asked of the weights, without the return.
+    allowed: Allowed,
+    /// g
+    regularizer: Arc<dyn Regularizer>,
+    /// What thresholds count from.
+    base: f64,
+    /// What the search for the weight of risk has found, where the aim asks for one.
+    found: Option<search::Found>,
 }
 
 impl PortfolioSettings {
@@ -123,10 +164,10 @@ impl PortfolioSettings {
     /// # Errors
     /// If the objective cannot have a minimum.
     pub fn check(&self) -> Result<(), Error> {
-        // Without a bound on the weights the absolute deviation has no answer but none or infinity,
-        // and no duality gap: the run would go on to its limit and say nothing.
-        if self.risk == Risk::Absolute && !self.bounds().bounds_theta() {
-            return Err(Error::UnboundedRisk);
+        // Without a bound on the weights a homogeneous risk has no answer but none or infinity, and
+        // no duality gap: the run would go on to its limit and say nothing.
+        if self.risk.is_homogeneous() && !self.bounds().bounds_theta() {
+            return Err(Error::UnboundedRisk(self.risk));
         }
         Ok(())
     }
@@ -143,16 +184,26 @@ impl PortfolioSettings {
     /// The objective in words.
     pub fn formula(&self) -> String {
         let measure = match self.risk {
-            Risk::Absolute => "absolute deviation",
-            other => other.title(),
+            Risk::Absolute => "absolute deviation".to_owned(),
+            Risk::Cvar => format!("CVaR({})", self.level.unwrap_or(DEFAULT_LEVEL)),
+            Risk::Entropic => format!("entropic({})", self.exponent.unwrap_or(DEFAULT_EXPONENT)),
+            Risk::Kelly if self.percent => "mean(-log(1 + return/100))".to_owned(),
+            Risk::Kelly => "mean(-log(1 + return))".to_owned(),
+            other => other.title().to_owned(),
         };
         let weight = if self.risk_aversion == 1.0 {
             String::new()
         } else {
-            format!("{} ", self.risk_aversion)
+            match self.aim {
+                Aim::Utility | Aim::MinRisk => format!("{} ", self.risk_aversion),
+                // Found, and not given.
+                Aim::MaxReturn | Aim::MaxSharpe => {
+                    format!("{} ", significant(self.risk_aversion, 6))
+                }
+            }
         };
         let mut terms = vec![format!("{weight}{measure}")];
-        if self.aim == Aim::Utility {
+        if self.aim != Aim::MinRisk {
             terms.insert(0, "-return".to_owned());
         }
         let Penalty { l1, l2 } = self.penalty;
@@ -195,41 +246,57 @@ impl PortfolioTask {
         settings: &PortfolioSettings,
         limits: Limits,
     ) -> Result<Self, Error> {
-        if limits.is_empty() {
+        Self::of(Scenarios::new(names, returns), settings, limits)
+    }
+
+    /// The same of periods that need not count alike, and against a benchmark; or of a mean and a
+    /// covariance ([`Moments::scenarios`]).
+    ///
+    /// # Errors
+    /// As [`Self::within`], and if weights or benchmark are not what is expected.
+    pub fn of(
+        scenarios: Scenarios,
+        settings: &PortfolioSettings,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        let are_moments = scenarios.are_moments;
+        if are_moments && settings.risk != Risk::Variance {
+            return Err(ScenariosError::OfMoments(settings.risk).into());
+        }
+        if limits.is_empty() && limits.risk_budget.is_none() {
             settings.check()?;
         }
-        let d = names.len();
-        same_length("returns beyond the last whole row", returns.len() % d.max(1), 0)?;
-        let portfolio = Portfolio::new(d, returns)?;
-        let width = match (settings.risk, settings.huber_width) {
-            (Risk::Huber, given) => {
-                Some(given.unwrap_or_else(|| risk::mean_absolute_deviation(&portfolio)))
-            }
-            (_, None) => None,
-            (risk, Some(width)) => {
-                return Err(Error::Idle {
-                    parameter: "huber_width",
-                    value: width.to_string(),
-                    chosen: format!("risk={risk}"),
-                    needed: "risk=huber".to_owned(),
-                });
-            }
-        };
-        let merit = settings.risk.merit(settings.risk_aversion, width)?;
-        let g: Box<dyn Regularizer> = if limits.is_empty() {
-            Box::new(settings.bounds().regularizer(d)?)
-        } else {
-            let mean = portfolio.mean_returns();
-            Box::new(limits.regularizer(&names, mean, &settings.bounds())?)
-        };
+        let benchmark = scenarios.benchmark.as_ref().map(|benchmark| benchmark.name.clone());
+        let (portfolio, names, left_out) = scenarios.portfolio()?;
+        let measure = Measure::new(settings, &names, &portfolio)?;
+        let allowed = Allowed::new(settings, &limits, &names, &portfolio)?;
+        let regularizer = allowed.tilted(settings, settings.aim != Aim::MinRisk, &portfolio)?;
         let current = limits.current_weights(&names)?;
-        let problem = match settings.aim {
-            Aim::Utility => portfolio.problem(merit, g)?,
-            Aim::MinRisk => {
-                Problem { inner: portfolio, merit, regularizer: Tilted::new(g, vec![0.0; d])? }
-            }
+        let base = if settings.risk.has_threshold() {
+            let point = weights::nearest(&*regularizer, vec![0.0; names.len() + 1]);
+            measure.threshold(&portfolio, &point[..names.len()])
+        } else {
+            0.0
         };
-        Ok(PortfolioTask { settings: *settings, limits, current, names, width, problem })
+        let task = PortfolioTask {
+            settings: *settings,
+            limits,
+            current,
+            names,
+            benchmark,
+            left_out,
+            are_moments,
+            measure,
+            inner: measure.inner(&portfolio, base),
+            merit: measure.merit(settings.risk_aversion, &portfolio, base)?,
+            allowed,
+            regularizer,
+            portfolio,
+            base,
+            found: None,
+        };
+        task.check_aim()?;
+        Ok(task)
     }
 
     /// The settings that it was made with.
@@ -245,28 +312,68 @@ impl PortfolioTask {
     /// The objective in words.
     pub fn formula(&self) -> String {
         let Limits { cost, .. } = self.limits;
-        let costs = cost.map_or(String::new(), |cost| format!(" + {cost} sum |theta - current|"));
-        let formula = self.settings.formula();
+        let costs = cost.map_or(String::new(), |cost| {
+            // That of a walk is a part of what was given.
+            let given = cost.to_string();
+            let cost = if given.len() > 10 { significant(cost, 6) } else { given };
+            format!(" + {cost} sum |theta - current|")
+        });
+        let mut formula = self.settings.formula();
+        if self.limits.risk_budget.is_some() {
+            return "variance - sum b log theta, theta then divided by its sum".to_owned();
+        }
+        if let Some(benchmark) = &self.benchmark {
+            formula.extend([", risk of return - ", benchmark]);
+        }
         // Costs are a term, before the constraints.
         let (terms, constraints) = formula.split_once(',').unwrap_or((&formula, ""));
         let comma = if constraints.is_empty() { "" } else { "," };
         format!("{terms}{costs}{comma}{constraints}{}", self.limits.words())
     }
 
+    /// Says the answer by the year as well, of so many periods.
+    pub fn annualize(&mut self, periods: Option<f64>) {
+        self.settings.annualize = periods;
+    }
+
+    /// The weights that are held now, where they are known.
+    pub fn current(&self) -> Option<&[f64]> {
+        self.current.as_deref()
+    }
+
     /// h of the Huber function, given or found.
     pub fn width(&self) -> Option<f64> {
-        self.width
+        self.measure.width()
+    }
+
+    /// What the returns are compared with, if with something: its returns are those of
+    /// [`Portfolio::benchmark`].
+    pub fn benchmark(&self) -> Option<&str> {
+        self.benchmark.as_deref()
+    }
+
+    /// Whether the periods stand for a mean and a covariance.
+    pub fn are_moments(&self) -> bool {
+        self.are_moments
+    }
+
+    /// A name for each coordinate of a run, of which there may be one behind the weights.
+    pub fn run_coordinates(&self) -> Vec<String> {
+        let threshold = self.settings.risk.has_threshold().then(|| "threshold".to_owned());
+        self.names.iter().cloned().chain(threshold).collect()
     }
 
     /// Assets and periods.
     pub fn portfolio(&self) -> &Portfolio {
-        &self.problem.inner
+        &self.portfolio
     }
 
     /// The paper's settings for a method, if it gives some for this problem.
     pub fn paper_choice(&self, method: &str) -> Option<Choice> {
-        let f = &self.problem.inner;
-        f.paper_choice(method).filter(|_| self.settings.is_papers() && f.is_of_papers_scale())
+        let f = &self.portfolio;
+        let is_plain = f.weights().is_none() && f.benchmark().is_none() && !self.are_moments;
+        let is_papers = is_plain && self.settings.is_papers() && self.limits.risk_budget.is_none();
+        f.paper_choice(method).filter(|_| is_papers && f.is_of_papers_scale())
     }
 }
 
@@ -275,7 +382,11 @@ impl Task for PortfolioTask {
     const BOUNDS: &'static str = "`constraint`, `l2`";
 
     fn problem(&self) -> Objective<'_> {
-        self.problem.erased()
+        Objective {
+            inner: self.inner.as_ref().map_or(&self.portfolio as &dyn Inner, |inner| inner),
+            merit: &*self.merit,
+            regularizer: &*self.regularizer,
+        }
     }
 
     fn coordinates(&self) -> &[String] {
@@ -284,11 +395,27 @@ impl Task for PortfolioTask {
 
     fn notes(&self) -> Vec<Note> {
         let bounds = self.settings.bounds();
-        let mut notes: Vec<Note> = self.width.map(Note::RiskWidth).into_iter().collect();
-        if !bounds.bounds_theta() && self.limits.is_empty() {
+        let mut notes: Vec<Note> = self.width().map(Note::RiskWidth).into_iter().collect();
+        let (periods, assets) = (self.portfolio.n_x(), self.portfolio.d());
+        if let Some(weights) = self.portfolio.weights() {
+            let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+            let effective = (periods * periods) as f64 / squares;
+            let left_out = self.left_out.len();
+            let periods = periods + left_out;
+            notes.push(Note::WeightedPeriods { effective, periods, left_out });
+        }
+        if self.settings.risk == Risk::Kelly && !self.settings.percent {
+            let typical = risk::mean_absolute_deviation(&self.portfolio);
+            notes
+                .extend((typical >= risk::LARGE_FRACTION).then_some(Note::LargeFractions(typical)));
+        }
+        let asks_nothing = self.limits.is_empty() && self.limits.risk_budget.is_none();
+        if bounds.bounds_theta() || !asks_nothing {
+            let is_few = periods <= assets && !self.are_moments;
+            notes.extend(is_few.then_some(Note::FewPeriods { periods, assets }));
+        } else {
             notes.extend((self.settings.risk == Risk::Huber).then_some(Note::RiskMayFall));
-            let (periods, assets) = (self.problem.inner.n_x(), self.problem.inner.d());
-            notes.push(if periods <= assets {
+            notes.push(if periods <= assets && !self.are_moments {
                 Note::NoRisk { periods, assets }
             } else {
                 Note::FreeSum
@@ -298,18 +425,34 @@ impl Task for PortfolioTask {
         notes
     }
 
+    /// Where the search has ended.
+    fn start(&self) -> Option<Vec<f64>> {
+        self.found.as_ref().map(|found| found.theta.clone())
+    }
+
+    /// With the best threshold behind the weights, where the risk has one.
+    fn scaled(&self, mut theta: Vec<f64>) -> Vec<f64> {
+        if self.settings.risk.has_threshold() && theta.len() == self.names.len() {
+            theta.push(0.0);
+            let allowed = weights::nearest(&*self.regularizer, theta.clone());
+            let t = self.measure.threshold(&self.portfolio, &allowed[..self.names.len()]);
+            theta[self.names.len()] = t - self.base;
+        }
+        theta
+    }
+
+    /// The weights alone; where a budget of risk determines them, with sum 1, and where a search
+    /// has ended between two portfolios that are as good as each other, between them.
+    fn restate(&self, _: f64, solution: &mut Solution) {
+        solution.theta.truncate(self.names.len());
+        if self.limits.risk_budget.is_some() {
+            let sum: f64 = solution.theta.iter().sum();
+            solution.theta.iter_mut().for_each(|x| *x /= sum);
+        }
+        self.blend(solution);
+    }
+
     fn answer(&self, solution: &Solution) -> Result<PortfolioAnswer, Error> {
-        let portfolio = &self.problem.inner;
-        let risk_measure = self.settings.risk;
-        let risk = risk_measure.value(self.width, portfolio, &solution.theta)?;
-        Ok(PortfolioAnswer {
-            expected_return: portfolio.expected_return(&solution.theta),
-            risk,
-            risk_measure,
-            standard_deviation: (risk_measure == Risk::Variance).then(|| risk.sqrt()),
-            turnover: self.current.as_ref().map(|current| {
-                current.iter().zip(&solution.theta).map(|(held, x)| (x - held).abs()).sum()
-            }),
-        })
+        self.explain(solution)
     }
 }

@@ -2,9 +2,17 @@
 
 mod bags;
 mod compare;
+/// The independent solver of the library's tests.
+#[allow(dead_code, reason = "the library's tests use all of it")]
+#[path = "../../innermean/tests/support/conic.rs"]
+mod conic;
 mod linear;
 mod policy;
 mod portfolio;
+mod portfolio_by_clarabel;
+mod portfolio_risks;
+mod portfolio_search;
+mod portfolio_story;
 mod runs;
 mod sequences;
 mod targets;

@@ -8,6 +8,7 @@
 use crate::output::grid::Grid;
 use crate::run::application::Part;
 
+pub(crate) use self::chart::{Chart, Series, Shape};
 pub(crate) use self::convergence::{
     CALLS, Convergence, Course, EPOCHS, Panel, Quantity, SECONDS, counts,
 };
@@ -15,6 +16,7 @@ pub(crate) use self::files::{OutputFiles, PictureFlags};
 pub(crate) use self::html::{capital, escape};
 
 mod bars;
+mod chart;
 mod convergence;
 mod files;
 mod html;

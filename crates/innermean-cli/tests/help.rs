@@ -43,6 +43,11 @@ fn flags_are_under_the_heading_that_says_what_they_are() {
         ("policy", "Generated processes", &["generate", "grid"]),
         ("compare policy", "Problem", &["discount", "l1"]),
         ("portfolio", "Problem", &["risk", "constraint", "l2"]),
+        (
+            "portfolio",
+            "File",
+            &["prices", "columns", "except", "date-column", "from", "to", "min-history", "missing"],
+        ),
         ("linear", "Problem", &["loss", "l1", "l2"]),
         ("bags", "Problem", &["link", "l2"]),
         ("sequences", "Problem", &["language-model", "l2"]),

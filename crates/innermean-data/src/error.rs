@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::tables::panel::error::PanelError;
 use crate::wording::{constant_columns, enumerated, listed, plural, quote, quoted, shorten};
 
 /// A cell of a file, as a person would look it up in an editor.
@@ -61,6 +62,15 @@ pub enum ReadError {
         /// The file's name.
         file: String,
     },
+    /// A workbook, of Excel or another program.
+    #[error(
+        "{file}: is a workbook, which is not read; save its sheet as CSV (File > Save As > CSV \
+         UTF-8, or pandas.read_excel(...).to_csv(...)) and give that file"
+    )]
+    Workbook {
+        /// The file's name.
+        file: String,
+    },
     /// The bytes do not unpack, or are not what their beginning promises.
     #[error("{file}: is damaged ({reason}); get or make the file anew")]
     Damaged {
@@ -71,8 +81,8 @@ pub enum ReadError {
     },
     /// A format that this program was built without.
     #[error(
-        "{file}: is a {what} file, which is not built in; build with --features {feature}, or save \
-         it as .csv or .npy"
+        "{file}: is a {what} file, which is not built in; build with --features {feature} (cargo \
+         install --path crates/innermean-cli --features full,{feature}), or save it as .csv or .npy"
     )]
     NotBuiltIn {
         /// The file's name.
@@ -248,14 +258,14 @@ pub enum ReadError {
     },
     /// Missing values, and no leave to drop anything.
     #[error(
-        "{place}: {} is a missing value, the first of {count} in the table; {advice}",
-        quote(text)
+        "{place}: {} a missing value, the first of {count} in the table; {advice}",
+        text.as_ref().map_or("has".to_owned(), |text| quote(text) + " is")
     )]
     Missing {
         /// The first one.
         place: Place,
-        /// Its text.
-        text: String,
+        /// Its text, if it is known.
+        text: Option<String>,
         /// How many there are in the whole table.
         count: usize,
         /// How to leave them out.
@@ -362,7 +372,7 @@ pub enum ReadError {
     /// Columns whose values are all equal.
     #[error(
         "{file}: {} the same value in every row and so no risk, for which no weight is too large; \
-         remove {} from the file",
+         leave {} out by `--except`, or have the weights sum to one by `--constraint long-only`",
         constant_columns(columns),
         if columns.len() == 1 { "it" } else { "them" }
     )]
@@ -390,6 +400,9 @@ pub enum ReadError {
         /// The second column of that name, from 1.
         second: usize,
     },
+    /// No returns could be made of the table.
+    #[error(transparent)]
+    Panel(Box<PanelError>),
     /// A start point of the wrong length.
     #[error("{file}: found {found} {}, expected {expected}, one for each coordinate in its order", plural(*found, "number"))]
     WrongLength {

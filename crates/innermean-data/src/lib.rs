@@ -26,7 +26,7 @@
 //! |---|---|
 //! | `source` | a file as it is opened: what it holds, unpacked; `limits` on its parts, and what `memory` there is |
 //! | `text` | lines read in pieces; delimiters, quotes, cells and numbers |
-//! | `tables` | [`Frame`] with its [`Columns`], and [`Returns`], from text or from arrays: layout, roles, missing values |
+//! | `tables` | [`Frame`] with its [`Columns`], and [`Returns`], from text or from arrays: layout, roles, missing values; a [`Panel`] in memory is judged and made into [`Returns`] |
 //! | `formats` | numpy, Parquet, MATLAB, LIBSVM, start points, corpora |
 //! | `generated` | data without a file: markets, decision processes, groups, rows with targets, languages |
 //! | `write` | [`OutFile`], which appears whole or not at all, and [`OutTable`] in the format its name says |
@@ -66,7 +66,10 @@ pub use tables::columns::{Ask, Columns, FeatureColumns};
 pub use tables::frame::{Frame, parse_frame, read_frame};
 pub use tables::keys::Keys;
 pub use tables::missing::{Dropped, Missing};
-pub use tables::read::{ReadOptions, parse_returns, read_returns};
+pub use tables::options::{Cash, Prices, ReadOptions};
+pub use tables::panel::Panel;
+pub use tables::panel::error::PanelError;
+pub use tables::read::{parse_returns, read_returns};
 pub use tables::returns::Returns;
 pub use wording::visible;
 pub use write::file::{OutFile, WriteError};

@@ -54,11 +54,13 @@ enum Kind {
     Mat,
     OldMat,
     Hdf5,
+    /// A workbook of Excel before 2007, or another document of that time.
+    OldWorkbook,
 }
 
 impl Kind {
     fn of(head: &[u8]) -> Self {
-        const KINDS: [(&[u8], Kind); 7] = [
+        const KINDS: [(&[u8], Kind); 8] = [
             (b"\x1f\x8b", Kind::Gzip),
             (b"PK\x03\x04", Kind::Zip),
             (npy::MAGIC, Kind::Npy),
@@ -66,6 +68,7 @@ impl Kind {
             (b"MATLAB 7.3 MAT", Kind::Mat),
             (b"MATLAB 5.0 MAT", Kind::OldMat),
             (b"\x89HDF\r\n", Kind::Hdf5),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind::OldWorkbook),
         ];
         KINDS
             .into_iter()
@@ -139,9 +142,7 @@ impl<'a> Source<'a> {
                 )?)))
             }
             Kind::Zip => {
-                let Some(mut archive) = Archive::open(self.input, self.limits, &self.file)? else {
-                    return Err(ReadError::Zip { file: self.file });
-                };
+                let mut archive = Archive::open(self.input, self.limits, &self.file)?;
                 Ok(Content::Columns(match archive.only(self.member.as_deref())? {
                     Some(index) => {
                         let (file, name) = archive.name_of(index);
@@ -166,6 +167,7 @@ impl<'a> Source<'a> {
                 ))
             }
             Kind::Hdf5 => self.log(),
+            Kind::OldWorkbook => Err(ReadError::Workbook { file: self.file }),
         }
     }
 
@@ -237,6 +239,14 @@ impl<'a> Source<'a> {
 
     /// The bytes of a text, unpacked.
     fn unpacked(mut self) -> Result<Unpacked<'a>, ReadError> {
+        if self.kind == Kind::Zip {
+            return Err(match Archive::open(self.input, self.limits, &self.file) {
+                Err(error @ ReadError::Workbook { .. }) => error,
+                // French's library hands out zip files; their bytes would otherwise be reported as
+                // broken text.
+                _ => ReadError::Zip { file: self.file },
+            });
+        }
         let length = self.rest().checked_add(self.head.len() as u64);
         let (bytes, taken) = Counted::new(Cursor::new(self.head).chain(self.input));
         let (file, limits, packed) = (self.file.clone(), self.limits, self.kind == Kind::Gzip);
@@ -245,9 +255,7 @@ impl<'a> Source<'a> {
         match self.kind {
             Kind::Text => unpacked(Box::new(bytes)),
             Kind::Gzip => unpacked(Box::new(MultiGzDecoder::new(bytes))),
-            // French's library hands out zip files; their bytes would otherwise be reported as
-            // broken text.
-            Kind::Zip => Err(ReadError::Zip { file: self.file }),
+            Kind::OldWorkbook => Err(ReadError::Workbook { file: self.file }),
             kind => {
                 let what = match kind {
                     Kind::Npy => "is an array of numpy",

@@ -3,7 +3,8 @@
 //!
 //! `layout` and `frame_layout` tell delimiter, header and decimal mark, `index` whether the first
 //! column labels the rows; `rows` reads text and `arrays` columns that are numbers already, both
-//! into a `table`, which knows the roles of its columns and what is missing in them.
+//! into a `table`, which knows the roles of its columns and what is missing in them. A [`panel`] is a
+//! table in memory that is judged, and of which returns are made as `options` ask for.
 
 pub(crate) mod arrays;
 pub(crate) mod columns;
@@ -13,6 +14,8 @@ pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod layout;
 pub(crate) mod missing;
+pub(crate) mod options;
+pub(crate) mod panel;
 pub(crate) mod read;
 pub(crate) mod returns;
 pub(crate) mod row_lines;

@@ -14,6 +14,7 @@ use crate::text::line::{DELIMITERS, Delimiter, Line};
 use crate::text::quotes::{is_open_after, opens};
 
 pub(crate) mod cell;
+pub(crate) mod date;
 pub(crate) mod line;
 pub(crate) mod number;
 mod quotes;

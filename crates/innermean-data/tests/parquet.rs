@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use innermean_data::{
     Ask, Columns, FeatureColumns, Frame, Missing, OutColumn, OutTable, ReadError, ReadOptions,
-    parse_frame, read_frame, read_returns,
+    parse_frame, parse_returns, read_frame, read_returns,
 };
 use proptest::prelude::*;
 
@@ -176,6 +176,75 @@ mod built_in {
         for name in ["INT_32", "INT_64"] {
             assert_eq!(read(&[], &[name]).unwrap().numbers, [Some(vec![7.0, 8.0])]);
         }
+    }
+
+    /// A frame of returns with its index of times, a day of type date and one of type text.
+    #[test]
+    fn dates_label_the_returns() {
+        use std::sync::Arc;
+
+        use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
+        use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+        use parquet::file::writer::SerializedFileWriter;
+        use parquet::schema::types::Type;
+
+        let field = |name: &str, physical: Physical, logical: Option<LogicalType>| {
+            let field = Type::primitive_type_builder(name, physical)
+                .with_repetition(Repetition::REQUIRED)
+                .with_logical_type(logical)
+                .build();
+            Arc::new(field.unwrap())
+        };
+        let fields = vec![
+            field("A", Physical::DOUBLE, None),
+            field("day", Physical::INT32, Some(LogicalType::Date)),
+            field("text", Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            field("B", Physical::DOUBLE, None),
+            field(
+                "__index_level_0__",
+                Physical::INT64,
+                Some(LogicalType::timestamp(false, TimeUnit::MILLIS)),
+            ),
+        ];
+        let schema = Type::group_type_builder("frame").with_fields(fields).build().unwrap();
+        let mut bytes = Vec::new();
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        macro_rules! column {
+            ($kind:ty, $values:expr) => {
+                let mut chunk = group.next_column().unwrap().unwrap();
+                chunk.typed::<$kind>().write_batch(&$values, None, None).unwrap();
+                chunk.close().unwrap();
+            };
+        }
+        // 2024-01-31 is day 19753.
+        column!(DoubleType, [0.1, -0.2, 0.3]);
+        column!(Int32Type, [19753, 19754, 19755]);
+        column!(ByteArrayType, ["2024-02-02", "2024-02-05", "2024-02-06"].map(ByteArray::from));
+        column!(DoubleType, [0.4, 0.5, -0.6]);
+        let noon = |day: i64| (day * 24 + 12) * 3_600_000;
+        column!(Int64Type, [noon(19753), noon(19754), noon(19755)]);
+        group.close().unwrap();
+        writer.close().unwrap();
+
+        let read = |options: &ReadOptions| parse_returns(&bytes, "frame.parquet", options);
+        let returns = read(&ReadOptions::default()).unwrap();
+        assert_eq!(returns.names, ["A", "B"]);
+        assert_eq!(returns.values, [0.1, 0.4, -0.2, 0.5, 0.3, -0.6]);
+        assert_eq!(returns.dates.unwrap(), ["2024-01-31", "2024-02-01", "2024-02-02"]);
+        assert!(returns.notes.iter().any(|note| note.contains("'text' holds dates")));
+        let by = |name: &str, from: &str| ReadOptions {
+            date_column: Some(name.to_owned()),
+            from: Some(from.to_owned()),
+            ..ReadOptions::default()
+        };
+        let returns = read(&by("text", "2024-02-05")).unwrap();
+        assert_eq!(returns.dates.unwrap(), ["2024-02-05", "2024-02-06"]);
+        let returns = read(&by("__index_level_0__", "2024-02")).unwrap();
+        assert_eq!(returns.dates.unwrap(), ["2024-02-01 12:00:00", "2024-02-02 12:00:00"]);
+        let only = ReadOptions { columns: vec!["B".to_owned()], ..ReadOptions::default() };
+        assert_eq!(read(&only).unwrap().values, [0.4, 0.5, -0.6]);
     }
 
     /// The last part of a file says how many rows there are.

@@ -90,17 +90,19 @@ pub use methods::svrpda1::Svrpda1;
 pub use methods::svrpda2::Svrpda2;
 pub use methods::{AnyMethod, Listed, METHODS, Method, MethodInfo};
 pub use model::inner::{
-    Bounds, Facts, Fused, Inner, Lost, PairRows, Passes, ProjectedRows, Rows, Sample, TransitionRow,
+    Bounds, CentredRows, Facts, Fused, Inner, Lost, PairRows, Passes, ProjectedRows, Rows, Sample,
+    TransitionRow,
 };
 pub use model::merit::{
-    Absolute, AnyMerit, Bernoulli, DownsideSquare, Huber, Logistic, Merit, NegativeLog, Poisson,
-    QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge, Weighted,
+    Absolute, AnyMerit, Bernoulli, DownsideSquare, Excess, Exponential, Huber, Logistic, Merit,
+    NegativeLog, Poisson, QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge,
+    Weighted,
 };
 pub use model::numbers::Numbers;
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};
 pub use model::regularizer::{
     AnyRegularizer, BoxConstraint, Budget, Constraints, ElasticNet, FreeTail, L1, LinearConstraint,
-    Polyhedral, Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
+    LogBarrier, Polyhedral, Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
     WeightedNorm,
 };
 pub use model::setting::InvalidSetting;

@@ -369,3 +369,34 @@ fn the_gap_keeps_its_scale_where_the_optimum_is_zero() {
         }
     }
 }
+
+#[test]
+fn a_condensed_market_has_the_means_and_covariances_of_the_whole() {
+    let (n, d) = (40, 4);
+    let mut draws = Stream::new(61, 0);
+    let rows: Vec<f64> = (0..n * d).map(|k| draws.unit() * (1 + k % d) as f64 - 0.3).collect();
+    let moments = |rows: &[f64]| {
+        let n = (rows.len() / d) as f64;
+        let mean: Vec<f64> =
+            (0..d).map(|l| rows.iter().skip(l).step_by(d).sum::<f64>() / n).collect();
+        let mut square = vec![0.0; d * d];
+        for row in rows.chunks_exact(d) {
+            for (l, k) in (0..d).flat_map(|l| (0..d).map(move |k| (l, k))) {
+                square[l * d + k] += (row[l] - mean[l]) * (row[k] - mean[k]) / n;
+            }
+        }
+        mean.into_iter().chain(square).collect::<Vec<f64>>()
+    };
+    let whole = innermean::Portfolio::new(d, rows.clone()).unwrap();
+    let small = whole.condensed().expect("more rows than twice the assets");
+    assert_eq!(small.returns().len(), 2 * d * d);
+    for (a, b) in moments(small.returns()).iter().zip(moments(&rows)) {
+        assert!((a - b).abs() < 1e-13, "{a} {b}");
+    }
+    // Few rows are as good as any, and copies of an asset have no factor.
+    assert!(
+        innermean::Portfolio::new(d, rows[..2 * d * d].to_vec()).unwrap().condensed().is_none()
+    );
+    let copies: Vec<f64> = rows.iter().flat_map(|x| [*x, *x]).collect();
+    assert!(innermean::Portfolio::new(2, copies).unwrap().condensed().is_none());
+}

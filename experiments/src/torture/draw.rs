@@ -18,6 +18,7 @@ use super::penalty::Penalty;
 mod affine;
 mod bent;
 pub mod columns;
+mod constraints;
 pub mod files;
 mod forms;
 pub mod penalties;
@@ -88,6 +89,8 @@ kinds! {
     Traces "policy-traces"
     /// Moments, by two-stage least squares.
     Moments "moments"
+    /// A portfolio of any risk within linear constraints and norms, with costs.
+    Limits "portfolio-limits"
 }
 
 /// f, phi and g as the library has them.
@@ -194,7 +197,7 @@ pub fn kind(number: u64) -> Kind {
 /// What problem `number` of `seed` is like, and the draws that are left for it.
 pub fn conditioning(seed: u64, number: u64) -> (Conditioning, Dice) {
     let mut dice = Dice::new(seed, number);
-    let of_portfolios = kind(number) <= Kind::RiskHuber;
+    let of_portfolios = kind(number) <= Kind::RiskHuber || kind(number) == Kind::Limits;
     let choices = Conditioning::ALL.len() - usize::from(!of_portfolios);
     // A third is ordinary.
     let drawn = if dice.chance(0.25) { 0 } else { dice.below(choices) };
@@ -210,7 +213,12 @@ pub fn draw(seed: u64, number: u64) -> Result<Drawn> {
     let dice = &mut dice;
     match kind(number) {
         kind @ (Kind::Variance | Kind::Semivariance | Kind::Absolute | Kind::RiskHuber) => {
-            affine::portfolio(dice, kind, conditioning)
+            affine::portfolio(dice, kind, conditioning, false)
+        }
+        Kind::Limits => {
+            let risks = [Kind::Variance, Kind::Semivariance, Kind::Absolute, Kind::RiskHuber];
+            let risk = dice.of(&risks);
+            affine::portfolio(dice, risk, conditioning, true)
         }
         Kind::Model => policies::model(dice, conditioning),
         Kind::Log => policies::log(dice, conditioning),

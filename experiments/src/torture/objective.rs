@@ -264,7 +264,9 @@ impl Affine {
     pub fn is_free(&self) -> bool {
         let straight =
             |part: &Part| part.l1 == 0.0 && part.lo.is_infinite() && part.hi.is_infinite();
-        self.penalty.parts.iter().all(straight) && !self.losses.iter().any(|loss| loss.has_kink())
+        self.penalty.parts.iter().all(straight)
+            && self.penalty.limits.is_none()
+            && !self.losses.iter().any(|loss| loss.has_kink())
     }
 
     /// The largest `|a_il|` of each column.

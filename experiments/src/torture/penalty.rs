@@ -1,6 +1,7 @@
-//! g as the definition says: a sum over coordinates, with or without a budget.
+//! g as the definition says: a sum over coordinates, with or without a budget and other limits.
 
 use super::double_double::Dd;
+use super::limits::Limits;
 
 /// `tilt x + l1 |x| + (l2/2) x^2` on `lo <= x <= hi`.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +31,12 @@ pub struct Penalty {
     pub parts: Vec<Part>,
     /// This many coordinates, the first ones, sum to 1; 0 if there is no such budget.
     pub budget: usize,
+    /// What the coordinates must meet together beyond that.
+    pub limits: Option<Limits>,
 }
 
 /// How far, relative to their size, numbers may be beyond a constraint and still be repaired.
-const SLACK: f64 = 1e-9;
+pub(super) const SLACK: f64 = 1e-9;
 
 impl Penalty {
     /// `g(theta)`, the constraints left out.
@@ -42,7 +45,8 @@ impl Penalty {
         let part = |(part, &x): (&Part, &Dd)| {
             x * part.tilt + x.abs() * Dd::from(part.l1) + x * x * Dd::from(part.l2) * half
         };
-        self.parts.iter().zip(theta).map(part).sum()
+        let limits = self.limits.as_ref().map_or(Dd::ZERO, |limits| limits.value(theta));
+        self.parts.iter().zip(theta).map(part).sum::<Dd>() + limits
     }
 
     /// The sum of the sizes of all that the value is made of.
@@ -68,9 +72,17 @@ impl Penalty {
         self.parts.iter().map(depth).fold(0.0, f64::max)
     }
 
-    /// theta, or what rounding has taken it from: within the bounds, and with a sum of exactly 1
-    /// where there is a budget. None if it is further away than rounding explains.
+    /// theta, or what rounding has taken it from: within bounds and limits, and with a sum of
+    /// exactly 1 where there is a budget. None if it is further away than rounding explains.
     pub fn repaired(&self, theta: &[Dd]) -> Option<Vec<Dd>> {
+        let theta = self.within_bounds(theta)?;
+        match &self.limits {
+            Some(limits) => limits.drawn_in(&theta),
+            None => Some(theta),
+        }
+    }
+
+    fn within_bounds(&self, theta: &[Dd]) -> Option<Vec<Dd>> {
         let mut theta = theta.to_vec();
         for (x, part) in theta.iter_mut().zip(&self.parts) {
             let (lo, hi) = (Dd::from(part.lo), Dd::from(part.hi));
@@ -103,6 +115,9 @@ impl Penalty {
     /// A point that lies within all bounds, and not on one: the nearest to the origin that is at a
     /// distance of 1 or in the middle.
     pub fn inside(&self) -> Vec<Dd> {
+        if let Some(limits) = &self.limits {
+            return limits.inside.clone();
+        }
         let inside = |part: &Part| match (part.lo.is_finite(), part.hi.is_finite()) {
             (true, true) => {
                 let margin = 0.01 * (part.hi - part.lo);
@@ -125,6 +140,9 @@ impl Penalty {
     /// The point that scales are measured at: the origin, or the one next to it that the
     /// constraints allow.
     pub fn origin(&self) -> Vec<Dd> {
+        if let Some(limits) = &self.limits {
+            return limits.inside.clone();
+        }
         let nearest = |part: &Part| Dd::from(0.0_f64.clamp(part.lo, part.hi));
         let mut point: Vec<Dd> = self.parts.iter().map(nearest).collect();
         self.spend(&mut point);

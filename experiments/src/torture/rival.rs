@@ -9,6 +9,7 @@
 //! no obstacle: 32 digits are left.
 
 use super::double_double::{Dd, dot};
+use super::limits::Limits;
 use super::objective::{Affine, rounded_kink};
 use super::penalty::Part;
 
@@ -33,6 +34,8 @@ const DAMPING: (f64, f64) = (1e-30, 1e2);
 const SEARCHES: usize = 90;
 /// A step along which the objective still falls at this many times its length has no end.
 const ENDLESS: f64 = 1e45;
+/// The slope beyond a limit.
+const BEYOND: f64 = 1e200;
 
 /// The problem in units in which columns have one size, and where the solver stands.
 struct Solver<'p> {
@@ -41,7 +44,10 @@ struct Solver<'p> {
     units: Vec<f64>,
     rows: Vec<Dd>,
     parts: Vec<Part>,
+    limits: Option<Limits>,
     mu: Dd,
+    /// mu over the scale of the objective.
+    width: Dd,
 }
 
 /// Minimises from `start`, which must lie within the bounds.
@@ -54,7 +60,7 @@ pub fn minimise(problem: &Affine, start: &[Dd]) -> Path {
     let scale = (f.abs() + g.abs()).rounded().max(solver.size());
     let mut mu = if problem.is_free() { 0.0 } else { MU.0 * scale };
     loop {
-        solver.mu = Dd::from(mu);
+        (solver.mu, solver.width) = (Dd::from(mu), Dd::from(mu / scale));
         let last = mu <= MU.1 * scale;
         let steps = if last { STEPS.1 } else { STEPS.0 };
         let endless = solver.newton(&mut z, steps, &mut path);
@@ -109,7 +115,8 @@ impl<'p> Solver<'p> {
                 hi: part.hi / c,
             })
             .collect();
-        Solver { problem, units, rows, parts, mu: Dd::ZERO }
+        let limits = problem.penalty.limits.as_ref().map(|limits| limits.in_units(&units));
+        Solver { problem, units, rows, parts, limits, mu: Dd::ZERO, width: Dd::ZERO }
     }
 
     /// What the objective is made of at a distance of 1: where all is zero at the start, the size
@@ -161,7 +168,15 @@ impl<'p> Solver<'p> {
         let losses = self.problem.losses.iter().zip(u).zip(change);
         let f: Dd = losses.map(|((loss, u), v)| loss.slopes(*u + tau * *v, self.mu).0 * *v).sum();
         let g: Dd = (0..z.len()).map(|l| self.part_slopes(l, z[l] + tau * p[l]).0 * p[l]).sum();
-        f / Dd::from(u.len()) + g
+        f / Dd::from(u.len()) + g + self.limits_slope(z, p, tau)
+    }
+
+    /// What the limits and their barrier add to it; beyond a limit, as good as infinite.
+    fn limits_slope(&self, z: &[Dd], p: &[Dd], tau: Dd) -> Dd {
+        let Some(limits) = &self.limits else { return Dd::ZERO };
+        let there: Vec<Dd> = z.iter().zip(p).map(|(z, p)| *z + tau * *p).collect();
+        let derivatives = limits.derivatives(&there, self.mu, self.width);
+        derivatives.map_or(Dd::from(BEYOND), |(gradient, ..)| dot(&gradient, p))
     }
 
     /// The furthest step that stays within the bounds, or 0 for none.
@@ -173,6 +188,9 @@ impl<'p> Solver<'p> {
                 let here = (Dd::from(bound) - *z) / *p;
                 room = if room == Dd::ZERO { here } else { room.min(here) };
             }
+        }
+        if let Some(here) = self.limits.as_ref().and_then(|limits| limits.room(z, p)) {
+            room = if room == Dd::ZERO { here } else { room.min(here) };
         }
         room
     }
@@ -258,6 +276,19 @@ impl<'p> Solver<'p> {
             gradient[l] += first;
             hessian[l * d + l] += second;
             curvature[l] += second;
+        }
+        let limits = self.limits.as_ref();
+        let limits = limits.and_then(|limits| limits.derivatives(z, self.mu, self.width));
+        if let Some((first, second, vectors)) = limits {
+            for k in 0..d {
+                gradient[k] += first[k];
+                let bend = second[k] + vectors.iter().map(|v| v[k] * v[k]).sum::<Dd>();
+                curvature[k] += bend;
+                hessian[k * d + k] += second[k];
+                for l in 0..=k {
+                    hessian[k * d + l] += vectors.iter().map(|v| v[k] * v[l]).sum::<Dd>();
+                }
+            }
         }
         // Along a column of zeros nothing bends; the damping does.
         let most = curvature.iter().copied().fold(Dd::ZERO, Dd::max);

@@ -26,7 +26,7 @@ fn no_claim_is_false() {
 fn penalty(d: usize, head: usize, part: Part, budget: usize) -> Penalty {
     let mut parts = vec![part; head];
     parts.resize(d, Part::FREE);
-    Penalty { parts, budget }
+    Penalty { parts, budget, limits: None }
 }
 
 /// The loss of a row with that target.

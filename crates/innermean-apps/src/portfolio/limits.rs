@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use innermean::regularizer::{Clash, Coordinate};
 use innermean::{Constraints, LinearConstraint, Polyhedral, WeightedNorm};
 
+use super::RiskBudget;
 use crate::error::Error;
 use crate::penalty::{Bounds, Constraint};
 
@@ -52,6 +53,8 @@ pub struct Limits {
     pub cost: Option<f64>,
     /// `<m, theta>` at least.
     pub target_return: Option<f64>,
+    /// What each asset contributes to the variance; goes with nothing else.
+    pub risk_budget: Option<RiskBudget>,
 }
 
 /// Why limits are refused.
@@ -89,6 +92,9 @@ pub enum LimitsError {
         /// The upper limit.
         upper: f64,
     },
+    /// Of risk budgets.
+    #[error(transparent)]
+    Budget(super::RiskBudgetError),
     /// A parameter that says nothing without the weights that are held.
     #[error("`{0}` is measured against the weights that are held now: add `current`")]
     NoCurrent(&'static str),
@@ -122,7 +128,7 @@ struct Named {
 }
 
 impl Limits {
-    /// Whether nothing is asked for.
+    /// Whether nothing is asked for but a risk budget.
     pub fn is_empty(&self) -> bool {
         let Limits { assets, groups, gross, turnover, cost, target_return, .. } = self;
         let numbers = [gross, turnover, cost, target_return];
@@ -260,7 +266,7 @@ impl Limits {
 }
 
 /// Where the named assets stand.
-fn places<'n>(
+pub(super) fn places<'n>(
     parameter: &'static str,
     named: impl Iterator<Item = &'n str>,
     assets: &[String],

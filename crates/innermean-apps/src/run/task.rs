@@ -60,7 +60,9 @@ pub trait Task {
                 .or_else(|| g.constrained_coordinate(l))
                 .is_some_and(|part| part.l2 == 0.0)
         });
-        let names: Vec<String> = found.iter().map(|&l| self.coordinates()[l].clone()).collect();
+        // A run may have coordinates behind those of the answer.
+        let name = |l: &usize| self.coordinates().get(*l).cloned();
+        let names: Vec<String> = found.iter().filter_map(name).collect();
         (!names.is_empty()).then_some(Note::Undetermined(names))
     }
 

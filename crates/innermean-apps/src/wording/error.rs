@@ -48,11 +48,27 @@ pub enum Error {
     },
     /// A risk that has no minimum.
     #[error(
-        "`risk=absolute` needs a bound on the weights, because twice the weights have twice the \
+        "`risk={0}` needs a bound on the weights, because twice the weights have twice the \
          risk and twice the return: add `constraint=long-only`, `constraint=box=LO,HI` or \
          `l2=WEIGHT`"
     )]
-    UnboundedRisk,
+    UnboundedRisk(crate::portfolio::Risk),
+    /// Returns that are no fractions.
+    #[error(
+        "`risk=kelly` takes the logarithm of 1 + return, and these are no fractions but, by their \
+         size, percent: {asset} has {least} in period {period}, and {typical:.3} is typical; add \
+         `percent`, or divide the returns by 100"
+    )]
+    NoFractions {
+        /// The least return.
+        least: f64,
+        /// Its period, from 1.
+        period: usize,
+        /// Its asset.
+        asset: String,
+        /// The mean absolute deviation.
+        typical: f64,
+    },
     /// Standard errors or the bootstrap make no sense for this problem.
     #[error("`{parameter}`: {reason}")]
     Inference {
@@ -67,6 +83,15 @@ pub enum Error {
     /// Of limits on a portfolio.
     #[error(transparent)]
     Limits(#[from] crate::portfolio::LimitsError),
+    /// Of the periods of a portfolio.
+    #[error(transparent)]
+    Scenarios(#[from] crate::portfolio::ScenariosError),
+    /// Of the moments of a portfolio.
+    #[error(transparent)]
+    PortfolioMoments(#[from] crate::portfolio::MomentsError),
+    /// Of objectives that are searched for, and of walks.
+    #[error(transparent)]
+    Search(#[from] crate::portfolio::SearchError),
     /// Of linear models.
     #[error(transparent)]
     Linear(#[from] crate::linear::LinearError),

@@ -28,8 +28,26 @@ pub enum Note {
         /// Columns of returns.
         assets: usize,
     },
+    /// The covariance of the returns has no inverse.
+    FewPeriods {
+        /// Rows of returns.
+        periods: usize,
+        /// Columns of returns.
+        assets: usize,
+    },
     /// Nothing makes the weights sum to 1.
     FreeSum,
+    /// Returns that are taken as fractions, of this typical size, and may well be percent.
+    LargeFractions(f64),
+    /// Periods that do not count alike.
+    WeightedPeriods {
+        /// How many equal ones would say as much: `(sum w)^2 / sum w^2`.
+        effective: f64,
+        /// How many there are.
+        periods: usize,
+        /// Those that count nothing and are left out.
+        left_out: usize,
+    },
     /// Which class a positive score stands for.
     Classes {
         /// The class of scores above 0.
@@ -218,8 +236,32 @@ impl fmt::Display for Note {
                 "With {periods} periods for {assets} assets some portfolio has return and no risk \
                  at all, so that the objective has no minimum: give a `constraint`, or `l2`."
             ),
+            Note::FewPeriods { periods, assets } => write!(
+                f,
+                "With {periods} periods for {assets} assets some portfolio had no risk at all in \
+                 this sample; its weights say little about other periods, so take fewer assets, \
+                 more periods, or `l2`."
+            ),
             Note::FreeSum => {
                 f.write_str("Without a constraint the weights need not sum to 1; see `constraint`.")
+            }
+            Note::LargeFractions(typical) => write!(
+                f,
+                "Returns are taken as fractions, of which {} is typical. If they are percent, add \
+                 `percent`.",
+                significant(*typical, 3)
+            ),
+            Note::WeightedPeriods { effective, periods, left_out } => {
+                write!(
+                    f,
+                    "The weights of the {} periods count as much as {} equal ones.",
+                    grouped(*periods as u64),
+                    significant(*effective, 4)
+                )?;
+                if *left_out > 0 {
+                    write!(f, " {} with the weight 0 are left out.", grouped(*left_out as u64))?;
+                }
+                Ok(())
             }
             Note::Classes { positive, negative } => {
                 write!(f, "A score above 0 speaks for '{positive}', one below for '{negative}'.")

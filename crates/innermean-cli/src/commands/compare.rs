@@ -33,7 +33,6 @@ pub(crate) struct CompareArgs {
 
 /// The problems to compare methods on.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum ProblemChoice {
     /// The portfolio of `innermean portfolio`
     Portfolio(PortfolioArgs),
@@ -146,14 +145,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status> {
     match &args.problem {
         ProblemChoice::Portfolio(PortfolioArgs { file, problem, compare }) => {
             compare.pictures.check(&file.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-            let market = problem.market(file.as_deref())?;
+            let market = problem.searched_market(file.as_deref())?;
             let (task, f) = (&market.task, market.task.portfolio());
+            let coordinates = task.run_coordinates();
             let named = Named {
                 problem: "portfolio",
                 title: format!("portfolio of {} assets over {} periods", f.d(), f.n_x()),
                 objective: task.settings().formula(),
                 source: market.returns.source.clone(),
-                coordinates: &market.returns.names,
+                coordinates: &coordinates,
                 inputs: file.iter().map(PathBuf::as_path).collect(),
                 paper: &|name| task.paper_choice(name),
             };

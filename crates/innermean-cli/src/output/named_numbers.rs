@@ -31,6 +31,17 @@ pub(crate) struct Heading {
     pub(crate) sum: bool,
 }
 
+/// What each number is compared with on a page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    /// One for each.
+    pub(crate) numbers: &'a [f64],
+    /// What they are, in a few words that follow "the line is".
+    pub(crate) words: &'static str,
+    /// The word for the difference, where it is to be shown.
+    pub(crate) difference: Option<&'static str>,
+}
+
 /// Numbers with their names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedNumbers<'a> {
@@ -43,6 +54,8 @@ pub(crate) struct NamedNumbers<'a> {
     pub(crate) intervals: &'a [[f64; 2]],
     /// Whether a table with standard errors follows, so that a terminal needs no other.
     pub(crate) has_table: bool,
+    /// What they are compared with.
+    pub(crate) beside: Option<Beside<'a>>,
 }
 
 impl NamedNumbers<'_> {

@@ -20,23 +20,32 @@ pub(crate) struct PredictionFlags {
 
 /// A file for predictions whose path and form have been checked.
 #[derive(Debug)]
-pub(crate) struct PredictionFile<'a>(&'a Path);
+pub(crate) struct PredictionFile<'a> {
+    /// The flag that names it.
+    flag: &'static str,
+    path: &'a Path,
+}
 
 impl<'a> PredictionFile<'a> {
     /// Looks whether `path` can be written; `texts` is a column of texts that will be in it,
     /// `inputs` are the files that must survive.
-    pub(crate) fn check(path: &'a Path, texts: Option<&str>, inputs: &[&Path]) -> Result<Self> {
+    pub(crate) fn check(
+        flag: &'static str,
+        path: &'a Path,
+        texts: Option<&str>,
+        inputs: &[&Path],
+    ) -> Result<Self> {
         OutTable::check(path, texts, inputs)
-            .map(|()| PredictionFile(path))
-            .map_err(|error| refused(&error))
+            .map(|()| PredictionFile { flag, path })
+            .map_err(|error| refused(flag, &error))
     }
 
     /// Writes all of it.
     pub(crate) fn write(&self, table: &OutTable) -> Result<()> {
-        table.write(self.0).map_err(|error| refused(&error))
+        table.write(self.path).map_err(|error| refused(self.flag, &error))
     }
 }
 
-fn refused(error: &WriteError) -> anyhow::Error {
-    anyhow!("--predictions {error}")
+fn refused(flag: &str, error: &WriteError) -> anyhow::Error {
+    anyhow!("{flag} {error}")
 }

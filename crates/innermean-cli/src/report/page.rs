@@ -51,8 +51,10 @@ impl Report<'_> {
         }
         for part in &self.answer {
             match part {
-                Part::Numbers(numbers) => out.push_str(&bars::html(numbers)),
+                Part::Numbers(numbers) => out.push_str(&bars::html(None, numbers)),
+                Part::Bars(title, numbers) => out.push_str(&bars::html(Some(title), numbers)),
                 Part::Table(table) => grid(out, table),
+                Part::Picture(chart) => out.push_str(&chart.html()),
             }
         }
         if !self.facts.is_empty() {

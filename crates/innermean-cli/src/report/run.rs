@@ -36,6 +36,7 @@ pub(crate) fn report<'a, A: Application>(
             error,
             intervals,
             has_table,
+            beside: None,
         }));
     }
     let settings = serde_json::to_value(Settings::of(plan, application.settings()))?;

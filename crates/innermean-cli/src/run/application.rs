@@ -28,12 +28,12 @@ use crate::output::grid::Grid;
 use crate::output::human::{self, Facts};
 use crate::output::json;
 use crate::output::model::ModelFile;
-use crate::output::named_numbers::{Heading, NamedNumbers};
+use crate::output::named_numbers::{Beside, Heading, NamedNumbers};
 use crate::output::predictions::{OutTable, PredictionFile, PredictionFlags};
 use crate::output::stdout;
 use crate::output::trace::TraceFile;
-use crate::report::OutputFiles;
 use crate::report::run::report;
+use crate::report::{Chart, OutputFiles};
 use crate::run::checkpoint::clerk::{CheckpointFile, Keeping};
 use crate::run::checkpoint::{Note, Resumed};
 use crate::run::deadline;
@@ -169,11 +169,26 @@ pub(crate) enum Part<'a> {
     /// Numbers with names, to be seen as bars.
     Numbers(NamedNumbers<'a>),
     Table(Grid),
+    /// The same under a title, for pages alone.
+    Bars(String, NamedNumbers<'a>),
+    /// For pages alone.
+    Picture(Chart),
 }
 
 impl<'a> Page<'a> {
     /// One more table of numbers with names.
     pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
+        self.compared(heading, names, numbers, None);
+    }
+
+    /// The same beside others on a page.
+    pub(crate) fn compared(
+        &mut self,
+        heading: Heading,
+        names: &'a [String],
+        numbers: &'a [f64],
+        beside: Option<Beside<'a>>,
+    ) {
         let error = self.known.error_of(numbers, self.theta);
         self.parts.push(Part::Numbers(NamedNumbers {
             heading,
@@ -182,6 +197,7 @@ impl<'a> Page<'a> {
             error,
             intervals: &[],
             has_table: false,
+            beside,
         }));
     }
 
@@ -193,7 +209,7 @@ impl<'a> Page<'a> {
             let later = self.parts[after..].iter_mut().enumerate();
             let mut numbers = later.filter_map(|(k, part)| match part {
                 Part::Numbers(numbers) => Some((k, numbers)),
-                Part::Table(_) => None,
+                Part::Table(_) | Part::Bars(..) | Part::Picture(_) => None,
             });
             let Some((place, numbers)) = numbers.next() else { return };
             after += place + 1;
@@ -226,6 +242,7 @@ impl<'a> Page<'a> {
             Part::Numbers(numbers) if numbers.has_table => None,
             Part::Numbers(numbers) => Some(numbers.text(human::width()) + "\n"),
             Part::Table(grid) => Some(grid.text() + "\n"),
+            Part::Bars(..) | Part::Picture(_) => None,
         });
         let warnings = self.warnings.iter().map(|text| human::paragraph("warning:", text));
         let mut above = warnings.collect::<String>();
@@ -242,8 +259,8 @@ pub(crate) struct Request<'a> {
     pub(crate) output: &'a OutputFlags,
     /// The files that are read, which must not be overwritten.
     pub(crate) inputs: Vec<&'a Path>,
-    /// Where predictions go, for a command that has them.
-    pub(crate) predictions: Option<&'a Path>,
+    /// Where predictions or weights go, and the flag that says so, for a command that has them.
+    pub(crate) predictions: Option<(&'static str, &'a Path)>,
     /// Where the model goes, and the flag that says so, for a command that has one.
     pub(crate) model: Option<(&'static str, &'a Path)>,
 }
@@ -259,6 +276,7 @@ impl<'a> Request<'a> {
     ) -> Result<Self> {
         deadline::start(solver.stop.max_seconds);
         let predictions = predictions.into().and_then(|flags| flags.predictions.as_deref());
+        let predictions = predictions.map(|path| ("--predictions", path));
         let request = Request { solver, output, inputs, predictions, model: None };
         request.outputs(None)?;
         Ok(request)
@@ -271,6 +289,13 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
+    /// The same for a command that has a table of another name for predictions.
+    pub(crate) fn tabling(self, flag: &'static str, table: Option<&'a PathBuf>) -> Result<Self> {
+        let request = Request { predictions: table.map(|path| (flag, path.as_path())), ..self };
+        request.outputs(None)?;
+        Ok(request)
+    }
+
     /// The files that are written, which are looked at before anything that takes time; `texts` is
     /// a column of texts in the predictions.
     pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
@@ -278,7 +303,7 @@ impl<'a> Request<'a> {
             self.inputs.iter().copied().chain(self.solver.start.file()).collect();
         let OutputFlags { trace, pictures, .. } = self.output;
         let trace = trace.as_deref().map(|path| ("--trace", path));
-        let predictions = self.predictions.map(|path| ("--predictions", path));
+        let predictions = self.predictions;
         let checkpoint =
             self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
         let single = trace.into_iter().chain(predictions).chain(checkpoint).chain(self.model);
@@ -286,7 +311,7 @@ impl<'a> Request<'a> {
         Ok(Outputs {
             trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
             predictions: predictions
-                .map(|(_, path)| PredictionFile::check(path, texts, &inputs))
+                .map(|(flag, path)| PredictionFile::check(flag, path, texts, &inputs))
                 .transpose()?,
             model: self
                 .model

@@ -18,7 +18,7 @@ fn files_that_are_no_tables_of_returns() {
             "a,b\n1,2\nNaN,4\n4,5\n",
             &["line 3, column 1 (a)", "missing value", "first of 1", "--missing drop-rows"],
         ),
-        ("a,b\n1,2\n3,2\n4,2\n", &["'b' (always 2)", "remove it"]),
+        ("a,b\n1,2\n3,2\n4,2\n", &["'b' (always 2)", "leave it out by `--except`"]),
         ("a,a\n1,2\n3,2.5\n4,2\n", &["columns 1 and 2", "'a'"]),
     ];
     for (text, words) in cases {

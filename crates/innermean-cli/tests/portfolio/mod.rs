@@ -10,9 +10,12 @@ use serde_json::Value;
 
 mod answers;
 mod bad_input;
+mod file;
 mod limits;
 mod options;
 mod output;
+mod risks;
+mod searched;
 #[cfg(target_os = "linux")]
 mod signals;
 

@@ -106,7 +106,7 @@ fn a_page_is_read_on_a_phone_and_in_the_dark() {
     assert!(number(&widths[0]) <= 360.0 && number(&widths[1]) > 250.0, "{widths}");
     // The answer is on the first screen: names and bars, the longest for the largest weight.
     let bars = browser.value(
-        "[...document.querySelectorAll('.bars .track')].map((track) => track.firstChild ? track.firstChild.getBoundingClientRect().width : 0)",
+        "[...document.querySelector('.bars').querySelectorAll('.track')].map((track) => track.firstChild ? track.firstChild.getBoundingClientRect().width : 0)",
     );
     // Zeros share the last row.
     let mut weights = numbers(&answer["theta"]);

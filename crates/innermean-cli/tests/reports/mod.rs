@@ -3,6 +3,7 @@
 mod browser;
 mod in_browser;
 mod pages;
+mod portfolios;
 mod refused;
 mod reproduction;
 

@@ -52,16 +52,16 @@ impl Member {
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the directory. `None` for an archive that has no arrays.
+    /// Reads the directory; an archive that has no arrays is refused.
     pub(crate) fn open(
         mut input: Box<dyn ReadSeek + 'a>,
         limits: Limits,
         file: &str,
-    ) -> Result<Option<Self>, ReadError> {
+    ) -> Result<Self, ReadError> {
         let length = input.seek(SeekFrom::End(0)).map_err(|source| unreadable(file, source))?;
         let members = directory(&mut input, length, file)?;
         let file = file.to_owned();
-        Ok((!members.is_empty()).then_some(Self { file, input, length, limits, members }))
+        Ok(Self { file, input, length, limits, members })
     }
 
     /// The file's name in messages.
@@ -182,17 +182,29 @@ fn directory(input: &mut dyn ReadSeek, length: u64, file: &str) -> Result<Vec<Me
     let mut bytes = Vec::new();
     input.take(length - from).read_to_end(&mut bytes).map_err(failed)?;
     let mut members = Vec::new();
+    let mut workbook = false;
     let mut rest = &bytes[..];
     for _ in 0..count {
         let Some((member, after)) = entry(rest) else {
             return Err(ReadError::damaged(file, "its directory is broken"));
         };
+        workbook |= is_of_workbook(&member.name);
         if let Some(name) = member.name.strip_suffix(".npy") {
             members.push(Member { name: name.to_owned(), ..member });
         }
         rest = after;
     }
-    Ok(members)
+    let file = || file.to_owned();
+    match members.is_empty() {
+        true if workbook => Err(ReadError::Workbook { file: file() }),
+        true => Err(ReadError::Zip { file: file() }),
+        false => Ok(members),
+    }
+}
+
+/// Whether a member is one that every workbook has: `.xlsx`, `.xlsm` and `.xlsb`, or `.ods`.
+fn is_of_workbook(name: &str) -> bool {
+    name.starts_with("xl/workbook.") || name == "content.xml"
 }
 
 /// One entry of the directory, and what follows.

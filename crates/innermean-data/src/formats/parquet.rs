@@ -24,6 +24,8 @@ use crate::tables::arrays::ColumnSource;
 use crate::tables::keys::KeyColumn;
 use crate::write::table::{OutColumn, OutTable, push_number};
 
+mod days;
+
 /// Rows read at a time.
 const BATCH: usize = 1 << 13;
 /// Rows written into one group.
@@ -320,6 +322,16 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
     }
 
     fn keys(&mut self, column: usize, keys: &mut KeyColumn) -> Result<(), ReadError> {
+        self.read_keys(column, keys)
+    }
+
+    fn days(&mut self, column: usize) -> Result<Option<Vec<String>>, ReadError> {
+        self.dates(column)
+    }
+}
+
+impl<R: ChunkReader + 'static> ParquetColumns<R> {
+    fn read_keys(&self, column: usize, keys: &mut KeyColumn) -> Result<(), ReadError> {
         let sense = Sense::of(&self.descriptor(column));
         if matches!(sense, Sense::Other) {
             return Err(self.unsuitable(column));

@@ -55,6 +55,13 @@ pub(crate) trait ColumnSource {
         Ok(())
     }
 
+    /// The dates of a column of dates, times or texts that are all dates, as text; `None` of any
+    /// other.
+    fn days(&mut self, column: usize) -> Result<Option<Vec<String>>, ReadError> {
+        let _ = column;
+        Ok(None)
+    }
+
     /// All columns at once, row after row, if that is how they are stored; they are gone then.
     fn take_all(&mut self) -> Option<Vec<f64>> {
         None

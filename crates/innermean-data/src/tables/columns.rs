@@ -177,11 +177,11 @@ impl Columns {
 }
 
 impl Header<'_> {
-    fn required(&self, name: &str) -> Result<usize, ReadError> {
+    pub(crate) fn required(&self, name: &str) -> Result<usize, ReadError> {
         self.find(name)?.ok_or_else(|| ReadError::UnknownColumn {
             file: self.file.to_owned(),
             name: name.to_owned(),
-            columns: self.names.to_vec(),
+            columns: self.names.iter().filter(|name| !name.is_empty()).cloned().collect(),
             header: self.named,
         })
     }
@@ -210,18 +210,25 @@ impl Header<'_> {
     }
 }
 
-/// Refuses columns of one name. The first of `names` is the column `from`, counted from 1, and
-/// `line` is where they stand, if the file has lines.
+/// Refuses columns of one name. `line` is where they stand, if the file has lines.
 pub(crate) fn refuse_repeated(
     names: &[String],
-    from: usize,
+    line: Option<usize>,
+    file: &str,
+) -> Result<(), ReadError> {
+    refuse_repeated_of(names.iter().enumerate(), line, file)
+}
+
+/// The same of some columns, each with its place from 0.
+pub(crate) fn refuse_repeated_of<'a>(
+    names: impl Iterator<Item = (usize, &'a String)>,
     line: Option<usize>,
     file: &str,
 ) -> Result<(), ReadError> {
     let mut seen = HashMap::new();
-    for (second, name) in names.iter().enumerate() {
+    for (second, name) in names {
         if let Some(first) = seen.insert(name, second) {
-            let (first, second) = (first + from, second + from);
+            let (first, second) = (first + 1, second + 1);
             let (file, name) = (file.to_owned(), name.clone());
             return Err(ReadError::DuplicateName { file, line, name, first, second });
         }

@@ -141,7 +141,7 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
     match source.content()? {
         Content::Text(mut text) => frame_of_text(&mut text, columns, missing),
         Content::Columns(mut source) => {
-            refuse_repeated(source.names(), 1, None, source.file())?;
+            refuse_repeated(source.names(), None, source.file())?;
             let chosen = columns.choose(header_of(&*source))?;
             let table = table_of(&mut *source, &chosen)?;
             let mut frame = assemble(table, chosen, missing, source.file())?;
@@ -178,7 +178,7 @@ fn frame_of_text(
         labels: found.counts.then_some(0),
     };
     found.layout.check_names(&limits, &file)?;
-    refuse_repeated(&found.layout.names, 1, found.layout.header, &file)?;
+    refuse_repeated(&found.layout.names, found.layout.header, &file)?;
     let mut chosen = columns.choose(header)?;
     let is_number = |j: usize| {
         let numbers = [Role::Value, Role::Other];
@@ -256,6 +256,7 @@ fn drop_missing(
     }
     let file = || file.to_owned();
     match missing {
+        Missing::Keep => {}
         Missing::Error => {
             // A column that is needed cannot be left out.
             let advice = if table.needed_gaps.count > 0 {
@@ -268,7 +269,7 @@ fn drop_missing(
             let first =
                 first.into_iter().flatten().min_by_key(|(place, _)| (place.line, place.column));
             if let Some((place, text)) = first {
-                return Err(ReadError::Missing { place, text, count, advice });
+                return Err(ReadError::Missing { place, text: Some(text), count, advice });
             }
         }
         Missing::DropRows => {
@@ -289,7 +290,7 @@ fn drop_missing(
                 let count = table.needed_gaps.count;
                 let advice = "its column is needed, so use `--missing drop-rows` or fill the gaps \
                     in the file";
-                return Err(ReadError::Missing { place, text, count, advice });
+                return Err(ReadError::Missing { place, text: Some(text), count, advice });
             }
             let all = features.len();
             dropped.columns = table.drop_columns(features);

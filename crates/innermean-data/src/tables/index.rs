@@ -3,20 +3,41 @@
 use crate::text::cell::{Meaning, is_date, is_year, meaning};
 use crate::text::line::Cell;
 
-/// Whether the first column holds dates or other labels instead of returns.
-pub(crate) fn has_index(name: Option<&str>, labels: &[&str], notes: &mut Vec<String>) -> bool {
-    if name.is_some_and(is_date_name) || are_dates(labels) {
-        return true;
+/// What the first column holds instead of returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Index {
+    Dates,
+    /// Whole numbers in order.
+    Numbers,
+    /// Names of whatever the rows are.
+    Names,
+}
+
+impl Index {
+    /// Whether the first column holds dates or other labels instead of returns.
+    pub(crate) fn of(name: Option<&str>, labels: &[&str]) -> Option<Self> {
+        if name.is_some_and(is_date_name) || are_dates(labels) {
+            return Some(Self::Dates);
+        }
+        if name.is_some_and(is_index_name) && are_ordered(labels) {
+            return Some(Self::Numbers);
+        }
+        let wanted = if name.is_some_and(is_index_name) { 1 } else { 2 };
+        (labels.len() >= wanted && labels.iter().all(|label| is_label(label)))
+            .then_some(Self::Names)
     }
-    if name.is_some_and(is_index_name) && are_ordered(labels) {
-        return true;
+}
+
+/// Whether all cells of a column that are not empty are dates, written as no number is.
+pub(crate) fn are_written_dates<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let mut any = false;
+    for cell in cells.filter(|cell| !cell.is_empty()) {
+        if !is_date(cell) || cell.parse::<f64>().is_ok() {
+            return false;
+        }
+        any = true;
     }
-    let wanted = if name.is_some_and(is_index_name) { 1 } else { 2 };
-    if labels.len() >= wanted && labels.iter().all(|label| is_label(label)) {
-        notes.push(format!("The first column holds labels such as '{}', not returns.", labels[0]));
-        return true;
-    }
-    false
+    any
 }
 
 /// A word, or digits and letters such as `2024Q1`; not a number in either spelling, nor one with a
@@ -31,7 +52,7 @@ fn is_label(text: &str) -> bool {
 }
 
 /// Names that always mean a column of dates.
-fn is_date_name(name: &str) -> bool {
+pub(crate) fn is_date_name(name: &str) -> bool {
     const WORDS: [&str; 10] = [
         "date",
         "dates",
@@ -92,6 +113,14 @@ pub(crate) fn are_ordered(labels: &[&str]) -> bool {
     !labels.is_empty()
         && (labels.iter().all(|label| is_date(label))
             || (whole.len() == labels.len() && whole.windows(2).all(|pair| pair[0] < pair[1])))
+}
+
+/// A header of nothing but dates, such as 2024-01-31 or 20240131, with a name before them or not.
+pub(crate) fn is_dated_header(cells: &[Cell<'_>]) -> bool {
+    let Some((first, others)) = cells.split_first() else { return false };
+    let named = others.len() > 1 && is_label(&first.text);
+    (named || (!others.is_empty() && is_date(&first.text)))
+        && others.iter().all(|cell| is_date(&cell.text))
 }
 
 /// Column names that are numbers: whole ones behind an empty cell or the name of an index, or 0, 1,

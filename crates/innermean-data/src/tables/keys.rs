@@ -61,6 +61,15 @@ impl KeyColumn {
             as u64
     }
 
+    /// The text of each row, empty where it is missing.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let text = |&code: &u32| match code {
+            NONE => String::new(),
+            code => String::from_utf8_lossy(self.text(code)).into_owned(),
+        };
+        self.codes.iter().map(text).collect()
+    }
+
     pub(crate) fn push_missing(&mut self) {
         self.codes.push(NONE);
     }

@@ -10,11 +10,20 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::ReadError;
-use crate::limits::Limits;
-use crate::tables::index::{are_ordered, has_index, is_index_name, is_numbered_header};
+use crate::tables::index::{
+    Index, are_ordered, are_written_dates, is_dated_header, is_index_name, is_numbered_header,
+};
+use crate::tables::options::ReadOptions;
+use crate::tables::panel::transposed::is_transposed;
 use crate::text::FirstRows;
 use crate::text::cell::{Manner, Meaning, is_date, meaning};
 use crate::text::line::{Cell, Delimiter, Line};
+
+use self::ignored::ignored;
+pub(crate) use self::names::numbered_assets;
+
+mod ignored;
+mod names;
 
 /// What a table of returns must have.
 pub(crate) const TWO_ROWS: &str = "at least two rows of numbers";
@@ -33,11 +42,13 @@ pub(crate) struct Layout {
     pub(crate) fields: usize,
     /// The line that sets the number of cells.
     pub(crate) reference: usize,
-    /// Whether the first cell of a row is a date or another label.
-    pub(crate) index_column: bool,
+    /// The column of dates or other labels, and what its first cells are.
+    pub(crate) index: Option<(usize, Index)>,
+    /// Further columns of dates and labels.
+    pub(crate) skipped: Vec<usize>,
     /// Rows end with a delimiter that encloses no further cell.
     pub(crate) trailing: bool,
-    /// One name per column of numbers.
+    /// One name per column.
     pub(crate) names: Vec<String>,
     /// The line the names come from.
     pub(crate) header: Option<usize>,
@@ -53,15 +64,22 @@ struct Sample<'a> {
     delimiter: Delimiter,
     lines: &'a [Line<'a>],
     cells: Vec<Vec<Cell<'a>>>,
+    /// Which columns may hold anything, for they are wanted for no assets; none beyond the last.
+    ignored: Vec<bool>,
 }
 
 /// Finds out how to read a table of returns from its first lines.
-pub(crate) fn detect(samples: &[FirstRows<'_>], file: &str) -> Result<Layout, ReadError> {
+pub(crate) fn detect(
+    samples: &[FirstRows<'_>],
+    options: &ReadOptions,
+    file: &str,
+) -> Result<Layout, ReadError> {
     if samples.iter().all(|sample| sample.rows.is_empty()) {
         let expected = "a table with one row per period and one column per asset";
         return Err(ReadError::Empty { file: file.to_owned(), expected });
     }
-    let samples: Vec<Sample<'_>> = samples.iter().map(Sample::cut).collect();
+    let samples: Vec<Sample<'_>> =
+        samples.iter().map(|sample| Sample::cut(sample, options)).collect();
     let best = |strict: bool| {
         let scored = samples.iter().map(|sample| (sample.score(strict), sample));
         // `rev`: of several best, `max_by_key` takes the last, and the first delimiter is to win.
@@ -83,7 +101,7 @@ pub(crate) fn detect(samples: &[FirstRows<'_>], file: &str) -> Result<Layout, Re
 }
 
 impl<'a> Sample<'a> {
-    fn cut(sample: &'a FirstRows<'a>) -> Self {
+    fn cut(sample: &'a FirstRows<'a>, options: &ReadOptions) -> Self {
         let FirstRows { delimiter, rows: lines } = sample;
         let mut cells: Vec<Vec<Cell<'a>>> =
             lines.iter().map(|line| delimiter.cells(line.text)).collect();
@@ -93,7 +111,17 @@ impl<'a> Sample<'a> {
         {
             cells.pop();
         }
-        Self { delimiter: *delimiter, lines, cells }
+        let ignored = ignored(&cells, options);
+        Self { delimiter: *delimiter, lines, cells, ignored }
+    }
+
+    fn is_ignored(&self, column: usize) -> bool {
+        self.ignored.get(column).is_some_and(|ignored| *ignored)
+    }
+
+    /// Whether the first line names columns by numbers.
+    fn is_header_of_numbers(&self, row: usize) -> bool {
+        row == 0 && (is_numbered_header(&self.cells[0]) || is_dated_header(&self.cells[0]))
     }
 
     fn meaning(&self, cell: &Cell<'_>) -> Meaning {
@@ -110,8 +138,7 @@ impl<'a> Sample<'a> {
     fn is_row(&self, row: usize, strict: bool) -> bool {
         let cells = &self.cells[row];
         let Some((first, others)) = cells.split_first() else { return false };
-        if (row == 0 && is_numbered_header(cells))
-            || (is_index_name(&first.text) && !first.text.is_empty())
+        if self.is_header_of_numbers(row) || (is_index_name(&first.text) && !first.text.is_empty())
         {
             return false;
         }
@@ -124,12 +151,16 @@ impl<'a> Sample<'a> {
         {
             return false;
         }
-        let others: Vec<Meaning> = others.iter().map(|cell| self.meaning(cell)).collect();
-        if others.contains(&Meaning::Text) {
-            return false;
+        let mut numbers = 0;
+        for (_, cell) in (1..).zip(others).filter(|(j, _)| !self.is_ignored(*j)) {
+            match self.meaning(cell) {
+                // A column of dates need not be the first.
+                Meaning::Text if !is_date(&cell.text) => return false,
+                meaning => numbers += usize::from(meaning.is_number()),
+            }
         }
-        let numbers = others.iter().filter(|m| m.is_number()).count();
         match self.meaning(first) {
+            _ if self.is_ignored(0) => numbers > 0,
             _ if is_date(&first.text) => true,
             Meaning::Text => !strict && numbers > 0,
             Meaning::Missing => numbers > 0,
@@ -142,8 +173,7 @@ impl<'a> Sample<'a> {
     fn is_broken_row(&self, row: usize) -> bool {
         let cells = &self.cells[row];
         let Some(first) = cells.first() else { return false };
-        if (row == 0 && is_numbered_header(cells))
-            || (is_index_name(&first.text) && !first.text.is_empty())
+        if self.is_header_of_numbers(row) || (is_index_name(&first.text) && !first.text.is_empty())
         {
             return false;
         }
@@ -201,7 +231,8 @@ impl<'a> Sample<'a> {
             decimal: self.decimal(&self.cells[rows.clone()]),
             fields,
             reference: self.lines[typical].number,
-            index_column: false,
+            index: None,
+            skipped: Vec::new(),
             trailing,
             names: Vec::new(),
             header: None,
@@ -209,11 +240,11 @@ impl<'a> Sample<'a> {
             preamble: false,
             notes: Vec::new(),
         };
-        let labels: Vec<&str> = self.cells[rows]
-            .iter()
-            .filter_map(|row| row.first())
-            .map(|cell| cell.text.as_ref())
-            .collect();
+        let column = |j: usize| {
+            let cells = self.cells[rows.clone()].iter().filter_map(move |row| row.get(j));
+            cells.map(|cell| cell.text.as_ref())
+        };
+        let labels: Vec<&str> = column(0).collect();
         let names = match header {
             Some(line) => self.names(line, first, &labels, &mut layout, file)?,
             None => None,
@@ -223,10 +254,22 @@ impl<'a> Sample<'a> {
             _ => None,
         };
         // A header one cell shorter than the rows leaves the index column without a name.
-        layout.index_column = names.as_ref().is_some_and(|names| names.len() + 1 == fields)
-            || has_index(index_name, &labels, &mut layout.notes);
+        let shorter = names.as_ref().is_some_and(|names| names.len() + 1 == fields);
+        let first_column = Index::of(index_name, &labels).or(shorter.then_some(Index::Numbers));
+        layout.index = first_column.map(|index| (0, index));
         layout.set_names(names);
-        if layout.names.is_empty() {
+        let dates: Vec<usize> =
+            (1..fields).filter(|&j| !self.is_ignored(j) && are_written_dates(column(j))).collect();
+        layout.set_dates(&dates);
+        if let Some((0, Index::Names)) = layout.index
+            && !is_transposed(&layout.names[1..], Some(&["name".to_owned()]))
+        {
+            let label = labels[0];
+            layout
+                .notes
+                .push(format!("The first column holds labels such as '{label}', not returns."));
+        }
+        if fields == usize::from(layout.index.is_some()) + layout.skipped.len() {
             return Err(ReadError::NoAssets { file: file.to_owned(), line: layout.first_row });
         }
         let prose = if layout.header.is_some() { first - 1 } else { first };
@@ -257,7 +300,8 @@ impl<'a> Sample<'a> {
             decimal: b'.',
             fields,
             reference: self.lines[first].number,
-            index_column: fields > 1 && has_index(index_name, &labels, &mut Vec::new()),
+            index: Index::of(index_name, &labels).filter(|_| fields > 1).map(|index| (0, index)),
+            skipped: Vec::new(),
             trailing: false,
             header: names.is_some().then(|| self.lines[0].number),
             names: Vec::new(),
@@ -351,41 +395,4 @@ impl<'a> Sample<'a> {
         }
         Ok(None)
     }
-}
-
-impl Layout {
-    /// Refuses names that are too long.
-    pub(crate) fn check_names(&self, limits: &Limits, file: &str) -> Result<(), ReadError> {
-        let longest = self.names.iter().map(String::len).max().unwrap_or(0);
-        limits.check_cell(longest, || {
-            format!("{file}, line {}", self.header.unwrap_or(self.first_row))
-        })
-    }
-
-    /// Takes the header's names, or numbers the assets.
-    fn set_names(&mut self, names: Option<Vec<Cow<'_, str>>>) {
-        let assets = self.fields - usize::from(self.index_column);
-        let numbered = numbered_assets(assets);
-        self.names =
-            match names {
-                Some(names) => names[names.len() - assets.min(names.len())..]
-                    .iter()
-                    .enumerate()
-                    .map(|(j, name)| {
-                        if name.is_empty() {
-                            numbered[j].clone()
-                        } else {
-                            name.clone().into_owned()
-                        }
-                    })
-                    .collect(),
-                None => numbered,
-            };
-    }
-}
-
-/// `a01`, `a02`, ...
-pub(crate) fn numbered_assets(count: usize) -> Vec<String> {
-    let width = count.to_string().len().max(2);
-    (1..=count).map(|j| format!("a{j:0width$}")).collect()
 }

@@ -10,6 +10,8 @@ pub enum Missing {
     DropRows,
     /// Leave out every column that has one: an asset, a feature.
     DropColumns,
+    /// Leave them where they are, as what is no number: for whoever looks at each.
+    Keep,
 }
 
 /// What was left out because of missing values.

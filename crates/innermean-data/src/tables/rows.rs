@@ -359,11 +359,7 @@ impl Reader<'_> {
 
     /// The cell `column`, from 0.
     fn place(&self, line: Line<'_>, column: usize) -> Place {
-        let named = column.checked_sub(usize::from(self.layout.index_column));
-        let name = named
-            .filter(|_| self.layout.header.is_some())
-            .and_then(|j| self.layout.names.get(j))
-            .cloned();
+        let name = self.layout.header.and_then(|_| self.layout.names.get(column)).cloned();
         Place {
             file: self.file.to_owned(),
             line: line.number,

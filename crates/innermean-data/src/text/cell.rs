@@ -109,8 +109,7 @@ fn number_of(text: &str, decimal: u8) -> Option<f64> {
 /// Whether a trimmed cell is a date, alone or followed by a time.
 ///
 /// Known are 2024-01-31, 2024/1/31, 2024.01.31, 31.01.2024, 1/31/2024, 31-01-2024, 1/31/24,
-/// 2024-01, 20240131 and
-/// 202401. A bare year is left to [`is_year`]: it needs its neighbours to be told from a number.
+/// 31.1.24, 2024-01, 20240131 and 202401. A bare year is left to [`is_year`]: it needs its neighbours to be told from a number.
 pub(crate) fn is_date(text: &str) -> bool {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
@@ -135,7 +134,8 @@ fn is_day(text: &str) -> bool {
     match parts[..] {
         [y, m, d] if y.len() == 4 => is_calendar(y, m, d),
         [a, b, y] if y.len() == 4 => is_calendar(y, b, a) || is_calendar(y, a, b),
-        [a, b, y] if y.len() == 2 && separator == '/' => {
+        // With dashes the year could come first.
+        [a, b, y] if y.len() == 2 && separator != '-' => {
             is_calendar("2000", b, a) || is_calendar("2000", a, b)
         }
         // 2024.01 would be a number.
@@ -232,6 +232,7 @@ mod tests {
             "1/31/2024",
             "31/1/2024",
             "1/31/24",
+            "31.1.24",
             "2024-01",
             "20240131",
             "202401",

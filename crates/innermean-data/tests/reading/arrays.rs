@@ -258,12 +258,20 @@ fn returns_from_arrays() {
         written("r.npy", &npy("<f8", "3, 2", &doubles(&[0.1, 0.2, f64::NAN, 0.4, 0.5, 0.7])));
     let error = read_returns(&file.path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("row 2, column 1: 'NaN' is a missing value"), "{error}");
-    let returns = read_returns(&file.path, &ReadOptions { missing: Missing::DropRows }).unwrap();
+    let returns = read_returns(
+        &file.path,
+        &ReadOptions { missing: Missing::DropRows, ..ReadOptions::default() },
+    )
+    .unwrap();
     assert_eq!(
         (returns.names.join(" "), &returns.values[..]),
         ("a01 a02".into(), &[0.1, 0.2, 0.5, 0.7][..])
     );
-    let returns = read_returns(&file.path, &ReadOptions { missing: Missing::DropColumns }).unwrap();
+    let returns = read_returns(
+        &file.path,
+        &ReadOptions { missing: Missing::DropColumns, ..ReadOptions::default() },
+    )
+    .unwrap();
     assert_eq!(returns.names, ["a02"]);
     let one = npy("<f8", "1, 2", &doubles(&[0.1, 0.2]));
     let error = parse_returns(&one, "one", &ReadOptions::default()).unwrap_err().to_string();

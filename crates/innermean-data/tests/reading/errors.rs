@@ -6,7 +6,11 @@ use std::path::Path;
 use innermean_data::{Missing, ReadError, ReadOptions, parse_returns, read_returns};
 
 fn error_with(text: impl AsRef<[u8]>, missing: Missing) -> ReadError {
-    match parse_returns(text.as_ref(), "table.csv", &ReadOptions { missing }) {
+    match parse_returns(
+        text.as_ref(),
+        "table.csv",
+        &ReadOptions { missing, ..ReadOptions::default() },
+    ) {
         Ok(returns) => panic!("read as {returns:?}"),
         Err(error) => error,
     }
@@ -174,11 +178,14 @@ fn missing_values() {
 fn constant_columns() {
     says(
         "a,b,c\n1,0,3\n1,5,3\n",
-        &["columns 'a' (always 1), 'c' (always 3) have the same value", "remove them"],
+        &[
+            "columns 'a' (always 1), 'c' (always 3) have the same value",
+            "leave them out by `--except`",
+        ],
     );
     says(
         "a,b\n0.25,0\n0.25,5\n",
-        &["column 'a' (always 0.25) has the same value in every row", "remove it"],
+        &["column 'a' (always 0.25) has the same value in every row", "leave it out by `--except`"],
     );
     let text = "a,b\n1,2\n,3\n1,4\n";
     assert_says(&error_with(text, Missing::DropRows), &["'a' (always 1)"]);

@@ -7,7 +7,11 @@ fn read(text: &str) -> Returns {
 }
 
 fn read_with(text: &str, missing: Missing) -> Returns {
-    match parse_returns(text.as_bytes(), "table.csv", &ReadOptions { missing }) {
+    match parse_returns(
+        text.as_bytes(),
+        "table.csv",
+        &ReadOptions { missing, ..ReadOptions::default() },
+    ) {
         Ok(returns) => returns,
         Err(error) => panic!("{error}\nin\n{text}"),
     }

@@ -6,6 +6,7 @@ mod formats;
 mod frame;
 mod libsvm;
 mod packed;
+mod panel;
 mod real_files;
 mod round_trip;
 mod vector;

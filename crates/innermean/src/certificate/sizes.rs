@@ -13,7 +13,7 @@
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Inner, pieces};
+use crate::model::inner::{CentredRows, Inner, pieces};
 
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -66,7 +66,8 @@ impl Sizes {
         let sparse = n_x > 0 && f.support(0).is_some();
         let widest = || (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max();
         let width = if sparse { widest().unwrap_or(d) } else { d } as f64;
-        let (columns, offset, averaged) = if let Some((rows, mean)) = f.centred_rows() {
+        let (columns, offset, averaged) = if let Some(centred) = f.centred_rows() {
+            let CentredRows { rows, mean, offsets, .. } = centred;
             let columns = match variances {
                 Some(variances) => variances
                     .iter()
@@ -75,7 +76,7 @@ impl Sizes {
                     .collect(),
                 None => sizes_of_centred(rows, mean),
             };
-            (columns, 0.0, added)
+            (columns, mean_square(offsets, n_x), added)
         } else {
             let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
             let (columns, offset) = sizes_of_pairs(f, most);

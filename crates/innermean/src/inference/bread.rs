@@ -187,7 +187,7 @@ impl Bread {
         theta: &[f64],
         slope: &[f64],
         covariance: &[f64],
-        cancelled: impl Fn(&[f64]) -> f64,
+        cancelled: &dyn Fn(&[f64]) -> f64,
     ) -> Result<(), InferenceError> {
         let d = theta.len();
         let mut step = slope.to_vec();

@@ -128,7 +128,7 @@ impl Dependence {
         &self,
         n: usize,
         d: usize,
-        add_score: impl Fn(usize, &mut [f64]) + Sync,
+        add_score: &(dyn Fn(usize, &mut [f64]) + Sync),
     ) -> Vec<f64> {
         let scores = |first: usize, count: usize| {
             let mut rows = vec![0.0; count * d];
@@ -200,7 +200,7 @@ mod tests {
             (Dependence::Serial { lags: 3 }, &|k, m| (1.0 - k.abs_diff(m) as f64 / 4.0).max(0.0)),
         ];
         for (dependence, kappa) in kinds {
-            let found = dependence.sum_of_products(n, d, |k, out| {
+            let found = dependence.sum_of_products(n, d, &|k, out| {
                 axpy(1.0, &scores[k * d..(k + 1) * d], out);
             });
             for (at, found) in found.iter().enumerate() {

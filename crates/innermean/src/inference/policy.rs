@@ -91,10 +91,10 @@ pub fn bellman(
         axpy(share * u[i], &own, out);
         axpy(share * (error - 2.0 * u[i]), row, out);
     };
-    let middle = sandwich.dependence.sum_of_products(n, d, add_score);
+    let middle = sandwich.dependence.sum_of_products(n, d, &add_score);
     let matrix = bread.around(middle, factor);
     g.add_gradient(theta, &mut slope);
-    bread.check_minimum(objective, &g, theta, &slope, &matrix, |_| f64::INFINITY)?;
+    bread.check_minimum(objective, &g, theta, &slope, &matrix, &|_| f64::INFINITY)?;
     Ok(Covariance::new(d, matrix, sandwich.dependence.degrees_of_freedom(n, d)))
 }
 

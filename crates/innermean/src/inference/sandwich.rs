@@ -54,7 +54,14 @@ impl Sandwich {
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Covariance, InferenceError> {
-        let problem = problem.into();
+        self.covariance_of_terms(problem.into(), theta)
+    }
+
+    fn covariance_of_terms(
+        &self,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Covariance, InferenceError> {
         let f = problem.inner;
         let (n, ell, d) = (f.n_x(), f.ell(), f.d());
         assert_eq!(theta.len(), d, "a theta of {d} coordinates");
@@ -77,7 +84,7 @@ impl Sandwich {
             f.add_mean_jac_t(theta, i, &w[i * ell..(i + 1) * ell], share, out);
         };
         // A penalty moves the mean of the scores away from 0.
-        let middle = self.dependence.sum_of_products(n, d, |i, out| {
+        let middle = self.dependence.sum_of_products(n, d, &|i, out| {
             add_score(i, out);
             axpy(-share, &slope, out);
         });
@@ -92,7 +99,7 @@ impl Sandwich {
             };
             (0..n).map(&mut along).sum()
         };
-        bread.check_minimum(problem, &g, theta, &slope, &matrix, cancelled)?;
+        bread.check_minimum(problem, &g, theta, &slope, &matrix, &cancelled)?;
         Ok(Covariance::new(d, matrix, self.dependence.degrees_of_freedom(n, identified)))
     }
 
@@ -120,7 +127,14 @@ impl Sandwich {
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Covariance, InferenceError> {
-        let problem = problem.into();
+        self.covariance_of_samples(problem.into(), theta)
+    }
+
+    fn covariance_of_samples(
+        &self,
+        problem: Objective<'_>,
+        theta: &[f64],
+    ) -> Result<Covariance, InferenceError> {
         let f = problem.inner;
         let (ell, d) = (f.ell(), f.d());
         assert_eq!(theta.len(), d, "a theta of {d} coordinates");
@@ -160,12 +174,12 @@ impl Sandwich {
                 axpy(share * x, row, out);
             }
         };
-        let middle = self.dependence.sum_of_products(n, d, add_score);
+        let middle = self.dependence.sum_of_products(n, d, &add_score);
         let matrix = bread.around(middle, factor);
         let mut gradient = slope.clone();
         g.add_gradient(theta, &mut gradient);
         // An affine f and a quadratic phi: the Newton step ends at the minimum.
-        bread.check_minimum(problem, &g, theta, &gradient, &matrix, |_| f64::INFINITY)?;
+        bread.check_minimum(problem, &g, theta, &gradient, &matrix, &|_| f64::INFINITY)?;
         Ok(Covariance::new(d, matrix, self.dependence.degrees_of_freedom(n, identified)))
     }
 }

@@ -26,9 +26,13 @@ use super::cholesky::Cholesky;
 use super::vector::{axpy, dot};
 
 mod face;
+mod reduced;
 mod system;
+mod units;
 
+use self::reduced::Reduced;
 use self::system::{Direction, System};
+use self::units::Units;
 
 /// Steps, at most; twenty are usual.
 const MOST_STEPS: usize = 120;
@@ -39,6 +43,8 @@ const ACCURACY: f64 = 1e-13;
 const ACCEPTABLE: f64 = 1e-8;
 /// The part of the way to the boundary that a step takes.
 const BOLDNESS: f64 = 0.995;
+/// Steps without progress after which the next ones are careful.
+const PATIENCE: i32 = 3;
 /// A regularisation of the matrix, relative to its diagonal, where B is singular.
 const RIDGE: f64 = 1e-13;
 
@@ -135,8 +141,36 @@ impl Program<'_> {
         if moving.len() == start.len() {
             return Scaled::new(self).solve(start);
         }
+        if moving.is_empty() {
+            return self.resting();
+        }
         let reduced = Reduced::new(self, &moving);
         reduced.solve(self, &moving, start)
+    }
+
+    /// The constraints as they are for `p = x - center`; the objective is left alone.
+    pub(crate) fn around(mut self, center: &[f64]) -> Self {
+        for (l, x) in center.iter().enumerate() {
+            self.lo[l] -= x;
+            self.hi[l] -= x;
+        }
+        for row in &mut self.rows {
+            let at = dot(row.coefficients, center);
+            (row.lo, row.hi) = (row.lo - at, row.hi - at);
+        }
+        self.kinks.iter_mut().for_each(|kink| kink.center -= center[kink.coordinate]);
+        self
+    }
+
+    /// The only point there is, where no coordinate can move: bounds alone hold it.
+    fn resting(&self) -> Answer {
+        let side = |kink: &Kink| kink.cost * (self.lo[kink.coordinate] - kink.center).signum();
+        Answer {
+            x: self.lo.clone(),
+            rows: vec![0.0; self.rows.len()],
+            kinks: self.kinks.iter().map(side).collect(),
+            converged: true,
+        }
     }
 
     /// `B x`
@@ -160,75 +194,6 @@ impl Program<'_> {
     fn spent(&self, group: usize, t: &[f64]) -> f64 {
         let own = |(kink, t): (&Kink, &f64)| kink.group.filter(|g| g.0 == group).map(|g| g.1 * t);
         self.kinks.iter().zip(t).filter_map(own).sum()
-    }
-}
-
-/// What is left of a program where some coordinates have one value alone.
-struct Reduced {
-    matrix: Vec<f64>,
-    rows: Vec<Vec<f64>>,
-    /// Of every kink, which one it is of those that are left.
-    kinks: Vec<Option<usize>>,
-    /// `x_l` of those that do not move, 0 elsewhere.
-    fixed: Vec<f64>,
-}
-
-impl Reduced {
-    fn new(program: &Program<'_>, moving: &[usize]) -> Self {
-        let d = program.linear.len();
-        let matrix = match program.curvature {
-            Curvature::Dense(full) => {
-                moving.iter().flat_map(|l| moving.iter().map(move |c| full[l * d + c])).collect()
-            }
-            Curvature::Diagonal(bends) => moving.iter().map(|&l| bends[l]).collect(),
-        };
-        let narrow = |row: &Band<'_>| moving.iter().map(|&l| row.coefficients[l]).collect();
-        let mut next = 0..;
-        let kinks = program
-            .kinks
-            .iter()
-            .map(|kink| moving.binary_search(&kink.coordinate).ok().and_then(|_| next.next()));
-        let kinks = kinks.collect();
-        let value = |l: usize| if moving.binary_search(&l).is_ok() { 0.0 } else { program.lo[l] };
-        let fixed = (0..d).map(value).collect();
-        Reduced { matrix, rows: program.rows.iter().map(narrow).collect(), kinks, fixed }
-    }
-
-    fn solve<'a>(&'a self, program: &Program<'_>, moving: &[usize], start: &[f64]) -> Answer {
-        let pulled = program.times(&self.fixed);
-        let curvature = match program.curvature {
-            Curvature::Dense(_) => Curvature::Dense(&self.matrix),
-            Curvature::Diagonal(_) => Curvature::Diagonal(&self.matrix),
-        };
-        let pick = |x: &[f64]| moving.iter().map(|&l| x[l]).collect::<Vec<f64>>();
-        let mut linear = pick(&program.linear);
-        axpy(1.0, &pick(&pulled), &mut linear);
-        let band = |(row, own): (&Band<'_>, &'a Vec<f64>)| {
-            let part = dot(row.coefficients, &self.fixed);
-            Band { coefficients: own, lo: row.lo - part, hi: row.hi - part }
-        };
-        let rows = program.rows.iter().zip(&self.rows).map(band).collect();
-        let mut limits = program.limits.clone();
-        let mut kinks = Vec::new();
-        for (kink, left) in program.kinks.iter().zip(&self.kinks) {
-            if left.is_some() {
-                let place = moving.partition_point(|&l| l < kink.coordinate);
-                kinks.push(Kink { coordinate: place, ..*kink });
-            } else if let Some((group, weight)) = kink.group {
-                limits[group] -= weight * (self.fixed[kink.coordinate] - kink.center).abs();
-            }
-        }
-        let (lo, hi) = (pick(&program.lo), pick(&program.hi));
-        let small = Program { curvature, linear, lo, hi, rows, kinks, limits };
-        let answer = Scaled::new(&small).solve(&pick(start));
-        let mut x = self.fixed.clone();
-        moving.iter().zip(&answer.x).for_each(|(&l, value)| x[l] = *value);
-        let of_kink = |(kink, left): (&Kink, &Option<usize>)| {
-            let side = (self.fixed[kink.coordinate] - kink.center).signum();
-            left.map_or(kink.cost * side, |k| answer.kinks[k])
-        };
-        let kinks = program.kinks.iter().zip(&self.kinks).map(of_kink).collect();
-        Answer { x, kinks, ..answer }
     }
 }
 
@@ -282,12 +247,12 @@ impl<'a> Scaled<'a> {
             if off < least {
                 (best, least) = (Some(point.clone()), off);
             }
-            let patience = if least <= ACCEPTABLE { 2 } else { 15 };
+            let patience = if least <= ACCEPTABLE { 8 } else { 15 };
             if least <= ACCURACY || idle > patience || off.is_nan() {
                 break;
             }
             let Some(system) = System::new(&self, &point) else { break };
-            self.advance(&system, &mut point);
+            self.advance(&system, &mut point, idle >= PATIENCE && least > ACCEPTABLE);
         }
         let point = best.unwrap_or(point);
         let converged = least <= ACCEPTABLE;
@@ -450,8 +415,9 @@ impl<'a> Scaled<'a> {
         if of_x.iter().chain(&of_t).any(|x| x.is_nan()) { f64::NAN } else { off }
     }
 
-    /// A predictor, and the corrected step.
-    fn advance(&self, system: &System<'_, '_>, point: &mut Point) {
+    /// A predictor, and the corrected step. Corrections may lead from one bound to another and
+    /// back for ever; a careful step has none, and goes halfway toward the central path.
+    fn advance(&self, system: &System<'_, '_>, point: &mut Point, is_careful: bool) {
         let products: Vec<f64> = point.slack.iter().zip(&point.dual).map(|(s, z)| -s * z).collect();
         let n = products.len().max(1) as f64;
         let mu = -products.iter().sum::<f64>() / n;
@@ -464,9 +430,14 @@ impl<'a> Scaled<'a> {
             })
             .sum();
         let sigma = if mu > 0.0 { (after / n / mu).clamp(0.0, 1.0).powi(3) } else { 0.0 };
-        let corrected: Vec<f64> = (0..products.len())
-            .map(|i| products[i] + sigma * mu - predictor.slack[i] * predictor.dual[i])
-            .collect();
+        let correct = |i: usize| {
+            if is_careful {
+                products[i] + 0.5 * mu
+            } else {
+                products[i] + sigma * mu - predictor.slack[i] * predictor.dual[i]
+            }
+        };
+        let corrected: Vec<f64> = (0..products.len()).map(correct).collect();
         let step = system.direction(self, point, &corrected);
         let length = step_length(point, &step, BOLDNESS);
         axpy(length, &step.x, &mut point.x);

@@ -4,10 +4,11 @@
 //! a ridge and a linear term, that is `theta - P''^-1 P'(theta)`: Legendre 1805, Gauss 1809; the
 //! factor is Cholesky's (Benoit 1924), and steps after the first take off what rounding left
 //! (Wilkinson 1963). Where g has kinks, bounds or a budget, it is a quadratic program of d
-//! variables (`methods/program.rs`).
+//! variables (`methods/program.rs`); where it is a sum of logarithms, Newton's method on the same
+//! matrix (`direct/barrier.rs`).
 //!
 //! Asks of the problem: a quadratic F, and a g that is a sum over coordinates, with or without a
-//! budget. Where `P''` is singular but P bounded below, the steps are those of a matrix slightly
+//! budget, or a sum of logarithms. Where `P''` is singular but P bounded below, the steps are those of a matrix slightly
 //! above it: they lead to the minimiser nearest to the start, in a few steps more. Once: one
 //! product for every mean Jacobian, `n_X ell d^2` multiply-adds and `d^3 / 3`; or, for the normal
 //! equations, `(n_X ell)^2 d` where there are fewer averages than coordinates; and one whole
@@ -22,11 +23,12 @@ use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, program
 use crate::linalg::vector::{axpy, norm_squared};
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
-use crate::model::regularizer::Parts;
+use crate::model::regularizer::{Coordinate, Parts};
 use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
 use crate::tuning::choice::Choice;
 
+mod barrier;
 pub(crate) mod quadratic;
 
 /// Of the largest gradient; what stays of it and is smaller may be rounding.
@@ -94,9 +96,11 @@ impl State {
     }
 }
 
-/// g along its coordinates.
+/// g along its coordinates; of logarithms their domain, for which `F''` is kept as it is.
 fn parts(oracle: &Oracle<'_>) -> Parts {
-    oracle.problem().parts().expect("the method has been chosen for this problem")
+    let above_zero = Coordinate { lo: 0.0, ..Coordinate::FREE };
+    let domain = || Parts::separate(vec![above_zero; oracle.d()]);
+    oracle.problem().parts().unwrap_or_else(domain)
 }
 
 impl Listed for Direct {
@@ -105,7 +109,7 @@ impl Listed for Direct {
         title: "Normal equations",
         family: Family::Batch,
         summary: "solves a quadratic problem by its second derivatives: a factor or, for a g with \
-            kinks or bounds, a quadratic program",
+            kinks, bounds or logarithms, a program of d variables",
         reference: "Legendre 1805; Gauss 1809; Benoit 1924",
         storage: "min(d, n_X ell)^2",
         rate: Rate::Linear,
@@ -147,8 +151,13 @@ impl Method for Direct {
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let g = parts(oracle);
         if let Factor::Program { matrix, .. } = &s.factor {
+            let logarithms: Option<Vec<(f64, f64)>> =
+                (0..s.theta.len()).map(|l| oracle.g().barrier(l)).collect();
             let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
-            s.ended = program::solve(matrix, &s.gradient, &g, prox, &mut s.theta);
+            s.ended = match logarithms {
+                Some(logarithms) => barrier::solve(matrix, &s.gradient, &logarithms, &mut s.theta),
+                None => program::solve(matrix, &s.gradient, &g, prox, &mut s.theta),
+            };
         } else {
             s.solve_equations(oracle.problem().inner.averages(), &g);
         }

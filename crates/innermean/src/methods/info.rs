@@ -125,7 +125,7 @@ impl Ask {
             }
             Ask::Quadratic => {
                 "an affine f, squares or one quadratic form as phi, a g that is a sum over \
-                 coordinates, with or without a budget, and at most 10 000 coordinates or averages \
+                 coordinates, with or without a budget, or of logarithms, and at most 10 000 coordinates or averages \
                  (2000 coordinates where g is more than a ridge and a linear term)"
             }
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",

@@ -23,6 +23,8 @@ use crate::model::regularizer::{Constraints, Coordinate, Parts, polyhedral};
 const MOST_ROUNDS: usize = 200;
 /// First-order steps of a round.
 const SWEEPS: usize = 4;
+/// Projections of a point that misses a constraint by more than rounding; one is usual.
+const MOST_PROJECTIONS: usize = 4;
 /// Of the size of theta: a change that counts.
 const VISIBLE: f64 = 1e-13;
 
@@ -63,7 +65,8 @@ pub(crate) fn solve(
     false
 }
 
-/// The same with constraints on x as a whole.
+/// The same with constraints on x as a whole, as a program of `p = x - x0`: where B is large, as
+/// around duals, `B x0` would hide the slopes.
 fn within(
     matrix: &[f64],
     gradient: &[f64],
@@ -72,16 +75,34 @@ fn within(
     x: &mut [f64],
 ) -> bool {
     let d = x.len();
-    // <v0, x - x0> + (1/2) |x - x0|_B^2 = <v0 - B x0, x> + (1/2) |x|_B^2 and a constant
-    let rows = matrix.chunks_exact(d);
-    let q: Vec<f64> = rows.zip(gradient).map(|(row, v)| v - dot(row, x)).collect();
     let mut bent = matrix.to_vec();
     bent.iter_mut().step_by(d + 1).zip(parts).for_each(|(entry, part)| *entry += part.l2);
-    let answer = polyhedral::program(parts, constraints, Curvature::Dense(&bent), &q).solve(x);
-    if answer.converged {
-        x.copy_from_slice(&answer.x);
+    let slopes = gradient.iter().zip(parts).zip(&*x).map(|((v, part), x)| v + part.l2 * x);
+    let slopes: Vec<f64> = slopes.collect();
+    let curvature = Curvature::Dense(&bent);
+    let program = polyhedral::program(parts, constraints, curvature, &slopes).around(x);
+    let answer = program.solve(&vec![0.0; d]);
+    if !answer.converged {
+        return false;
     }
-    answer.converged
+    let mut next = x.to_vec();
+    for (l, (next, p)) in next.iter_mut().zip(&answer.x).enumerate() {
+        // Exactly there: a bound is met by comparison.
+        *next = match *p {
+            p if p <= program.lo[l] => parts[l].lo,
+            p if p >= program.hi[l] => parts[l].hi,
+            p => clamp(*next + p, parts[l].lo, parts[l].hi),
+        };
+    }
+    // Where B is nearly singular, rounding may end the steps before all constraints are met.
+    for _ in 0..MOST_PROJECTIONS {
+        if constraints.value(&next).is_finite() {
+            x.copy_from_slice(&next);
+            return true;
+        }
+        polyhedral::project(parts, constraints, &mut next);
+    }
+    false
 }
 
 impl Program<'_> {

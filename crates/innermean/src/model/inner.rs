@@ -75,6 +75,19 @@ pub enum PairRows<'a> {
     Differences(&'a [f64], &'a [f64]),
 }
 
+/// Rows with their mean, rounded, where `fbar_i(theta) = <x_i - m, theta> + b_i`.
+#[derive(Debug, Clone, Copy)]
+pub struct CentredRows<'a> {
+    /// `x_i`, one after the other.
+    pub rows: &'a [f64],
+    /// m
+    pub mean: &'a [f64],
+    /// The weights of the rows in the mean, of mean 1; empty where all are 1.
+    pub weights: &'a [f64],
+    /// `b_i`; empty where all are 0.
+    pub offsets: &'a [f64],
+}
+
 /// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for
 /// some terms, whose averages and duals are given, and returns `sum_i phi_i(f_bar_i)` over them.
 /// Called for a few dozen terms at a time, or more, it costs nothing to go through a pointer.

@@ -14,6 +14,7 @@ mod constraints;
 mod coordinate;
 mod free_tail;
 mod l1;
+mod log_barrier;
 mod parts;
 pub(crate) mod polyhedral;
 mod ridged;
@@ -30,6 +31,7 @@ pub use constraints::{Constraints, LinearConstraint, WeightedNorm};
 pub use coordinate::Coordinate;
 pub use free_tail::FreeTail;
 pub use l1::L1;
+pub use log_barrier::LogBarrier;
 pub use parts::Parts;
 pub use polyhedral::{Clash, Polyhedral};
 pub use ridged::{ElasticNet, Ridge, Ridged};
@@ -113,6 +115,13 @@ pub trait Regularizer: Send + Sync {
         None
     }
 
+    /// `(b_l, t_l)` if `g(theta) = sum_l t_l theta_l - b_l log theta_l` on `theta > 0` and `inf`
+    /// elsewhere; for every l or for none.
+    fn barrier(&self, l: usize) -> Option<(f64, f64)> {
+        let _ = l;
+        None
+    }
+
     /// The coordinates along which g is a straight line without end, each with its slope: an
     /// intercept has slope 0. There `g*` is finite at that slope alone, and a bound from below
     /// needs duals that meet it.
@@ -186,6 +195,10 @@ macro_rules! pass_on {
 
                 fn quadratic(&self, d: usize) -> Option<(f64, Vec<f64>)> {
                     (**self).quadratic(d)
+                }
+
+                fn barrier(&self, l: usize) -> Option<(f64, f64)> {
+                    (**self).barrier(l)
                 }
 
                 fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {

@@ -12,7 +12,8 @@
 //! return is a linear tilt of g.
 //!
 //! f is affine and separable, `<x_i, theta> - <x_j, theta>`, so that a snapshot is one sweep over
-//! the n rows.
+//! the n rows. Periods may have weights, and a benchmark may be subtracted from every return
+//! (`portfolio/scenarios.rs`): `f_theta(x_i, y_ij) = <x_i - omega_j x_j, theta> - (z_i - zbar)`.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -24,7 +25,7 @@ use crate::linalg::vector::{
     prefetch, row_dots, row_dots_and_weighted_rows, sum, update,
 };
 use crate::model::inner::{
-    Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows, Sample,
+    Bounds, CentredRows, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows, Sample,
 };
 use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
@@ -34,6 +35,8 @@ use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
 use crate::tuning::choice::Choice;
 
+mod condensed;
+mod scenarios;
 mod shared;
 
 /// The f of the portfolio.
@@ -45,6 +48,12 @@ pub struct Portfolio {
     returns: Numbers,
     /// m
     mean: Vec<f64>,
+    /// `omega_i`, of mean 1; none where all are 1
+    weights: Vec<f64>,
+    /// `z_i`; none without a benchmark
+    benchmark: Vec<f64>,
+    /// `-(z_i - zbar)`, what the benchmark adds to the averages
+    offsets: Vec<f64>,
     /// `max_i |x_i - m|`, once somebody asks
     reach: OnceLock<f64>,
 }
@@ -67,17 +76,7 @@ impl Portfolio {
             ));
         }
         let n = returns.len() / d;
-        let mut mean = vec![0.0; d];
-        Blocks::new(n, d).add(
-            1.0 / n as f64,
-            &mut mean,
-            #[inline(always)]
-            |range, partial| {
-                for row in returns[range.start * d..range.end * d].chunks_exact(d) {
-                    axpy(1.0, row, partial);
-                }
-            },
-        );
+        let mean = scenarios::mean(d, &returns, &[]);
         // A sum with something in it that is no finite number is none either.
         if !mean.iter().all(|m| m.is_finite())
             && let Some(bad) = returns.iter().position(|x| !x.is_finite())
@@ -85,7 +84,8 @@ impl Portfolio {
             let place = format!("{} in row {}, column {}", returns[bad], bad / d, bad % d);
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
-        Ok(Portfolio { d, n, returns, mean, reach: OnceLock::new() })
+        let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Portfolio { d, n, returns, mean, weights, benchmark, offsets, reach: OnceLock::new() })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked
@@ -163,6 +163,21 @@ impl Portfolio {
         })
     }
 
+    /// `omega_j`
+    #[inline(always)]
+    fn weight(&self, j: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[j] }
+    }
+
+    /// Adds what the benchmark does to the averages of some terms, less `shared`.
+    #[inline(always)]
+    fn shift(&self, terms: Range<usize>, shared: f64, f_bar: &mut [f64]) {
+        update(f_bar, |value| value - shared);
+        if !self.offsets.is_empty() {
+            axpy(1.0, &self.offsets[terms], f_bar);
+        }
+    }
+
     fn blocks(&self) -> Blocks {
         Blocks::new(self.n, self.d)
     }
@@ -200,11 +215,18 @@ impl Inner for Portfolio {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] = dot(self.row(i), theta) - dot(self.row(j), theta);
+        out[0] = dot(self.row(i), theta) - self.weight(j) * dot(self.row(j), theta);
+        if !self.offsets.is_empty() {
+            out[0] += self.offsets[i];
+        }
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
+        if self.weights.is_empty() {
+            return axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
+        }
+        axpy(c * w[0], self.row(i), out);
+        axpy(-c * w[0] * self.weights[j], self.row(j), out);
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -218,15 +240,16 @@ impl Fused for Portfolio {
     }
 
     fn shared_form(&self) -> Option<Box<dyn SharedForm + '_>> {
-        Some(Box::new(shared::SharedPortfolio(self)))
+        self.is_plain().then(|| Box::new(shared::SharedPortfolio(self)) as Box<dyn SharedForm>)
     }
 
     fn pair_rows(&self) -> Option<PairRows<'_>> {
-        Some(PairRows::Differences(&self.returns, &self.mean))
+        self.is_plain().then(|| PairRows::Differences(&self.returns, &self.mean))
     }
 
-    fn centred_rows(&self) -> Option<(&[f64], &[f64])> {
-        Some((&self.returns, &self.mean))
+    fn centred_rows(&self) -> Option<CentredRows<'_>> {
+        let Portfolio { returns, mean, weights, offsets, .. } = self;
+        Some(CentredRows { rows: returns, mean, weights, offsets })
     }
 
     fn prefetch(&self, i: usize, j: usize) {
@@ -244,12 +267,22 @@ impl Fused for Portfolio {
         _: &mut [f64],
         out: &mut [f64],
     ) {
-        out[0] = dot_of_differences(self.row(i), self.row(j), theta, theta_ref);
+        if self.weights.is_empty() {
+            out[0] = dot_of_differences(self.row(i), self.row(j), theta, theta_ref);
+            return;
+        }
+        let moved = |row: &[f64]| -> f64 {
+            row.iter().zip(theta).zip(theta_ref).map(|((x, to), from)| x * (to - from)).sum()
+        };
+        out[0] = moved(self.row(i)) - self.weights[j] * moved(self.row(j));
     }
 
     /// `fbar_i = <x_i - m, theta>`
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
         out[0] = dot(self.row(i), theta) - dot(&self.mean, theta);
+        if !self.offsets.is_empty() {
+            out[0] += self.offsets[i];
+        }
     }
 
     /// `fbar_i' = x_i - m`
@@ -259,10 +292,11 @@ impl Fused for Portfolio {
 }
 
 impl Passes for Portfolio {
-    /// `|x_i - x_j| <= |x_i - m| + |x_j - m|`
+    /// `|x_i - omega_j x_j| <= |x_i - m| + |omega_j x_j - m|`
     fn bounds(&self) -> Bounds {
         let reach = self.reach();
-        Bounds { b_f: Some(2.0 * reach), b_theta: Some(0.0), mean_jacobian: Some(reach) }
+        let other = if self.weights.is_empty() { reach } else { self.weighted_reach() };
+        Bounds { b_f: Some(reach + other), b_theta: Some(0.0), mean_jacobian: Some(reach) }
     }
 
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
@@ -271,6 +305,10 @@ impl Passes for Portfolio {
 
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
         hash.numbers(&self.returns);
+        if !self.is_plain() {
+            hash.numbers(&self.weights);
+            hash.numbers(&self.offsets);
+        }
         Ok(true)
     }
 
@@ -281,8 +319,8 @@ impl Passes for Portfolio {
             out,
             #[inline(always)]
             |range, f_bar| {
-                row_dots(self.rows(range), self.d, theta, f_bar);
-                update(f_bar, |value| value - shared);
+                row_dots(self.rows(range.clone()), self.d, theta, f_bar);
+                self.shift(range, shared, f_bar);
             },
         );
         Ok(())
@@ -321,8 +359,8 @@ impl Passes for Portfolio {
             #[inline(always)]
             |range, f_bar, partial| {
                 let w = &w[range.clone()];
-                row_dots_and_weighted_rows(self.rows(range), theta, w, f_bar, partial);
-                update(f_bar, |value| value - shared);
+                row_dots_and_weighted_rows(self.rows(range.clone()), theta, w, f_bar, partial);
+                self.shift(range, shared, f_bar);
                 axpy(-sum(w), &self.mean, partial);
             },
         );
@@ -353,7 +391,7 @@ impl Passes for Portfolio {
                 for (first, (f_bar, w)) in terms.step_by(TILE).zip(tiles) {
                     let terms = first..first + w.len();
                     row_dots(self.rows(terms.clone()), d, theta, f_bar);
-                    update(f_bar, |value| value - shared);
+                    self.shift(terms.clone(), shared, f_bar);
                     loss[0] += duals(terms.clone(), f_bar, w);
                     add_weighted_rows(self.rows(terms), w, partial);
                     axpy(-sum(w), &self.mean, partial);

@@ -25,6 +25,8 @@ fn shipped_merits_and_regularizers_pass() {
         ("downside square", Box::new(DownsideSquare::new(0.7).unwrap())),
         ("absolute", Box::new(Absolute::new(2.0).unwrap())),
         ("huber", Box::new(Huber::new(1.0, 0.4).unwrap())),
+        ("excess", Box::new(Excess::new(1.3).unwrap().raised(0.2))),
+        ("exponential", Box::new(Exponential::new(0.8, 0.5).unwrap().raised(-0.1))),
         ("logistic", Box::new(Logistic::new(labels).unwrap())),
         ("picked", Box::new(AnyMerit::from(Square::new(3.0).unwrap()))),
     ];
@@ -39,6 +41,7 @@ fn shipped_merits_and_regularizers_pass() {
         ("elastic net", Box::new(ElasticNet::from_weights(0.2, 0.5).unwrap())),
         ("box", Box::new(BoxConstraint::new(-0.5, 0.8).unwrap())),
         ("simplex", Box::new(Simplex)),
+        ("logarithms", Box::new(LogBarrier::new(vec![0.1, 0.2, 0.3, 0.4]).unwrap())),
         ("budget", Box::new(Budget::new(d, BoxConstraint::new(0.0, 0.6).unwrap()).unwrap())),
         ("tilted", Box::new(Tilted::new(Ridge::from_weight(0.1).unwrap(), tilt).unwrap())),
         ("free tail", Box::new(FreeTail::new(Ridge::from_weight(0.1).unwrap(), 3))),
@@ -53,6 +56,23 @@ fn shipped_merits_and_regularizers_pass() {
 fn shipped_problems_pass() {
     let square = Square::new(1.0).unwrap();
     passes("portfolio", &market().problem(square, Simplex).unwrap());
+    let weights: Vec<f64> = (0..60).map(|i| 1.0 + f64::from(i % 5)).collect();
+    let benchmark: Vec<f64> = (0..60).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let weighted = market().with_weights(weights.clone()).unwrap();
+    let merit = Weighted::new(square, weighted.weights().unwrap().to_vec()).unwrap();
+    passes("weighted portfolio", &weighted.problem(merit.clone(), Simplex).unwrap());
+    let against = market().with_benchmark(benchmark.clone()).unwrap();
+    passes("portfolio against a benchmark", &against.problem(square, Simplex).unwrap());
+    let both = market().with_benchmark(benchmark).unwrap().with_weights(weights).unwrap();
+    passes(
+        "losses",
+        &Problem { inner: both.losses(0.3), merit: merit.clone(), regularizer: Unregularized },
+    );
+    passes(
+        "wealth",
+        &Problem { inner: both.wealth(100.0), merit: merit.clone(), regularizer: Simplex },
+    );
+    passes("weighted portfolio against a benchmark", &both.problem(merit, Simplex).unwrap());
     let chain = innermean_data::generate_mdp(&innermean_data::MdpOptions {
         states: 12,
         ..Default::default()

@@ -6,3 +6,4 @@ mod negative_log;
 mod quadratic_form;
 mod regularizer_laws;
 mod repeated_steps;
+mod tail_merits;

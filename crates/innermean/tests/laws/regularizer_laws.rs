@@ -2,8 +2,8 @@
 //! and its step.
 
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, Regularizer,
-    Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, LogBarrier,
+    Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
@@ -94,6 +94,15 @@ fn cases(lambda: f64, ridge: f64, bounds: (f64, f64), tilt: &[f64]) -> Vec<Case>
         ("budget", budget.into(), everywhere),
         ("budget with l1", budget_with_l1.into(), everywhere),
     ];
+    // The domain of the conjugate is open.
+    let below_zero = (-INF, -1e-9);
+    let weights: Vec<f64> = (0..d).map(|l| lambda * (1.0 + l as f64)).collect();
+    let logarithms = LogBarrier::new(weights).unwrap();
+    let tilted = Tilted::new(logarithms.clone(), tilt.to_vec()).unwrap();
+    let ridged = Ridged::new(logarithms.clone(), 0.0).unwrap();
+    add("logarithms".into(), Box::new(logarithms), below_zero, None, d);
+    add("logarithms, ridged by 0".into(), Box::new(ridged), below_zero, None, d);
+    add("logarithms, tilted".into(), Box::new(tilted), below_zero, Some(tilt), d);
     for (name, g, domain) in bases {
         let tilted = Tilted::new(g, tilt.to_vec()).unwrap();
         let ridged = Ridged::new(g, ridge).unwrap();

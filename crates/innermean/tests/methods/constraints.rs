@@ -236,6 +236,23 @@ fn projections_are_those_of_clarabel() {
 }
 
 #[test]
+fn a_projection_between_two_near_bounds_does_not_cycle() {
+    // Corrected steps alone lead the last coordinate from one of its bounds to the other and back.
+    let d = 10;
+    let mut parts = vec![Coordinate { lo: 0.0, ..Coordinate::FREE }; d];
+    (parts[9].lo, parts[9].hi) = (0.059_818_78, 0.143_565_07);
+    let group = (0..d).map(|l| f64::from(u8::from(l < 5))).collect();
+    let rows = vec![
+        LinearConstraint { coefficients: vec![1.0; d], lo: 1.0, hi: 1.0 },
+        LinearConstraint { coefficients: group, lo: 0.443_369_527, hi: 0.593_369_527 },
+    ];
+    let g = Polyhedral::new(parts, Constraints { rows, norms: Vec::new() }).unwrap();
+    let mut x = vec![0.0; d];
+    g.prox(1.0, &mut x);
+    assert!(x.iter().all(|x| (x - 0.1).abs() < 1e-9), "{x:?}");
+}
+
+#[test]
 fn the_conjugate_is_never_below_a_value_that_is_attained() {
     let mut draws = Stream::new(19, 0);
     for round in 0..60 {

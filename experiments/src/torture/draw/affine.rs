@@ -6,21 +6,27 @@ use innermean::problems::linear;
 use innermean::problems::scaling::Scaling;
 use innermean::{
     Absolute, AnyMerit, Bags, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit,
-    Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, Weighted,
+    Polyhedral, Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 
 use super::columns::{self, Conditioning, Dice};
 use super::files::{Files, table_text};
 use super::penalties::Wanted;
-use super::{Case, Drawn, Kind, Truth};
+use super::{Case, Drawn, Kind, Truth, constraints};
 use crate::torture::double_double::Dd;
 use crate::torture::objective::{Affine, Loss, largest, mean};
 
 /// Rows and columns, at most.
 const MOST: (usize, usize) = (60, 12);
 
-/// `innermean portfolio` with the risk of the kind.
-pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning) -> Result<Drawn> {
+/// `innermean portfolio` with the risk of the kind, and with linear constraints and norms where
+/// `limited`, by the library alone.
+pub(super) fn portfolio(
+    dice: &mut Dice,
+    kind: Kind,
+    conditioning: Conditioning,
+    limited: bool,
+) -> Result<Drawn> {
     let (n, d) = columns::size(dice, conditioning, MOST);
     let mut rows = columns::table(dice, conditioning, n, d);
     if conditioning == Conditioning::Unbounded && dice.chance(0.5) {
@@ -54,7 +60,17 @@ pub(super) fn portfolio(dice: &mut Dice, kind: Kind, conditioning: Conditioning)
         }
         _ => ("variance", Loss::Square { c: Dd::from(c) }, Square::new(c)?.into()),
     };
-    let truth = Affine::portfolio(d, &rows, loss, wanted.penalty(d, d));
+    let mut penalty = wanted.penalty(d, d);
+    if limited {
+        let (constraints, words) = constraints::drawn(dice, &mut penalty, &mean(&rows, d));
+        let g = Polyhedral::new(constraints::coordinates(&penalty), constraints)?;
+        let truth = Affine::portfolio(d, &rows, loss, penalty);
+        let Problem { inner, merit, regularizer } = Portfolio::new(d, rows)?.problem(merit, g)?;
+        let case = Case::new(inner, Box::new(merit), Box::new(regularizer));
+        let words = format!("{n} x {d}, {risk}, {wanted:?}, c {c}, h {h}, {words}");
+        return Ok(Drawn::new(words, case, Truth::Affine(truth), None));
+    }
+    let truth = Affine::portfolio(d, &rows, loss, penalty);
     let width = if kind == Kind::RiskHuber { format!(" --huber-width {h}") } else { String::new() };
     let flags = wanted.flags(true).unwrap_or_default();
     let arguments =

@@ -119,7 +119,7 @@ impl Wanted {
         let part = Part { l1: self.l1, l2: self.l2, lo, hi, ..Part::FREE };
         let mut parts = vec![part; head];
         parts.resize(d, Part::FREE);
-        Penalty { parts, budget: if budget { head } else { 0 } }
+        Penalty { parts, budget: if budget { head } else { 0 }, limits: None }
     }
 
     /// As flags; the library alone has constraints where `constrained` is not so.

@@ -62,6 +62,7 @@ impl<'a> Words<'a> {
             error: 0.0,
             intervals: formula.unwrap_or_default(),
             has_table: true,
+            beside: None,
         })];
         answer.extend(self.tables().into_iter().map(Part::Table));
         answer.push(Part::Table(Grid { title: "First stage".to_owned(), ..self.first_stage() }));

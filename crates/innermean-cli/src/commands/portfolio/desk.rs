@@ -32,11 +32,11 @@ pub(crate) struct DeskFlags {
     current: Option<PathBuf>,
 
     /// The most that all trades may add up to: sum |theta - current|
-    #[arg(long, value_name = "SUM", value_parser = number::non_negative, requires = "current")]
+    #[arg(long, value_name = "SUM", value_parser = number::non_negative)]
     turnover: Option<f64>,
 
     /// What a trade costs, as a part of its size, such as 0.001
-    #[arg(long, value_name = "RATE", value_parser = number::non_negative, requires = "current")]
+    #[arg(long, value_name = "RATE", value_parser = number::non_negative)]
     cost: Option<f64>,
 
     /// The least expected return for each period

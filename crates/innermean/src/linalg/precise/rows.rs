@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Double, Form, form};
-use crate::model::inner::{Inner, ProjectedRows};
+use crate::model::inner::{CentredRows, Inner, ProjectedRows};
 
 /// `fbar_r(theta) = <a_r, theta> + b_r` for all rows `r = i ell + c`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,8 +30,8 @@ impl Rows {
             b: vec![Double::ZERO; n_x * ell],
             mean: None,
         };
-        if let Some((returns, mean)) = f.centred_rows() {
-            rows.fill_centred(returns, mean);
+        if let Some(centred) = f.centred_rows() {
+            rows.fill_centred(&centred);
             return rows;
         }
         if let Some(given) = f.projected_rows() {
@@ -62,14 +62,17 @@ impl Rows {
         rows
     }
 
-    /// `x_i - m`
-    fn fill_centred(&mut self, rows: &[f64], rounded: &[f64]) {
+    /// `x_i - m`, and what is added to it
+    fn fill_centred(&mut self, centred: &CentredRows<'_>) {
+        let CentredRows { rows, mean: rounded, weights, offsets } = *centred;
         let d = rounded.len();
         let n = Double::from(self.n_x as f64);
         let mut mean = vec![Double::ZERO; d];
-        for row in rows.chunks_exact(d) {
-            mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += Double::from(*x));
+        for (i, row) in rows.chunks_exact(d).enumerate() {
+            let weight = Double::from(if weights.is_empty() { 1.0 } else { weights[i] });
+            mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * Double::from(*x));
         }
+        self.b.iter_mut().zip(offsets).for_each(|(b, offset)| *b = Double::from(*offset));
         for sum in &mut mean {
             *sum = *sum / n;
         }

@@ -28,6 +28,8 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
         Some("f is not affine")
     } else if !form && (f.n_x() == 0 || problem.merit.square_weight_of(0).is_none()) {
         Some("phi is no square")
+    } else if has_logarithms(problem) {
+        (f.d() > MOST_VARIABLES).then_some("g has logarithms and there are more columns")
     } else {
         let parts = Parts::with_constraints(problem.regularizer, f.d());
         match parts.filter(|g| g.outside == 0) {
@@ -40,6 +42,12 @@ pub(crate) fn missing(problem: Objective<'_>) -> Option<&'static str> {
                 .then_some("g has kinks, bounds or a budget and there are more columns"),
         }
     }
+}
+
+/// Whether g is a sum of logarithms.
+pub(crate) fn has_logarithms(problem: Objective<'_>) -> bool {
+    let d = problem.inner.d();
+    d > 0 && (0..d).all(|l| problem.regularizer.barrier(l).is_some())
 }
 
 /// `P''` in a form that can be solved with, or something above it where it is singular: its steps

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Inner, PairRows, ProjectedRows, TransitionRow, in_memory};
+use super::{CentredRows, Inner, PairRows, ProjectedRows, TransitionRow, in_memory};
 use crate::model::collapse::Collapsed;
 use crate::model::shared::SharedForm;
 
@@ -95,8 +95,9 @@ fused! {
     fn pair_rows() -> Option<PairRows<'_>> = None;
 
     /// The rows `x_i` and their mean m, rounded, of an affine f with `fbar_i(theta) = <x_i - m,
-    /// theta>`: the rounding in them is relative to `x_i` and m, not to their difference.
-    fn centred_rows() -> Option<(&[f64], &[f64])> = None;
+    /// theta>` and a constant: the rounding in them is relative to `x_i` and m, not to their
+    /// difference.
+    fn centred_rows() -> Option<CentredRows<'_>> = None;
 
     /// The transitions behind the averages of a projected Bellman error, as they were given:
     /// products of their features are rounded in single values.

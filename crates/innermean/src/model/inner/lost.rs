@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows, TransitionRow};
+use super::{
+    Bounds, CentredRows, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows, TransitionRow,
+};
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
 use crate::model::shared::SharedForm;

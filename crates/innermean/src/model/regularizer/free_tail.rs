@@ -99,7 +99,12 @@ impl<G: Regularizer> Regularizer for FreeTail<G> {
         Some(Coordinate::FREE)
     }
 
+    /// None where the head has constraints beyond a budget, which are made for its length:
+    /// [`Polyhedral`](super::Polyhedral) takes free coordinates itself.
     fn constrained_coordinate(&self, l: usize) -> Option<Coordinate> {
+        if self.g.constraints().is_some() {
+            return None;
+        }
         if l < self.penalised {
             return self.g.constrained_coordinate(l);
         }

@@ -179,6 +179,18 @@ pub(crate) fn program<'a>(
     }
 }
 
+/// Moves x to the nearest point that meets bounds and constraints.
+pub(crate) fn project(parts: &[Coordinate], constraints: &Constraints, x: &mut [f64]) {
+    let (bends, zeros) = (vec![1.0; x.len()], vec![0.0; x.len()]);
+    let mut program = program(parts, constraints, Curvature::Diagonal(&bends), &zeros);
+    program.linear.fill(0.0);
+    program.kinks.iter_mut().for_each(|kink| kink.cost = 0.0);
+    let answer = program.around(x).solve(&zeros);
+    for (l, x) in x.iter_mut().enumerate() {
+        *x = (*x + answer.x[l]).max(parts[l].lo).min(parts[l].hi);
+    }
+}
+
 /// The multipliers of an answer to [`program`].
 pub(crate) fn multipliers(
     parts: &[Coordinate],
@@ -266,5 +278,17 @@ impl Regularizer for Polyhedral {
 
     fn constraints(&self) -> Option<&Arc<Constraints>> {
         Some(&self.constraints)
+    }
+
+    /// Those without a bound, a norm or a place in a constraint.
+    fn free_coordinates(&self, _: usize) -> Vec<(usize, f64)> {
+        let Constraints { rows, norms } = &*self.constraints;
+        let is_free = |l: usize| {
+            self.parts[l].is_free()
+                && rows.iter().all(|row| row.coefficients[l] == 0.0)
+                && norms.iter().all(|norm| norm.weights[l] == 0.0)
+        };
+        let free = (0..self.parts.len()).filter(|&l| is_free(l));
+        free.map(|l| (l, self.parts[l].tilt)).collect()
     }
 }

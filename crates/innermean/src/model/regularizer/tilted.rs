@@ -130,6 +130,11 @@ impl<G: Regularizer> Regularizer for Tilted<G> {
         Some((lambda, tilt))
     }
 
+    fn barrier(&self, l: usize) -> Option<(f64, f64)> {
+        let (weight, tilt) = self.g.barrier(l)?;
+        Some((weight, tilt + self.tilt[l]))
+    }
+
     fn free_coordinates(&self, d: usize) -> Vec<(usize, f64)> {
         let mut free = self.g.free_coordinates(d);
         for (l, slope) in &mut free {

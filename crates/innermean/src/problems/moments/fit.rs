@@ -232,7 +232,7 @@ impl Moments {
             }
             MomentErrors::Robust(dependence) => {
                 dependence.assert_covers(n);
-                dependence.sum_of_products(n, self.ell, |j, out| {
+                dependence.sum_of_products(n, self.ell, &|j, out| {
                     axpy(self.residual(theta, j), self.instrument(j), out);
                 })
             }

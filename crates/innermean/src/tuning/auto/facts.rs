@@ -41,6 +41,11 @@ impl Facts<'_> {
         (0..self.d()).all(|l| self.0.regularizer.coordinate(l).is_some_and(|part| part.is_smooth()))
     }
 
+    /// g is a sum of logarithms.
+    pub(super) fn logarithms(&self) -> bool {
+        methods::direct::quadratic::has_logarithms(self.0)
+    }
+
     /// g has constraints on theta as a whole, whose prox is a program of its own.
     pub(super) fn constrained(&self) -> bool {
         self.0.regularizer.constraints().is_some()

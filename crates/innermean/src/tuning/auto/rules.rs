@@ -45,7 +45,10 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             || format!("a quadratic with {}: its normal equations are solved at once", smaller());
         add(facts.suited("direct"), &why);
     } else if d <= PROGRAM {
-        let why = || format!("a quadratic program of {}, solved at once", counted(d, "coordinate"));
+        let why = || {
+            let what = if facts.logarithms() { "and logarithms" } else { "program" };
+            format!("a quadratic {what} of {}, solved at once", counted(d, "coordinate"))
+        };
         add(facts.suited("direct"), &why);
     }
     let alike =

@@ -1,0 +1,172 @@
+//! Objectives that are searched for, the frontier, walks, years and weights, as a user drives them.
+
+use std::fmt::Write as _;
+
+use super::*;
+
+const LONG_ONLY: &str = "--constraint long-only";
+
+fn at(answer: &Value, path: &str) -> f64 {
+    let found = path.split('.').fold(answer, |value, key| &value[key]);
+    found.as_f64().unwrap_or_else(|| panic!("{path}: {found}"))
+}
+
+#[test]
+fn the_largest_ratio_beats_what_other_objectives_find() {
+    let desk = desk();
+    for risk in ["variance", "semivariance", "absolute", "huber"] {
+        let flags = format!("{LONG_ONLY} --risk {risk} --objective max-sharpe --risk-free 0.01");
+        let best = desk.json(&flags, 0);
+        let (value, most) = (at(&best, "sought.value"), at(&best, "sought.at_most"));
+        assert!(most >= value && most - value <= 1e-8 * value, "{risk}: {value} {most}");
+        for aversion in ["0.01", "0.03", "0.1", "1", "10"] {
+            let other =
+                desk.json(&format!("{LONG_ONLY} --risk {risk} --risk-aversion {aversion}"), 0);
+            let risk_value = at(&other, "risk");
+            let unit = if ["variance", "semivariance"].contains(&risk) {
+                risk_value.sqrt()
+            } else {
+                risk_value
+            };
+            let ratio = (at(&other, "expected_return") - 0.01) / unit;
+            assert!(ratio <= most, "{risk}, {aversion}: {ratio} {most}");
+        }
+        // The weight that was found is an ordinary one.
+        let weight = at(&best, "settings.risk_aversion");
+        let same = desk.json(&format!("{LONG_ONLY} --risk {risk} --risk-aversion {weight}"), 0);
+        let apart = (at(&best, "expected_return") - at(&same, "expected_return")).abs();
+        assert!(apart < 1e-6, "{risk}: {apart}");
+    }
+}
+
+#[test]
+fn the_largest_return_keeps_within_its_risk() {
+    let desk = desk();
+    let mut last = 0.0;
+    for most in [1.045, 1.05, 1.06, 1.07] {
+        let flags = format!("{LONG_ONLY} --objective max-return --max-risk {most}");
+        let answer = desk.json(&flags, 0);
+        let risk = at(&answer, "standard_deviation");
+        assert!((risk - most).abs() <= 1e-9 * most, "{risk} {most}");
+        let earned = at(&answer, "expected_return");
+        assert!(earned > last && at(&answer, "sought.at_most") - earned < 1e-9, "{answer}");
+        last = earned;
+    }
+    let free = desk.json(&format!("{LONG_ONLY} --objective max-return"), 0);
+    assert!(at(&free, "expected_return") > last);
+}
+
+#[test]
+fn a_frontier_is_beside_the_answer_in_every_output() {
+    let desk = desk();
+    let flags = format!("{LONG_ONLY} --frontier 12 --annualize 252");
+    let plain = desk.json(LONG_ONLY, 0);
+    let answer = desk.json(&flags, 0);
+    assert_eq!(answer["theta"], plain["theta"]);
+    let points = answer["frontier"]["points"].as_array().expect("points");
+    assert_eq!(points.len(), 12);
+    for pair in points.windows(2) {
+        assert!(at(&pair[0], "expected_return") < at(&pair[1], "expected_return"));
+        assert!(at(&pair[0], "standard_deviation") < at(&pair[1], "standard_deviation"));
+    }
+    assert!(points.iter().all(|point| at(point, "gap") < 1e-6), "{points:?}");
+    let annual = &answer["annual"];
+    let (by_year, by_day) = (at(annual, "expected_return"), at(&answer, "expected_return"));
+    assert_close(by_year, 252.0 * by_day, 1e-12);
+    let text = desk.run(&format!("{flags} --report page.html"));
+    let shown = text.out;
+    assert!(
+        shown.contains("Frontier of 12 portfolios") && shown.contains("by the year"),
+        "{shown}"
+    );
+    let page = fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    assert!(page.contains("figure class=\"chart\"") && page.contains("the answer"), "no picture");
+}
+
+#[test]
+fn a_walk_has_the_same_bits_on_any_number_of_threads() {
+    let desk = desk();
+    let flags = format!("{LONG_ONLY} --walk-forward 1500,500 --cost 0.05 --annualize 252");
+    let walk = |threads: usize| desk.json(&format!("{flags} --threads {threads}"), 0);
+    let (one, three) = (walk(1), walk(3));
+    assert_eq!(one["walk_forward"], three["walk_forward"]);
+    assert_eq!(one["theta"], three["theta"]);
+    let windows = one["walk_forward"]["windows"].as_array().expect("windows");
+    assert_eq!(windows.len(), 12);
+    assert_eq!(one["walk_forward"]["unit"], "percent");
+    // The answer turns over what is held at the end.
+    assert!(at(&one, "turnover") < 1.0 && at(&windows[0], "turnover") > 0.99);
+    let text = desk.run(&format!("{flags} --report page.html"));
+    let shown = text.out;
+    assert!(shown.contains("Out of sample") && shown.contains("largest fall"), "{shown}");
+    let page = fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    assert!(page.contains("Turnover by window") && page.contains("Drawdown out"), "no pictures");
+}
+
+#[test]
+fn an_asset_with_gaps_walks_where_it_has_none() {
+    let desk = desk();
+    let mut table = "date,a,b,c\n".to_owned();
+    for i in 0..40 {
+        let wave = f64::from(i % 5) - 2.0;
+        let late = if i < 12 { String::new() } else { format!("{}", 0.4 - 0.5 * wave) };
+        let (day, other) = (1 + i % 28, 0.1 - wave * 0.7 + f64::from(i % 3));
+        let _ = writeln!(table, "2024-{:02}-{day:02},{wave},{other},{late}", 1 + i / 28);
+    }
+    desk.file("gaps.csv", &table);
+    desk.assert_refused("gaps.csv", &["missing"]);
+    let answer = desk.json(&format!("gaps.csv {LONG_ONLY} --walk-forward 10,10"), 0);
+    let windows = answer["walk_forward"]["windows"].as_array().expect("windows");
+    let assets: Vec<u64> =
+        windows.iter().map(|window| window["assets"].as_u64().expect("a count")).collect();
+    assert_eq!(assets, [2, 2, 3]);
+    assert_eq!(answer["names"], serde_json::json!(["a", "b", "c"]));
+}
+
+#[test]
+fn weights_are_written_with_trades() {
+    let desk = desk();
+    let answer = desk.json(&format!("{LONG_ONLY} --weights weights.csv"), 0);
+    let written = fs::read_to_string(desk.path().join("weights.csv")).expect("weights");
+    let lines: Vec<&str> = written.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("asset,weight", 26));
+    let theta = answer["theta"].as_array().expect("theta");
+    for (line, x) in lines[1..].iter().zip(theta) {
+        let weight: f64 = line.split_once(',').expect("two cells").1.parse().expect("a number");
+        assert_eq!(Some(weight), x.as_f64());
+    }
+    // What was written can be held.
+    let again =
+        desk.json(&format!("{LONG_ONLY} --current weights.csv --cost 0.01 --weights next.csv"), 0);
+    assert!(at(&again, "turnover") < 1e-9, "{again}");
+    let written = fs::read_to_string(desk.path().join("next.csv")).expect("weights");
+    assert!(written.starts_with("asset,weight,current,trade\n"), "{written}");
+}
+
+#[test]
+fn what_has_no_answer_is_refused() {
+    let desk = desk();
+    for (flags, parts) in [
+        ("--objective max-sharpe", &["--constraint long-only", "fixed sum"][..]),
+        (
+            "--constraint long-only --objective max-sharpe --risk-free 9",
+            &["--risk-free 9", "0.0620207"],
+        ),
+        ("--constraint sum-to-one --objective max-return", &["nothing bounds", "--max-risk"]),
+        ("--constraint long-only --max-risk 1", &["--max-risk 1", "--objective max-return"]),
+        (
+            "--constraint long-only --objective max-return --max-risk 0.1",
+            &["--max-risk 0.1", "1.04365"],
+        ),
+        ("--frontier 5", &["--frontier", "nothing bounds the weights"]),
+        ("--constraint long-only --frontier 1", &["--frontier 1", "at least 2"]),
+        (
+            "--constraint long-only --walk-forward 8000,20",
+            &["--walk-forward 8000,20", "7240 periods"],
+        ),
+        ("--walk-forward 10", &["--walk-forward", "two whole numbers above 0"]),
+        ("--weights nowhere/weights.csv", &["--weights", "no such folder"]),
+    ] {
+        desk.assert_refused(flags, parts);
+    }
+}

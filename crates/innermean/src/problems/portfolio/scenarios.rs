@@ -1,0 +1,137 @@
+//! Periods as scenarios: with weights, against a benchmark, and without the mean inside.
+//!
+//! With weights `omega_i` of mean 1 and the returns `z_i` of a benchmark,
+//!
+//! ```text
+//! m = (1/n) sum_j omega_j x_j,  zbar = (1/n) sum_j omega_j z_j
+//! fbar_i(theta) = <x_i - m, theta> - (z_i - zbar)
+//! ```
+//!
+//! is the deviation of period i, to which [`Weighted`](crate::Weighted) gives its weight. Risks of
+//! the return itself look at losses beside a threshold, [`Portfolio::losses`], or at wealth,
+//! [`Portfolio::wealth`].
+
+use super::Portfolio;
+use crate::linalg::blocks::Blocks;
+use crate::linalg::vector::axpy;
+use crate::model::collapse::Collapsed;
+use crate::model::setting::{InvalidSetting, all_finite, positive};
+
+impl Portfolio {
+    /// The same with a weight above 0 for each period; only their ratios count. The mean is the
+    /// weighted one, and phi has to be [`Weighted`](crate::Weighted) by [`Self::weights`].
+    ///
+    /// # Errors
+    /// Unless there is one for each period, all finite and above 0.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, InvalidSetting> {
+        self.check_periods("weights", weights.len())?;
+        for (i, &weight) in weights.iter().enumerate() {
+            positive(&format!("weights[{i}]"), weight)?;
+        }
+        let share = self.n as f64 / weights.iter().sum::<f64>();
+        self.weights = weights.into_iter().map(|weight| share * weight).collect();
+        self.mean = mean(self.d, &self.returns, &self.weights);
+        self.reach = std::sync::OnceLock::new();
+        self.centre_benchmark();
+        Ok(self)
+    }
+
+    /// The same where the return of a period is that beyond a benchmark's.
+    ///
+    /// # Errors
+    /// Unless there is one number for each period, all finite.
+    pub fn with_benchmark(mut self, benchmark: Vec<f64>) -> Result<Self, InvalidSetting> {
+        self.check_periods("benchmark", benchmark.len())?;
+        self.benchmark = all_finite("benchmark", benchmark)?;
+        self.centre_benchmark();
+        Ok(self)
+    }
+
+    /// `omega_i`, of mean 1, if periods have weights.
+    pub fn weights(&self) -> Option<&[f64]> {
+        Some(&*self.weights).filter(|weights| !weights.is_empty())
+    }
+
+    /// `z_i`, if there is a benchmark.
+    pub fn benchmark(&self) -> Option<&[f64]> {
+        Some(&*self.benchmark).filter(|benchmark| !benchmark.is_empty())
+    }
+
+    /// The mean return of the benchmark, 0 if there is none.
+    pub fn benchmark_return(&self) -> f64 {
+        mean(1, &self.benchmark, &self.weights).first().copied().unwrap_or(0.0)
+    }
+
+    /// `f_i(theta, t) = -<x_i, theta> + z_i - base - t`, with t behind the weights of the assets: by
+    /// how much the loss of a period is beyond `base + t`. Conditional value at risk and the
+    /// entropic risk are minima over t ([`Excess`](crate::Excess),
+    /// [`Exponential`](crate::Exponential)).
+    pub fn losses(&self, base: f64) -> Collapsed {
+        let row = |row: &[f64]| -> Vec<f64> { row.iter().map(|x| -x).chain([-1.0]).collect() };
+        let rows: Vec<f64> = self.returns.chunks_exact(self.d).flat_map(row).collect();
+        let behind = |benchmark: &[f64]| benchmark.iter().map(|z| z - base).collect();
+        let offsets = self.benchmark().map_or_else(|| vec![-base; self.n], behind);
+        Collapsed::from_rows(self.d + 1, rows, offsets)
+    }
+
+    /// `f_i(theta) = 1 + (<x_i, theta> - z_i) / unit`: what one unit of money becomes in period i,
+    /// for returns in that unit, 1 for fractions and 100 for percent.
+    pub fn wealth(&self, unit: f64) -> Collapsed {
+        let rows: Vec<f64> = self.returns.iter().map(|x| x / unit).collect();
+        let ones = || vec![1.0; self.n];
+        let offsets = self
+            .benchmark()
+            .map_or_else(ones, |benchmark| benchmark.iter().map(|z| 1.0 - z / unit).collect());
+        Collapsed::from_rows(self.d, rows, offsets)
+    }
+
+    /// Whether all periods count alike and there is no benchmark.
+    pub(super) fn is_plain(&self) -> bool {
+        self.weights.is_empty() && self.offsets.is_empty()
+    }
+
+    /// `max_j |omega_j x_j - m|`
+    pub(super) fn weighted_reach(&self) -> f64 {
+        self.blocks().max(
+            || (),
+            |(), j| {
+                let terms = self.row(j).iter().zip(&self.mean);
+                terms.map(|(x, m)| (self.weight(j) * x - m).powi(2)).sum::<f64>().sqrt()
+            },
+        )
+    }
+
+    fn check_periods(&self, name: &str, found: usize) -> Result<(), InvalidSetting> {
+        if found == self.n {
+            return Ok(());
+        }
+        let expected = format!("{}, one for each period", self.n);
+        Err(InvalidSetting::new(name, format!("{found} numbers"), expected))
+    }
+
+    fn centre_benchmark(&mut self) {
+        let centre = self.benchmark_return();
+        self.offsets = self.benchmark.iter().map(|z| centre - z).collect();
+    }
+}
+
+/// `(1/n) sum_i omega_i x_i`
+pub(super) fn mean(d: usize, rows: &[f64], weights: &[f64]) -> Vec<f64> {
+    let n = rows.len() / d;
+    let mut mean = vec![0.0; d];
+    if n == 0 {
+        return Vec::new();
+    }
+    Blocks::new(n, d).add(
+        1.0 / n as f64,
+        &mut mean,
+        #[inline(always)]
+        |range, partial| {
+            let own = rows[range.start * d..range.end * d].chunks_exact(d);
+            for (i, row) in range.zip(own) {
+                axpy(if weights.is_empty() { 1.0 } else { weights[i] }, row, partial);
+            }
+        },
+    );
+    mean
+}

@@ -1,0 +1,219 @@
+"""`innermean portfolio` beside Clarabel, HiGHS and skfolio, on the same problems.
+
+Clarabel's time is its own with that of mean and covariance by numpy, without cvxpy's;
+HiGHS's as scipy calls it; innermean's as it reports it, Gram matrix and proof included. Whole
+commands, of which reading the file is a part, are compared where a study has many solves.
+"""
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+import cvxpy as cp
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+
+def innermean(program, *arguments):
+    """The answer of a command, and the time of all of it."""
+    start = time.perf_counter()
+    command = [program, "portfolio", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    elapsed = time.perf_counter() - start
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout), elapsed
+
+
+def read(path):
+    with open(path, newline="") as lines:
+        rows = list(csv.reader(lines))
+    # The first column has the dates.
+    numbers = lambda row: [float(x) for x in row[1:]]
+    try:
+        numbers(rows[0])
+    except ValueError:
+        rows = rows[1:]
+    return np.array([numbers(row) for row in rows])
+
+
+def write(path, x):
+    names = ",".join(f"a{k}" for k in range(x.shape[1]))
+    np.savetxt(path, x, delimiter=",", header=names, comments="", fmt="%.17g")
+
+
+def clarabel(objective, constraints):
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return problem.value, problem.solver_stats.solve_time
+
+
+def the_same_problems(x):
+    """The time of mean and covariance; names, flags, and the problem for cvxpy."""
+    start = time.perf_counter()
+    mean, n = x.mean(axis=0), len(x)
+    covariance = np.cov(x, rowvar=False, bias=True)
+    moments = time.perf_counter() - start
+    theta = cp.Variable(x.shape[1])
+    variance = cp.quad_form(theta, cp.psd_wrap(covariance))
+    below = cp.sum_squares(cp.neg((x - mean) @ theta)) / n
+    absolute = cp.norm1((x - mean) @ theta) / n
+    budget = [theta >= 0, cp.sum(theta) == 1]
+    capped = [theta >= 0, theta <= 0.2, cp.sum(theta) == 1]
+    target = float(np.median(mean))
+    long_only = ["--constraint", "long-only"]
+    return moments, [
+        ("long-only variance", long_only, variance - mean @ theta, budget),
+        (
+            "at most a fifth each",
+            ["--constraint", "sum-to-one=0,0.2"],
+            variance - mean @ theta,
+            capped,
+        ),
+        (
+            "least variance, target return",
+            [*long_only, "--objective", "min-risk", "--target-return", repr(target)],
+            variance,
+            [*budget, mean @ theta >= target],
+        ),
+        (
+            "gross exposure 1.6",
+            ["--constraint", "sum-to-one", "--gross", "1.6"],
+            variance - mean @ theta,
+            [cp.sum(theta) == 1, cp.norm1(theta) <= 1.6],
+        ),
+        ("semivariance", [*long_only, "--risk", "semivariance"], below - mean @ theta, budget),
+        ("absolute deviation", [*long_only, "--risk", "absolute"], absolute - mean @ theta, budget),
+    ]
+
+
+def compare_files(program, folder, rounds):
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".csv"):
+            continue
+        path = os.path.join(folder, name)
+        x = read(path)
+        moments, problems = the_same_problems(x)
+        for title, flags, objective, constraints in problems:
+            ratios = []
+            for _ in range(rounds):
+                answer, _ = innermean(program, path, *flags)
+                value, seconds = clarabel(objective, constraints)
+                ratios.append(answer["seconds"] / (seconds + moments))
+            off = (answer["objective"] - value) / (1 + abs(value))
+            row = (name, statistics.median(ratios), off, answer["status"])
+            found.setdefault(title, []).append(row)
+    return found
+
+
+def cvar_by_highs(x, level):
+    """min t + mean max(-<x, theta> - t, 0) / (1 - level), long-only: theta, t, excesses."""
+    n, d = x.shape
+    cost = np.concatenate([np.zeros(d), [1.0], np.full(n, 1 / ((1 - level) * n))])
+    parts = [sparse.csr_matrix(-x), -np.ones((n, 1)), -sparse.identity(n)]
+    rows = sparse.hstack(parts, format="csr")
+    total = sparse.csr_matrix(np.concatenate([np.ones(d), np.zeros(n + 1)]))
+    bounds = [(0, None)] * d + [(None, None)] + [(0, None)] * n
+    best, value = float("inf"), 0.0
+    for method in ("highs-ds", "highs-ipm"):
+        start = time.perf_counter()
+        answer = linprog(cost, rows, np.zeros(n), total, [1.0], bounds=bounds, method=method)
+        best, value = min(best, time.perf_counter() - start), answer.fun
+    return value, best
+
+
+def compare_cvar(program, folder):
+    rng = np.random.default_rng(1)
+    factors = rng.standard_t(4, size=(5000, 5))
+    own = rng.standard_t(4, size=(5000, 100))
+    x = 0.02 + factors @ rng.normal(size=(5, 100)) * 0.3 + own * 0.5
+    path = os.path.join(folder, "tails.csv")
+    write(path, x)
+    least = ["--constraint", "long-only", "--objective", "min-risk"]
+    answer, _ = innermean(program, path, *least, "--risk", "cvar", "--level", "0.95")
+    theta, t = cp.Variable(100), cp.Variable()
+    excess = cp.sum(cp.pos(-x @ theta - t)) / (0.05 * 5000)
+    value, by_clarabel = clarabel(t + excess, [theta >= 0, cp.sum(theta) == 1])
+    other, by_highs = cvar_by_highs(x, 0.95)
+    return answer, [("Clarabel", value, by_clarabel), ("HiGHS", other, by_highs)]
+
+
+def compare_studies(program, folder):
+    rng = np.random.default_rng(2)
+    common = rng.normal(size=(2500, 3)) @ rng.normal(size=(3, 40))
+    x = 0.0004 + common * 0.005 + rng.normal(size=(2500, 40)) * 0.01
+    path = os.path.join(folder, "returns.csv")
+    write(path, x)
+    asked = [path, "--constraint", "long-only"]
+    plain, wall_plain = innermean(program, *asked)
+    _, wall_frontier = innermean(program, *asked, "--frontier", "50")
+    walk = ["--walk-forward", "500,20", "--unit", "fraction"]
+    _, wall_walk = innermean(program, *asked, "--objective", "min-risk", *walk)
+    from skfolio.model_selection import WalkForward, cross_val_predict
+    from skfolio.optimization import MeanRisk
+    start = time.perf_counter()
+    cross_val_predict(MeanRisk(), x, cv=WalkForward(train_size=500, test_size=20))
+    by_skfolio = time.perf_counter() - start
+    return plain["seconds"], wall_plain, wall_frontier, wall_walk, by_skfolio
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--files", default="../shared/data/portfolio")
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    lines = [
+        "# Portfolios beside other solvers",
+        "",
+        "Made by `experiments/desk/run`. Ratios are innermean's time over the other's.",
+        "",
+    ]
+    if os.path.isdir(asked.files):
+        lines += [
+            "| problem | files | ratio to Clarabel | largest | objectives differ | solved |",
+            "|---|---|---|---|---|---|",
+        ]
+        for title, rows in compare_files(asked.program, asked.files, asked.rounds).items():
+            ratios = [row[1] for row in rows]
+            off = max(abs(row[2]) for row in rows)
+            solved = sum(row[3] == "solved" for row in rows)
+            usual, most = statistics.median(ratios), max(ratios)
+            row = [title, str(len(rows)), f"{usual:.3f}", f"{most:.3f}", f"{off:.1e}", str(solved)]
+            lines.append(f"| {' | '.join(row)} |")
+        lines.append("")
+    else:
+        print(f"skipped: the comparison on files (no folder {asked.files})")
+    with tempfile.TemporaryDirectory() as folder:
+        answer, others = compare_cvar(asked.program, folder)
+        seconds = answer["seconds"]
+        lines += [
+            "| CVaR of 5 000 x 100, long-only | seconds | ratio | objective |",
+            "|---|---|---|---|",
+        ]
+        own = f"{seconds:.3f} | | {answer['objective']:.9f}"
+        lines.append(f"| innermean ({answer['status']}) | {own} |")
+        for name, value, other in others:
+            lines.append(f"| {name} | {other:.3f} | {seconds / other:.3f} | {value:.9f} |")
+        one, plain, frontier, walk, skfolio = compare_studies(asked.program, folder)
+        lines += ["", "| study of 2 500 x 40, whole commands | seconds | |", "|---|---|---|"]
+        lines.append(f"| one portfolio (of which {1000 * one:.1f} ms solving) | {plain:.3f} | |")
+        more = (frontier - plain) / one
+        lines.append(f"| a frontier of 50 points | {frontier:.3f} | {more:.1f} solves more |")
+        part = f"{walk / skfolio:.3f} of skfolio's {skfolio:.3f} s"
+        lines.append(f"| a walk of 100 windows | {walk:.3f} | {part} |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    with open("experiments/results/desk.md", "w") as out:
+        out.write(text)
+
+
+if __name__ == "__main__":
+    main()
