@@ -139,7 +139,7 @@ impl Program<'_> {
     pub(crate) fn solve(&self, start: &[f64]) -> Answer {
         let moving: Vec<usize> = (0..start.len()).filter(|&l| self.lo[l] < self.hi[l]).collect();
         if moving.len() == start.len() {
-            return Scaled::new(self).solve(start);
+            return Units::of(self).solve(self, start);
         }
         if moving.is_empty() {
             return self.resting();
