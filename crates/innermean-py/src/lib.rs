@@ -1,0 +1,32 @@
+//! The compiled core of the Python package `innermean`: problems, runs and applications of the Rust
+//! library behind a private module, `innermean._innermean`. What users see is Python above it
+//! (`python/innermean`).
+//!
+//! A call takes numpy arrays of the right type and order, which Python has made sure of, and plain
+//! settings as JSON; it returns arrays and plain values. Whatever computes runs beside the
+//! interpreter ([`caller`]).
+
+use pyo3::prelude::*;
+
+mod arrays;
+mod caller;
+mod errors;
+
+/// The private module.
+#[pymodule]
+mod _innermean {
+    #[pymodule_export]
+    use super::{methods, version};
+}
+
+/// The version of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The names of all methods.
+#[pyfunction]
+fn methods() -> Vec<&'static str> {
+    innermean::METHODS.iter().map(|row| row.name).collect()
+}
