@@ -6,7 +6,7 @@
 //!
 //! let mut settings = LinearSettings::default();
 //! settings.loss = Loss::Huber;
-//! let rows = Rows::Dense(vec![0.0, 1.0, 2.0, 3.0]);
+//! let rows = Rows::dense(vec![0.0, 1.0, 2.0, 3.0]);
 //! let target = Target::Numbers(vec![1.0, 3.0, 5.0, 7.0]);
 //! let data = LinearData::new(vec!["x".to_owned()], rows, target)?;
 //! let task = LinearTask::new(data, &settings)?;
@@ -30,6 +30,7 @@ mod task;
 pub use class_weights::ClassWeights;
 pub use classes::Classes;
 pub use data::LinearData;
+pub(crate) use data::MOST_COPIED;
 pub use error::LinearError;
 pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;

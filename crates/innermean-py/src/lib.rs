@@ -8,6 +8,7 @@
 
 use pyo3::prelude::*;
 
+mod apps;
 mod arrays;
 mod caller;
 mod errors;
@@ -15,6 +16,10 @@ mod errors;
 /// The private module.
 #[pymodule]
 mod _innermean {
+    #[pymodule_export]
+    use super::apps::{
+        fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
+    };
     #[pymodule_export]
     use super::{methods, version};
 }

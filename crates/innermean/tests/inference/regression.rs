@@ -7,8 +7,8 @@ use innermean::problems::linear::predictors;
 use innermean::problems::scaling::Scaling;
 use innermean::regularizer::FreeTail;
 use innermean::{
-    Groups, Logistic, NegativeLog, Problem, Ridge, SoftmaxBags, Square, Stop, Unregularized,
-    Weighted,
+    Groups, Logistic, NegativeLog, Numbers, Problem, Ridge, SoftmaxBags, Square, Stop,
+    Unregularized, Weighted,
 };
 
 use super::{EXACT, Peers, SOLVED, assert_close, normal, solved};
@@ -148,7 +148,7 @@ fn scaled_columns_change_nothing() {
         let sandwich = Sandwich::new(Dependence::Independent);
         sandwich.of_terms(&problem, &theta).expect("identified")
     };
-    let mut scaled = rows.clone();
+    let mut scaled = Numbers::from(rows.clone());
     let scaling = Scaling::of_rows(&mut scaled, 2, true);
     assert!(scaling.is_on());
     let back = fit(&scaled).transformed(|z| scaling.unscale(z));

@@ -1,14 +1,17 @@
 //! What is made of the data for a run: the scale of its columns, f and phi.
 
 use innermean::collapse::SparseRows;
-use innermean::problems::linear::{predictors, sparse_predictors};
+use innermean::problems::linear::{predictors, predictors_and_intercept, sparse_predictors};
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Merit, Weighted};
+use innermean::{Collapsed, Merit, Numbers, Weighted};
 
 use super::LinearData;
 use crate::error::Error;
 use crate::linear::{LinearError, Loss, Rows, Target};
 
+/// Rows of more numbers are not copied for the sake of an intercept or of the order of groups: in
+/// memory of their own steps are faster, and 16 MB of it are cheap.
+pub(crate) const MOST_COPIED: usize = 1 << 21;
 /// As many numbers are made of sparse rows where only dense ones can be taken.
 const MOST_DENSE: usize = 100_000_000;
 
@@ -50,9 +53,9 @@ impl LinearData {
     }
 
     /// The rows as numbers, which are taken; sparse ones become dense if there are not too many.
-    pub(in crate::linear) fn dense_rows(&mut self) -> Result<Vec<f64>, Error> {
+    pub(in crate::linear) fn dense_rows(&mut self) -> Result<Numbers, Error> {
         let (n, d) = (self.len(), self.names.len());
-        match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
+        match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
             Rows::Dense(rows) => Ok(rows),
             Rows::Sparse { .. } if n.saturating_mul(d) > MOST_DENSE => {
                 Err(LinearError::SparseClasses { rows: n, columns: d }.into())
@@ -64,20 +67,23 @@ impl LinearData {
                     let entries = indices[own.clone()].iter().zip(&values[own]);
                     entries.for_each(|(&l, &x)| row[l as usize] = x);
                 }
-                Ok(dense)
+                Ok(dense.into())
             }
         }
     }
 
     /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
-    /// column of ones at the end.
+    /// column of ones at the end, which is thought of where there are many rows.
     pub(in crate::linear) fn predictors(&mut self, intercept: bool) -> Result<Collapsed, Error> {
         let d = self.names.len();
         let offsets = match &self.target {
             Target::Numbers(targets) => targets.iter().map(|t| -t).collect(),
             Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
-        Ok(match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
+        Ok(match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
+            Rows::Dense(rows) if intercept && rows.len() > MOST_COPIED => {
+                predictors_and_intercept(d, rows, offsets)?
+            }
             Rows::Dense(rows) if intercept => {
                 let mut wider = Vec::with_capacity(offsets.len() * (d + 1));
                 for row in rows.chunks_exact(d) {
