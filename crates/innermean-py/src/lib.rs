@@ -11,10 +11,14 @@ use pyo3::prelude::*;
 mod arrays;
 mod caller;
 mod errors;
+mod solution;
+mod watch;
 
 /// The private module.
 #[pymodule]
 mod _innermean {
+    #[pymodule_export]
+    use super::watch::Told;
     #[pymodule_export]
     use super::{methods, version};
 }
