@@ -12,6 +12,8 @@ mod apps;
 mod arrays;
 mod caller;
 mod errors;
+mod solution;
+mod watch;
 
 /// The private module.
 #[pymodule]
@@ -20,6 +22,8 @@ mod _innermean {
     use super::apps::{
         fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
     };
+    #[pymodule_export]
+    use super::watch::Told;
     #[pymodule_export]
     use super::{methods, version};
 }
