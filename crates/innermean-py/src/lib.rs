@@ -9,14 +9,20 @@
 use pyo3::prelude::*;
 
 mod arrays;
+mod batched;
 mod caller;
 mod errors;
+mod kernel;
+mod parts;
+mod problem;
 mod solution;
 mod watch;
 
 /// The private module.
 #[pymodule]
 mod _innermean {
+    #[pymodule_export]
+    use super::problem::{F, Phi, Problem};
     #[pymodule_export]
     use super::watch::Told;
     #[pymodule_export]
