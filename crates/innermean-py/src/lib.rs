@@ -26,7 +26,7 @@ mod _innermean {
     #[pymodule_export]
     use super::watch::Told;
     #[pymodule_export]
-    use super::{methods, version};
+    use super::{methods, settings, version};
 }
 
 /// The version of the package.
@@ -35,8 +35,27 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The names of all methods.
+/// The table of methods: name, title, family, summary, what it asks for, its settings.
 #[pyfunction]
-fn methods() -> Vec<&'static str> {
-    innermean::METHODS.iter().map(|row| row.name).collect()
+fn methods() -> Vec<[String; 6]> {
+    let row = |row: &innermean::MethodInfo| {
+        let asks: Vec<&str> = row.asks.iter().map(|ask| ask.words()).collect();
+        let settings: Vec<&str> = row.settings.iter().map(|knob| knob.name()).collect();
+        [
+            row.name,
+            row.title,
+            row.family.title(),
+            row.summary,
+            &asks.join("; "),
+            &settings.join(", "),
+        ]
+        .map(str::to_owned)
+    };
+    innermean::METHODS.iter().map(row).collect()
+}
+
+/// The names of the settings that methods may have.
+#[pyfunction]
+fn settings() -> Vec<&'static str> {
+    innermean::Knob::ALL.iter().map(|knob| knob.name()).collect()
 }
