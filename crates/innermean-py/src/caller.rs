@@ -5,6 +5,7 @@
 //! Python), and looks for signals; so context variables, `torch.no_grad` and the output of a
 //! notebook are as the user left them, and Ctrl-C ends a run within a moment.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +19,11 @@ const SIGNALS: Duration = Duration::from_millis(20);
 
 /// The pool, and the process that it belongs to.
 static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+
+thread_local! {
+    /// Whether this thread runs a piece of Python for a run.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A piece of Python for the thread that waits.
 type Request<'a> = Box<dyn FnOnce(Python<'_>) + Send + 'a>;
@@ -40,19 +46,27 @@ fn pool() -> PyResult<&'static ThreadPool> {
     {
         return Ok(pool);
     }
-    let pool = ThreadPoolBuilder::new()
-        .thread_name(|k| format!("innermean-{k}"))
-        .build()
-        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
-    let pool: &'static ThreadPool = Box::leak(Box::new(pool));
+    let pool: &'static ThreadPool = Box::leak(Box::new(threads()?));
     *known = Some((own, pool));
     Ok(pool)
 }
 
+fn threads() -> PyResult<ThreadPool> {
+    ThreadPoolBuilder::new()
+        .thread_name(|k| format!("innermean-{k}"))
+        .build()
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Does something with the pool. A piece of Python that a run waits for gets one of its own: the
+/// threads of the other may all wait for it.
+fn on_pool<T>(work: impl FnOnce(&ThreadPool) -> PyResult<T>) -> PyResult<T> {
+    if SERVES.get() { work(&threads()?) } else { work(pool()?) }
+}
+
 /// Does work that asks nothing of Python, on the pool, without holding the interpreter.
 pub(crate) fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = pool()?;
-    Ok(py.detach(|| pool.install(work)))
+    on_pool(|pool| Ok(py.detach(|| pool.install(work))))
 }
 
 /// Runs `work` beside the interpreter. Beside its result comes what went wrong in Python while it
@@ -61,7 +75,14 @@ pub(crate) fn beside<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Caller<'_>) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    let pool = pool()?;
+    on_pool(|pool| beside_on(pool, py, work))
+}
+
+fn beside_on<T: Send>(
+    pool: &ThreadPool,
+    py: Python<'_>,
+    work: impl FnOnce(&Caller<'_>) -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let (interrupt, error) = (AtomicBool::new(false), Mutex::new(None));
     let result = Mutex::new(None);
     py.detach(|| {
@@ -75,7 +96,11 @@ pub(crate) fn beside<T: Send>(
             });
             loop {
                 match wanted.recv_timeout(SIGNALS) {
-                    Ok(request) => Python::attach(request),
+                    Ok(request) => {
+                        let before = SERVES.replace(true);
+                        Python::attach(request);
+                        SERVES.set(before);
+                    }
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(signal) = Python::attach(|py| py.check_signals()) {

@@ -47,7 +47,7 @@ pub(crate) fn json<'py>(
     py: Python<'py>,
     data: &impl serde::Serialize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(data)
-        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let text =
+        serde_json::to_string(data).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (PyString::new(py, &text),))
 }

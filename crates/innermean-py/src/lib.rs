@@ -10,8 +10,12 @@ use pyo3::prelude::*;
 
 mod apps;
 mod arrays;
+mod batched;
 mod caller;
 mod errors;
+mod kernel;
+mod parts;
+mod problem;
 mod solution;
 mod watch;
 
@@ -19,13 +23,13 @@ mod watch;
 #[pymodule]
 mod _innermean {
     #[pymodule_export]
-    use super::apps::{
-        fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
-    };
+    use super::apps::{fit_bags, fit_linear, fit_policy, fit_portfolio};
+    #[pymodule_export]
+    use super::problem::{F, Phi, Problem};
     #[pymodule_export]
     use super::watch::Told;
     #[pymodule_export]
-    use super::{methods, version};
+    use super::{methods, settings, version};
 }
 
 /// The version of the package.
@@ -34,8 +38,27 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The names of all methods.
+/// The table of methods: name, title, family, summary, what it asks for, its settings.
 #[pyfunction]
-fn methods() -> Vec<&'static str> {
-    innermean::METHODS.iter().map(|row| row.name).collect()
+fn methods() -> Vec<[String; 6]> {
+    let row = |row: &innermean::MethodInfo| {
+        let asks: Vec<&str> = row.asks.iter().map(|ask| ask.words()).collect();
+        let settings: Vec<&str> = row.settings.iter().map(|knob| knob.name()).collect();
+        [
+            row.name,
+            row.title,
+            row.family.title(),
+            row.summary,
+            &asks.join("; "),
+            &settings.join(", "),
+        ]
+        .map(str::to_owned)
+    };
+    innermean::METHODS.iter().map(row).collect()
+}
+
+/// The names of the settings that methods may have.
+#[pyfunction]
+fn settings() -> Vec<&'static str> {
+    innermean::Knob::ALL.iter().map(|knob| knob.name()).collect()
 }

@@ -32,6 +32,12 @@ impl About {
         }
     }
 
+    /// A run of one method among several.
+    pub(crate) fn run(method: &'static str, settings: MethodSettings, status: Status) -> Self {
+        let advice = Advice { sentence: status.advice(), parameters: String::new() };
+        About { method, settings, chosen: None, advice, notes: Vec::new() }
+    }
+
     /// The run behind a fit, the fit's answer and solution aside.
     pub(crate) fn fit<A>(fit: Fit<A>) -> (A, Solution, Self) {
         let Fit { answer, solution, method, settings, chosen, advice, notes } = fit;

@@ -72,14 +72,14 @@ pub(crate) struct Onlookers {
 }
 
 /// They as the observer of one run.
-pub(crate) struct Watching<'a> {
+pub(crate) struct Watching<'a, 'c> {
     onlookers: &'a Onlookers,
-    caller: &'a Caller<'a>,
+    caller: &'a Caller<'c>,
     shown: Option<Instant>,
 }
 
-impl<'a> Watching<'a> {
-    pub(crate) fn new(onlookers: &'a Onlookers, caller: &'a Caller<'a>) -> Self {
+impl<'a, 'c> Watching<'a, 'c> {
+    pub(crate) fn new(onlookers: &'a Onlookers, caller: &'a Caller<'c>) -> Self {
         Watching { onlookers, caller, shown: None }
     }
 
@@ -101,12 +101,12 @@ fn or_break(goes_on: bool) -> ControlFlow<()> {
     if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-impl Observer for Watching<'_> {
+impl Observer for Watching<'_, '_> {
     fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
         if let Some(callback) = &self.onlookers.callback {
-            let ends = self.caller.ask(|py| {
-                callback.call1(py, (Told::new(py, record, Some(theta)),))?.is_truthy(py)
-            });
+            let ends = self
+                .caller
+                .ask(|py| callback.call1(py, (Told::new(py, record, Some(theta)),))?.is_truthy(py));
             or_break(ends == Some(false))?;
         }
         self.show(record)

@@ -8,8 +8,9 @@ use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit, settings};
+use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
+use crate::errors::settings;
 
 /// A model of single rows from labels of their groups: `groups` has the group of each row, counted
 /// from 0 in the order of their appearance, `labels` a row of `label_names` for each group.

@@ -4,16 +4,14 @@ use innermean::{Certificate, Solution, Status};
 use innermean_apps::Error;
 use innermean_apps::model::Model;
 use innermean_apps::run::{Chosen, Fit, MethodSettings, Solver, Task, Watch};
-use innermean_apps::wording::{Note, spell};
-use pyo3::exceptions::PyValueError;
+use innermean_apps::wording::Note;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::arrays::array;
 use crate::caller::{Caller, beside};
-use crate::errors::{Keywords, refused};
+use crate::errors::{refused, spelled};
 
 /// A fit that has left the library: nothing of it belongs to Rust any more.
 pub(super) struct Finished {
@@ -50,17 +48,6 @@ struct Document<'a, A> {
     answer: &'a A,
 }
 
-/// Settings from JSON.
-pub(super) fn settings<T: DeserializeOwned>(json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|error| PyValueError::new_err(plain(&error)))
-}
-
-/// What a reader of JSON refuses, without the place in a text that users have never seen.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.clone(), |(sentence, _)| sentence.to_owned())
-}
-
 /// Fits a task, on the thread of a run.
 pub(super) fn fit<T: Task>(
     task: &T,
@@ -82,14 +69,14 @@ impl Finished {
         T::Answer: Serialize,
     {
         let solution = &fit.solution;
-        let spelled = |note: &Note| spell(&note.to_string(), &Keywords);
+        let worded = |note: &Note| spelled(&note.to_string());
         let is_doubt = |note: &&Note| note.is_warning();
         let advice = format!("{} ({})", fit.advice.sentence, fit.advice.parameters);
         let document = Document {
             status: solution.status,
             title: solution.status.title(),
             is_solved: solution.status.is_solved(),
-            advice: spell(&advice, &Keywords),
+            advice: spelled(&advice),
             method: fit.method,
             chosen: fit.chosen.as_ref(),
             settings: &fit.settings,
@@ -101,8 +88,8 @@ impl Finished {
             calls: solution.calls.total(),
             seconds: solution.seconds,
             coordinates: task.coordinates(),
-            notes: fit.notes.iter().filter(|note| !is_doubt(note)).map(spelled).collect(),
-            warnings: fit.notes.iter().filter(is_doubt).chain(doubt).map(spelled).collect(),
+            notes: fit.notes.iter().filter(|note| !is_doubt(note)).map(worded).collect(),
+            warnings: fit.notes.iter().filter(is_doubt).chain(doubt).map(worded).collect(),
             answer: &fit.answer,
         };
         let document = serde_json::to_string(&document)

@@ -10,8 +10,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit, settings};
+use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
+use crate::errors::settings;
 
 /// Rows of features as Python has them.
 #[derive(FromPyObject)]

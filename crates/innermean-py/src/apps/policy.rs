@@ -11,8 +11,9 @@ use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit, settings};
+use super::fitted::{Finished, finish, fit};
 use crate::arrays::vector;
+use crate::errors::settings;
 
 /// The states of transitions as Python has them.
 #[derive(FromPyObject)]

@@ -6,8 +6,9 @@ use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit, settings};
+use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
+use crate::errors::settings;
 
 /// Weights for the assets `names`, from a row of returns for each period.
 #[pyfunction]
