@@ -1,7 +1,6 @@
 //! Groups with labels.
 
 use innermean_apps::bags::{BagData, BagSettings, BagTask, GroupLabels, LabelWeights};
-use innermean_apps::model::{BagModel, Model};
 use innermean_apps::run::Solver;
 use innermean_data::Keys;
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
@@ -15,7 +14,7 @@ use crate::errors::settings;
 /// A model of single rows from labels of their groups: `groups` has the group of each row, counted
 /// from 0 in the order of their appearance, `labels` a row of `label_names` for each group.
 #[pyfunction]
-#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, label_weights=None, by_size=false))]
+#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, by_size=false))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_bags<'py>(
     py: Python<'py>,
@@ -28,7 +27,6 @@ pub(crate) fn fit_bags<'py>(
     task: &str,
     solver: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    label_weights: Option<PyReadonlyArray1<'py, f64>>,
     by_size: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (task, solver): (BagSettings, Solver) = (settings(task)?, settings(solver)?);
@@ -37,11 +35,7 @@ pub(crate) fn fit_bags<'py>(
         names: label_names,
         groups: group_names.clone(),
         values: vector(&labels),
-        weights: match &label_weights {
-            Some(weights) => LabelWeights::Given(vector(weights)),
-            None if by_size => LabelWeights::Size,
-            None => LabelWeights::Equal,
-        },
+        weights: if by_size { LabelWeights::Size } else { LabelWeights::Equal },
     };
     let mut keys = Keys::default();
     (keys.codes, keys.names) = (groups.as_array().to_vec(), group_names);
@@ -53,13 +47,11 @@ pub(crate) fn fit_bags<'py>(
         }
         let task = BagTask::new(data, rows, &task)?;
         let mut found = fit(&task, &solver, caller)?;
-        let model = BagModel::of(&task, &found.solution);
-        let model = Model::new(model, &found.solution, found.method).ok();
         let arrays = vec![
             ("predictions", std::mem::take(&mut found.answer.predictions)),
             ("fitted", std::mem::take(&mut found.answer.fitted)),
         ];
         let doubt = found.answer.warning.take();
-        Ok(Finished::of(&task, found, doubt.as_ref(), arrays)?.keeping(model))
+        Ok(Finished::of(found, doubt.as_ref(), arrays))
     })
 }

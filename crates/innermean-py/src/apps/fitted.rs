@@ -1,51 +1,28 @@
 //! What an application has found, as Python takes it.
 
-use innermean::{Certificate, Solution, Status};
+use innermean::Solution;
 use innermean_apps::Error;
-use innermean_apps::model::Model;
-use innermean_apps::run::{Chosen, Fit, MethodSettings, Solver, Task, Watch};
+use innermean_apps::run::{Fit, Solver, Task, Watch};
 use innermean_apps::wording::Note;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
 use crate::arrays::array;
 use crate::caller::{Caller, beside};
-use crate::errors::{refused, spelled};
+use crate::errors::{json, refused, spelled};
+use crate::solution::{About, fields};
 
-/// A fit that has left the library: nothing of it belongs to Rust any more.
+/// A fit that has left the library.
 pub(super) struct Finished {
     solution: Solution,
-    /// What is no array, as JSON.
-    document: String,
-    arrays: Vec<(&'static str, Vec<f64>)>,
-    /// As the command line reads it.
-    model: Option<String>,
-}
-
-/// All but the arrays.
-#[derive(Serialize)]
-struct Document<'a, A> {
-    status: Status,
-    title: &'static str,
-    is_solved: bool,
-    advice: String,
-    method: &'a str,
-    #[serde(flatten)]
-    chosen: Option<&'a Chosen>,
-    settings: &'a MethodSettings,
-    objective: f64,
-    certificate: Certificate,
-    /// Why there is no gap, in words.
-    reason: Option<String>,
-    outer: u64,
-    inner: u64,
-    calls: u64,
-    seconds: f64,
-    coordinates: &'a [String],
-    notes: Vec<String>,
+    about: About,
+    /// What is no array.
+    answer: serde_json::Result<serde_json::Value>,
+    /// What makes it doubtful.
     warnings: Vec<String>,
-    answer: &'a A,
+    arrays: Vec<(&'static str, Vec<f64>)>,
 }
 
 /// Fits a task, on the thread of a run.
@@ -59,48 +36,16 @@ pub(super) fn fit<T: Task>(
 
 impl Finished {
     /// A fit with the arrays that belong to its answer, and what makes it doubtful.
-    pub(super) fn of<T: Task>(
-        task: &T,
-        fit: Fit<T::Answer>,
+    pub(super) fn of<A: Serialize>(
+        fit: Fit<A>,
         doubt: Option<&Note>,
         arrays: Vec<(&'static str, Vec<f64>)>,
-    ) -> Result<Self, Error>
-    where
-        T::Answer: Serialize,
-    {
-        let solution = &fit.solution;
-        let worded = |note: &Note| spelled(&note.to_string());
-        let is_doubt = |note: &&Note| note.is_warning();
-        let advice = format!("{} ({})", fit.advice.sentence, fit.advice.parameters);
-        let document = Document {
-            status: solution.status,
-            title: solution.status.title(),
-            is_solved: solution.status.is_solved(),
-            advice: spelled(&advice),
-            method: fit.method,
-            chosen: fit.chosen.as_ref(),
-            settings: &fit.settings,
-            objective: solution.objective,
-            certificate: solution.certificate,
-            reason: solution.certificate.reason.map(|reason| reason.to_string()),
-            outer: solution.outer,
-            inner: solution.inner,
-            calls: solution.calls.total(),
-            seconds: solution.seconds,
-            coordinates: task.coordinates(),
-            notes: fit.notes.iter().filter(|note| !is_doubt(note)).map(worded).collect(),
-            warnings: fit.notes.iter().filter(is_doubt).chain(doubt).map(worded).collect(),
-            answer: &fit.answer,
-        };
-        let document = serde_json::to_string(&document)
-            .unwrap_or_else(|error| unreachable!("names and numbers: {error}"));
-        Ok(Finished { solution: fit.solution, document, arrays, model: None })
-    }
-
-    /// The same with a model, unless the fit is none.
-    pub(super) fn keeping(mut self, model: Option<Model>) -> Self {
-        self.model = model.map(|model| model.to_json());
-        self
+    ) -> Self {
+        let is_warning = |note: &&Note| note.is_warning();
+        let doubts = fit.notes.iter().filter(is_warning).chain(doubt);
+        let warnings = doubts.map(|note| spelled(&note.to_string())).collect();
+        let (answer, solution, about) = About::fit(fit);
+        Finished { solution, about, answer: serde_json::to_value(&answer), warnings, arrays }
     }
 }
 
@@ -110,15 +55,22 @@ pub(super) fn finish<'py>(
     work: impl FnOnce(&Caller<'_>) -> Result<Finished, Error> + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (found, error) = beside(py, work)?;
-    if let Some(error) = error {
-        return Err(error);
-    }
-    let Finished { solution, document, arrays, model } = found.map_err(|error| refused(&error))?;
+    let found = match (found, error) {
+        (Ok(found), None) => found,
+        (Ok(Finished { solution, about, .. }), error) => {
+            let fitted = PyDict::new(py);
+            fitted.set_item("result", fields(py, solution, &about, error)?)?;
+            return Ok(fitted);
+        }
+        (Err(_), Some(error)) => return Err(error),
+        (Err(refusal), None) => return Err(refused(&refusal)),
+    };
+    let answer = found.answer.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let fitted = PyDict::new(py);
-    fitted.set_item("theta", array(py, solution.theta))?;
-    fitted.set_item("document", document)?;
-    fitted.set_item("model", model)?;
-    for (name, values) in arrays {
+    fitted.set_item("result", fields(py, found.solution, &found.about, None)?)?;
+    fitted.set_item("answer", json(py, &answer)?)?;
+    fitted.set_item("warnings", found.warnings)?;
+    for (name, values) in found.arrays {
         fitted.set_item(name, array(py, values))?;
     }
     Ok(fitted)

@@ -3,10 +3,8 @@
 use innermean_apps::linear::{
     ClassWeights, Classes, LinearData, LinearSettings, LinearTask, Rows, Target,
 };
-use innermean_apps::model::{LinearModel, Model};
 use innermean_apps::run::Solver;
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -41,7 +39,7 @@ impl Features<'_> {
 /// Coefficients of the features `names`. `classes` are those that the numbers of `target` count
 /// from 0 on; none where it is predicted itself.
 #[pyfunction]
-#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None))]
+#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None, balanced=false))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_linear<'py>(
     py: Python<'py>,
@@ -52,12 +50,15 @@ pub(crate) fn fit_linear<'py>(
     task: &str,
     solver: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    class_weights: Option<&str>,
+    class_weights: Option<Vec<(String, f64)>>,
+    balanced: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (task, solver): (LinearSettings, Solver) = (settings(task)?, settings(solver)?);
     let rows = rows.extract::<Features<'_>>()?.rows()?;
-    let class_weights: Option<ClassWeights> =
-        class_weights.map(str::parse).transpose().map_err(PyValueError::new_err)?;
+    let class_weights = match class_weights {
+        None if balanced => Some(ClassWeights::Balanced),
+        given => given.map(ClassWeights::ByName),
+    };
     let values = vector(&target);
     let target = match &classes[..] {
         [] => Target::Numbers(values),
@@ -78,10 +79,8 @@ pub(crate) fn fit_linear<'py>(
         }
         let task = LinearTask::new(data, &task)?;
         let mut found = fit(&task, &solver, caller)?;
-        let model = LinearModel::of(&task, &found.solution);
-        let model = Model::new(model, &found.solution, found.method).ok();
         let scores = std::mem::take(&mut found.answer.scores);
         let doubt = found.answer.warning.take();
-        Ok(Finished::of(&task, found, doubt.as_ref(), vec![("scores", scores)])?.keeping(model))
+        Ok(Finished::of(found, doubt.as_ref(), vec![("scores", scores)]))
     })
 }

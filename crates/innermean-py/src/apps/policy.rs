@@ -1,9 +1,8 @@
 //! Policy evaluation.
 
 use innermean_apps::Error;
-use innermean_apps::model::{Model, PolicyModel};
 use innermean_apps::policy::{
-    InitialStates, LogColumns, Marks, PolicyFeatures, PolicySettings, PolicyTask, Process,
+    LogColumns, Marks, PolicyFeatures, PolicySettings, PolicyTask, Process,
 };
 use innermean_apps::run::Solver;
 use innermean_data::{FeatureRows, Keys};
@@ -46,9 +45,9 @@ impl States<'_> {
 }
 
 /// What states are worth: from transitions between states by name, or by their features `names`.
-/// `columns` are what the log says of its steps, where it does.
+/// Marks, episodes and ratios are what a log says of its steps, where it does.
 #[pyfunction]
-#[pyo3(signature = (states, next_states, rewards, names, task, solver, *, weights=None, terminated=None, truncated=None, episodes=None, ratios=None, first=false, table=None))]
+#[pyo3(signature = (states, next_states, rewards, names, task, solver, *, weights=None, terminated=None, truncated=None, episodes=None, ratios=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_policy<'py>(
     py: Python<'py>,
@@ -63,8 +62,6 @@ pub(crate) fn fit_policy<'py>(
     truncated: Option<PyReadonlyArray1<'py, f64>>,
     episodes: Option<PyReadonlyArray1<'py, u32>>,
     ratios: Option<PyReadonlyArray1<'py, f64>>,
-    first: bool,
-    table: Option<(Vec<String>, PyReadonlyArrayDyn<'py, f64>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (task, solver): (PolicySettings, Solver) = (settings(task)?, settings(solver)?);
     let given = states.extract::<States<'_>>()?.given();
@@ -74,13 +71,9 @@ pub(crate) fn fit_policy<'py>(
         .map(|(name, values)| values.as_ref().map(|values| (name, vector(values))));
     let episode = episodes.as_ref().map(|episodes| episodes.as_array().to_vec());
     let ratios = ratios.as_ref().map(|ratios| vector(ratios));
-    let features = match (&given, table) {
-        (Given::Rows(_), _) => PolicyFeatures::Own,
-        (_, None) => PolicyFeatures::OneHot,
-        (_, Some((states, rows))) => {
-            let rows = rows.as_array().iter().copied().collect();
-            PolicyFeatures::ByName { states, features: FeatureRows { names: names.clone(), rows } }
-        }
+    let features = match given {
+        Given::Rows(_) => PolicyFeatures::Own,
+        Given::Named(_) => PolicyFeatures::OneHot,
     };
     finish(py, move |caller| {
         let mut process = match (given, next) {
@@ -99,12 +92,9 @@ pub(crate) fn fit_policy<'py>(
         process.seen = true;
         process.log =
             LogColumns { done: mark(done)?, truncated: mark(truncated)?, episode, ratios };
-        let initial = first.then_some(InitialStates::First);
-        let task = PolicyTask::starting_at(initial.as_ref(), process, features, &task)?;
+        let task = PolicyTask::new(process, features, &task)?;
         let found = fit(&task, &solver, caller)?;
-        let model = PolicyModel::of(&task, &found.solution);
-        let model = Model::new(model, &found.solution, found.method).ok();
         let values = found.answer.values.clone();
-        Ok(Finished::of(&task, found, None, vec![("values", values)])?.keeping(model))
+        Ok(Finished::of(found, None, vec![("values", values)]))
     })
 }

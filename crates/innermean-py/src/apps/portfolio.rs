@@ -37,6 +37,6 @@ pub(crate) fn fit_portfolio<'py>(
         let mut task = PortfolioTask::of(scenarios, &task, limits)?;
         task.search(&solver, Some(caller.interrupt))?;
         let found = fit(&task, &solver, caller)?;
-        Finished::of(&task, found, None, Vec::new())
+        Ok(Finished::of(found, None, Vec::new()))
     })
 }

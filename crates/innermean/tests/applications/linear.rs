@@ -1,9 +1,16 @@
 //! Linear predictors: what they minimise, and what they refuse.
 
+use std::sync::Arc;
+
 use crate::support::dense::dot;
 use crate::support::regression::Data;
-use innermean::InvalidSetting;
-use innermean::problems::linear::{logistic_regression, predictors, ridge_regression};
+use innermean::problems::linear::{
+    logistic_regression, predictors, predictors_and_intercept, ridge_regression,
+};
+use innermean::{
+    AnyMethod, Choice, Collapsed, Driver, FreeTail, InvalidSetting, Logistic, METHODS, Merit,
+    Problem, Ridge, Square, Stop,
+};
 
 #[test]
 fn objectives_are_those_of_the_textbook() {
@@ -38,4 +45,66 @@ fn what_makes_no_sense_is_refused_in_words() {
     assert!(ridge(-1.0).starts_with("lambda = -1.0"));
     let label = said(logistic_regression(1, vec![1.0, 2.0], vec![1.0, 0.0], 1.0).map(|_| ()));
     assert_eq!(label, "labels[1] = 0.0, expected -1 or 1");
+}
+
+/// Runs every method that suits for a few iterations: their names, and where they end.
+fn ends(inner: &Collapsed, merit: &dyn Merit, penalised: usize) -> Vec<(&'static str, Vec<f64>)> {
+    let ridge = Ridge::from_weight(0.05).expect("positive");
+    let problem = Problem { inner, merit, regularizer: FreeTail::new(ridge, penalised) };
+    let start = vec![0.1; penalised + 1];
+    let stop = Stop { max_outer: Some(3), ..Stop::default() };
+    let driver = Driver { stop, ..Driver::default() };
+    let end = |name: &'static str| {
+        let method = AnyMethod::named(name, &Choice::default(), &problem, &start).ok()?;
+        Some((name, method.run(&driver, &problem, &start, &mut ()).theta))
+    };
+    METHODS.iter().filter_map(|row| end(row.name)).collect()
+}
+
+/// Whether a column of ones is stored changes no method, also where there are fewer rows than
+/// columns.
+#[test]
+fn a_column_of_ones_need_not_be_stored() {
+    for (n, d) in [(300, 4), (7, 9)] {
+        let data = Data::random(n, d, 0.5, 5);
+        let shared = Arc::new(data.rows.concat());
+        let wider: Vec<f64> =
+            data.rows.iter().flat_map(|row| row.iter().copied().chain([1.0])).collect();
+        let labels = data.response.iter().map(|r| r.signum()).collect();
+        let targets: Vec<f64> = data.response.iter().map(|t| -t).collect();
+        let logistic = Logistic::new(labels).expect("labels");
+        let square = Square::new(0.5).expect("positive");
+        let losses: [(&dyn Merit, Vec<f64>); 2] = [(&square, targets), (&logistic, vec![0.0; n])];
+        for (merit, offsets) in losses {
+            let stored = predictors(d + 1, wider.clone(), offsets.clone()).expect("finite");
+            let thought = predictors_and_intercept(d, Arc::clone(&shared), offsets);
+            let thought = thought.expect("finite");
+            assert_eq!(Arc::strong_count(&shared), 2, "nothing is copied");
+            let (expected, found) = (ends(&stored, merit, d), ends(&thought, merit, d));
+            assert!(expected.len() > 10, "{} methods", expected.len());
+            assert_eq!(expected.len(), found.len());
+            for ((name, expected), (same, found)) in expected.iter().zip(&found) {
+                assert_eq!(name, same);
+                for (a, b) in expected.iter().zip(found) {
+                    assert!((a - b).abs() <= 1e-12 * a.abs().max(1.0), "{name}: {a} {b}");
+                }
+            }
+        }
+    }
+    let bad = predictors_and_intercept(2, vec![1.0, 2.0, f64::NAN, 4.0], vec![0.0; 2]);
+    let said = bad.err().expect("NaN").to_string();
+    assert_eq!(said, "rows = NaN in row 1, column 0, expected finite numbers");
+}
+
+/// Memory that is shared is read where it is, to the same bits.
+#[test]
+fn shared_rows_give_the_same_bits() {
+    let data = Data::random(50, 3, 0.5, 6);
+    let square = Square::new(0.5).expect("positive");
+    let offsets: Vec<f64> = data.response.iter().map(|t| -t).collect();
+    let shared = Arc::new(data.rows.concat());
+    let own = predictors(3, data.rows.concat(), offsets.clone()).expect("finite");
+    let borrowed = predictors(3, Arc::clone(&shared), offsets).expect("finite");
+    assert_eq!(Arc::strong_count(&shared), 2, "nothing is copied");
+    assert_eq!(ends(&own, &square, 2), ends(&borrowed, &square, 2));
 }
