@@ -92,5 +92,6 @@ def _made(
     affine: bool,
     convex: bool,
 ) -> Own:
-    core = _innermean.F.batched(_Batched(f, vjp, d, ell, x, y, starts), d, ell, starts, affine, convex)
+    rows = _Batched(f, vjp, d, ell, x, y, starts)
+    core = _innermean.F.batched(rows, d, ell, starts, affine, convex)
     return Own("batched", core, (_made, (f, vjp, d, ell, x, y, starts, affine, convex)))
