@@ -253,7 +253,7 @@ impl Piece<'_, '_> {
     fn is_over(&mut self, record: &Record) -> ControlFlow<()> {
         let late = self.until.is_some_and(|until| Instant::now() >= until);
         let first = *self.first.get_or_insert(record.outer);
-        if late || self.outer.is_some_and(|outer| record.outer - first >= outer) {
+        if late || self.outer.is_some_and(|outer| record.outer.saturating_sub(first) >= outer) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -135,3 +135,22 @@ def checked(found: Any, shape: tuple[int, ...], name: str) -> Floats:
     if array.size != int(np.prod(shape)):
         raise ValueError(f"{name}: expected an array of shape {shape}, got {array.shape}")
     return array.reshape(shape)
+
+
+def made(
+    name: str,
+    kind: Any,
+    functions: tuple[Any, ...],
+    d: int,
+    ell: int,
+    x: Floats,
+    y: Floats,
+    starts: Integers,
+    affine: bool,
+    convex: bool,
+) -> Own:
+    """The f that ``kind(*functions, ...)``, a :class:`Rows`, answers for."""
+    rows = kind(*functions, d, ell, x, y, starts)
+    core = _innermean.F.batched(rows, d, ell, starts, affine, convex)
+    remake = (made, (name, kind, functions, d, ell, x, y, starts, affine, convex))
+    return Own(name, core, remake)
