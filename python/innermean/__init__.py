@@ -8,9 +8,8 @@ The average is *inside* the loss, so that a stochastic gradient of it is biased.
 policy evaluation, labels known for groups alone, classifiers trained without labels and
 instrumental variables are problems of this kind.
 
-Start with an estimator (:class:`Portfolio`, :class:`LinearClassifier`, :class:`BagClassifier`,
-:class:`PolicyEvaluator`, ...), with a problem whose f is built in (:mod:`innermean.problems`), or
-with an f of your own (:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`).
+Start with a problem whose f is built in (:mod:`innermean.problems`), or with an f of your own
+(:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`).
 
 Examples
 --------
@@ -31,8 +30,8 @@ from innermean._innermean import version as _version
 
 __version__ = _version()
 
-#: Where each public name is defined. They are imported when first asked for: scikit-learn,
-#: skfolio, numba and JAX cost nothing until they are used.
+#: Where each public name is defined. They are imported when first asked for: numba, JAX
+#: and torch cost nothing until they are used.
 _HOMES = {
     "Problem": "innermean.problem",
     "Run": "innermean.problem",
@@ -49,15 +48,6 @@ _HOMES = {
     "batched": "innermean.own.numpy",
     "jax": "innermean.own.jax",
     "torch": "innermean.own.torch",
-    "Portfolio": "innermean.portfolio",
-    "LinearClassifier": "innermean.linear",
-    "LinearRegressor": "innermean.linear",
-    "BagClassifier": "innermean.bags",
-    "BagRegressor": "innermean.bags",
-    "PolicyEvaluator": "innermean.policy",
-    "rollout": "innermean.policy",
-    "SequenceClassifier": "innermean.sequences",
-    "MomentRegressor": "innermean.moments",
 }
 _MODULES = ("g", "phi", "problems")
 

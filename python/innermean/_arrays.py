@@ -66,12 +66,26 @@ def floats(
     if np.ndim(value) == 0 and array.ndim == 1:  # ascontiguousarray makes scalars arrays
         array = array.reshape(())
     if ndim is not None and array.ndim != ndim:
-        raise ValueError(f"{name}: expected an array of {_axes(ndim)}, got one of {_axes(array.ndim)}")
+        given = _axes(array.ndim)
+        raise ValueError(f"{name}: expected an array of {_axes(ndim)}, got one of {given}")
     if length is not None and len(array) != length:
         raise ValueError(f"{name}: expected length {length}, got {len(array)}")
     if finite:
         check_finite(array, name)
     return array
+
+
+def table(value: Any, name: str) -> Floats:
+    """Rows and columns, at least one of each."""
+    rows = floats(value, name, ndim=2)
+    check_rows(rows.shape, name)
+    return rows
+
+
+def check_rows(shape: tuple[int, ...], name: str) -> None:
+    """Refuses a table without rows or columns."""
+    if 0 in shape:
+        raise ValueError(f"{name}: expected at least one row and one column, got shape {shape}")
 
 
 def integers(value: Any, name: str, *, length: int | None = None) -> Integers:

@@ -20,7 +20,19 @@ import numpy as np
 
 from innermean import _arrays
 
-__all__ = ["G", "box", "budget", "l1", "linear", "log_barrier", "none", "norm", "ridge", "simplex", "tilt"]
+__all__ = [
+    "G",
+    "box",
+    "budget",
+    "l1",
+    "linear",
+    "log_barrier",
+    "none",
+    "norm",
+    "ridge",
+    "simplex",
+    "tilt",
+]
 
 _PLAIN: dict[str, Any] = {
     "tilt": 0.0,
@@ -106,10 +118,18 @@ def _plain(value: Any) -> Any:
 
 def _each(value: Any, name: str) -> Any:
     """A number, or one for each coordinate."""
-    array = np.asarray(value, dtype=np.float64)
-    if np.isnan(array).any():
-        raise ValueError(f"{name}: expected numbers, got NaN")
+    array = _arrays.floats(value, name, finite=False)
+    if np.isnan(array).any() or array.ndim > 1:
+        raise ValueError(f"{name}: expected a number, or one for each coordinate, none of them NaN")
     return float(array) if array.ndim == 0 else array
+
+
+def _weight(value: Any, name: str) -> Any:
+    """The same, finite and 0 or above."""
+    weight = _each(value, name)
+    if not np.all((np.asarray(weight) >= 0.0) & np.isfinite(weight)):
+        raise ValueError(f"{name}: expected finite numbers, 0 or above")
+    return weight
 
 
 def none() -> G:
@@ -119,12 +139,12 @@ def none() -> G:
 
 def l1(weight: Any) -> G:
     """``weight * |theta|_1``; a number, or one for each coordinate."""
-    return G(l1=_each(weight, "weight"))
+    return G(l1=_weight(weight, "weight"))
 
 
 def ridge(weight: Any) -> G:
     """``weight / 2 * |theta|**2``; a number, or one for each coordinate."""
-    return G(l2=_each(weight, "weight"))
+    return G(l2=_weight(weight, "weight"))
 
 
 def tilt(slope: Any) -> G:
@@ -159,7 +179,7 @@ def linear(A: Any, lo: Any = -math.inf, hi: Any = math.inf) -> G:
 
 
 def norm(weights: Any, center: Any = None, limit: float = math.inf, price: float = 0.0) -> G:
-    """``price * N(theta)`` where ``N = sum(weights * |theta - center|) <= limit``: turnover, costs."""
+    """``price * N`` where ``N = sum(weights * |theta - center|) <= limit``: turnover, costs."""
     weights = _arrays.floats(weights, "weights", ndim=1)
     center = np.zeros(len(weights)) if center is None else _arrays.floats(center, "center", ndim=1)
     part = {"weights": weights, "center": center, "limit": float(limit), "price": float(price)}
@@ -168,4 +188,4 @@ def norm(weights: Any, center: Any = None, limit: float = math.inf, price: float
 
 def log_barrier(weights: Any) -> G:
     """``-sum(weights * log(theta))``"""
-    return G(barrier=_each(weights, "weights"))
+    return G(barrier=_weight(weights, "weights"))

@@ -11,6 +11,7 @@ phi.huber(1.0, 0.5)
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,12 @@ class Phi:
         self._numbers = [float(number) for number in numbers]
         self._vectors = list(vectors)
         self._weights: _arrays.Floats | None = None
+        #: The numbers that an average must have, where that matters.
+        self._ell: int | None = None
+        if kind == "negative_log":
+            self._ell = int(numbers[0])
+        elif kind == "quadratic_form":
+            self._ell = math.isqrt(len(vectors[0]))
         self._core()
 
     def _core(self) -> _innermean.Phi:
@@ -84,7 +91,7 @@ def absolute(weight: float = 1.0) -> Phi:
 
 
 def huber(weight: float = 1.0, width: float = 1.0) -> Phi:
-    """``weight * |u|``, rounded off within `width` of 0."""
+    """``weight * u**2 / (2 width)`` where |u| <= width, ``weight * (|u| - width / 2)`` beyond."""
     return Phi("huber", weight, width)
 
 
@@ -94,7 +101,7 @@ def excess(weight: float = 1.0) -> Phi:
 
 
 def exponential(weight: float = 1.0, rate: float = 1.0) -> Phi:
-    """``weight * exp(rate * u)``, scaled as in the library: entropic risk."""
+    """``weight * (exp(rate * u) - 1) / rate``: entropic risk."""
     return Phi("exponential", weight, rate)
 
 
@@ -109,7 +116,7 @@ def squared_hinge(labels: Any) -> Phi:
 
 
 def smoothed_hinge(labels: Any, width: float = 1.0) -> Phi:
-    """``max(1 - label u, 0)``, rounded off over `width`, with labels -1 and 1."""
+    """``max(t, 0)**2 / (2 width)`` up to width, ``t - width / 2`` beyond; ``t = 1 - label u``."""
     return Phi("smoothed_hinge", width, vectors=(_vector(labels, "labels"),))
 
 
@@ -119,7 +126,7 @@ def bernoulli(proportions: Any) -> Phi:
 
 
 def poisson(counts: Any, exposures: Any = None, scale: float = 1.0) -> Phi:
-    """The likelihood of counts, ``exposure * u - count * log(u)``."""
+    """``scale * (m - c + c log(c / m))`` with ``m = exposure * u``, for counts c."""
     counts = _vector(counts, "counts")
     exposures = np.ones(len(counts)) if exposures is None else _vector(exposures, "exposures")
     return Phi("poisson", scale, vectors=(counts, exposures))

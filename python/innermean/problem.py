@@ -82,6 +82,10 @@ class Problem:
 
     def __init__(self, f: Own, phi: Phi, g: G | None = None) -> None:
         self.f, self.phi, self.g = f, phi, _no_g() if g is None else g
+        if phi._ell is not None and phi._ell != f._core.ell:
+            raise ValueError(
+                f"phi: {phi.kind} is of {phi._ell} numbers, but f returns {f._core.ell}"
+            )
         self._core = _innermean.Problem(f._core, phi._core(), self.g._said())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -187,8 +191,9 @@ class Problem:
 
     def check(self, *, scale: float = 1.0, centre: Any = None, seed: int = 0) -> CheckReport:
         """Compares f, its derivative, phi and g with their definitions at random points."""
-        centre = None if centre is None else _arrays.floats(centre, "centre", length=self.d).tolist()
-        findings, notes, comparisons = self._core.check(scale, centre, seed)
+        point = self._point(centre, "centre")
+        around = None if point is None else point.tolist()
+        findings, notes, comparisons = self._core.check(scale, around, seed)
         return CheckReport(
             [_in_python(finding) for finding in findings],
             [_in_python(note) for note in notes],
@@ -209,8 +214,8 @@ class Problem:
         **settings: Any,
     ) -> Run:
         """A run that goes on in pieces; see :class:`Run`."""
-        stop = {"max_outer": None, "max_calls": None, "max_seconds": None}
-        stop |= {"target_objective": None, "tolerance": tolerance}
+        limits = ("max_outer", "max_calls", "max_seconds", "target_objective")
+        stop = {**dict.fromkeys(limits), "tolerance": tolerance}
         solver = _solver(method, stop, None, seed, settings)
         return Run(self, solver, self._point(start, "start"), None)
 
@@ -264,12 +269,12 @@ class Run:
         """Goes on for so many seconds or outer iterations, or to the end."""
         if self.ended:
             return self
-        before = 0 if self._result is None else self._result.outer
-        until = None if outer is None else before + outer
         told = self.problem._core.solve(
-            self._solver, self._start, callback, None, True, self._state, seconds, until
+            self._solver, self._start, callback, None, True, self._state, seconds, outer
         )
-        self._state = told.pop("checkpoint")
+        state = told.pop("checkpoint")
+        if state is not None or told["error"] is None:  # after an error, go on from before it
+            self._state = state
         self._result = Result.of(told)
         return self
 

@@ -45,7 +45,7 @@ def portfolio(returns: Any, phi: Phi, g: G | None = None) -> Problem:
     >>> problems.portfolio(returns, phi.square()).solve().theta.round(2)
     array([0.29, 1.96])
     """
-    rows = _arrays.floats(returns, "returns", ndim=2)
+    rows = _arrays.table(returns, "returns")
     return Problem(_portfolio(rows), phi, (g or _no_g()) + _tilt(-rows.mean(axis=0)))
 
 
@@ -72,7 +72,8 @@ def linear(X: Any, phi: Phi, g: G | None = None, *, y: Any = None) -> Problem:
     y
         Targets; zeros by default.
     """
-    rows = X if _arrays.is_sparse(X) else _arrays.floats(X, "X", ndim=2)
+    rows = X if _arrays.is_sparse(X) else _arrays.table(X, "X")
+    _arrays.check_rows(rows.shape, "X")
     n = rows.shape[0]
     offsets = np.zeros(n) if y is None else -_arrays.floats(y, "y", ndim=1, length=n)
     return Problem(_linear(rows, offsets), phi, g)
@@ -95,7 +96,7 @@ def groups(
     intercept: bool = False,
     targets: Any = None,
 ) -> Problem:
-    """``(1/n) sum_i phi_i(mean over rows r of group i of link(<x_r, theta>) - target_i) + g(theta)``
+    """``(1/n) sum_i phi_i(mean_r link(<x_r, theta>) - target_i) + g(theta)``, r of group i
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def groups(
     targets
         Taken off the averages; zeros by default.
     """
-    rows = _arrays.floats(X, "X", ndim=2)
+    rows = _arrays.table(X, "X")
     order, starts = sort(groups, len(rows))
     rows = rows if order is None else np.ascontiguousarray(rows[order])
     if link not in ("logistic", "identity", "exp"):

@@ -61,7 +61,9 @@ class Certificate:
     def __str__(self) -> str:
         measure = _MEASURES.get(self.measure, self.measure)
         if self.gap is not None:
-            among = "" if self.within is None else f", among theta up to {self.within:g} times as large"
+            among = ""
+            if self.within is not None:
+                among = f", among theta up to {self.within:g} times as large"
             rounding = ", rounding" if self.is_rounding else ""
             return f"at most {self.gap:.2e} above the optimum ({measure}{rounding}{among})"
         why = "" if self.reason is None else f": {self.reason}"
@@ -160,8 +162,6 @@ class Result:
         The direction in which the objective falls without end, where there is no minimum.
     trace
         The evaluations as columns.
-    notes
-        What was decided without being asked.
     """
 
     theta: NDArray[np.float64]
@@ -183,7 +183,6 @@ class Result:
     fallbacks: list[str] = field(default_factory=list)
     duals: NDArray[np.float64] | None = None
     endless: NDArray[np.float64] | None = None
-    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Result:
@@ -211,8 +210,6 @@ class Result:
         for before in self.fallbacks:
             yield "before", before
         yield "work", f"{self.calls:,} calls, {self.outer:,} outer iterations, {self.seconds:.3g} s"
-        for note in self.notes:
-            yield "note", note
         yield "theta", np.array2string(self.theta, precision=6, threshold=12, prefix=" " * 13)
 
     def _repr_html_(self) -> str:

@@ -4,6 +4,7 @@
 //! stretches of them and for all terms at once.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use innermean::inner::{Facts, Fused, Inner, Lost, Passes};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -43,6 +44,15 @@ fn take(found: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
 }
 
 impl Asked<'_, '_> {
+    /// [`Caller::ask`] that remembers that f went without an answer.
+    fn ask<R: Send>(&self, piece: impl FnOnce(Python<'_>) -> PyResult<R> + Send) -> Option<R> {
+        let told = self.caller.ask(piece);
+        if told.is_none() {
+            self.caller.spoiled.store(true, Ordering::Relaxed);
+        }
+        told
+    }
+
     fn rows(&self, i: usize, js: &Range<usize>) -> (usize, usize) {
         let first = self.f.starts[i];
         (first + js.start, first + js.end)
@@ -50,7 +60,7 @@ impl Asked<'_, '_> {
 
     /// The mean of f over some rows.
     fn block(&self, theta: &[f64], (first, end): (usize, usize), out: &mut [f64]) {
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let theta = PyArray1::from_slice(py, theta);
             let name = intern!(py, "block_mean");
             take(self.f.object.bind(py).call_method1(name, (theta, first, end))?.as_any(), out)
@@ -70,7 +80,7 @@ impl Asked<'_, '_> {
         out: &mut [f64],
     ) {
         let mut found = vec![0.0; out.len()];
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let (theta, w) = (PyArray1::from_slice(py, theta), PyArray1::from_slice(py, w));
             let name = intern!(py, "block_vjp");
             let object = self.f.object.bind(py);
@@ -81,13 +91,11 @@ impl Asked<'_, '_> {
         }
         out.iter_mut().zip(&found).for_each(|(out, found)| *out += c * found);
     }
+}
 
-    /// A pass; one that fails ends the run.
-    fn pass<T>(&self, told: Option<T>) -> Result<T, Lost> {
-        told.ok_or_else(|| {
-            Lost::new("f, written in Python", "it raised an error, or was interrupted")
-        })
-    }
+/// A pass; one that fails ends the run.
+fn pass<T>(told: Option<T>) -> Result<T, Lost> {
+    told.ok_or_else(|| Lost::new("f, written in Python", "it raised an error, or was interrupted"))
 }
 
 impl Inner for Asked<'_, '_> {
@@ -165,12 +173,12 @@ impl Fused for Asked<'_, '_> {
 
 impl Passes for Asked<'_, '_> {
     fn means(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let theta = PyArray1::from_slice(py, theta);
             let found = self.f.object.bind(py).call_method1(intern!(py, "means"), (theta,))?;
             take(&found, out)
         });
-        self.pass(told)
+        pass(told)
     }
 
     fn means_of(
@@ -186,14 +194,14 @@ impl Passes for Asked<'_, '_> {
         for (k, &i) in terms.iter().enumerate() {
             let mut add = |js: Range<usize>| {
                 let (first, end) = self.rows(i, &js);
-                stretches.extend([k as i64, first as i64, end as i64]);
+                stretches.extend([k, first, end].map(|number| number.cast_signed() as i64));
             };
             match innermean::inner::stretches(self.n_y(i), most) {
                 Some(some) => some.for_each(&mut add),
                 None => add(0..self.n_y(i)),
             }
         }
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let theta = PyArray1::from_slice(py, theta);
             let stretches = PyArray1::from_slice(py, &stretches);
             let asks = !jacobians.is_empty();
@@ -202,26 +210,26 @@ impl Passes for Asked<'_, '_> {
             take(&found.get_item(0)?, f_bar)?;
             if asks { take(&found.get_item(1)?, jacobians) } else { Ok(()) }
         });
-        self.pass(told)
+        pass(told)
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let theta = PyArray1::from_slice(py, theta);
             let found = self.f.object.bind(py).call_method1(intern!(py, "jacobians"), (theta,))?;
             take(&found, out)
         });
-        self.pass(told)
+        pass(told)
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let mut sum = vec![0.0; out.len()];
-        let told = self.caller.ask(|py| {
+        let told = self.ask(|py| {
             let (theta, w) = (PyArray1::from_slice(py, theta), PyArray1::from_slice(py, w));
             let found = self.f.object.bind(py).call_method1(intern!(py, "weighted"), (theta, w))?;
             take(&found, &mut sum)
         });
-        self.pass(told)?;
+        pass(told)?;
         out.iter_mut().zip(&sum).for_each(|(out, sum)| *out += sum);
         Ok(())
     }

@@ -33,6 +33,8 @@ pub(crate) struct Caller<'a> {
     requests: Sender<Request<'a>>,
     /// Ends the run.
     pub(crate) interrupt: &'a AtomicBool,
+    /// Whether f has gone without an answer: the state of the run is worth nothing.
+    pub(crate) spoiled: &'a AtomicBool,
     error: &'a Mutex<Option<PyErr>>,
 }
 
@@ -75,20 +77,22 @@ pub(crate) fn beside<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Caller<'_>) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    on_pool(|pool| beside_on(pool, py, work))
+    on_pool(|pool| Ok(beside_on(pool, py, work)))
 }
 
 fn beside_on<T: Send>(
     pool: &ThreadPool,
     py: Python<'_>,
     work: impl FnOnce(&Caller<'_>) -> T + Send,
-) -> PyResult<(T, Option<PyErr>)> {
-    let (interrupt, error) = (AtomicBool::new(false), Mutex::new(None));
+) -> (T, Option<PyErr>) {
+    let (interrupt, spoiled) = (AtomicBool::new(false), AtomicBool::new(false));
+    let error = Mutex::new(None);
     let result = Mutex::new(None);
     py.detach(|| {
         pool.in_place_scope(|scope| {
             let (requests, wanted) = mpsc::channel::<Request<'_>>();
-            let caller = Caller { requests, interrupt: &interrupt, error: &error };
+            let caller =
+                Caller { requests, interrupt: &interrupt, spoiled: &spoiled, error: &error };
             let result = &result;
             scope.spawn(move |_| {
                 let found = work(&caller);
@@ -103,7 +107,7 @@ fn beside_on<T: Send>(
                     }
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(signal) = Python::attach(|py| py.check_signals()) {
+                        if let Err(signal) = Python::attach(signals) {
                             fail(&interrupt, &error, signal);
                         }
                     }
@@ -114,7 +118,12 @@ fn beside_on<T: Send>(
     let found = result.into_inner().unwrap_or_else(PoisonError::into_inner);
     // The scope has ended, so that the work has; a panic of it has been passed on.
     let found = found.unwrap_or_else(|| unreachable!("the work has ended"));
-    Ok((found, error.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    (found, error.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What a signal that has come raises.
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
 }
 
 /// Keeps the first error, and ends the run.

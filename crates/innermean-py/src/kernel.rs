@@ -83,7 +83,7 @@ impl Kernel {
         // there, and write ell numbers.
         #[expect(unsafe_code, reason = "a function by address")]
         unsafe {
-            (self.sum)(theta.as_ptr(), x, y, js.len() as i64, out.as_mut_ptr());
+            (self.sum)(theta.as_ptr(), x, y, js.len().cast_signed() as i64, out.as_mut_ptr());
         }
     }
 
@@ -100,7 +100,7 @@ impl Kernel {
         assert!(w.len() == self.ell && values.len() == self.ell);
         let (x, y) = (self.x.from(i), self.y.from(self.starts[i] + js.start));
         debug_assert!(self.starts[i] + js.end <= self.starts[i + 1]);
-        let n = js.len() as i64;
+        let n = js.len().cast_signed() as i64;
         // SAFETY: as above; they write d and ell numbers.
         #[expect(unsafe_code, reason = "a function by address")]
         unsafe {
@@ -190,7 +190,9 @@ impl Fused for Kernel {
     ) {
         out.fill(0.0);
         self.add_values(theta, i, &js, out);
-        out.iter_mut().for_each(|out| *out /= js.len() as f64);
+        for out in out {
+            *out /= js.len() as f64;
+        }
     }
 
     fn add_block_jac_t(
@@ -220,7 +222,9 @@ impl Fused for Kernel {
             mean.fill(0.0);
             self.add_products(theta, i, &js, &[1.0], jacobian, mean);
             mean[0] *= share;
-            jacobian.iter_mut().for_each(|number| *number *= share);
+            for number in jacobian {
+                *number *= share;
+            }
             return;
         }
         let mut unit = vec![0.0; self.ell];

@@ -1,5 +1,7 @@
 //! f, phi and g together: what is minimised.
 
+#![expect(clippy::needless_pass_by_value, reason = "arguments of calls from Python")]
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,12 +11,12 @@ use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::problems::linear::sparse_predictors;
 use innermean::{
     Begin, CheckOptions, Checkpoint, Collapsed, Inner, METHODS, Merit, Objective, Observer,
-    Portfolio, Problem as Parts, Record, Regularizer, check_problem,
+    Portfolio, Problem as Parts, Record, Regularizer, Status, check_problem,
 };
 use innermean_apps::compare::{CompareSettings, Lineup};
 use innermean_apps::run::{Plan, Solver};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -162,6 +164,15 @@ impl F {
         }
     }
 
+    /// The numbers that f returns.
+    #[getter]
+    fn ell(&self) -> usize {
+        match &self.0 {
+            Held::Native(f) => f.ell(),
+            Held::Python(f) => f.ell,
+        }
+    }
+
     /// The number of terms.
     #[getter]
     fn terms(&self) -> usize {
@@ -230,15 +241,19 @@ impl Problem {
 struct Piece<'a, 'c> {
     watching: Watching<'a, 'c>,
     until: Option<Instant>,
+    /// Outer iterations of this piece,
     outer: Option<u64>,
+    /// counted from here.
+    first: Option<u64>,
     keeps: bool,
     kept: Option<Checkpoint>,
 }
 
 impl Piece<'_, '_> {
-    fn is_over(&self, record: &Record) -> ControlFlow<()> {
+    fn is_over(&mut self, record: &Record) -> ControlFlow<()> {
         let late = self.until.is_some_and(|until| Instant::now() >= until);
-        if late || self.outer.is_some_and(|outer| record.outer >= outer) {
+        let first = *self.first.get_or_insert(record.outer);
+        if late || self.outer.is_some_and(|outer| record.outer.saturating_sub(first) >= outer) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -261,7 +276,9 @@ impl Observer for Piece<'_, '_> {
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) {
-        self.kept = Some(checkpoint);
+        if !self.watching.is_spoiled() {
+            self.kept = Some(checkpoint);
+        }
     }
 }
 
@@ -269,18 +286,19 @@ impl Observer for Piece<'_, '_> {
 impl Problem {
     /// g is what Python says about it, as JSON.
     #[new]
-    fn new(f: &F, phi: &Phi, g: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, f: &F, phi: &Phi, g: &str) -> PyResult<Self> {
         let said: Said = settings(g)?;
         let g = said.regularizer(f.d())?;
-        let (f, merit) = (f.0.clone(), phi.0.clone());
-        if let Held::Native(f) = &f {
-            Parts::new(f.clone(), merit.clone(), g.clone()).map_err(|error| refused(&error))?;
-        }
-        Ok(Problem { f, merit, g })
+        let made = Problem { f: f.0.clone(), merit: phi.0.clone(), g };
+        made.ask(py, |of| Parts::new(of.inner, of.merit, of.regularizer).map(drop))?
+            .map_err(|error| refused(&error))?;
+        Ok(made)
     }
 
     /// One run, or a piece of one: the fields of a result, and the checkpoint if it is asked for.
-    #[pyo3(signature = (solver, start, callback, progress, keep=false, checkpoint=None, seconds=None, outer=None))]
+    #[pyo3(signature = (
+        solver, start, callback, progress, keep=false, checkpoint=None, seconds=None, outer=None
+    ))]
     #[expect(clippy::too_many_arguments, reason = "what a piece of a run depends on")]
     fn solve<'py>(
         &self,
@@ -317,6 +335,7 @@ impl Problem {
                 watching: Watching::new(&onlookers, caller),
                 until: seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
                 outer,
+                first: checkpoint.is_none().then_some(0),
                 keeps: keep,
                 kept: None,
             };
@@ -326,7 +345,12 @@ impl Problem {
             Ok((solution, plan, piece.kept))
         })?;
         match (found, error) {
-            (Ok((solution, plan, kept)), error) => {
+            (Ok((mut solution, plan, kept)), error) => {
+                // A signal that comes while f is asked looks like a failure of f.
+                let interrupted = |error: &PyErr| error.is_instance_of::<PyKeyboardInterrupt>(py);
+                if error.as_ref().is_some_and(interrupted) {
+                    (solution.status, solution.failure) = (Status::Interrupted, None);
+                }
                 let about = About::plan(plan, solution.status);
                 let told = fields(py, solution, &about, error)?;
                 if keep {
@@ -408,14 +432,15 @@ impl Problem {
         let (found, error) = self.on(py, |problem, caller| {
             let lineup = Lineup::new(said, problem, &start, &|_| None)?;
             let contest = lineup.contest()?;
-            contest.run(caller.interrupt, &mut ())
+            Ok((contest.at_start, contest.run(caller.interrupt, &mut ())?))
         })?;
         if let Some(error) = error {
             return Err(error);
         }
-        let outcome = found.map_err(|error: innermean_apps::Error| refused(&error))?;
+        let (at_start, outcome) = found.map_err(|error: innermean_apps::Error| refused(&error))?;
         let told = PyDict::new(py);
         told.set_item("optimum", outcome.optimum)?;
+        told.set_item("start", at_start)?;
         let entries = PyList::empty(py);
         for entry in outcome.entries {
             let one = PyDict::new(py);

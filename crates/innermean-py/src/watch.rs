@@ -2,6 +2,7 @@
 //! shows progress.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use innermean::{Observer, Record};
@@ -81,6 +82,11 @@ pub(crate) struct Watching<'a, 'c> {
 impl<'a, 'c> Watching<'a, 'c> {
     pub(crate) fn new(onlookers: &'a Onlookers, caller: &'a Caller<'c>) -> Self {
         Watching { onlookers, caller, shown: None }
+    }
+
+    /// Whether the state of the run is worth nothing.
+    pub(crate) fn is_spoiled(&self) -> bool {
+        self.caller.spoiled.load(Ordering::Relaxed)
     }
 
     fn show(&mut self, record: &Record) -> ControlFlow<()> {

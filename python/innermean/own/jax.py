@@ -6,9 +6,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from innermean import _innermean
 from innermean._arrays import Floats, Integers
-from innermean.own.rows import Own, Rows, data
+from innermean.own.rows import Own, Rows, data, made
 
 __all__ = ["jax"]
 
@@ -78,11 +77,4 @@ def jax(
     :func:`innermean.batched`.
     """
     x, y, starts = data(x, y, groups)
-    return _made(f, d, ell, x, y, starts, affine, convex)
-
-
-def _made(
-    f: Any, d: int, ell: int, x: Floats, y: Floats, starts: Integers, affine: bool, convex: bool
-) -> Own:
-    core = _innermean.F.batched(_Jax(f, d, ell, x, y, starts), d, ell, starts, affine, convex)
-    return Own("jax", core, (_made, (f, d, ell, x, y, starts, affine, convex)))
+    return made("jax", _Jax, (f,), d, ell, x, y, starts, affine, convex)

@@ -6,9 +6,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from innermean import _innermean
 from innermean._arrays import Floats, Integers
-from innermean.own.rows import Own, Rows, checked, data
+from innermean.own.rows import Own, Rows, checked, data, made
 
 __all__ = ["batched"]
 
@@ -78,19 +77,4 @@ def batched(
     array([0.385])
     """
     x, y, starts = data(x, y, groups)
-    return _made(f_rows, vjp_rows, d, ell, x, y, starts, affine, convex)
-
-
-def _made(
-    f: Any,
-    vjp: Any,
-    d: int,
-    ell: int,
-    x: Floats,
-    y: Floats,
-    starts: Integers,
-    affine: bool,
-    convex: bool,
-) -> Own:
-    core = _innermean.F.batched(_Batched(f, vjp, d, ell, x, y, starts), d, ell, starts, affine, convex)
-    return Own("batched", core, (_made, (f, vjp, d, ell, x, y, starts, affine, convex)))
+    return made("batched", _Batched, (f_rows, vjp_rows), d, ell, x, y, starts, affine, convex)

@@ -32,7 +32,7 @@ def sort(groups: Any, count: int, name: str = "groups") -> tuple[Integers | None
     if groups is None:
         return None, np.arange(count + 1, dtype=np.int64)
     groups = _arrays.integers(groups, name, length=count)
-    if count == 0 or groups.min() < 0:
+    if groups.min() < 0:
         raise ValueError(f"{name}: expected numbers of groups, 0, 1, 2, ...")
     sizes = np.bincount(groups)
     if (sizes == 0).any():
@@ -46,8 +46,8 @@ def sort(groups: Any, count: int, name: str = "groups") -> tuple[Integers | None
 def table(value: Any, name: str, length: int | None = None) -> Floats:
     """Rows of numbers; one number each is a column."""
     rows = _arrays.floats(value, name, length=length)
-    if rows.ndim not in (1, 2):
-        raise ValueError(f"{name}: expected an array of one axis or two")
+    if rows.ndim not in (1, 2) or len(rows) == 0:
+        raise ValueError(f"{name}: expected an array of one axis or two, at least one row")
     return rows.reshape(len(rows), -1)
 
 
@@ -94,7 +94,9 @@ class Rows:
         shares = w.reshape(-1, self.ell) / (self.sizes * len(self.sizes))[:, None]
         return self.vjp(theta, self.all, shares[self.terms])
 
-    def means_of(self, theta: Floats, stretches: Integers, jacobians: bool) -> tuple[Floats, Floats]:
+    def means_of(
+        self, theta: Floats, stretches: Integers, jacobians: bool
+    ) -> tuple[Floats, Floats]:
         cuts = stretches.reshape(-1, 3)
         rows = np.concatenate([np.arange(first, end) for _, first, end in cuts])
         term = np.repeat(cuts[:, 0], cuts[:, 2] - cuts[:, 1])
@@ -133,3 +135,22 @@ def checked(found: Any, shape: tuple[int, ...], name: str) -> Floats:
     if array.size != int(np.prod(shape)):
         raise ValueError(f"{name}: expected an array of shape {shape}, got {array.shape}")
     return array.reshape(shape)
+
+
+def made(
+    name: str,
+    kind: Any,
+    functions: tuple[Any, ...],
+    d: int,
+    ell: int,
+    x: Floats,
+    y: Floats,
+    starts: Integers,
+    affine: bool,
+    convex: bool,
+) -> Own:
+    """The f that ``kind(*functions, ...)``, a :class:`Rows`, answers for."""
+    rows = kind(*functions, d, ell, x, y, starts)
+    core = _innermean.F.batched(rows, d, ell, starts, affine, convex)
+    remake = (made, (name, kind, functions, d, ell, x, y, starts, affine, convex))
+    return Own(name, core, remake)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from innermean import _innermean
 from innermean._arrays import Floats, Integers
 from innermean.own.jax import Padded
-from innermean.own.rows import Own, data
+from innermean.own.rows import Own, data, made
 
 __all__ = ["torch"]
 
@@ -53,11 +52,4 @@ def torch(
     :func:`innermean.batched`.
     """
     x, y, starts = data(x, y, groups)
-    return _made(f, d, ell, x, y, starts, affine, convex)
-
-
-def _made(
-    f: Any, d: int, ell: int, x: Floats, y: Floats, starts: Integers, affine: bool, convex: bool
-) -> Own:
-    core = _innermean.F.batched(_Torch(f, d, ell, x, y, starts), d, ell, starts, affine, convex)
-    return Own("torch", core, (_made, (f, d, ell, x, y, starts, affine, convex)))
+    return made("torch", _Torch, (f,), d, ell, x, y, starts, affine, convex)
