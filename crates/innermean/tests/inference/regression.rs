@@ -104,7 +104,7 @@ fn a_ridge_is_part_of_the_estimator() {
     let x = [-3.0, -1.0, 0.0, 1.0, 3.0, -2.0, 2.0];
     let y = [1.0, 2.5, 2.0, 3.5, 6.0, 1.0, 4.5];
     let n = x.len() as f64;
-    let rows = x.iter().flat_map(|x| [*x, 1.0]).collect();
+    let rows: Vec<f64> = x.iter().flat_map(|x| [*x, 1.0]).collect();
     let lambda = 0.7;
     let problem = Problem {
         inner: predictors(2, rows, y.iter().map(|y| -y).collect()).expect("rows"),
@@ -136,7 +136,9 @@ fn scaled_columns_change_nothing() {
         .collect();
     let targets: Vec<f64> =
         rows.chunks_exact(2).map(|x| 0.01 * x[0] - 30.0 * x[1] + normal(&mut draws)).collect();
-    let with_ones = |rows: &[f64]| rows.chunks_exact(2).flat_map(|x| [x[0], x[1], 1.0]).collect();
+    let with_ones = |rows: &[f64]| -> Vec<f64> {
+        rows.chunks_exact(2).flat_map(|x| [x[0], x[1], 1.0]).collect()
+    };
     let fit = |rows: &[f64]| {
         let offsets = targets.iter().map(|y| -y).collect();
         let problem = Problem {
