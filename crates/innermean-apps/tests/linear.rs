@@ -1,7 +1,5 @@
 //! Linear models against the library by hand.
 
-use std::sync::Arc;
-
 use innermean::problems::linear::predictors;
 use innermean::{Logistic, Problem, Ridge, solve};
 use innermean_apps::linear::{
@@ -143,37 +141,4 @@ fn classes_that_are_separated_are_warned_of() {
     assert_eq!(found.classes.expect("two").positive, "1");
     settings.penalty.l2 = 0.1;
     assert_eq!(answer(data, &settings).warning, None);
-}
-
-/// A design of more than 16 MB is read where it is, and its intercept is no column of it.
-#[test]
-fn a_large_design_is_not_copied() {
-    let (n, d) = ((1 << 21) / 8 + 1, 8);
-    let drawn = LinearModel { rows: n, features: d, classes: true, seed: 3 };
-    let drawn = drawn.dense();
-    let columns = names(&["a", "b", "c", "d", "e", "f", "g", "h", "one"]);
-    let mut settings = LinearSettings::default();
-    settings.scaling = false;
-    for loss in [Loss::Square, Loss::Logistic] {
-        settings.loss = loss;
-        let target = || Target::new(drawn.targets.clone(), loss).expect("targets");
-        let shared = Arc::new(drawn.features.clone());
-        let data =
-            LinearData::new(columns[..d].to_vec(), Rows::dense(Arc::clone(&shared)), target());
-        settings.intercept = true;
-        let task = LinearTask::new(data.expect("as many"), &settings).expect("settings");
-        assert_eq!(Arc::strong_count(&shared), 2);
-        let found = fit(&task, 1e-9).solution.theta;
-        let rows: Vec<f64> = drawn
-            .features
-            .chunks_exact(d)
-            .flat_map(|row| row.iter().copied().chain([1.0]))
-            .collect();
-        let data = LinearData::new(columns.clone(), Rows::dense(rows), target());
-        settings.intercept = false;
-        let expected = answer(data.expect("as many"), &settings).coefficients;
-        for (a, b) in found.iter().zip(&expected) {
-            assert!((a - b).abs() <= 1e-10, "{loss}: {found:?} {expected:?}");
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! From rows and settings to coefficients.
 
-use innermean::collapse::Row;
 use innermean::problems::scaling::Scaling;
 use innermean::{
     Collapsed, Fused, Groups, Merit, NegativeLog, Objective, Problem, Regularizer, SoftmaxBags,
@@ -235,17 +234,7 @@ impl LinearTask {
         match &self.model {
             // Without the offsets, whose addition would round them.
             Model::One(problem) => {
-                let mut whole = Vec::with_capacity(z.len());
-                let score = |i: usize| match problem.inner.row(i, 0) {
-                    // As a model that is kept does.
-                    Row::WithOne(row) => {
-                        whole.clear();
-                        whole.extend(row.iter().chain(&[1.0]));
-                        Row::Dense(&whole).dot(&z)
-                    }
-                    row => row.dot(&z),
-                };
-                (0..self.data.len()).map(score).collect()
+                (0..self.data.len()).map(|i| problem.inner.row(i, 0).dot(&z)).collect()
             }
             Model::Several { f, .. } => f.predictions(&z),
         }

@@ -28,15 +28,6 @@ pub fn weighted(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     if let Some(rows) = f.dense() {
         return of_rows(d, rows, weight);
     }
-    if let Some(rows) = f.before_ones() {
-        let data = dense::WithOnes(dense::Contiguous { d: d - 1, rows });
-        return cuts::fill(
-            n,
-            d,
-            #[inline(always)]
-            |rows, strip, out| dense::add(d, &data, rows, strip, weight, out),
-        );
-    }
     let data = Sparse(f);
     if f.numbers() * SCATTERED_COST > n * d {
         return cuts::fill(
@@ -106,11 +97,6 @@ pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
                             partial[*l as usize] += weight * a * a;
                         }
                     }
-                    Row::WithOne(a) => {
-                        let (head, last) = partial.split_at_mut(a.len());
-                        update_with(head, a, |sum, a| sum + weight * a * a);
-                        last[0] += weight;
-                    }
                 }
             }
         },
@@ -130,11 +116,6 @@ pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
                     for (l, a) in columns.iter().zip(a) {
                         partial[*l as usize] += (a * w).abs();
                     }
-                }
-                Row::WithOne(a) => {
-                    let (head, last) = partial.split_at_mut(a.len());
-                    update_with(head, a, |sum, a| sum + (a * w).abs());
-                    last[0] += w.abs();
                 }
             }
         }
@@ -170,7 +151,7 @@ impl Sparse<'_> {
         let ell = self.0.ell();
         match self.0.row(r / ell, r % ell) {
             Row::Sparse(columns, values) => (columns, values),
-            Row::Dense(_) | Row::WithOne(_) => unreachable!("all rows are sparse, or none"),
+            Row::Dense(_) => unreachable!("all rows are sparse, or none"),
         }
     }
 }

@@ -70,17 +70,6 @@ impl Collapsed {
         Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
     }
 
-    /// [`Self::from_rows`] with rows of `d - 1` numbers and a last column of ones, which is thought
-    /// of and not stored.
-    ///
-    /// # Panics
-    /// Unless there is one offset for each row.
-    pub fn from_rows_and_ones(d: usize, rows: impl Into<Numbers>, offsets: Vec<f64>) -> Self {
-        let rows = rows.into();
-        assert_eq!(rows.len(), (d - 1) * offsets.len(), "one offset for each row");
-        Self::of_parts(Shape { d, ell: 1 }, Matrix::WithOnes(rows), offsets)
-    }
-
     /// [`Self::from_rows`] with sparse rows.
     ///
     /// # Panics
@@ -109,11 +98,8 @@ impl Collapsed {
     }
 
     fn take_rows(&mut self, f: &dyn Inner, theta: &[f64]) {
-        if let Matrix::WithOnes(_) = self.rows {
-            self.rows = Matrix::Dense(vec![0.0; self.offsets.len() * self.shape.d].into());
-        }
         match &mut self.rows {
-            Matrix::Dense(rows) | Matrix::WithOnes(rows) => f.mean_jacobians(theta, rows.to_mut()),
+            Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
             Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
     }
@@ -176,19 +162,11 @@ impl Collapsed {
         self.rows.row(self.shape, i, c)
     }
 
-    /// All rows one after the other, unless they are sparse or not stored whole.
+    /// All rows one after the other, unless they are sparse.
     pub fn dense(&self) -> Option<&[f64]> {
         match &self.rows {
             Matrix::Dense(rows) => Some(rows),
-            Matrix::Sparse(_) | Matrix::WithOnes(_) => None,
-        }
-    }
-
-    /// The rows less the last number of each, where that is 1 and not stored.
-    pub fn before_ones(&self) -> Option<&[f64]> {
-        match &self.rows {
-            Matrix::WithOnes(rows) => Some(rows),
-            Matrix::Dense(_) | Matrix::Sparse(_) => None,
+            Matrix::Sparse(_) => None,
         }
     }
 
@@ -263,7 +241,7 @@ impl Fused for Collapsed {
 
     fn support(&self, i: usize) -> Option<&[u32]> {
         match &self.rows {
-            Matrix::Dense(_) | Matrix::WithOnes(_) => None,
+            Matrix::Dense(_) => None,
             Matrix::Sparse(rows) => Some(rows.columns(i)),
         }
     }
@@ -308,7 +286,7 @@ impl Passes for Collapsed {
     fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         match &self.rows {
             Matrix::Dense(rows) => out.copy_from_slice(rows),
-            Matrix::Sparse(_) | Matrix::WithOnes(_) => {
+            Matrix::Sparse(_) => {
                 out.fill(0.0);
                 for (r, out) in out.chunks_exact_mut(self.shape.d).enumerate() {
                     self.row(r / self.shape.ell, r % self.shape.ell).add_to(1.0, out);

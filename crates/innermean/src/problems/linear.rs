@@ -6,8 +6,8 @@
 //!
 //! Ridge regression puts its targets into the offsets, `b_i = -target_i`, and takes `phi = u^2`;
 //! logistic regression has labels in `phi_i`. f is a [`Collapsed`] whose rows are the data
-//! themselves, dense or sparse. An intercept is a column of ones at the end, stored or thought of,
-//! which [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
+//! themselves, dense or sparse. An intercept is a column of ones at the end, which
+//! [`FreeTail`](crate::model::regularizer::FreeTail) leaves out of g.
 
 use crate::model::collapse::{Collapsed, SparseRows};
 use crate::model::merit::{Logistic, Square};
@@ -30,21 +30,6 @@ pub fn predictors(
     checked(d, Collapsed::from_rows(d, rows, offsets))
 }
 
-/// [`predictors`] with a column of ones behind rows of length `d`, which is thought of and not
-/// stored: theta has `d + 1` coordinates, the intercept last.
-///
-/// # Errors
-/// As [`predictors`].
-pub fn predictors_and_intercept(
-    d: usize,
-    rows: impl Into<Numbers>,
-    offsets: Vec<f64>,
-) -> Result<Collapsed, InvalidSetting> {
-    let rows = rows.into();
-    check_rows(d, &rows, &offsets)?;
-    checked(d, Collapsed::from_rows_and_ones(d + 1, rows, offsets))
-}
-
 fn check_rows(d: usize, rows: &[f64], offsets: &[f64]) -> Result<(), InvalidSetting> {
     if d == 0 || rows.is_empty() || !rows.len().is_multiple_of(d) {
         return Err(InvalidSetting::new(
@@ -56,12 +41,12 @@ fn check_rows(d: usize, rows: &[f64], offsets: &[f64]) -> Result<(), InvalidSett
     check_offsets(rows.len() / d, offsets)
 }
 
-/// The predictors, if all numbers of their rows, d of which are stored of each, are finite.
+/// The predictors, if all numbers of their rows are finite.
 fn checked(d: usize, predictors: Collapsed) -> Result<Collapsed, InvalidSetting> {
     // The pass that a certificate needs anyway: squares are finite if all numbers are, unless some
     // are beyond 1e150.
     if !predictors.mean_squares().iter().all(|x| x.is_finite())
-        && let Some(rows) = predictors.dense().or_else(|| predictors.before_ones())
+        && let Some(rows) = predictors.dense()
         && let Some(bad) = rows.iter().position(|x| !x.is_finite())
     {
         let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use crate::support::dense::dot;
 use crate::support::regression::Data;
-use innermean::problems::linear::{
-    logistic_regression, predictors, predictors_and_intercept, ridge_regression,
-};
+use innermean::problems::linear::{logistic_regression, predictors, ridge_regression};
 use innermean::{
-    AnyMethod, Choice, Collapsed, Driver, FreeTail, InvalidSetting, Logistic, METHODS, Merit,
-    Problem, Ridge, Square, Stop,
+    AnyMethod, Choice, Collapsed, Driver, FreeTail, InvalidSetting, METHODS, Merit, Problem, Ridge,
+    Square, Stop,
 };
 
 #[test]
@@ -59,41 +57,6 @@ fn ends(inner: &Collapsed, merit: &dyn Merit, penalised: usize) -> Vec<(&'static
         Some((name, method.run(&driver, &problem, &start, &mut ()).theta))
     };
     METHODS.iter().filter_map(|row| end(row.name)).collect()
-}
-
-/// Whether a column of ones is stored changes no method, also where there are fewer rows than
-/// columns.
-#[test]
-fn a_column_of_ones_need_not_be_stored() {
-    for (n, d) in [(300, 4), (7, 9)] {
-        let data = Data::random(n, d, 0.5, 5);
-        let shared = Arc::new(data.rows.concat());
-        let wider: Vec<f64> =
-            data.rows.iter().flat_map(|row| row.iter().copied().chain([1.0])).collect();
-        let labels = data.response.iter().map(|r| r.signum()).collect();
-        let targets: Vec<f64> = data.response.iter().map(|t| -t).collect();
-        let logistic = Logistic::new(labels).expect("labels");
-        let square = Square::new(0.5).expect("positive");
-        let losses: [(&dyn Merit, Vec<f64>); 2] = [(&square, targets), (&logistic, vec![0.0; n])];
-        for (merit, offsets) in losses {
-            let stored = predictors(d + 1, wider.clone(), offsets.clone()).expect("finite");
-            let thought = predictors_and_intercept(d, Arc::clone(&shared), offsets);
-            let thought = thought.expect("finite");
-            assert_eq!(Arc::strong_count(&shared), 2, "nothing is copied");
-            let (expected, found) = (ends(&stored, merit, d), ends(&thought, merit, d));
-            assert!(expected.len() > 10, "{} methods", expected.len());
-            assert_eq!(expected.len(), found.len());
-            for ((name, expected), (same, found)) in expected.iter().zip(&found) {
-                assert_eq!(name, same);
-                for (a, b) in expected.iter().zip(found) {
-                    assert!((a - b).abs() <= 1e-12 * a.abs().max(1.0), "{name}: {a} {b}");
-                }
-            }
-        }
-    }
-    let bad = predictors_and_intercept(2, vec![1.0, 2.0, f64::NAN, 4.0], vec![0.0; 2]);
-    let said = bad.err().expect("NaN").to_string();
-    assert_eq!(said, "rows = NaN in row 1, column 0, expected finite numbers");
 }
 
 /// Memory that is shared is read where it is, to the same bits.

@@ -1,7 +1,7 @@
 //! What is made of the data for a run: the scale of its columns, f and phi.
 
 use innermean::collapse::SparseRows;
-use innermean::problems::linear::{predictors, predictors_and_intercept, sparse_predictors};
+use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::problems::scaling::Scaling;
 use innermean::{Collapsed, Merit, Numbers, Weighted};
 
@@ -9,7 +9,7 @@ use super::LinearData;
 use crate::error::Error;
 use crate::linear::{LinearError, Loss, Rows, Target};
 
-/// Rows of more numbers are not copied for the sake of an intercept or of the order of groups: in
+/// Rows of more numbers are not copied for the sake of the order of groups: in
 /// memory of their own steps are faster, and 16 MB of it are cheap.
 pub(crate) const MOST_COPIED: usize = 1 << 21;
 /// As many numbers are made of sparse rows where only dense ones can be taken.
@@ -73,7 +73,7 @@ impl LinearData {
     }
 
     /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a
-    /// column of ones at the end, which is thought of where there are many rows.
+    /// column of ones at the end.
     pub(in crate::linear) fn predictors(&mut self, intercept: bool) -> Result<Collapsed, Error> {
         let d = self.names.len();
         let offsets = match &self.target {
@@ -81,9 +81,6 @@ impl LinearData {
             Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
         Ok(match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
-            Rows::Dense(rows) if intercept && rows.len() > MOST_COPIED => {
-                predictors_and_intercept(d, rows, offsets)?
-            }
             Rows::Dense(rows) if intercept => {
                 let mut wider = Vec::with_capacity(offsets.len() * (d + 1));
                 for row in rows.chunks_exact(d) {

@@ -60,24 +60,6 @@ impl DataRows for Centred<'_> {
     }
 }
 
-/// The same with a 1 behind each.
-pub(super) struct WithOnes<'r>(pub(super) Contiguous<'r>);
-
-impl DataRows for WithOnes<'_> {
-    #[inline(always)]
-    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
-        let Contiguous { d, rows } = self.0;
-        scratch[..d].copy_from_slice(&rows[r * d..(r + 1) * d]);
-        scratch[d] = 1.0;
-        scratch
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, r: usize, k: usize) {
-        self.0.prefetch(r, k);
-    }
-}
-
 /// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.
 /// Rows without weight cost next to nothing.
 #[inline(always)]

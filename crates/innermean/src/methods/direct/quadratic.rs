@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
-use crate::model::collapse::Collapsed;
+use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::{Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
@@ -194,7 +194,7 @@ impl Factor {
         let turned = rows.transposed();
         let n = turned.d();
         let diagonal: f64 =
-            (0..l2.len()).map(|l| turned.row(l, 0).size_squared()).sum::<f64>() * weight(0);
+            (0..l2.len()).map(|l| norm_squared(turned.row(l, 0))).sum::<f64>() * weight(0);
         let ridge = SMALL_RIDGE * (diagonal / l2.len() as f64).max(f64::MIN_POSITIVE);
         let inverse: Vec<f64> =
             l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
@@ -250,6 +250,12 @@ impl Factor {
             }
             (Factor::Program { .. }, _) => unreachable!("it is for the other kind of g"),
         }
+    }
+}
+
+fn norm_squared(row: Row<'_>) -> f64 {
+    match row {
+        Row::Dense(values) | Row::Sparse(_, values) => crate::linalg::vector::norm_squared(values),
     }
 }
 

@@ -8,7 +8,7 @@ use super::sparse::SparseRows;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{
     add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
-    sparse_axpy, sparse_dot, update,
+    sparse_axpy, sparse_dot,
 };
 use crate::model::numbers::Numbers;
 
@@ -19,8 +19,6 @@ pub enum Row<'a> {
     Dense(&'a [f64]),
     /// Columns, and the numbers at these.
     Sparse(&'a [u32], &'a [f64]),
-    /// All numbers but the last, which is 1.
-    WithOne(&'a [f64]),
 }
 
 impl Row<'_> {
@@ -30,7 +28,6 @@ impl Row<'_> {
         match self {
             Row::Dense(row) => dot(row, x),
             Row::Sparse(columns, values) => sparse_dot(columns, values, x),
-            Row::WithOne(row) => dot(row, &x[..row.len()]) + x[row.len()],
         }
     }
 
@@ -40,19 +37,6 @@ impl Row<'_> {
         match self {
             Row::Dense(row) => axpy(c, row, out),
             Row::Sparse(columns, values) => sparse_axpy(c, columns, values, out),
-            Row::WithOne(row) => {
-                axpy(c, row, &mut out[..row.len()]);
-                out[row.len()] += c;
-            }
-        }
-    }
-
-    /// `|row|^2`
-    #[inline(always)]
-    pub(crate) fn size_squared(self) -> f64 {
-        match self {
-            Row::Dense(values) | Row::Sparse(_, values) => norm_squared(values),
-            Row::WithOne(values) => norm_squared(values) + 1.0,
         }
     }
 }
@@ -67,8 +51,6 @@ const CACHED_NUMBERS: usize = 1 << 11;
 pub(super) enum Matrix {
     Dense(Numbers),
     Sparse(SparseRows),
-    /// Rows of d - 1 numbers, with a 1 behind each that is not stored; ell = 1.
-    WithOnes(Numbers),
 }
 
 /// d and ell.
@@ -85,12 +67,6 @@ impl Shape {
         let size = self.d * self.ell;
         terms.start * size..terms.end * size
     }
-
-    /// The numbers of the terms of a range, dense but for the last of each row.
-    #[inline(always)]
-    fn stored(self, terms: &Range<usize>) -> Range<usize> {
-        terms.start * (self.d - 1)..terms.end * (self.d - 1)
-    }
 }
 
 impl Matrix {
@@ -103,14 +79,13 @@ impl Matrix {
                 Row::Dense(&rows[r * shape.d..(r + 1) * shape.d])
             }
             Matrix::Sparse(rows) => Row::Sparse(rows.columns(i), rows.values(i, c)),
-            Matrix::WithOnes(rows) => Row::WithOne(&rows[shape.stored(&(i..i + 1))]),
         }
     }
 
     /// All numbers that are stored.
     pub(super) fn numbers(&self) -> usize {
         match self {
-            Matrix::Dense(rows) | Matrix::WithOnes(rows) => rows.len(),
+            Matrix::Dense(rows) => rows.len(),
             Matrix::Sparse(rows) => rows.numbers(),
         }
     }
@@ -119,7 +94,7 @@ impl Matrix {
     /// which every block has one: it must be worth it.
     pub(super) fn blocks(&self, shape: Shape, terms: usize, adding: bool) -> Blocks {
         match self {
-            Matrix::Dense(_) | Matrix::WithOnes(_) => Blocks::new(terms, shape.d * shape.ell),
+            Matrix::Dense(_) => Blocks::new(terms, shape.d * shape.ell),
             Matrix::Sparse(rows) => {
                 let cost = rows.numbers().div_ceil(terms.max(1));
                 Blocks::with_least(terms, cost, if adding { NUMBERS_PER_SUM * shape.d } else { 0 })
@@ -131,7 +106,7 @@ impl Matrix {
     /// call.
     pub(super) fn tile(&self, shape: Shape) -> usize {
         let size = match self {
-            Matrix::Dense(_) | Matrix::WithOnes(_) => shape.d * shape.ell,
+            Matrix::Dense(_) => shape.d * shape.ell,
             Matrix::Sparse(rows) => 2 * rows.numbers().div_ceil(rows.terms().max(1)),
         };
         (CACHED_NUMBERS / size.max(1)).clamp(16, 256)
@@ -143,7 +118,6 @@ impl Matrix {
         match self {
             Matrix::Dense(rows) => norm_squared(&rows[shape.numbers(&(i..i + 1))]),
             Matrix::Sparse(rows) => norm_squared(rows.term(i)),
-            Matrix::WithOnes(_) => self.row(shape, i, 0).size_squared(),
         }
     }
 
@@ -152,7 +126,6 @@ impl Matrix {
         match self {
             Matrix::Dense(rows) => prefetch(rows, i * shape.ell * shape.d, shape.ell * shape.d),
             Matrix::Sparse(rows) => rows.prefetch(i),
-            Matrix::WithOnes(rows) => prefetch(rows, i * (shape.d - 1), shape.d - 1),
         }
     }
 
@@ -167,11 +140,6 @@ impl Matrix {
                         *out = sparse_dot(rows.columns(i), rows.values(i, c), x);
                     }
                 }
-            }
-            Matrix::WithOnes(rows) => {
-                let (head, last) = (shape.d - 1, x[shape.d - 1]);
-                row_dots(&rows[shape.stored(&terms)], head, &x[..head], out);
-                update(out, |dot| dot + last);
             }
         }
     }
@@ -193,11 +161,6 @@ impl Matrix {
                         sparse_axpy(*w, rows.columns(i), rows.values(i, c), sum);
                     }
                 }
-            }
-            Matrix::WithOnes(rows) => {
-                let (head, last) = sum.split_at_mut(shape.d - 1);
-                add_weighted_rows(&rows[shape.stored(&terms)], w, head);
-                last[0] += w.iter().sum::<f64>();
             }
         }
     }
@@ -226,13 +189,6 @@ impl Matrix {
                         sparse_axpy(*w, columns, values, sum);
                     }
                 }
-            }
-            Matrix::WithOnes(rows) => {
-                let (head, last) = sum.split_at_mut(shape.d - 1);
-                let (x, intercept) = (&x[..shape.d - 1], x[shape.d - 1]);
-                row_dots_and_weighted_rows(&rows[shape.stored(&terms)], x, w, out, head);
-                update(out, |dot| dot + intercept);
-                last[0] += w.iter().sum::<f64>();
             }
         }
     }

@@ -15,15 +15,13 @@ impl Collapsed {
         } else {
             let mut columns = vec![0.0; rows * d];
             for r in 0..rows {
-                let (values, last) = match row(r) {
-                    Row::Dense(values) | Row::Sparse(_, values) => (values, None),
-                    Row::WithOne(values) => (values, Some(&1.0)),
-                };
-                columns[r..]
-                    .iter_mut()
-                    .step_by(rows)
-                    .zip(values.iter().chain(last))
-                    .for_each(|(out, value)| *out = *value);
+                if let Row::Dense(values) = row(r) {
+                    columns[r..]
+                        .iter_mut()
+                        .step_by(rows)
+                        .zip(values)
+                        .for_each(|(out, value)| *out = *value);
+                }
             }
             Matrix::Dense(columns.into())
         };
@@ -35,7 +33,7 @@ fn sparse<'a>(rows: usize, d: usize, row: impl Fn(usize) -> Row<'a>) -> SparseRo
     let entries = |r: usize| {
         let (columns, values) = match row(r) {
             Row::Sparse(columns, values) => (columns, values),
-            Row::Dense(_) | Row::WithOne(_) => (&[][..], &[][..]),
+            Row::Dense(_) => (&[][..], &[][..]),
         };
         columns.iter().map(|l| *l as usize).zip(values)
     };
