@@ -11,6 +11,7 @@
 //! ```
 
 use crate::linalg::blocks::Blocks;
+use crate::linalg::precise;
 use crate::linalg::vector::norm_squared;
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{CentredRows, Inner, pieces};
@@ -82,7 +83,8 @@ impl Sizes {
             let (columns, offset) = sizes_of_pairs(f, most);
             // Two more for a difference of features.
             let differ = n_x > 0 && f.transition_row(0, 0).is_some();
-            let added = if most > 1 { most as f64 } else { 0.0 };
+            let projected = f.projected_rows().map(|given| precise::roundings(&given) as f64);
+            let added = projected.unwrap_or(if most > 1 { most as f64 } else { 0.0 });
             (columns, offset, added + if differ { 2.0 } else { 0.0 })
         };
         // Three more for weights, shares and products.
@@ -236,6 +238,10 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
 /// The mean sizes of the entries of the only term, and of its offsets.
 fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
     let (d, ell, pairs) = (f.d(), f.ell(), f.n_y(0));
+    if let Some(given) = f.projected_rows().filter(|_| pairs * ell * d <= MOST_NUMBERS) {
+        // Differences of features and terms of traces may cancel.
+        return precise::sizes_of_products(&given);
+    }
     let looked = pairs.min(MOST_NUMBERS / (ell * d).max(1)).max(1);
     let origin = vec![0.0; d];
     let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
