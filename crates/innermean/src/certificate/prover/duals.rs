@@ -66,6 +66,18 @@ impl Prover<'_> {
             }
             if is_beyond(&beyond) {
                 along = self.along_intercept(*point, &w, &beyond);
+                if let (Some(repair), true) = (&along, self.balances_classes) {
+                    // Slopes at the edge of what g allows need room for what a repair may do.
+                    let moved = |(l, error): (usize, &f64)| error + repair.of_sum(l);
+                    let wider: Vec<f64> = error.iter().enumerate().map(moved).collect();
+                    if let Some(s) = shrinkage(g, &u, &wider).filter(|s| *s < 1.0) {
+                        w.to_mut().iter_mut().for_each(|w| *w *= s);
+                        u.to_mut().iter_mut().for_each(|u| *u *= s);
+                        matched = false;
+                        beyond = bracket::excess(g, &u, &error, tau);
+                        along = self.along_intercept(*point, &w, &beyond);
+                    }
+                }
                 if along.is_none() {
                     return Bound::NONE;
                 }
