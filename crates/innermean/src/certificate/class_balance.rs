@@ -209,7 +209,7 @@ pub(crate) fn repair(
     edges[hub] = f64::INFINITY;
     let least = edges.iter().copied().fold(f64::INFINITY, f64::min);
     let spread = SURE * 2.0 * excess.iter().sum::<f64>() / least;
-    if !(spread < MOST_SPREAD) {
+    if spread.is_nan() || spread >= MOST_SPREAD {
         return None;
     }
     let scores = problem.inner.class_scores()?;
