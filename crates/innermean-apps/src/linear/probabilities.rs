@@ -31,8 +31,12 @@ impl Probabilities {
         out.extend(self.classes.iter().map(|theta| row.dot(theta)));
         let own = &mut out[first..];
         let largest = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        own.iter_mut().for_each(|score| *score = (*score - largest).exponential());
+        for score in own.iter_mut() {
+            *score = (*score - largest).exponential();
+        }
         let sum: f64 = own.iter().sum();
-        own.iter_mut().for_each(|p| *p /= sum);
+        for p in own {
+            *p /= sum;
+        }
     }
 }
