@@ -1,0 +1,61 @@
+//! The compiled core of the Python package `innermean`: problems, runs and applications of the Rust
+//! library behind a private module, `innermean._innermean`. What users see is Python above it
+//! (`python/innermean`).
+//!
+//! A call takes numpy arrays of the right type and order, which Python has made sure of, and plain
+//! settings as JSON; it returns arrays and plain values. Whatever computes runs beside the
+//! interpreter ([`caller`]).
+
+use pyo3::prelude::*;
+
+mod arrays;
+mod batched;
+mod caller;
+mod errors;
+mod kernel;
+mod parts;
+mod problem;
+mod solution;
+mod watch;
+
+/// The private module.
+#[pymodule]
+mod _innermean {
+    #[pymodule_export]
+    use super::problem::{F, Phi, Problem};
+    #[pymodule_export]
+    use super::watch::Told;
+    #[pymodule_export]
+    use super::{methods, settings, version};
+}
+
+/// The version of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The table of methods: name, title, family, summary, what it asks for, its settings.
+#[pyfunction]
+fn methods() -> Vec<[String; 6]> {
+    let row = |row: &innermean::MethodInfo| {
+        let asks: Vec<&str> = row.asks.iter().map(|ask| ask.words()).collect();
+        let settings: Vec<&str> = row.settings.iter().map(|knob| knob.name()).collect();
+        [
+            row.name,
+            row.title,
+            row.family.title(),
+            row.summary,
+            &asks.join("; "),
+            &settings.join(", "),
+        ]
+        .map(str::to_owned)
+    };
+    innermean::METHODS.iter().map(row).collect()
+}
+
+/// The names of the settings that methods may have.
+#[pyfunction]
+fn settings() -> Vec<&'static str> {
+    innermean::Knob::ALL.iter().map(|knob| knob.name()).collect()
+}

@@ -1,0 +1,138 @@
+"""f by numba: compiled once, called by address, at the speed of the library."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from innermean import _innermean
+from innermean._arrays import Floats, Integers
+from innermean.own.rows import Own, data
+
+__all__ = ["kernel"]
+
+#: Compiled functions by f, vjp and widths; the number of rows is no part of it.
+_COMPILED: dict[Any, tuple[Any, Any, bool]] = {}
+
+
+def _compiled(f: Any, vjp: Any, d: int, ell: int, wide: tuple[int, int]) -> tuple[Any, Any, bool]:
+    key = (f, vjp, d, ell, wide)
+    if key not in _COMPILED:
+        _COMPILED[key] = _compile(f, vjp, d, ell, *wide)
+    return _COMPILED[key]
+
+
+def _compile(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> tuple[Any, Any, bool]:
+    import numba
+    from numba import types
+
+    value, product = (
+        each if hasattr(each, "py_func") else numba.njit(each, fastmath=True) for each in (f, vjp)
+    )
+    doubles, number, flat = types.CPointer(types.float64), types.float64, numba.float64[::1]
+    w_type = number if ell == 1 else flat
+    product.compile((flat, flat, flat, w_type, flat))
+    returns = product.overloads[(flat, flat, flat, w_type, flat)].signature.return_type
+    knows = ell == 1 and returns == number
+    carray = numba.carray
+
+    if ell == 1:
+
+        def sum_(theta, x, y, n, out):  # type: ignore[no-untyped-def]
+            theta_, x_, y_ = carray(theta, d), carray(x, p), carray(y, (n, q))
+            total = 0.0
+            for r in range(n):
+                total += value(theta_, x_, y_[r])
+            out[0] += total
+
+    else:
+
+        def sum_(theta, x, y, n, out):  # type: ignore[no-untyped-def]
+            theta_, x_, y_ = carray(theta, d), carray(x, p), carray(y, (n, q))
+            for r in range(n):
+                found = value(theta_, x_, y_[r])
+                for c in range(ell):
+                    out[c] += found[c]
+
+    if knows:
+
+        def product_(theta, x, y, n, w, out, values):  # type: ignore[no-untyped-def]
+            theta_, x_, y_ = carray(theta, d), carray(x, p), carray(y, (n, q))
+            out_ = carray(out, d)
+            total = 0.0
+            for r in range(n):
+                total += product(theta_, x_, y_[r], w[0], out_)
+            values[0] += total
+
+    elif ell == 1:
+
+        def product_(theta, x, y, n, w, out, values):  # type: ignore[no-untyped-def]
+            theta_, x_, y_ = carray(theta, d), carray(x, p), carray(y, (n, q))
+            out_ = carray(out, d)
+            for r in range(n):
+                product(theta_, x_, y_[r], w[0], out_)
+
+    else:
+
+        def product_(theta, x, y, n, w, out, values):  # type: ignore[no-untyped-def]
+            theta_, x_, y_ = carray(theta, d), carray(x, p), carray(y, (n, q))
+            out_, w_ = carray(out, d), carray(w, ell)
+            for r in range(n):
+                product(theta_, x_, y_[r], w_, out_)
+
+    made = (
+        numba.cfunc(types.void(doubles, doubles, doubles, types.int64, doubles))(sum_),
+        numba.cfunc(
+            types.void(doubles, doubles, doubles, types.int64, doubles, doubles, doubles)
+        )(product_),
+    )
+    return (*made, knows)
+
+
+def kernel(
+    f: Callable[..., Any],
+    vjp: Callable[..., Any],
+    *,
+    d: int,
+    y: Any,
+    x: Any = None,
+    groups: Any = None,
+    ell: int = 1,
+    affine: bool = False,
+    convex: bool = False,
+) -> Own:
+    """An f of one sample that numba compiles; no call of Python is left in a run.
+
+    Parameters
+    ----------
+    f
+        ``f(theta, x, y)``: a number or, with `ell`, that many.
+    vjp
+        ``vjp(theta, x, y, w, out)``: adds ``w * df/dtheta`` to `out`. If it returns f as well, a
+        pass reads the data once and not twice.
+    d, y, x, groups, ell, affine, convex
+        As in :func:`innermean.batched`.
+
+    Notes
+    -----
+    Loops are faster than ``y @ theta``, which calls BLAS for a handful of numbers.
+    """
+    x, y, starts = data(x, y, groups)
+    return _made(f, vjp, d, ell, x, y, starts, affine, convex)
+
+
+def _made(
+    f: Any,
+    vjp: Any,
+    d: int,
+    ell: int,
+    x: Floats,
+    y: Floats,
+    starts: Integers,
+    affine: bool,
+    convex: bool,
+) -> Own:
+    widths = (x.shape[1], y.shape[1])
+    sum_, product, knows = _compiled(f, vjp, d, ell, widths)
+    facts = (affine, convex, knows)
+    core = _innermean.F.kernel(sum_.address, product.address, d, ell, starts, x, y, widths, facts)
+    return Own("kernel", core, (_made, (f, vjp, d, ell, x, y, starts, affine, convex)))

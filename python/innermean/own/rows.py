@@ -1,0 +1,156 @@
+"""What every f has in common: rows of y in groups, sorted, and answers for stretches of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from innermean import _arrays, _innermean
+from innermean._arrays import Floats, Integers
+
+
+class Own:
+    """An f, to be given to :class:`innermean.Problem`. Pickles where its parts do."""
+
+    def __init__(self, name: str, core: _innermean.F, remake: tuple[Any, tuple[Any, ...]]) -> None:
+        self._name, self._core, self._remake = name, core, remake
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self._remake
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+def sort(groups: Any, count: int, name: str = "groups") -> tuple[Integers | None, Integers]:
+    """The order that sorts rows by group (None: they are sorted), and where each group starts.
+
+    Groups are numbered 0, 1, ... and each has at least one row; None puts every row in one of
+    its own.
+    """
+    if groups is None:
+        return None, np.arange(count + 1, dtype=np.int64)
+    groups = _arrays.integers(groups, name, length=count)
+    if groups.min() < 0:
+        raise ValueError(f"{name}: expected numbers of groups, 0, 1, 2, ...")
+    sizes = np.bincount(groups)
+    if (sizes == 0).any():
+        empty = int(np.flatnonzero(sizes == 0)[0])
+        raise ValueError(f"{name}: group {empty} has no rows; expected numbers without gaps")
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    order = None if (np.diff(groups) >= 0).all() else np.argsort(groups, kind="stable")
+    return order, starts
+
+
+def table(value: Any, name: str, length: int | None = None) -> Floats:
+    """Rows of numbers; one number each is a column."""
+    rows = _arrays.floats(value, name, length=length)
+    if rows.ndim not in (1, 2) or len(rows) == 0:
+        raise ValueError(f"{name}: expected an array of one axis or two, at least one row")
+    return rows.reshape(len(rows), -1)
+
+
+def data(x: Any, y: Any, groups: Any) -> tuple[Floats, Floats, Integers]:
+    """x with a row for each group, y sorted by group, and where each group starts."""
+    y = table(y, "y")
+    order, starts = sort(groups, len(y))
+    terms = len(starts) - 1
+    x = np.zeros((terms, 0)) if x is None else table(x, "x", terms)
+    return x, np.ascontiguousarray(y if order is None else y[order]), starts
+
+
+class Rows:
+    """Answers the compiled core by two functions of many rows.
+
+    ``values(theta, rows)`` gives f for these rows, (n, ell); ``vjp(theta, rows, w)`` gives
+    ``sum_r f'(r) w_r``, (d,). Rows are a slice, or an array of numbers.
+    """
+
+    def __init__(self, d: int, ell: int, starts: Integers) -> None:
+        self.d, self.ell, self.starts = d, ell, starts
+        self.sizes = np.diff(starts)
+        self.terms = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        self.all = slice(0, int(starts[-1]))
+
+    def values(self, theta: Floats, rows: Any) -> Floats:
+        raise NotImplementedError
+
+    def vjp(self, theta: Floats, rows: Any, w: Floats) -> Floats:
+        raise NotImplementedError
+
+    def block_mean(self, theta: Floats, first: int, end: int) -> Floats:
+        return self.values(theta, slice(first, end)).mean(axis=0)
+
+    def block_vjp(self, theta: Floats, first: int, end: int, w: Floats) -> Floats:
+        n = end - first
+        return self.vjp(theta, slice(first, end), np.broadcast_to(w / n, (n, self.ell)))
+
+    def means(self, theta: Floats) -> Floats:
+        sums = np.add.reduceat(self.values(theta, self.all), self.starts[:-1], axis=0)
+        return (sums / self.sizes[:, None]).reshape(-1)
+
+    def weighted(self, theta: Floats, w: Floats) -> Floats:
+        shares = w.reshape(-1, self.ell) / (self.sizes * len(self.sizes))[:, None]
+        return self.vjp(theta, self.all, shares[self.terms])
+
+    def means_of(
+        self, theta: Floats, stretches: Integers, jacobians: bool
+    ) -> tuple[Floats, Floats]:
+        cuts = stretches.reshape(-1, 3)
+        rows = np.concatenate([np.arange(first, end) for _, first, end in cuts])
+        term = np.repeat(cuts[:, 0], cuts[:, 2] - cuts[:, 1])
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(term)) + 1])
+        sizes = np.diff(np.concatenate([starts, [len(rows)]]))
+        sums = np.add.reduceat(self.values(theta, rows), starts, axis=0)
+        if not jacobians:
+            return (sums / sizes[:, None]).reshape(-1), np.zeros(0)
+        ends = starts + sizes
+        found = np.empty((len(starts), self.ell, self.d))
+        for k, (first, end) in enumerate(zip(starts, ends)):
+            found[k] = self.mean_jacobian(theta, rows[first:end])
+        return (sums / sizes[:, None]).reshape(-1), found.reshape(-1)
+
+    def mean_jacobian(self, theta: Floats, rows: Any) -> Floats:
+        """The mean of f' over rows, (ell, d)."""
+        n = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        found = np.empty((self.ell, self.d))
+        for c in range(self.ell):
+            w = np.zeros((n, self.ell))
+            w[:, c] = 1.0 / n
+            found[c] = self.vjp(theta, rows, w)
+        return found
+
+    def jacobians(self, theta: Floats) -> Floats:
+        cuts = zip(self.starts[:-1], self.starts[1:])
+        found = [self.mean_jacobian(theta, slice(int(a), int(b))) for a, b in cuts]
+        return np.concatenate(found).reshape(-1)
+
+
+def checked(found: Any, shape: tuple[int, ...], name: str) -> Floats:
+    """What a function of the user returned, as an array of this shape."""
+    array = np.ascontiguousarray(found, dtype=np.float64)
+    if array.shape == shape:
+        return array
+    if array.size != int(np.prod(shape)):
+        raise ValueError(f"{name}: expected an array of shape {shape}, got {array.shape}")
+    return array.reshape(shape)
+
+
+def made(
+    name: str,
+    kind: Any,
+    functions: tuple[Any, ...],
+    d: int,
+    ell: int,
+    x: Floats,
+    y: Floats,
+    starts: Integers,
+    affine: bool,
+    convex: bool,
+) -> Own:
+    """The f that ``kind(*functions, ...)``, a :class:`Rows`, answers for."""
+    rows = kind(*functions, d, ell, x, y, starts)
+    core = _innermean.F.batched(rows, d, ell, starts, affine, convex)
+    remake = (made, (name, kind, functions, d, ell, x, y, starts, affine, convex))
+    return Own(name, core, remake)
