@@ -23,6 +23,7 @@ mod error;
 mod fit;
 mod inference;
 mod loss;
+mod probabilities;
 mod rows;
 mod target;
 mod task;
@@ -30,13 +31,13 @@ mod task;
 pub use class_weights::ClassWeights;
 pub use classes::Classes;
 pub use data::LinearData;
-pub(crate) use data::MOST_COPIED;
 pub use error::LinearError;
 pub use fit::{LinearFit, predicted_columns, probability};
 pub use loss::Loss;
+pub(crate) use probabilities::Probabilities;
 pub use rows::Rows;
 pub use target::Target;
-pub use task::{HeldOut, LinearAnswer, LinearProblem, LinearSettings, LinearTask};
+pub use task::{HeldOut, LinearAnswer, LinearSettings, LinearTask};
 
 /// The name of an intercept among coordinates.
 pub const INTERCEPT: &str = "(intercept)";

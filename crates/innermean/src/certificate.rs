@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) mod balance;
 pub(crate) mod bent;
 pub(crate) mod bracket;
+pub(crate) mod class_balance;
 pub(crate) mod definite;
 pub(crate) mod dual;
 pub(crate) mod ground;

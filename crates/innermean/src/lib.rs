@@ -68,6 +68,7 @@ mod tuning;
 pub use certificate::{Certificate, Measure, Reason};
 pub use linalg::{elementary, vector};
 pub use model::check::{CheckOptions, CheckReport, check_problem};
+pub use model::class_scores::ClassScores;
 pub use model::collapse::Collapsed;
 pub use model::{check, collapse, inner, merit, problem, regularizer, setting, shared};
 pub use run::checkpoint::{Checkpoint, CheckpointError};
@@ -95,8 +96,8 @@ pub use model::inner::{
 };
 pub use model::merit::{
     Absolute, AnyMerit, Bernoulli, DownsideSquare, Excess, Exponential, Huber, Logistic, Merit,
-    NegativeLog, Poisson, QuadraticForm, ScalarMerit, SmoothedHinge, Square, SquaredHinge,
-    Weighted,
+    Multinomial, NegativeLog, Poisson, QuadraticForm, ScalarMerit, SmoothedHinge, Square,
+    SquaredHinge, Weighted,
 };
 pub use model::numbers::Numbers;
 pub use model::problem::{BoxedProblem, Constants, Objective, Problem};

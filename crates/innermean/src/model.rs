@@ -2,6 +2,7 @@
 //! write themselves.
 
 pub mod check;
+pub(crate) mod class_scores;
 pub mod collapse;
 pub mod inner;
 pub mod merit;

@@ -135,6 +135,19 @@ impl Loss {
         }
     }
 
+    /// The most by which slopes differ.
+    fn largest_turn(self) -> f64 {
+        match self {
+            Loss::Square { .. } | Loss::Downside { .. } | Loss::SquaredHinge { .. } => {
+                f64::INFINITY
+            }
+            Loss::Absolute { c }
+            | Loss::Huber { c, .. }
+            | Loss::SmoothedHinge { c, .. }
+            | Loss::Logistic { c, .. } => 2.0 * c.rounded(),
+        }
+    }
+
     /// Whether it has a kink.
     pub fn has_kink(self) -> bool {
         matches!(self, Loss::Absolute { .. })
@@ -325,8 +338,10 @@ impl Affine {
             let size: Dd = terms.map(|((a, x), most)| a.abs().max(Dd::from(*most)) * x.abs()).sum();
             let (slope, second) = self.losses[i].slopes(*u, Dd::ZERO);
             let moved = (size + self.offsets[i].abs()) * Dd::from(f64::EPSILON);
+            // In doubles: a width of 1e-300 has a curvature that cannot be split into halves.
+            let turn = (second.rounded() * moved.rounded()).min(self.losses[i].largest_turn());
             sum += slope.abs() * (size + self.offsets[i].abs())
-                + second * moved * moved / Dd::from(f64::EPSILON);
+                + Dd::from(turn) * moved / Dd::from(f64::EPSILON);
             sum += self.losses[i].value(*u).abs();
         }
         sum * Dd::from(self.condition) / Dd::from(self.terms()) + self.penalty.size(theta)

@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::averages::{self, Averages};
 use super::fit::{self, GroupFit, RowScores, WorstGroup};
-use super::model::Model;
+use super::model::{MOST_COPIED, Model};
 use super::{BagData, BagLink, BagLoss, BagsError};
 use crate::error::{Error, same_length};
-use crate::linear::MOST_COPIED;
 use crate::penalty::Penalty;
 use crate::run::Task;
 use crate::wording::Note;

@@ -9,8 +9,6 @@ use crate::wording::Note;
 
 mod design;
 
-pub(crate) use design::MOST_COPIED;
-
 /// What is fitted.
 #[derive(Debug, Clone)]
 pub struct LinearData {

@@ -22,17 +22,6 @@ pub enum LinearError {
         /// One of them.
         example: String,
     },
-    /// Sparse rows of several classes, which would have to be dense.
-    #[error(
-        "several classes of sparse rows: {rows} rows of {columns} columns would be too many \
-         numbers; expected two classes, or fewer columns"
-    )]
-    SparseClasses {
-        /// How many rows.
-        rows: usize,
-        /// Of how many columns.
-        columns: usize,
-    },
     /// The loss and the targets do not belong together.
     #[error("`loss={0}`: the targets are {1}; expected {2}")]
     OtherTarget(Loss, &'static str, &'static str),

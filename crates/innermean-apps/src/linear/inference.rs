@@ -7,4 +7,8 @@ impl Estimator for LinearTask {
     fn unscale(&self, z: &mut [f64]) {
         self.scaling.unscale(z);
     }
+
+    fn shifts(&self) -> Vec<Vec<usize>> {
+        LinearTask::shifts(self)
+    }
 }

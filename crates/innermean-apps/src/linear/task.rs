@@ -1,14 +1,12 @@
 //! From rows and settings to coefficients.
 
 use innermean::problems::scaling::Scaling;
-use innermean::{
-    Collapsed, Fused, Groups, Merit, NegativeLog, Objective, Problem, Regularizer, SoftmaxBags,
-    Solution,
-};
+use innermean::{ClassScores, Collapsed, Inner, Merit, Objective, Regularizer, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::loss::{HINGE_WIDTH, median_distance};
-use super::{Classes, INTERCEPT, LinearData, LinearError, LinearFit, Loss, Target};
+
+use super::{Classes, INTERCEPT, LinearData, LinearFit, Loss, Probabilities, Target};
 use crate::error::Error;
 use crate::model::LinearModel;
 use crate::penalty::Penalty;
@@ -98,9 +96,6 @@ pub struct HeldOut {
     pub fit: LinearFit,
 }
 
-/// The problem as the library has it.
-pub type LinearProblem = Problem<Collapsed, Box<dyn Merit>, Box<dyn Regularizer>>;
-
 /// Rows and settings made into a problem.
 pub struct LinearTask {
     settings: LinearSettings,
@@ -111,16 +106,15 @@ pub struct LinearTask {
     pub(super) scaling: Scaling,
     /// Of the coordinates, an intercept last.
     names: Vec<String>,
-    model: Model,
+    scores: Scores,
+    merit: Box<dyn Merit>,
+    regularizer: Box<dyn Regularizer>,
 }
 
-/// f and phi.
-enum Model {
-    /// A score for each row.
-    One(Box<LinearProblem>),
-    /// Probabilities of several classes for each row, a group of its own: `-log p` of its class.
-    /// Seen so, f is not affine; the whole is convex all the same.
-    Several { f: Box<SoftmaxBags>, merit: NegativeLog, regularizer: Box<dyn Regularizer> },
+/// f: a score for each row, or one for each class.
+enum Scores {
+    One(Collapsed),
+    Several(ClassScores),
 }
 
 impl LinearSettings {
@@ -175,16 +169,16 @@ impl LinearTask {
         let scaling = scaling.of_classes(classes);
         let g = penalty.regularizer_of_head(intercept.then_some(classes * d))?;
         let regularizer = scaling.regularizer(g)?;
-        let (model, names) = if classes > 1 {
-            several(&mut data, loss, intercept, regularizer)?
+        let merit = data.merit(loss, width)?;
+        let names = coordinates(&data, intercept);
+        let rows = data.predictors(intercept)?;
+        let scores = if classes > 1 {
+            Scores::Several(ClassScores::new(rows, classes, intercept)?)
         } else {
-            let merit = data.merit(loss, width)?;
-            let inner = data.predictors(intercept)?;
-            let mut names = data.names().to_vec();
-            names.extend(intercept.then(|| INTERCEPT.to_owned()));
-            (Model::One(Box::new(LinearProblem { merit, inner, regularizer })), names)
+            Scores::One(rows)
         };
-        Ok(LinearTask { settings: *settings, data, width, scaling, names, model })
+        let settings = *settings;
+        Ok(LinearTask { settings, data, width, scaling, names, scores, merit, regularizer })
     }
 
     /// The same with other norms, without building it again.
@@ -194,11 +188,7 @@ impl LinearTask {
     pub fn set_penalty(&mut self, penalty: Penalty) -> Result<(), Error> {
         let d = self.data.names().len() * self.data.target().width();
         let g = penalty.regularizer_of_head(self.settings.intercept.then_some(d))?;
-        let g = self.scaling.regularizer(g)?;
-        match &mut self.model {
-            Model::One(problem) => problem.regularizer = g,
-            Model::Several { regularizer, .. } => *regularizer = g,
-        }
+        self.regularizer = self.scaling.regularizer(g)?;
         self.settings.penalty = penalty;
         Ok(())
     }
@@ -225,19 +215,38 @@ impl LinearTask {
 
     /// Whether rows are kept sparse.
     pub fn is_sparse(&self) -> bool {
-        matches!(&self.model, Model::One(problem) if problem.inner.support(0).is_some())
+        self.rows().dense().is_none()
+    }
+
+    /// With a 1 at the end of each where there is an intercept.
+    fn rows(&self) -> &Collapsed {
+        match &self.scores {
+            Scores::One(rows) => rows,
+            Scores::Several(scores) => scores.rows(),
+        }
+    }
+
+    /// Sets of coordinates to which a constant may be added without changing the loss.
+    pub(super) fn shifts(&self) -> Vec<Vec<usize>> {
+        match &self.scores {
+            Scores::One(_) => Vec::new(),
+            Scores::Several(scores) => scores.shifts(),
+        }
     }
 
     /// `<x_i, theta> + intercept` for all rows, or probabilities of several classes.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let z = self.scaling.scaled(theta);
-        match &self.model {
+        let (z, rows) = (self.scaling.scaled(theta), self.rows());
+        let all = 0..self.data.len();
+        let classes = self.data.target().width();
+        if classes == 1 {
             // Without the offsets, whose addition would round them.
-            Model::One(problem) => {
-                (0..self.data.len()).map(|i| problem.inner.row(i, 0).dot(&z)).collect()
-            }
-            Model::Several { f, .. } => f.predictions(&z),
+            return all.map(|i| rows.row(i, 0).dot(&z)).collect();
         }
+        let probabilities = Probabilities::new(&z, self.data.names().len(), classes);
+        let mut scores = Vec::with_capacity(all.len() * classes);
+        all.for_each(|i| probabilities.add(rows.row(i, 0), &mut scores));
+        scores
     }
 
     /// Whether coefficients grow without end.
@@ -265,12 +274,11 @@ impl Task for LinearTask {
     type Answer = LinearAnswer;
 
     fn problem(&self) -> Objective<'_> {
-        match &self.model {
-            Model::One(problem) => problem.erased(),
-            Model::Several { f, merit, regularizer } => {
-                Objective { inner: &**f, merit, regularizer: &**regularizer }
-            }
-        }
+        let inner: &dyn Inner = match &self.scores {
+            Scores::One(rows) => rows,
+            Scores::Several(scores) => scores,
+        };
+        Objective { inner, merit: &*self.merit, regularizer: &*self.regularizer }
     }
 
     fn coordinates(&self) -> &[String] {
@@ -377,34 +385,15 @@ fn merged(fitted: &[bool], of_fitted: &[f64], of_others: &[f64], width: usize) -
     fitted.iter().flat_map(next).copied().collect()
 }
 
-/// The problem of several classes, which takes the rows, and the names of its coordinates.
-fn several(
-    data: &mut LinearData,
-    loss: Loss,
-    intercept: bool,
-    regularizer: Box<dyn Regularizer>,
-) -> Result<(Model, Vec<String>), Error> {
-    let Target::Several(classes, labels) = data.target().clone() else {
-        return Err(LinearError::OtherTarget(loss, "numbers", "classes").into());
+/// The names of the coordinates: of several classes `class: feature`, class after class, and then
+/// their intercepts.
+fn coordinates(data: &LinearData, intercept: bool) -> Vec<String> {
+    let (names, intercept) = (data.names(), intercept.then(|| INTERCEPT.to_owned()));
+    let Target::Several(classes, _) = data.target() else {
+        return names.iter().cloned().chain(intercept).collect();
     };
-    if loss != Loss::Logistic {
-        return Err(LinearError::OtherTarget(loss, "several classes", "two").into());
-    }
-    let weights = data.all_weights()?;
-    let mut shares = vec![0.0; labels.len() * classes.len()];
-    for (i, (row, label)) in shares.chunks_exact_mut(classes.len()).zip(&labels).enumerate() {
-        row[*label as usize] = weights.as_ref().map_or(1.0, |weights| weights[i]);
-    }
-    let names = data.names().to_vec();
-    let each = |name: &String| classes.iter().map(|c| format!("{c}: {name}")).collect::<Vec<_>>();
-    let mut coordinates: Vec<String> =
-        classes.iter().flat_map(|c| names.iter().map(move |name| format!("{c}: {name}"))).collect();
-    if intercept {
-        coordinates.extend(each(&INTERCEPT.to_owned()));
-    }
-    let starts = (0..=labels.len()).collect();
-    let groups = Groups::new(names.len(), data.dense_rows()?, starts, intercept)?;
-    let f = Box::new(SoftmaxBags::new(groups, classes.len())?);
-    let merit = NegativeLog::new(classes.len(), shares)?;
-    Ok((Model::Several { f, merit, regularizer }, coordinates))
+    let of_class = |name: &str, class: &str| format!("{class}: {name}");
+    let heads = classes.iter().flat_map(|c| names.iter().map(move |name| of_class(name, c)));
+    let tail = intercept.iter().flat_map(|name| classes.iter().map(move |c| of_class(name, c)));
+    heads.chain(tail).collect()
 }

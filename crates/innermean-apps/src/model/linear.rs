@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{NewRows, in_order, sparse_places};
 use super::{ModelKind, check_rows, flat, rows_and_intercepts};
-use crate::bags::{BagLink, row_predictions};
 use crate::error::Error;
-use crate::linear::{LinearSettings, LinearTask, Loss, Rows, predicted_columns};
+use crate::linear::{LinearSettings, LinearTask, Loss, Probabilities, Rows, predicted_columns};
 
 /// What predicts a number or a class from features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,8 +69,7 @@ impl LinearModel {
         let two = self.coefficients.len() == 1 && self.classes.len() == 2;
         let several = self.classes.len() > 2
             && self.classes.len() == self.coefficients.len()
-            && self.settings.loss == Loss::Logistic
-            && !self.sparse;
+            && self.settings.loss == Loss::Logistic;
         if !(numbers || two || several) || numbers == self.settings.loss.is_of_classes() {
             return Err("its classes do not go with its loss and coefficients");
         }
@@ -139,7 +137,7 @@ impl LinearModel {
         let mut scores = Vec::new();
         for entries in rows {
             if self.sparse {
-                scores.push(scorer.sparse(entries));
+                scorer.sparse(entries, &mut scores);
                 continue;
             }
             dense.fill(0.0);
@@ -159,8 +157,8 @@ impl LinearModel {
 struct Scorer {
     theta: Vec<f64>,
     d: usize,
-    /// Rows of coefficients.
-    classes: usize,
+    /// Of several classes, their probabilities.
+    classes: Option<Probabilities>,
     columns: Vec<u32>,
     values: Vec<f64>,
 }
@@ -172,36 +170,41 @@ impl Scorer {
             Some(scaling) => scaling.scaled(&theta),
             None => theta,
         };
-        let (d, classes) = (model.features.len(), model.coefficients.len());
+        let (d, rows) = (model.features.len(), model.coefficients.len());
+        let classes = (rows > 1).then(|| Probabilities::new(&theta, d, rows));
         Scorer { theta, d, classes, columns: Vec::new(), values: Vec::new() }
+    }
+
+    /// How many numbers a row has with the 1 at its end.
+    fn width(&self) -> usize {
+        self.classes.as_ref().map_or(self.theta.len(), Probabilities::width)
     }
 
     fn dense(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.values.clear();
-        if self.classes > 1 {
-            let (d, link) = (self.d, BagLink::Softmax);
-            let intercept = self.theta.len() > d * self.classes;
-            let p = row_predictions(link, self.classes, d, intercept, row.to_vec(), &self.theta);
-            // A row that is not finite has no probabilities.
-            out.extend(p.unwrap_or_else(|_| vec![f64::NAN; self.classes]));
-            return;
-        }
         self.values.extend_from_slice(row);
-        self.values.resize(self.theta.len(), 1.0);
-        out.push(Row::Dense(&self.values).dot(&self.theta));
+        self.values.resize(self.width(), 1.0);
+        self.add(Row::Dense(&self.values), out);
     }
 
-    fn sparse(&mut self, entries: impl Iterator<Item = (u32, f64)>) -> f64 {
+    fn add(&self, row: Row<'_>, out: &mut Vec<f64>) {
+        match &self.classes {
+            Some(probabilities) => probabilities.add(row, out),
+            None => out.push(row.dot(&self.theta)),
+        }
+    }
+
+    fn sparse(&mut self, entries: impl Iterator<Item = (u32, f64)>, out: &mut Vec<f64>) {
         self.columns.clear();
         self.values.clear();
         for (column, value) in entries {
             self.columns.push(column);
             self.values.push(value);
         }
-        if self.theta.len() > self.d {
+        if self.width() > self.d {
             self.columns.push(self.d as u32);
             self.values.push(1.0);
         }
-        Row::Sparse(&self.columns, &self.values).dot(&self.theta)
+        self.add(Row::Sparse(&self.columns, &self.values), out);
     }
 }

@@ -5,11 +5,12 @@
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::gram;
 use crate::linalg::vector::dot;
+use crate::model::class_scores::{ClassScores, Seconds};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{Inner, Sample, mean_jacobian};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
-use crate::model::sample::{PartOf, spread};
+use crate::model::sample::{PartOf, TermsOf, spread};
 use crate::oracle::Patience;
 
 /// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms:
@@ -27,6 +28,18 @@ pub(crate) fn dense(
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form);
     }
+    if let Some(scores) = of_classes(problem) {
+        let share = 1.0 / terms.min(n_x) as f64;
+        if terms >= n_x {
+            return scores.hessian(&of_scores(problem, f_bar), share, patience);
+        }
+        let picked = spread(n_x, terms, seed);
+        let part = scores.part(&picked);
+        let merit = &TermsOf { whole: problem.merit, terms: &picked };
+        let f_bar = part_of(f_bar, f.ell(), &picked);
+        let seconds = of_scores(Objective { inner: &part, merit, ..problem }, &f_bar);
+        return part.hessian(&seconds, share, patience);
+    }
     if terms >= n_x {
         let seconds = seconds(problem, f_bar);
         let weight = |r: usize| seconds[r] / n_x as f64;
@@ -39,6 +52,31 @@ pub(crate) fn dense(
     let seconds = seconds_of(problem, f_bar, &picked);
     let weight = |r: usize| seconds[r] / terms as f64;
     patience.within(f.d(), &weight, |weight| of_jacobians(&part, theta, weight))
+}
+
+/// f as scores of classes, if phi ties them together.
+fn of_classes(problem: Objective<'_>) -> Option<&ClassScores> {
+    problem.inner.class_scores().filter(|_| ties_classes(problem))
+}
+
+/// Whether f is one of scores of classes, and phi no sum over them whose second derivatives are
+/// known.
+pub(crate) fn ties_classes(problem: Objective<'_>) -> bool {
+    problem.inner.class_scores().is_some()
+        && problem.merit.seconds_less_squares(0..0, &[], &mut [], &mut [])
+}
+
+/// `phi_i''` for all i.
+fn of_scores(problem: Objective<'_>, f_bar: &[f64]) -> Seconds {
+    let (mut diagonal, mut across) = (vec![0.0; f_bar.len()], vec![0.0; f_bar.len()]);
+    let all = 0..problem.inner.n_x();
+    problem.merit.seconds_less_squares(all, f_bar, &mut diagonal, &mut across);
+    Seconds { diagonal, across }
+}
+
+/// What belongs to some terms of a vector over all i.
+fn part_of(all: &[f64], ell: usize, picked: &[usize]) -> Vec<f64> {
+    picked.iter().flat_map(|i| &all[i * ell..(i + 1) * ell]).copied().collect()
 }
 
 /// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond,
@@ -94,6 +132,9 @@ pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form).into_iter().step_by(d + 1).collect();
     }
+    if let Some(scores) = of_classes(problem) {
+        return scores.hessian_diagonal(&of_scores(problem, f_bar), 1.0 / f.n_x() as f64);
+    }
     let seconds = seconds(problem, f_bar);
     let weight = |r: usize| seconds[r] / f.n_x() as f64;
     match f.averages() {
@@ -120,7 +161,7 @@ pub(crate) fn diagonal_and_sizes(
     }
     if let Some((picked, each)) = looked_at(f) {
         let rows = Collapsed::without_offsets(&PartOf::new(f, &picked, each), theta);
-        let w: Vec<f64> = picked.iter().flat_map(|i| &w[i * ell..(i + 1) * ell]).copied().collect();
+        let w = part_of(w, ell, &picked);
         return of(&rows, &seconds_of(problem, f_bar, &picked), &w);
     }
     let seconds = seconds(problem, f_bar);

@@ -238,12 +238,11 @@ fn gap_of_form(
     if radius.contains(&0.0) {
         return None;
     }
-    let products = problem.inner.n_y(0) + ell + 16;
-    let sizes = match problem.inner.projected_rows() {
-        Some(given) => precise::sizes_of_products(&given),
-        None => ground.sizes().entries()?.to_vec(),
+    let (sizes, sums) = match problem.inner.projected_rows() {
+        Some(given) => (precise::sizes_of_products(&given), precise::roundings(&given)),
+        None => (ground.sizes().entries()?.to_vec(), problem.inner.n_y(0)),
     };
-    let unit = PRECISE_UNIT * products as f64;
+    let unit = PRECISE_UNIT * (sums + ell + 16) as f64;
     let (mut error, mut reach) = (vec![0.0; d], Vec::with_capacity(ell));
     for (row, w) in sizes.chunks_exact(d + 1).zip(&w) {
         error.iter_mut().zip(row).for_each(|(error, size)| *error += unit * size * w.hi.abs());

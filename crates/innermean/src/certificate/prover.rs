@@ -19,9 +19,9 @@ use super::balance::Balance;
 use super::definite::Definite;
 use super::dual::Point;
 use super::ground::Ground;
-use super::quadratic;
 use super::sizes::{UNIT, mean_square};
 use super::{Bound, Measure, precise_proof};
+use super::{class_balance, quadratic};
 use crate::linalg::precise;
 use crate::model::problem::Objective;
 
@@ -68,6 +68,8 @@ pub(crate) struct Prover<'p> {
     /// The coordinates along which g is a straight line.
     free: Vec<(usize, f64)>,
     balance: Option<Balance>,
+    /// Whether they are the intercepts of classes.
+    balances_classes: bool,
     /// The last slope that balancing has seen.
     pub(crate) steepness: f64,
     lowest: OnceCell<f64>,
@@ -132,6 +134,7 @@ impl<'p> Prover<'p> {
         Prover {
             ground,
             hessian,
+            balances_classes: class_balance::applies(problem, &free),
             free,
             balance: None,
             steepness: 0.0,
@@ -148,13 +151,17 @@ impl<'p> Prover<'p> {
     /// method's gradient do not serve.
     pub(crate) fn balances(&self) -> bool {
         let affine = self.ground.problem.inner.facts().affine;
-        affine && self.free.len() == 1 && !matches!(self.hessian, Lazy::Made(_) | Lazy::Unmade)
+        let intercepts = self.free.len() == 1 || self.balances_classes;
+        affine && intercepts && !matches!(self.hessian, Lazy::Made(_) | Lazy::Unmade)
     }
 
     /// Balances the duals in `w`, which are those of the averages in `f_bar`, against an intercept,
     /// if that is what g leaves free.
     pub(crate) fn balance(&mut self, f_bar: &[f64], w: &mut [f64]) {
         let problem = self.ground.problem;
+        if self.balances_classes {
+            return class_balance::apply(problem, f_bar, w);
+        }
         let balance = self.balance.get_or_insert_with(|| Balance::new(problem, self.free[0]));
         balance.apply(problem, f_bar, w, &mut self.steepness);
     }

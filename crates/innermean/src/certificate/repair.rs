@@ -27,6 +27,8 @@ pub(crate) struct Repair {
     /// `sqrt(H_ll)`, by which `u_l` may change for q = 1
     of_sum: Vec<f64>,
     q: f64,
+    /// What phi's part of the gap grows by, where that is known for all duals together.
+    added: Option<f64>,
 }
 
 /// Room that a dual needs on both sides, of its size, to be moved.
@@ -122,6 +124,7 @@ impl Repair {
             of_dual: weights.iter().map(|weight| (n_x * weight).sqrt()).collect(),
             of_sum,
             q,
+            added: None,
         })
     }
 
@@ -144,7 +147,19 @@ impl Repair {
             of_dual: weights.iter().map(|weight| (n_x * weight).sqrt()).collect(),
             of_sum: sizes.columns.iter().map(|size| most * size).collect(),
             q,
+            added: None,
         })
+    }
+
+    /// For duals of classes, see `class_balance.rs`.
+    pub(crate) fn of_classes(of_sum: Vec<f64>, spread: f64, added: f64) -> Self {
+        Repair { of_dual: Vec::new(), of_sum, q: spread, added: Some(added) }
+    }
+
+    /// What phi's part of the gap grows by at most, where that is known for all duals together and
+    /// not by how much each may change.
+    pub(crate) fn added(&self) -> Option<f64> {
+        self.added
     }
 
     /// By how much `w_r` may change.

@@ -11,9 +11,13 @@
 //! ```
 
 use crate::linalg::blocks::Blocks;
+use crate::linalg::precise;
 use crate::linalg::vector::norm_squared;
+use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{CentredRows, Inner, pieces};
+#[cfg(doc)]
+use crate::model::merit::Multinomial;
 
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -35,6 +39,9 @@ const LEAST_WORK: usize = 1 << 15;
 
 /// Makes up for what a variance is rounded by.
 const SURE: f64 = 1.0 + 1e-6;
+
+/// Units for each class by which duals of classes may miss their sum, and by which softmax rounds.
+const OFF_BY: f64 = 40.0;
 
 /// Roundings that a value of an f that is not affine passes through, as a guess.
 const CURVED: f64 = 64.0;
@@ -63,6 +70,9 @@ impl Sizes {
         let (d, n_x) = (f.d(), f.n_x());
         let block = n_x.div_ceil(MOST_BLOCKS).max(LEAST_WORK / d.max(1)).min(n_x);
         let added = (block * f.ell() + MOST_BLOCKS.min(n_x)) as f64;
+        if let Some(scores) = f.class_scores() {
+            return Self::of_classes(scores, added);
+        }
         let sparse = n_x > 0 && f.support(0).is_some();
         let widest = || (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max();
         let width = if sparse { widest().unwrap_or(d) } else { d } as f64;
@@ -82,7 +92,8 @@ impl Sizes {
             let (columns, offset) = sizes_of_pairs(f, most);
             // Two more for a difference of features.
             let differ = n_x > 0 && f.transition_row(0, 0).is_some();
-            let added = if most > 1 { most as f64 } else { 0.0 };
+            let projected = f.projected_rows().map(|given| precise::roundings(&given) as f64);
+            let added = projected.unwrap_or(if most > 1 { most as f64 } else { 0.0 });
             (columns, offset, added + if differ { 2.0 } else { 0.0 })
         };
         // Three more for weights, shares and products.
@@ -93,6 +104,20 @@ impl Sizes {
             of_sum: UNIT * (added + averaged + 3.0),
             of_average: UNIT * (width + averaged + 3.0),
             of_entry: UNIT * (averaged + if f.centred_rows().is_some() { 2.0 } else { 0.0 }),
+        }
+    }
+
+    /// Of scores of classes, whose rows are the same for all of them. A dual may be off by what
+    /// rounding leaves of the sum over classes, see [`Multinomial`].
+    fn of_classes(scores: &ClassScores, added: f64) -> Self {
+        let (rows, _) = sizes_of_rows(scores.rows());
+        Sizes {
+            columns: scores.by_class(|_| rows.clone()),
+            offset: 0.0,
+            entries: None,
+            of_sum: UNIT * (added + OFF_BY * scores.ell() as f64 + 3.0),
+            of_average: UNIT * (rows.len() as f64 + 3.0),
+            of_entry: 0.0,
         }
     }
 
@@ -236,6 +261,10 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
 /// The mean sizes of the entries of the only term, and of its offsets.
 fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
     let (d, ell, pairs) = (f.d(), f.ell(), f.n_y(0));
+    if let Some(given) = f.projected_rows().filter(|_| pairs * ell * d <= MOST_NUMBERS) {
+        // Differences of features and terms of traces may cancel.
+        return precise::sizes_of_products(&given);
+    }
     let looked = pairs.min(MOST_NUMBERS / (ell * d).max(1)).max(1);
     let origin = vec![0.0; d];
     let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);

@@ -50,6 +50,7 @@ pub(crate) fn smooth_penalty(
 pub(crate) fn loss_hessian(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
     let (f, ell) = (problem.inner, problem.inner.ell());
     let known = problem.merit.quadratic_form().is_some()
+        || hessian::ties_classes(problem)
         || problem.merit.seconds(0..1, &f_bar[..ell], &mut vec![0.0; ell]);
     if f.facts().affine && known {
         return hessian::dense(problem, theta, f_bar, (f.n_x(), 0), &Patience::default());

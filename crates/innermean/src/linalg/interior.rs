@@ -43,6 +43,8 @@ const ACCURACY: f64 = 1e-13;
 const ACCEPTABLE: f64 = 1e-8;
 /// The part of the way to the boundary that a step takes.
 const BOLDNESS: f64 = 0.995;
+/// Of the predictor's length, a corrected step that is shorter than it should be.
+const SHORT: f64 = 0.5;
 /// Steps without progress after which the next ones are careful.
 const PATIENCE: i32 = 3;
 /// A regularisation of the matrix, relative to its diagonal, where B is singular.
@@ -156,7 +158,13 @@ impl Program<'_> {
         }
         for row in &mut self.rows {
             let at = dot(row.coefficients, center);
-            (row.lo, row.hi) = (row.lo - at, row.hi - at);
+            let size: f64 = row.coefficients.iter().zip(center).map(|(a, x)| (a * x).abs()).sum();
+            // What is left of an end that is met is rounding, and no size of anything.
+            let left = |end: f64| {
+                let left = end - at;
+                if left.abs() <= 4.0 * f64::EPSILON * size { 0.0 } else { left }
+            };
+            (row.lo, row.hi) = (left(row.lo), left(row.hi));
         }
         self.kinks.iter_mut().for_each(|kink| kink.center -= center[kink.coordinate]);
         self
@@ -240,10 +248,14 @@ impl<'a> Scaled<'a> {
         self.measure(start);
         let mut point = self.first(start);
         let (mut best, mut least, mut idle) = (None, f64::INFINITY, 0);
+        let (mut is_careful, mut before) = (false, f64::INFINITY);
         for _ in 0..MOST_STEPS {
             let off = self.distance(&point);
-            // Beyond what double precision can tell, steps lead away again.
-            idle = if off < 0.7 * least { 0 } else { idle + 1 };
+            // Beyond what double precision can tell, steps lead away again. Careful ones may come
+            // back from far.
+            let gains = off < 0.7 * least || is_careful && off < 0.7 * before;
+            idle = if gains { 0 } else { idle + 1 };
+            before = off;
             if off < least {
                 (best, least) = (Some(point.clone()), off);
             }
@@ -252,7 +264,8 @@ impl<'a> Scaled<'a> {
                 break;
             }
             let Some(system) = System::new(&self, &point) else { break };
-            self.advance(&system, &mut point, idle >= PATIENCE && least > ACCEPTABLE);
+            is_careful = idle >= PATIENCE && least > ACCEPTABLE;
+            self.advance(&system, &mut point, is_careful);
         }
         let point = best.unwrap_or(point);
         let converged = least <= ACCEPTABLE;
@@ -271,13 +284,38 @@ impl<'a> Scaled<'a> {
         };
         let asked = largest(&mut program.rows.iter().zip(&self.lengths).flat_map(of_rows));
         let ends = program.lo.iter().zip(&program.hi).map(|(lo, hi)| lo.abs().min(hi.abs()));
+        let mut kinks = program.kinks.iter().map(|kink| kink.center);
         let size =
             largest(&mut start.iter().copied()).max(asked).max(largest(&mut ends.into_iter()));
+        let size =
+            size.max(largest(&mut kinks)).max(largest(&mut self.least_reaches().into_iter()));
+        let size = size.max(largest(&mut (0..start.len()).map(|l| self.alone(l))));
         self.size = if size > 0.0 { size } else { 1.0 };
         let bends = (0..start.len()).map(|l| program.bend(l) * self.size);
         let costs = program.kinks.iter().map(|kink| kink.cost);
         let steepness = largest(&mut program.linear.iter().copied().chain(bends).chain(costs));
         self.steepness = if steepness > 0.0 { steepness } else { 1.0 };
+    }
+
+    /// Where the minimum along a coordinate lies that nothing but bounds and kinks holds.
+    fn alone(&self, l: usize) -> f64 {
+        let program = self.program;
+        let held = program.rows.iter().any(|row| row.coefficients[l] != 0.0)
+            || program.kinks.iter().any(|kink| kink.coordinate == l && kink.group.is_some());
+        let bend = program.bend(l);
+        if held || bend <= 0.0 {
+            return 0.0;
+        }
+        (-program.linear[l] / bend).clamp(program.lo[l], program.hi[l])
+    }
+
+    /// For every group, how far the limit lets the coordinate go that it holds most.
+    fn least_reaches(&self) -> Vec<f64> {
+        let mut weights = vec![0.0_f64; self.program.limits.len()];
+        for (group, weight) in self.program.kinks.iter().filter_map(|kink| kink.group) {
+            weights[group] = weights[group].max(weight);
+        }
+        self.program.limits.iter().zip(weights).map(|(limit, weight)| limit / weight).collect()
     }
 
     /// Inside the bounds, with slacks and multipliers of ordinary size.
@@ -422,11 +460,11 @@ impl<'a> Scaled<'a> {
         let n = products.len().max(1) as f64;
         let mu = -products.iter().sum::<f64>() / n;
         let predictor = system.direction(self, point, &products);
-        let length = step_length(point, &predictor, 1.0);
+        let predicted = step_length(point, &predictor, 1.0);
         let after: f64 = (0..products.len())
             .map(|i| {
-                (point.slack[i] + length * predictor.slack[i])
-                    * (point.dual[i] + length * predictor.dual[i])
+                (point.slack[i] + predicted * predictor.slack[i])
+                    * (point.dual[i] + predicted * predictor.dual[i])
             })
             .sum();
         let sigma = if mu > 0.0 { (after / n / mu).clamp(0.0, 1.0).powi(3) } else { 0.0 };
@@ -438,8 +476,17 @@ impl<'a> Scaled<'a> {
             }
         };
         let corrected: Vec<f64> = (0..products.len()).map(correct).collect();
-        let step = system.direction(self, point, &corrected);
-        let length = step_length(point, &step, BOLDNESS);
+        let mut step = system.direction(self, point, &corrected);
+        let mut length = step_length(point, &step, BOLDNESS);
+        if length < SHORT * predicted && !is_careful {
+            // The correction is one for a whole step, and may lead anywhere but ahead.
+            let plain: Vec<f64> = products.iter().map(|product| product + sigma * mu).collect();
+            let other = system.direction(self, point, &plain);
+            let reach = step_length(point, &other, BOLDNESS);
+            if reach > length {
+                (step, length) = (other, reach);
+            }
+        }
         axpy(length, &step.x, &mut point.x);
         axpy(length, &step.t, &mut point.t);
         axpy(length, &step.y, &mut point.y);

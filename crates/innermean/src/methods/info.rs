@@ -2,6 +2,7 @@
 
 use super::direct::quadratic;
 use super::{METHODS, newton};
+use crate::certificate::hessian::ties_classes;
 use crate::model::inner::Sample;
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
@@ -105,6 +106,8 @@ pub enum Ask {
     /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one
     /// average.
     SecondDerivatives,
+    /// The same, or f gives scores of classes, which phi ties together.
+    Hessian,
     /// f is affine, and so small that twice the precision costs little.
     Small,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
@@ -130,7 +133,7 @@ impl Ask {
             }
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",
-            Ask::SecondDerivatives => "a phi whose second derivatives are known",
+            Ask::SecondDerivatives | Ask::Hessian => "a phi whose second derivatives are known",
             Ask::Small => {
                 "an affine f of few numbers (n_X ell d^2 at most 2 million) and a g without linear \
                  constraints"
@@ -166,7 +169,8 @@ impl Ask {
                 (!is_sum).then_some("phi is no such sum")
             }
             Ask::FewColumns => (f.d() > quadratic::MOST_VARIABLES).then_some("there are more"),
-            Ask::SecondDerivatives => {
+            Ask::Hessian if ties_classes(problem) => None,
+            Ask::SecondDerivatives | Ask::Hessian => {
                 let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")

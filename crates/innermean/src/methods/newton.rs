@@ -109,7 +109,7 @@ impl Listed for Newton {
         storage: "n_X ell + d^2, or memory d where d is large",
         rate: Rate::Linear,
         form: Form::Collapsed,
-        asks: &[Ask::SmoothMerit, Ask::SecondDerivatives, Ask::Parts],
+        asks: &[Ask::SmoothMerit, Ask::Hessian, Ask::Parts],
         settings: &[Knob::Memory],
     };
 

@@ -156,6 +156,23 @@ impl Collapsed {
         update(out, |out| out * share);
     }
 
+    /// `out_r = <row r, x>` for the rows of some terms, without offsets.
+    #[inline(always)]
+    pub(crate) fn dots(&self, terms: std::ops::Range<usize>, x: &[f64], out: &mut [f64]) {
+        self.rows.dots(self.shape, terms, x, out);
+    }
+
+    /// `sum += sum_r w_r (row r)` over the rows of some terms.
+    #[inline(always)]
+    pub(crate) fn add_weighted(&self, terms: std::ops::Range<usize>, w: &[f64], sum: &mut [f64]) {
+        self.rows.add_weighted(self.shape, terms, w, sum);
+    }
+
+    /// Terms whose rows stay near between two uses.
+    pub(crate) fn tile(&self) -> usize {
+        self.rows.tile(self.shape)
+    }
+
     /// Row c of `Abar_i`.
     #[inline(always)]
     pub fn row(&self, i: usize, c: usize) -> Row<'_> {
@@ -350,7 +367,7 @@ impl Passes for Collapsed {
         out: &mut [f64],
     ) -> Result<f64, Lost> {
         let (d, ell) = (self.shape.d, self.shape.ell);
-        let tile = self.rows.tile(self.shape);
+        let tile = self.tile();
         // The loss is behind the sum.
         let mut sum = vec![0.0; d + 1];
         self.blocks(true).fill_both_and_add(

@@ -32,8 +32,10 @@ pub use passes::Passes;
 /// their weights by the sum of all,
 ///
 /// ```text
-/// A = sum_t s_t phi_t (phi_t - discount phi'_t)',   b = sum_t s_t r_t phi_t,   C = sum_t s_t phi_t phi_t'
+/// A = sum_t s_t z_t (phi_t - discount phi'_t)',   b = sum_t s_t r_t z_t,   C = sum_t s_t phi_t phi_t'
 /// ```
+///
+/// with `z_t = phi_t` unless there are traces.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedRows<'a> {
     /// `phi_t`, one after the other
@@ -46,6 +48,29 @@ pub struct ProjectedRows<'a> {
     pub weights: Option<&'a [f64]>,
     /// Of what comes next.
     pub discount: f64,
+    /// What makes `z_t`.
+    pub traces: Option<Traces<'a>>,
+}
+
+/// What the eligibility traces of a log are made of. Along an episode, which begins with `z = 0`,
+///
+/// ```text
+/// z_t = rho_t (gamma lambda z_{t-1} + phi_t)
+/// ```
+///
+/// `lambda = 0` gives LSTD, and `lambda = 1` with complete episodes the regression of returns on
+/// features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Traces<'a> {
+    /// How much of a step's error its predecessors answer for, from 0 to 1.
+    pub lambda: f64,
+    /// All transitions, episode after episode, each in the order of time.
+    pub order: &'a [usize],
+    /// Where episodes begin in `order`, and its length.
+    pub starts: &'a [usize],
+    /// `rho_t`: how much likelier the action is under the policy that is evaluated than under the
+    /// one that was followed; none if both are the same.
+    pub ratios: Option<&'a [f64]>,
 }
 
 /// What is behind a pair of a Bellman error, `f_theta(x_i, y_ij) = <now, theta> - odds (reward +

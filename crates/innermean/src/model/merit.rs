@@ -23,6 +23,7 @@ mod exponential;
 mod huber;
 mod labels;
 mod logistic;
+mod multinomial;
 mod negative_log;
 mod poisson;
 mod quadratic_form;
@@ -40,6 +41,7 @@ pub use excess::Excess;
 pub use exponential::Exponential;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use multinomial::Multinomial;
 pub use negative_log::NegativeLog;
 pub use poisson::Poisson;
 pub use quadratic_form::QuadraticForm;
@@ -125,6 +127,20 @@ pub trait Merit: Send + Sync {
         false
     }
 
+    /// `phi_i'' = diag(diagonal_i) - across_i across_i'` for some terms, as in
+    /// [`Self::values_and_gradients`], for a phi that is no sum over coordinates and has second
+    /// derivatives of this kind. False, with nothing written, for all others.
+    fn seconds_less_squares(
+        &self,
+        terms: Range<usize>,
+        u: &[f64],
+        diagonal: &mut [f64],
+        across: &mut [f64],
+    ) -> bool {
+        let _ = (terms, u, diagonal, across);
+        false
+    }
+
     /// `phi_i*(w)`, `+inf` outside its domain.
     fn conjugate(&self, i: usize, w: &[f64]) -> f64;
 
@@ -200,6 +216,13 @@ pub trait Merit: Send + Sync {
         self.square_weight()
     }
 
+    /// The class `c_i` and the weight omega, if `phi_i(u) = omega (log sum_c e^(u_c) - u_{c_i})`;
+    /// for every i or for none.
+    fn class_of(&self, i: usize) -> Option<(usize, f64)> {
+        let _ = i;
+        None
+    }
+
     /// This merit as a quadratic form, if it is one: methods for policy evaluation sample its
     /// matrix.
     #[inline(always)]
@@ -254,6 +277,16 @@ macro_rules! pass_on {
                     (**self).seconds(terms, u, out)
                 }
 
+                fn seconds_less_squares(
+                    &self,
+                    terms: Range<usize>,
+                    u: &[f64],
+                    diagonal: &mut [f64],
+                    across: &mut [f64],
+                ) -> bool {
+                    (**self).seconds_less_squares(terms, u, diagonal, across)
+                }
+
                 fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
                     (**self).conjugate(i, w)
                 }
@@ -296,6 +329,10 @@ macro_rules! pass_on {
 
                 fn square_weight_of(&self, i: usize) -> Option<f64> {
                     (**self).square_weight_of(i)
+                }
+
+                fn class_of(&self, i: usize) -> Option<(usize, f64)> {
+                    (**self).class_of(i)
                 }
 
                 fn quadratic_form(&self) -> Option<&QuadraticForm> {

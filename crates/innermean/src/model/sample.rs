@@ -217,6 +217,26 @@ impl Merit for TermsOf<'_> {
         self.whole.seconds(0..0, &[], &mut [])
     }
 
+    fn seconds_less_squares(
+        &self,
+        terms: Range<usize>,
+        u: &[f64],
+        diagonal: &mut [f64],
+        across: &mut [f64],
+    ) -> bool {
+        let ell = (u.len() / terms.len().max(1)).max(1);
+        let parts = diagonal.chunks_exact_mut(ell).zip(across.chunks_exact_mut(ell));
+        for ((k, u), (diagonal, across)) in terms.zip(u.chunks_exact(ell)).zip(parts) {
+            let i = self.terms[k];
+            self.whole.seconds_less_squares(i..i + 1, u, diagonal, across);
+        }
+        self.whole.seconds_less_squares(0..0, &[], &mut [], &mut [])
+    }
+
+    fn class_of(&self, k: usize) -> Option<(usize, f64)> {
+        self.whole.class_of(self.terms[k])
+    }
+
     fn conjugate(&self, k: usize, w: &[f64]) -> f64 {
         self.whole.conjugate(self.terms[k], w)
     }

@@ -22,7 +22,10 @@ impl Oracle<'_> {
         let inner: Box<dyn Inner + '_> = if self.facts.affine {
             self.calls = self.calls + first;
             self.rows += (&part as &dyn Inner).rows().all;
-            Box::new(Collapsed::new(&part, &vec![0.0; self.d]))
+            match inner.class_scores() {
+                Some(scores) => Box::new(scores.part(terms)),
+                None => Box::new(Collapsed::new(&part, &vec![0.0; self.d])),
+            }
         } else {
             Box::new(part)
         };

@@ -18,6 +18,13 @@ const MOST_COLUMNS: usize = 1000;
 /// The coordinates of an affine f whose columns are 0 or, to about five digits, combinations of
 /// those before them. None where that is too dear to find out, or f is not affine.
 pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
+    if let Some(scores) = f.class_scores() {
+        // The same of every class.
+        let found = dependent(scores.rows())?;
+        let is_found = |(l, place): (usize, usize)| found.contains(&l).then_some(place);
+        let of_class = |c: usize| scores.columns_of(c).enumerate().filter_map(is_found);
+        return Some((0..f.ell()).flat_map(of_class).collect());
+    }
     let (d, rows) = (f.d(), (f.n_x() * f.ell()) as f64);
     if !f.facts().affine || d > MOST_COLUMNS || rows * (d * d) as f64 > MOST_PRODUCTS {
         return None;

@@ -62,6 +62,16 @@ struct Given {
     rewards: Vec<f64>,
     weights: Option<Vec<f64>>,
     discount: f64,
+    episodes: Option<Episodes>,
+}
+
+/// See [`Traces`].
+#[derive(Debug, Clone)]
+struct Episodes {
+    lambda: f64,
+    order: Vec<usize>,
+    starts: Vec<usize>,
+    ratios: Option<Vec<f64>>,
 }
 
 /// Numbers of features up to which they are kept as they were given.
@@ -111,6 +121,7 @@ impl Mspbe {
             rewards: rewards.clone(),
             weights: None,
             discount,
+            episodes: None,
         });
         let features: Arc<[f64]> = features.into();
         Ok(Mspbe {
@@ -344,6 +355,7 @@ impl Fused for Mspbe {
             rewards: &given.rewards,
             weights: given.weights.as_deref(),
             discount: given.discount,
+            traces: given.episodes.as_ref().map(Episodes::traces),
         })
     }
 

@@ -3,6 +3,7 @@
 
 mod bags;
 mod bellman;
+mod class_scores;
 mod linear;
 mod linear_answers;
 mod policy_evaluation;

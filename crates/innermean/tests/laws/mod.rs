@@ -2,6 +2,7 @@
 
 mod label_merits;
 mod merit_laws;
+mod multinomial;
 mod negative_log;
 mod quadratic_form;
 mod regularizer_laws;

@@ -211,6 +211,61 @@ fn random_constraints_have_clarabels_answers_and_lower_bounds() {
 }
 
 #[test]
+fn gross_limits_without_bounds_are_solved_at_once() {
+    // From equal weights, which meet the budget but for rounding: of an equation that is met
+    // nothing is left that x could be measured by.
+    let mut draws = Stream::new(21, 0);
+    for round in 0..60 {
+        let d = [3, 7, 15, 25][round % 4];
+        let n = 3 * d;
+        let unit = [1.0, 1e-3, 1e3][round % 3];
+        let rows: Vec<f64> = (0..n * d).map(|_| unit * (2.0 * draws.unit() - 1.0)).collect();
+        let tilt = |l: usize| 0.1 * unit * unit * (l % 5) as f64;
+        let parts: Vec<Coordinate> =
+            (0..d).map(|l| Coordinate { tilt: tilt(l), ..Coordinate::FREE }).collect();
+        let gross = WeightedNorm {
+            weights: vec![1.0; d],
+            center: vec![0.0; d],
+            limit: 1.0 + 2.0 * draws.unit(),
+            price: 0.0,
+        };
+        let budget = LinearConstraint { coefficients: vec![1.0; d], lo: 1.0, hi: 1.0 };
+        let constraints = Constraints { rows: vec![budget], norms: vec![gross] };
+        let case = Case { rows, parts, constraints };
+        let g = Polyhedral::new(case.parts.clone(), case.constraints.clone()).unwrap();
+        let inner = Collapsed::from_rows(d, case.rows.clone(), vec![0.0; n]);
+        let merit = Square::new(0.5).unwrap();
+        let problem = Objective { inner: &inner, merit: &merit, regularizer: &g };
+        let start = vec![1.0 / d as f64; d];
+        let stop = Stop { tolerance: Some(1e-9), ..Stop::default() };
+        let driver = Driver { stop, ..Driver::default() };
+        let outcome = auto::solve(&driver, problem, &start, &mut (), 0).expect("a method");
+        assert!(outcome.fallbacks.is_empty(), "round {round}: {:?}", outcome.fallbacks);
+        assert_eq!(outcome.solution.status, Status::Solved, "round {round}");
+        let theirs = by_clarabel(&case, n, Loss::Square);
+        let value = |x: &[f64]| {
+            let tilted: f64 = case.parts.iter().zip(x).map(|(part, x)| part.tilt * x).sum();
+            let mut f_bar = vec![0.0; n];
+            problem.inner.means(x, &mut f_bar);
+            problem.loss(&f_bar) + tilted
+        };
+        let (ours, theirs) = (value(&outcome.solution.theta), value(&theirs));
+        let apart = (ours - theirs).abs();
+        assert!(apart <= 1e-6 * (unit * unit + theirs.abs()), "round {round}: {ours} {theirs}");
+    }
+}
+
+#[test]
+fn a_far_end_forgives_nothing_at_the_near_one() {
+    let row = LinearConstraint { coefficients: vec![1.0, 1.0], lo: 0.0, hi: 1e9 };
+    let constraints = Constraints { rows: vec![row], norms: Vec::new() };
+    let g = Polyhedral::new(vec![Coordinate::FREE; 2], constraints).unwrap();
+    assert!(g.value(&[-1e-3, -1e-3]).is_infinite());
+    assert!(g.value(&[1.0, -1.0]).is_finite());
+    assert!(g.value(&[1e9, 1e-3]).is_finite() && g.value(&[1e9, 10.0]).is_infinite());
+}
+
+#[test]
 fn projections_are_those_of_clarabel() {
     let mut draws = Stream::new(18, 0);
     for round in 0..100 {

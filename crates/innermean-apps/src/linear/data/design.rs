@@ -3,17 +3,11 @@
 use innermean::collapse::SparseRows;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Merit, Numbers, Weighted};
+use innermean::{Collapsed, Merit, Multinomial, Weighted};
 
 use super::LinearData;
 use crate::error::Error;
 use crate::linear::{LinearError, Loss, Rows, Target};
-
-/// Rows of more numbers are not copied for the sake of the order of groups: in
-/// memory of their own steps are faster, and 16 MB of it are cheap.
-pub(crate) const MOST_COPIED: usize = 1 << 21;
-/// As many numbers are made of sparse rows where only dense ones can be taken.
-const MOST_DENSE: usize = 100_000_000;
 
 impl LinearData {
     /// Brings the columns of dense rows to one scale, if they need it.
@@ -32,9 +26,13 @@ impl LinearData {
         loss: Loss,
         width: Option<f64>,
     ) -> Result<Box<dyn Merit>, Error> {
-        let labels = match (&self.target, loss.is_of_classes()) {
-            (Target::Numbers(_), false) => Vec::new(),
-            (Target::Classes(_, labels), true) => labels.clone(),
+        let merit = match (&self.target, loss.is_of_classes()) {
+            (Target::Numbers(_), false) => loss.merit(width, Vec::new())?,
+            (Target::Classes(_, labels), true) => loss.merit(width, labels.clone())?,
+            (Target::Several(names, labels), true) if loss == Loss::Logistic => {
+                let classes = labels.iter().map(|label| *label as u32).collect();
+                Box::new(Multinomial::new(names.len(), classes)?)
+            }
             (Target::Numbers(_), true) => {
                 return Err(LinearError::OtherTarget(loss, "numbers", "two classes").into());
             }
@@ -45,31 +43,10 @@ impl LinearData {
                 return Err(LinearError::OtherTarget(loss, "classes", "numbers").into());
             }
         };
-        let merit = loss.merit(width, labels)?;
         Ok(match self.all_weights()? {
             Some(weights) => Box::new(Weighted::new(merit, weights)?),
             None => merit,
         })
-    }
-
-    /// The rows as numbers, which are taken; sparse ones become dense if there are not too many.
-    pub(in crate::linear) fn dense_rows(&mut self) -> Result<Numbers, Error> {
-        let (n, d) = (self.len(), self.names.len());
-        match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
-            Rows::Dense(rows) => Ok(rows),
-            Rows::Sparse { .. } if n.saturating_mul(d) > MOST_DENSE => {
-                Err(LinearError::SparseClasses { rows: n, columns: d }.into())
-            }
-            Rows::Sparse { indptr, indices, values } => {
-                let mut dense = vec![0.0; n * d];
-                for (row, ends) in dense.chunks_exact_mut(d).zip(indptr.windows(2)) {
-                    let own = ends[0]..ends[1];
-                    let entries = indices[own.clone()].iter().zip(&values[own]);
-                    entries.for_each(|(&l, &x)| row[l as usize] = x);
-                }
-                Ok(dense.into())
-            }
-        }
     }
 
     /// f, which takes the rows: targets that are numbers are its offsets, and the intercept is a

@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use super::{Evidence, Prover};
 use crate::certificate::Bound;
 use crate::certificate::bracket::{self, Bracket, Slopes};
+use crate::certificate::class_balance;
 use crate::certificate::dual::{self, Point, mismatch, mismatch_within};
 use crate::certificate::repair::{self, Repair};
 use crate::certificate::sizes::UNIT;
@@ -65,6 +66,18 @@ impl Prover<'_> {
             }
             if is_beyond(&beyond) {
                 along = self.along_intercept(*point, &w, &beyond);
+                if let (Some(repair), true) = (&along, self.balances_classes) {
+                    // Slopes at the edge of what g allows need room for what a repair may do.
+                    let moved = |(l, error): (usize, &f64)| error + repair.of_sum(l);
+                    let wider: Vec<f64> = error.iter().enumerate().map(moved).collect();
+                    if let Some(s) = shrinkage(g, &u, &wider).filter(|s| *s < 1.0) {
+                        w.to_mut().iter_mut().for_each(|w| *w *= s);
+                        u.to_mut().iter_mut().for_each(|u| *u *= s);
+                        matched = false;
+                        beyond = bracket::excess(g, &u, &error, tau);
+                        along = self.along_intercept(*point, &w, &beyond);
+                    }
+                }
                 if along.is_none() {
                     return Bound::NONE;
                 }
@@ -81,14 +94,16 @@ impl Prover<'_> {
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let at_hand = matched && repair.is_none();
         let is_shrunk = matches!(w, Cow::Owned(_));
+        let added = repair.and_then(Repair::added);
         let (first, size) = match repair {
-            Some(repair) => {
+            Some(repair) if added.is_none() => {
                 mismatch_within(ground.problem, point.f_bar, &w, &|r| repair.of_dual(r))
             }
-            None if at_hand => (0.0, 0.0),
-            None if is_shrunk => mismatch(ground.problem, *point, &w),
-            None => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
+            _ if at_hand => (0.0, 0.0),
+            _ if is_shrunk => mismatch(ground.problem, *point, &w),
+            _ => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
         };
+        let first = first + added.unwrap_or(0.0);
         let of_objective =
             if is_shrunk { ground.objective_error(*point, &w) } else { evidence.rounding };
         let rounding = rounding + of_objective + (4.0 * UNIT + ground.sizes().of_sum) * size;
@@ -101,8 +116,11 @@ impl Prover<'_> {
         Bound::new(first + exact, rounding, floor + digits, times)
     }
 
-    /// A repair along the one coordinate that is free, if there is an excess nowhere else.
+    /// A repair along the coordinates that are free, if there is an excess nowhere else.
     fn along_intercept(&self, point: Point<'_>, w: &[f64], excess: &[f64]) -> Option<Repair> {
+        if self.balances_classes {
+            return class_balance::repair(&self.ground, point, w, excess);
+        }
         let (free, column) = self.balance.as_ref()?.column();
         if excess.iter().enumerate().any(|(l, excess)| l != free && *excess != 0.0) {
             return None;

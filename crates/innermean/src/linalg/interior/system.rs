@@ -2,6 +2,9 @@
 
 use super::{Cholesky, Curvature, Kink, Point, RIDGE, Scaled, Side, axpy, dot};
 
+/// Solves of a step: a second one takes off what the ridge and rounding leave of the first.
+const SOLVES: usize = 2;
+
 /// A step of every unknown.
 pub(super) struct Direction {
     pub(super) x: Vec<f64>,
@@ -22,6 +25,8 @@ struct Bend {
 /// The matrix `K = B + sum_i (z_i / s_i) c_i' c_i'^T` at a point, factored.
 pub(super) struct System<'a, 's> {
     scaled: &'s Scaled<'a>,
+    /// K with the t eliminated, and its factor.
+    matrix: Vec<f64>,
     factor: Cholesky,
     bends: Vec<Bend>,
     /// For every group, `z / s` of its limit and `D / (1 + D sum_k weight_k^2 / K_tt)`.
@@ -85,10 +90,11 @@ impl<'a, 's> System<'a, 's> {
             add_product(*share, &row, &mut matrix);
         }
         let least = RIDGE * scaled.steepness / scaled.size;
-        matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += RIDGE * *entry + least);
-        let factor = Cholesky::new(&matrix, d).ok()?;
+        let mut ridged = matrix.clone();
+        ridged.iter_mut().step_by(d + 1).for_each(|entry| *entry += RIDGE * *entry + least);
+        let factor = Cholesky::new(&ridged, d).ok()?;
         let mut system =
-            System { scaled, factor, bends, groups, across: Vec::new(), equations: None };
+            System { scaled, matrix, factor, bends, groups, across: Vec::new(), equations: None };
         system.prepare_equations()?;
         Some(system)
     }
@@ -136,24 +142,9 @@ impl<'a, 's> System<'a, 's> {
         for (k, kink) in scaled.program.kinks.iter().enumerate() {
             x[kink.coordinate] -= self.bends[k].across * carried[k];
         }
-        self.factor.solve(&mut x);
-        let mut y = Vec::new();
-        if let Some(equations) = &self.equations {
-            // E dx = -r_e  with  dx = K^-1 (rhs + E' dy)
-            let residuals = scaled.equation_residuals(&point.x);
-            y = scaled
-                .equations
-                .iter()
-                .zip(&residuals)
-                .map(|(&k, r)| {
-                    -r - dot(scaled.program.rows[k].coefficients, &x) / scaled.lengths[k]
-                })
-                .collect();
-            equations.solve(&mut y);
-            for (solved, y) in self.across.iter().zip(&y) {
-                axpy(*y, solved, &mut x);
-            }
-        }
+        let ends: Vec<f64> =
+            scaled.equation_residuals(&point.x).iter().map(|residual| -residual).collect();
+        let (x, y) = self.solve_x(&x, &ends);
         for (k, kink) in scaled.program.kinks.iter().enumerate() {
             t[k] -= self.bends[k].across * x[kink.coordinate];
         }
@@ -164,6 +155,37 @@ impl<'a, 's> System<'a, 's> {
             dual[i] = (products[i] - point.dual[i] * slack[i]) / point.slack[i];
         }
         Direction { x, t, y, slack, dual }
+    }
+
+    /// `K x - E' y = right` and `E x = ends`, each solve after the first for what is left of both.
+    fn solve_x(&self, right: &[f64], ends: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let scaled = self.scaled;
+        let row = |k: usize| (scaled.program.rows[k].coefficients, scaled.lengths[k]);
+        let (mut x, mut y) = (vec![0.0; right.len()], vec![0.0; ends.len()]);
+        for _ in 0..SOLVES {
+            let products = self.matrix.chunks_exact(x.len()).map(|row| dot(row, &x));
+            let mut rest: Vec<f64> =
+                right.iter().zip(products).map(|(right, product)| right - product).collect();
+            for (&k, y) in scaled.equations.iter().zip(&y) {
+                let (row, length) = row(k);
+                axpy(y / length, row, &mut rest);
+            }
+            self.factor.solve(&mut rest);
+            if let Some(equations) = &self.equations {
+                // dx = K^-1 (rest + E' dy)
+                let missing = |(&k, end): (&usize, &f64)| {
+                    let (row, length) = row(k);
+                    end - (dot(row, &x) + dot(row, &rest)) / length
+                };
+                let mut change: Vec<f64> = scaled.equations.iter().zip(ends).map(missing).collect();
+                equations.solve(&mut change);
+                let solved = self.across.iter().zip(&change);
+                solved.for_each(|(solved, y)| axpy(*y, solved, &mut rest));
+                axpy(1.0, &change, &mut y);
+            }
+            axpy(1.0, &rest, &mut x);
+        }
+        (x, y)
     }
 
     /// `K_tt^-1 t`

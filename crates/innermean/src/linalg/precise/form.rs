@@ -37,15 +37,48 @@ pub(super) fn shares(given: &ProjectedRows<'_>) -> Vec<Double> {
     weights.iter().map(|weight| Double::from(*weight) / total).collect()
 }
 
+/// `z_t` for all t: the features, or their traces.
+pub(super) fn left_factors(given: &ProjectedRows<'_>) -> Vec<Double> {
+    traced(given, |x| x)
+}
+
+/// Those of features that are made into other numbers first.
+fn traced(given: &ProjectedRows<'_>, of: impl Fn(Double) -> Double) -> Vec<Double> {
+    let mut rows: Vec<Double> = given.features.iter().map(|x| of(Double::from(*x))).collect();
+    let Some(traces) = given.traces else { return rows };
+    let d = rows.len() / given.rewards.len().max(1);
+    let decay = Double::from(given.discount) * Double::from(traces.lambda);
+    for range in traces.starts.windows(2) {
+        let mut before: Option<usize> = None;
+        for &t in &traces.order[range[0]..range[1]] {
+            let ratio = Double::from(traces.ratios.map_or(1.0, |ratios| ratios[t]));
+            for l in 0..d {
+                let carried = before.map_or(Double::ZERO, |before| decay * rows[before * d + l]);
+                rows[t * d + l] = ratio * (carried + rows[t * d + l]);
+            }
+            before = Some(t);
+        }
+    }
+    rows
+}
+
+/// Roundings of an entry of A: of its sum, and of the traces in it.
+pub(crate) fn roundings(given: &ProjectedRows<'_>) -> usize {
+    let terms = given.rewards.len();
+    if given.traces.is_some() { 4 * terms } else { terms }
+}
+
 /// The mean sizes of what makes up the entries of A, row by row, that of b behind each row.
 pub(crate) fn sizes_of_products(given: &ProjectedRows<'_>) -> Vec<f64> {
     let shares = shares(given);
     let d = given.features.len() / shares.len().max(1);
     let mut sizes = vec![0.0; d * (d + 1)];
+    // Terms of a trace may cancel.
+    let left = traced(given, |x| Double::from(x.hi.abs()));
     for (t, share) in shares.iter().enumerate() {
         let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
-        for (row, x) in sizes.chunks_exact_mut(d + 1).zip(now) {
-            let scaled = (share.hi * x).abs();
+        for (row, x) in sizes.chunks_exact_mut(d + 1).zip(&left[t * d..]) {
+            let scaled = (share.hi * x.hi).abs();
             for (size, (now, next)) in row.iter_mut().zip(now.iter().zip(next)) {
                 *size += scaled * (now.abs() + given.discount * next.abs());
             }

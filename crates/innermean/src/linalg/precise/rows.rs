@@ -87,14 +87,15 @@ impl Rows {
     /// `b - A theta`
     fn fill_projected(&mut self, given: &ProjectedRows<'_>) {
         let (d, discount) = (self.d, Double::from(given.discount));
-        let shares = form::shares(given);
+        let (shares, left) = (form::shares(given), form::left_factors(given));
         for (t, share) in shares.iter().enumerate() {
             let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
             let reward = Double::from(given.rewards[t]);
             let drop = |l: usize| Double::from(now[l]) - discount * Double::from(next[l]);
             let drops: Vec<Double> = (0..d).map(drop).collect();
-            for (r, x) in now.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                let scaled = *share * Double::from(*x);
+            let left = left[t * d..(t + 1) * d].iter().enumerate();
+            for (r, x) in left.filter(|(_, x)| x.hi != 0.0) {
+                let scaled = *share * *x;
                 self.b[r] += scaled * reward;
                 let row = self.a[r * d..(r + 1) * d].iter_mut();
                 row.zip(&drops).for_each(|(sum, drop)| *sum -= scaled * *drop);

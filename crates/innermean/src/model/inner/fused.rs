@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::{CentredRows, Inner, PairRows, ProjectedRows, TransitionRow, in_memory};
+use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
 use crate::model::shared::SharedForm;
 
@@ -89,6 +90,10 @@ fused! {
     /// The averages of an affine f as linear predictors, where it keeps them: then it need not be
     /// collapsed.
     fn averages() -> Option<&Collapsed> = None;
+
+    /// The scores of several classes, if that is what f is: their rows are kept once for all of
+    /// them, and second derivatives are made of blocks.
+    fn class_scores() -> Option<&ClassScores> = None;
 
     /// The rows behind the pairs of an affine f with `ell = 1`, where they lie in memory, each of
     /// length d.

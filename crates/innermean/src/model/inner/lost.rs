@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Bounds, CentredRows, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows, TransitionRow,
 };
+use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
 use crate::model::shared::SharedForm;

@@ -86,6 +86,25 @@ impl<P: Merit> Merit for Weighted<P> {
         known
     }
 
+    fn seconds_less_squares(
+        &self,
+        terms: Range<usize>,
+        u: &[f64],
+        diagonal: &mut [f64],
+        across: &mut [f64],
+    ) -> bool {
+        let ell = (u.len() / terms.len().max(1)).max(1);
+        let known = self.merit.seconds_less_squares(terms.clone(), u, diagonal, across);
+        if known {
+            let parts = diagonal.chunks_exact_mut(ell).zip(across.chunks_exact_mut(ell));
+            for (i, (diagonal, across)) in terms.zip(parts) {
+                scale(self.weights[i], diagonal);
+                scale(self.weights[i].sqrt(), across);
+            }
+        }
+        known
+    }
+
     fn conjugate(&self, i: usize, w: &[f64]) -> f64 {
         let mut part = w.to_vec();
         scale(1.0 / self.weights[i], &mut part);
@@ -140,5 +159,9 @@ impl<P: Merit> Merit for Weighted<P> {
 
     fn square_weight_of(&self, i: usize) -> Option<f64> {
         self.merit.square_weight_of(i).map(|weight| self.weights[i] * weight)
+    }
+
+    fn class_of(&self, i: usize) -> Option<(usize, f64)> {
+        self.merit.class_of(i).map(|(class, weight)| (class, self.weights[i] * weight))
     }
 }

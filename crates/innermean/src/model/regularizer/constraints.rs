@@ -55,11 +55,13 @@ impl LinearConstraint {
         dot(&self.coefficients, theta)
     }
 
-    /// The size of the terms at theta.
+    /// The size of the terms at theta, and of the end that is nearer: what the other one is says
+    /// nothing about rounding at this one.
     pub(crate) fn size(&self, theta: &[f64]) -> f64 {
         let terms = self.coefficients.iter().zip(theta).map(|(a, x)| (a * x).abs()).sum::<f64>();
-        let end = |end: f64| if end.is_finite() { end.abs() } else { 0.0 };
-        terms.max(end(self.lo)).max(end(self.hi))
+        let at = self.at(theta);
+        let end = if at - self.lo < self.hi - at { self.lo } else { self.hi };
+        terms.max(if end.is_finite() { end.abs() } else { 0.0 })
     }
 
     /// How far theta is beyond the ends; 0 if it is not.

@@ -1,29 +1,9 @@
 //! Eligibility traces: LSTD(lambda) (Boyan 2002), with importance ratios (Yu 2010).
 
-use super::Mspbe;
+use super::{Episodes, Mspbe};
+pub use crate::model::inner::Traces;
 use crate::model::setting::InvalidSetting;
 use crate::problems::transitions::{END, Moves, StateFeatures};
-
-/// What the traces of a log are made of. Along an episode, which begins with `z = 0`,
-///
-/// ```text
-/// z_t = rho_t (gamma lambda z_{t-1} + phi_t)
-/// ```
-///
-/// `lambda = 0` gives LSTD, and `lambda = 1` with complete episodes the regression of returns on
-/// features.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Traces<'a> {
-    /// How much of a step's error its predecessors answer for, from 0 to 1.
-    pub lambda: f64,
-    /// All transitions, episode after episode, each in the order of time.
-    pub order: &'a [usize],
-    /// Where episodes begin in `order`, and its length.
-    pub starts: &'a [usize],
-    /// `rho_t`: how much likelier the action is under the policy that is evaluated than under the
-    /// one that was followed; none if both are the same.
-    pub ratios: Option<&'a [f64]>,
-}
 
 impl Traces<'_> {
     fn check(&self, transitions: usize) -> Result<(), InvalidSetting> {
@@ -109,7 +89,36 @@ impl Mspbe {
             let value = format!("a trace of {} in transition {}", rows[bad], bad / d);
             return Err(InvalidSetting::new("ratios", value, "ratios whose products are finite"));
         }
-        let Mspbe { features, differences, rewards, .. } = made;
-        Ok(Self::of_rows(d, features, rows.into(), differences, rewards))
+        let Mspbe { features, differences, rewards, mut given, .. } = made;
+        if let Some(given) = &mut given {
+            given.episodes = Some(Episodes::new(moves, traces));
+        }
+        Ok(Mspbe { given, ..Self::of_rows(d, features, rows.into(), differences, rewards) })
+    }
+}
+
+impl Episodes {
+    /// Nothing is carried over a start, nor over an end within an episode.
+    fn new(moves: &Moves, traces: &Traces<'_>) -> Self {
+        let ends = traces.order.iter().enumerate().filter(|(_, k)| moves.next[**k] == END);
+        let mut starts: Vec<usize> = ends.map(|(place, _)| place + 1).collect();
+        starts.extend_from_slice(traces.starts);
+        starts.sort_unstable();
+        starts.dedup();
+        Episodes {
+            lambda: traces.lambda,
+            order: traces.order.to_vec(),
+            starts,
+            ratios: traces.ratios.map(<[f64]>::to_vec),
+        }
+    }
+
+    pub(super) fn traces(&self) -> Traces<'_> {
+        Traces {
+            lambda: self.lambda,
+            order: &self.order,
+            starts: &self.starts,
+            ratios: self.ratios.as_deref(),
+        }
     }
 }

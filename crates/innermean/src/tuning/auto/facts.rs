@@ -2,6 +2,7 @@
 //! all of it takes.
 
 use super::cost::Price;
+use crate::certificate::hessian;
 use crate::certificate::prover::FEW_PRODUCTS;
 use crate::methods::{self, newton};
 use crate::model::inner::{Inner, mean_support, pieces};
@@ -24,6 +25,11 @@ const FEW_ROWS: f64 = 10.0;
 impl Facts<'_> {
     pub(super) fn affine(&self) -> bool {
         self.0.inner.facts().affine
+    }
+
+    /// How many classes f has scores of, if phi ties them together.
+    pub(super) fn classes(&self) -> Option<usize> {
+        hessian::ties_classes(self.0).then(|| self.0.inner.ell())
     }
 
     /// Many small calls of f take long.
@@ -80,9 +86,11 @@ impl Facts<'_> {
         newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
     }
 
-    /// What Newton's method costs where f is not affine, if it and L-BFGS take turns.
+    /// What Newton's method costs where f is not affine or has scores of classes, if it and L-BFGS
+    /// take turns.
     pub(super) fn price(&self) -> Option<Price> {
-        let is_settled = self.affine() || !self.smooth() || self.calls_are_dear();
+        let is_plain = self.affine() && self.classes().is_none();
+        let is_settled = is_plain || !self.smooth() || self.calls_are_dear();
         if is_settled || !self.moderate() {
             return None;
         }

@@ -56,7 +56,18 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     if facts.suited("direct").is_some() {
         add(facts.suited("precise"), &alike);
     }
-    if facts.affine() && facts.smooth() {
+    if let Some(classes) = facts.classes() {
+        let why = || format!("{} with scores of {classes} classes", counted(facts.n_x(), "row"));
+        if let Some(price) = &costly {
+            let step = 1.0 + price.hessian;
+            let costs = || format!("a Newton step costs as much as {step:.0} passes");
+            add(facts.suited("lbfgs"), &|| format!("{}: {}", why(), costs()));
+        }
+        if facts.moderate() {
+            add(facts.suited("newton"), &why);
+        }
+        add(facts.suited("lbfgs"), &why);
+    } else if facts.affine() && facts.smooth() {
         let why = || {
             format!(
                 "a smooth loss of {} that are averaged once",
