@@ -3,6 +3,8 @@
 //! Settings come as JSON, as the applications' own types read them, so that their names and
 //! defaults stand in one place; an answer goes as JSON, beside arrays for what is long.
 
+#![expect(clippy::needless_pass_by_value, reason = "an argument of Python is extracted by value")]
+
 mod bags;
 mod fitted;
 mod linear;

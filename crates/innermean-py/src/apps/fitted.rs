@@ -50,10 +50,10 @@ impl Finished {
 }
 
 /// Does the work of a fit beside the interpreter, and hands it over.
-pub(super) fn finish<'py>(
-    py: Python<'py>,
+pub(super) fn finish(
+    py: Python<'_>,
     work: impl FnOnce(&Caller<'_>) -> Result<Finished, Error> + Send,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let (found, error) = beside(py, work)?;
     let found = match (found, error) {
         (Ok(found), None) => found,
