@@ -19,7 +19,9 @@
 
 use std::sync::Arc;
 
-use innermean::{Choice, Collapsed, Inner, Merit, Objective, Portfolio, Regularizer, Solution};
+use innermean::{
+    Choice, Collapsed, Inner, Merit, Numbers, Objective, Portfolio, Regularizer, Solution,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -230,7 +232,7 @@ impl PortfolioTask {
     /// If settings contradict each other or are out of their range, or returns are not finite.
     pub fn new(
         names: Vec<String>,
-        returns: Vec<f64>,
+        returns: impl Into<Numbers>,
         settings: &PortfolioSettings,
     ) -> Result<Self, Error> {
         Self::within(names, returns, settings, Limits::default())
@@ -242,7 +244,7 @@ impl PortfolioTask {
     /// As [`Self::new`], and if no weights meet the limits: with those that clash.
     pub fn within(
         names: Vec<String>,
-        returns: Vec<f64>,
+        returns: impl Into<Numbers>,
         settings: &PortfolioSettings,
         limits: Limits,
     ) -> Result<Self, Error> {
