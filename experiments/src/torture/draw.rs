@@ -23,6 +23,7 @@ pub mod files;
 mod forms;
 pub mod penalties;
 mod policies;
+mod risks;
 
 /// Writes the kinds with their names.
 macro_rules! kinds {
@@ -91,6 +92,14 @@ kinds! {
     Moments "moments"
     /// A portfolio of any risk within linear constraints and norms, with costs.
     Limits "portfolio-limits"
+    /// By the conditional value at risk.
+    Cvar "portfolio-cvar"
+    /// By the entropic risk.
+    Entropic "portfolio-entropic"
+    /// By the mean logarithm of wealth.
+    Kelly "portfolio-kelly"
+    /// By contributions to the variance.
+    RiskBudget "portfolio-risk-budget"
 }
 
 /// f, phi and g as the library has them.
@@ -220,6 +229,9 @@ pub fn draw(seed: u64, number: u64) -> Result<Drawn> {
             let risk = dice.of(&risks);
             affine::portfolio(dice, risk, conditioning, true)
         }
+        kind @ (Kind::Cvar | Kind::Entropic) => risks::of_losses(dice, kind, conditioning),
+        Kind::Kelly => risks::kelly(dice, conditioning),
+        Kind::RiskBudget => risks::risk_budget(dice, conditioning),
         Kind::Model => policies::model(dice, conditioning),
         Kind::Log => policies::log(dice, conditioning),
         Kind::Projected => forms::projected(dice, conditioning, false),

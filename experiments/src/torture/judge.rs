@@ -198,8 +198,9 @@ impl Facts {
             let direction: Vec<Dd> = best.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
             // Nothing falls for ever against a ridge.
             let ridged = affine.penalty.parts.iter().all(|part| part.l2 > 0.0);
-            unbounded =
-                !ridged && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
+            unbounded = affine.rises_by_logarithms()
+                || !ridged
+                    && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
         }
         let (point, best) = points.lowest();
         let lowest = truth.magnitude(&point);

@@ -5,7 +5,7 @@
 //! rounded.
 
 use super::double_double::{Dd, Real, dot};
-use super::penalty::{Part, Penalty};
+use super::penalty::{OUTSIDE, Part, Penalty};
 
 /// In units in which columns have size 1: further out than any minimum that doubles can tell.
 const OUT: f64 = 1e10;
@@ -30,7 +30,16 @@ pub enum Loss {
     SquaredHinge { c: Dd, y: Dd },
     /// c times `0` from `y u = 1` on, `(1 - y u)^2 / (2h)` from `1 - h` on, `1 - y u - h/2` below
     SmoothedHinge { c: Dd, y: Dd, h: Dd },
+    /// `c max(u, 0)`
+    Excess { c: Dd },
+    /// `c (e^(r u) - 1) / r`
+    Exponential { c: Dd, r: Dd },
+    /// `-c log u`
+    NegativeLog { c: Dd },
 }
+
+/// The largest power of e that is taken: what is beyond it is as good as infinite.
+const STEEP: f64 = 300.0;
 
 /// `log(1 + e^t)`
 fn softplus(t: Dd) -> Dd {
@@ -71,6 +80,19 @@ impl Loss {
                     c * (short - h * half)
                 }
             }
+            Loss::Excess { c } => c * u.max(Dd::ZERO),
+            Loss::Exponential { c, r } => c * ((r * u).min(Dd::from(STEEP)).exp() - Dd::ONE) / r,
+            Loss::NegativeLog { c } if u > Dd::ZERO => -(c * u.ln()),
+            Loss::NegativeLog { .. } => Dd::from(OUTSIDE),
+        }
+    }
+
+    /// How large it is between `-u` and u, or where it bends if it has no bound there.
+    pub fn size(self, u: Dd) -> Dd {
+        match self {
+            Loss::Exponential { c, r } => c / r,
+            Loss::NegativeLog { c } => c,
+            _ => self.value(u).max(self.value(-u)),
         }
     }
 
@@ -83,7 +105,10 @@ impl Loss {
         | Loss::Huber { c, .. }
         | Loss::Logistic { c, .. }
         | Loss::SquaredHinge { c, .. }
-        | Loss::SmoothedHinge { c, .. }) = &mut self;
+        | Loss::SmoothedHinge { c, .. }
+        | Loss::Excess { c }
+        | Loss::Exponential { c, .. }
+        | Loss::NegativeLog { c }) = &mut self;
         *c = *c * weight;
         self
     }
@@ -121,6 +146,18 @@ impl Loss {
                     (-y * c, zero)
                 }
             }
+            Loss::Excess { c } => {
+                // (c/2) (u + |u|)
+                let half = c * Dd::from(0.5);
+                let (first, second) = rounded_kink(u, mu / half);
+                (half + half * first, half * second)
+            }
+            Loss::Exponential { c, r } => {
+                let slope = c * (r * u).min(Dd::from(STEEP)).exp();
+                (slope, r * slope)
+            }
+            Loss::NegativeLog { c } if u > zero => (-c / u, c / (u * u)),
+            Loss::NegativeLog { .. } => (Dd::from(-OUTSIDE), zero),
         }
     }
 
@@ -128,7 +165,8 @@ impl Loss {
     pub fn curvature(self) -> Dd {
         match self {
             Loss::Square { c } | Loss::Downside { c } => Dd::from(2.0) * c,
-            Loss::Absolute { c } => c,
+            Loss::Absolute { c } | Loss::Excess { c } | Loss::NegativeLog { c } => c,
+            Loss::Exponential { c, r } => c * r,
             Loss::Huber { c, h } | Loss::SmoothedHinge { c, h, .. } => c / h,
             Loss::Logistic { c, .. } => c * Dd::from(0.25),
             Loss::SquaredHinge { c, .. } => c * Dd::from(2.0),
@@ -138,10 +176,13 @@ impl Loss {
     /// The most by which slopes differ.
     fn largest_turn(self) -> f64 {
         match self {
-            Loss::Square { .. } | Loss::Downside { .. } | Loss::SquaredHinge { .. } => {
-                f64::INFINITY
-            }
+            Loss::Square { .. }
+            | Loss::Downside { .. }
+            | Loss::SquaredHinge { .. }
+            | Loss::Exponential { .. }
+            | Loss::NegativeLog { .. } => f64::INFINITY,
             Loss::Absolute { c }
+            | Loss::Excess { c }
             | Loss::Huber { c, .. }
             | Loss::SmoothedHinge { c, .. }
             | Loss::Logistic { c, .. } => 2.0 * c.rounded(),
@@ -150,7 +191,7 @@ impl Loss {
 
     /// Whether it has a kink.
     pub fn has_kink(self) -> bool {
-        matches!(self, Loss::Absolute { .. })
+        matches!(self, Loss::Absolute { .. } | Loss::Excess { .. })
     }
 }
 
@@ -302,6 +343,7 @@ impl Affine {
     /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`,
     /// it is about this many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
+        let direction = &self.bearable(direction)[..];
         // A column of zeros counts by its tilt alone: nothing else looks at it.
         let unit = |size: f64, tilt: Dd| if size == 0.0 && tilt != Dd::ZERO { 1.0 } else { size };
         let sizes = direction.iter().zip(self.column_sizes()).zip(&self.penalty.parts);
@@ -326,6 +368,25 @@ impl Affine {
         let fall = start - here;
         fall > slopes * Dd::from(OUT * 1e-18) / length
             && start - far > fall * Dd::from(0.5 * FURTHER)
+    }
+
+    /// Whether a coordinate that no term looks at has a logarithm, which grows without end.
+    pub fn rises_by_logarithms(&self) -> bool {
+        let sizes = self.column_sizes();
+        self.penalty.parts.iter().zip(sizes).any(|(part, size)| part.log > 0.0 && size == 0.0)
+    }
+
+    /// The direction with the least threshold, which is its last coordinate and counts -1
+    /// everywhere, along which no exponential grows; others as they are.
+    fn bearable(&self, direction: &[Dd]) -> Vec<Dd> {
+        let mut direction = direction.to_vec();
+        if let (Some(Loss::Exponential { .. }), Some(last)) =
+            (self.losses.first(), direction.len().checked_sub(1))
+        {
+            let most = (0..self.terms()).map(|i| dot(self.row(i), &direction)).reduce(Dd::max);
+            direction[last] += most.unwrap_or(Dd::ZERO);
+        }
+        direction
     }
 
     /// The size of all that a sum for P in doubles goes through, each rounded by `2^-53` or so:

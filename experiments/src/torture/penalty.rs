@@ -1,9 +1,9 @@
 //! g as the definition says: a sum over coordinates, with or without a budget and other limits.
 
-use super::double_double::Dd;
+use super::double_double::{Dd, Real};
 use super::limits::Limits;
 
-/// `tilt x + l1 |x| + (l2/2) x^2` on `lo <= x <= hi`.
+/// `tilt x + l1 |x| + (l2/2) x^2 - log ln x` on `lo <= x <= hi`.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     /// The slope of the linear term.
@@ -12,16 +12,38 @@ pub struct Part {
     pub l1: f64,
     /// The weight of `x^2 / 2`.
     pub l2: f64,
+    /// The weight of the logarithm.
+    pub log: f64,
     /// The least x.
     pub lo: f64,
     /// The largest x.
     pub hi: f64,
+    /// Where scales are measured, if the bounds allow it.
+    pub around: f64,
 }
 
 impl Part {
     /// 0 everywhere.
-    pub const FREE: Part =
-        Part { tilt: Dd::ZERO, l1: 0.0, l2: 0.0, lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+    pub const FREE: Part = Part {
+        tilt: Dd::ZERO,
+        l1: 0.0,
+        l2: 0.0,
+        log: 0.0,
+        lo: f64::NEG_INFINITY,
+        hi: f64::INFINITY,
+        around: 0.0,
+    };
+
+    /// `-log ln x`
+    fn barrier(&self, x: Dd) -> Dd {
+        if self.log == 0.0 {
+            Dd::ZERO
+        } else if x > Dd::ZERO {
+            -(x.ln() * Dd::from(self.log))
+        } else {
+            Dd::from(OUTSIDE)
+        }
+    }
 }
 
 /// The parts of all coordinates.
@@ -35,6 +57,8 @@ pub struct Penalty {
     pub limits: Option<Limits>,
 }
 
+/// As good as infinite, in numbers that a sum takes.
+pub(super) const OUTSIDE: f64 = 1e200;
 /// How far, relative to their size, numbers may be beyond a constraint and still be repaired.
 pub(super) const SLACK: f64 = 1e-9;
 
@@ -43,7 +67,8 @@ impl Penalty {
     pub fn value(&self, theta: &[Dd]) -> Dd {
         let half = Dd::from(0.5);
         let part = |(part, &x): (&Part, &Dd)| {
-            x * part.tilt + x.abs() * Dd::from(part.l1) + x * x * Dd::from(part.l2) * half
+            let norms = x.abs() * Dd::from(part.l1) + x * x * Dd::from(part.l2) * half;
+            x * part.tilt + norms + part.barrier(x)
         };
         let limits = self.limits.as_ref().map_or(Dd::ZERO, |limits| limits.value(theta));
         self.parts.iter().zip(theta).map(part).sum::<Dd>() + limits
@@ -51,8 +76,8 @@ impl Penalty {
 
     /// The sum of the sizes of all that the value is made of.
     pub fn size(&self, theta: &[Dd]) -> Dd {
-        self.parts.iter().zip(theta).map(|(part, x)| (*x * part.tilt).abs()).sum::<Dd>()
-            + self.value(theta).abs()
+        let size = |(part, x): (&Part, &Dd)| (*x * part.tilt).abs() + part.barrier(*x).abs();
+        self.parts.iter().zip(theta).map(size).sum::<Dd>() + self.value(theta).abs()
     }
 
     /// How far below 0 the value is where it is least along one coordinate, the constraint on their
@@ -123,6 +148,7 @@ impl Penalty {
                 let margin = 0.01 * (part.hi - part.lo);
                 0.0_f64.clamp(part.lo + margin, part.hi - margin)
             }
+            (true, false) if part.around > part.lo => part.around,
             (true, false) => 0.0_f64.max(part.lo + 1.0),
             (false, true) => 0.0_f64.min(part.hi - 1.0),
             (false, false) => 0.0,
@@ -143,7 +169,7 @@ impl Penalty {
         if let Some(limits) = &self.limits {
             return limits.inside.clone();
         }
-        let nearest = |part: &Part| Dd::from(0.0_f64.clamp(part.lo, part.hi));
+        let nearest = |part: &Part| Dd::from(part.around.clamp(part.lo, part.hi));
         let mut point: Vec<Dd> = self.parts.iter().map(nearest).collect();
         self.spend(&mut point);
         point

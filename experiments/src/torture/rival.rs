@@ -113,6 +113,7 @@ impl<'p> Solver<'p> {
                 l2: part.l2 * c * c,
                 lo: part.lo / c,
                 hi: part.hi / c,
+                ..*part
             })
             .collect();
         let limits = problem.penalty.limits.as_ref().map(|limits| limits.in_units(&units));
@@ -126,7 +127,7 @@ impl<'p> Solver<'p> {
         let g: f64 = self.parts.iter().map(one).sum();
         let most = |i: usize| self.row(i).iter().map(|a| a.abs()).fold(Dd::ZERO, Dd::max);
         let losses = self.problem.losses.iter().enumerate();
-        let f: Dd = losses.map(|(i, loss)| loss.value(most(i)).max(loss.value(-most(i)))).sum();
+        let f: Dd = losses.map(|(i, loss)| loss.size(most(i))).sum();
         (g + f.rounded() / self.problem.terms() as f64).max(f64::MIN_POSITIVE.sqrt())
     }
 
@@ -152,6 +153,11 @@ impl<'p> Solver<'p> {
             let (slope, bend) = rounded_kink(z, self.mu / l1);
             first += l1 * slope;
             second += l1 * bend;
+        }
+        if part.log > 0.0 {
+            let share = Dd::from(part.log) / z;
+            first -= share;
+            second += share / z;
         }
         for bound in [part.lo, part.hi] {
             if bound.is_finite() {

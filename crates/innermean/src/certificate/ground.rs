@@ -132,7 +132,7 @@ impl<'p> Ground<'p> {
                 (size, whole) = (size + term.abs(), whole + term);
             }
         }
-        let unit = UNIT * (form.samples().unwrap_or(1) + ell) as f64;
+        let unit = UNIT * (form.terms() + ell) as f64;
         // Small changes of C do as little to its inverse as the smallest eigenvalue is far from
         // them.
         let condition = *self.condition.get_or_init(|| {

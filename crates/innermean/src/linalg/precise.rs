@@ -6,7 +6,6 @@
 //! by anything.
 
 use crate::model::inner::pieces;
-use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 
 mod factor;
@@ -27,13 +26,18 @@ pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
     let (f, form) = (problem.inner, problem.merit.quadratic_form());
     is_small(problem)
         && problem.regularizer.constraints().is_none()
-        && form.is_none_or(|form| f.n_x() == 1 && form.ell() == f.ell() && is_few(form))
+        && form.is_none_or(|form| {
+            f.n_x() == 1
+                && form.ell() == f.ell()
+                && form.is_exact()
+                && is_few(form.terms(), form.ell())
+        })
 }
 
-/// Whether the matrix of a quadratic form is made of few products.
-fn is_few(form: &QuadraticForm) -> bool {
-    let rows = form.samples().unwrap_or(1).max(form.ell());
-    rows.saturating_mul(form.ell() * form.ell()) <= MOST_PRODUCTS
+/// Whether the matrix of a quadratic form on `R^ell`, a sum over so many rows, is made of few
+/// products.
+pub(crate) fn is_few(rows: usize, ell: usize) -> bool {
+    rows.max(ell).saturating_mul(ell * ell) <= MOST_PRODUCTS
 }
 
 /// Whether an affine f has so few numbers.

@@ -35,9 +35,12 @@ pub use passes::Passes;
 /// A = sum_t s_t z_t (phi_t - discount phi'_t)',   b = sum_t s_t r_t z_t,   C = sum_t s_t phi_t phi_t'
 /// ```
 ///
-/// with `z_t = phi_t` unless there are traces.
+/// with `z_t = phi_t` unless there are traces or left factors of their own.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedRows<'a> {
+    /// What multiplies the difference of features in place of them, ell numbers for each transition,
+    /// such as instruments.
+    pub left: Option<&'a [f64]>,
     /// `phi_t`, one after the other
     pub features: &'a [f64],
     /// `phi'_t`, one after the other

@@ -21,7 +21,7 @@
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::{axpy, dot, norm_squared, prefetch};
-use crate::model::inner::{Bounds, Facts, Fused, Inner, Passes, Sample};
+use crate::model::inner::{Bounds, Facts, Fused, Inner, Passes, ProjectedRows, Sample};
 #[cfg(doc)]
 use crate::model::merit::QuadraticForm;
 use crate::model::setting::{InvalidSetting, all_finite};
@@ -173,6 +173,18 @@ impl Fused for Moments {
         for ((out, row), b) in out.iter_mut().zip(self.a.chunks_exact(self.d)).zip(&self.b) {
             *out = b - dot(row, theta);
         }
+    }
+
+    fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
+        Some(ProjectedRows {
+            left: Some(&self.instruments),
+            features: &self.regressors,
+            next_features: &self.regressors,
+            rewards: &self.outcomes,
+            weights: None,
+            discount: 0.0,
+            traces: None,
+        })
     }
 
     /// `-A' w`

@@ -350,6 +350,7 @@ impl Fused for Mspbe {
 
     fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
         self.given.as_ref().map(|given| ProjectedRows {
+            left: None,
             features: &given.features,
             next_features: &given.next_features,
             rewards: &given.rewards,

@@ -13,7 +13,7 @@ use crate::certificate::{Bound, Certificate, Measure, Reason};
 use crate::linalg::vector::norm_squared;
 use crate::model::inner::Lost;
 use crate::model::problem::Objective;
-use crate::run::scale::Scale;
+use crate::run::scale::{Scale, as_good_as_zero};
 
 mod digits;
 mod proven;
@@ -411,8 +411,11 @@ impl<'p> Evaluator<'p> {
             let is_enough = relative > self.tolerance && bound.excess <= self.tolerance * scale;
             // Where the objective is 0 at the origin and nothing is better, rounding is all that is
             // left.
-            let is_bearable = relative <= BEARABLE || scale == 0.0;
-            let is_rounding = is_bearable && (bound.is_rounding() || is_enough);
+            let is_nothing = || {
+                scale == 0.0 && bound.excess <= as_good_as_zero(self.problem, &self.prover.ground)
+            };
+            let is_bearable = || relative <= BEARABLE || is_nothing();
+            let is_rounding = (bound.is_rounding() || is_enough) && is_bearable();
             return Certificate {
                 measure,
                 gap: Some(bound.gap),

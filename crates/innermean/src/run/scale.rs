@@ -45,6 +45,10 @@ impl Scale {
     ) {
         let zero = vec![0.0; theta.len()];
         let origin = *self.origin.get_or_insert_with(|| {
+            if problem.regularizer.barrier(0).is_some() {
+                // A logarithm is as large as one likes next to the origin.
+                return 0.0;
+            }
             let origin = problem.allowed(&zero);
             if theta == origin {
                 return magnitude;
@@ -65,14 +69,19 @@ impl Scale {
         problem.loss_and_gradient(&start, &mut f_bar, &mut w, &mut slope);
         self.instead = magnitude.min(least).min(ground.gain(&slope));
         if problem.merit.has_kinks() {
-            let unit = |size: &f64| if *size > 0.0 { 1.0 / size } else { 0.0 };
-            let unit: Vec<f64> = ground.sizes().columns.iter().map(unit).collect();
-            let there = AS_GOOD_AS_ZERO * loss_at(problem, &unit).abs();
+            let there = as_good_as_zero(problem, ground);
             if there > 0.0 {
                 self.instead = self.instead.min(there);
             }
         }
     }
+}
+
+/// What is as good as 0 beside F where every column of the data counts as 1.
+pub(crate) fn as_good_as_zero(problem: Objective<'_>, ground: &Ground<'_>) -> f64 {
+    let unit = |size: &f64| if *size > 0.0 { 1.0 / size } else { 0.0 };
+    let unit: Vec<f64> = ground.sizes().columns.iter().map(unit).collect();
+    AS_GOOD_AS_ZERO * loss_at(problem, &unit).abs()
 }
 
 /// `F(theta)`; where f is not affine and has very many samples, as an estimate from some of them. At

@@ -129,7 +129,7 @@ impl Prover<'_> {
         Repair::along(&self.ground, &weights, (free, column), excess[free])
     }
 
-    /// For a g of one's own, whose conjugate is believed.
+    /// For a g of one's own, whose conjugate is believed, and for logarithms.
     fn by_conjugate(&self, evidence: &Evidence<'_>) -> Bound {
         let Evidence { point, w, matched, u, .. } = evidence;
         let problem = self.ground.problem;
@@ -138,7 +138,16 @@ impl Prover<'_> {
         let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
         let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
         let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
-        let lost = ROUNDING * size + evidence.rounding;
+        let errors = self.ground.errors(w);
+        let moved = if problem.regularizer.barrier(0).is_some() {
+            // It grows with v: a slope that rounding may have made negative proves nothing.
+            let most: Vec<f64> = v.iter().zip(&errors).map(|(v, error)| v + error).collect();
+            problem.regularizer.conjugate(&most) - conjugate
+        } else {
+            // theta is about where the conjugate's maximum is attained.
+            errors.iter().zip(point.theta).map(|(error, theta)| error * theta.abs()).sum()
+        };
+        let lost = ROUNDING * size + evidence.rounding + moved;
         let second = point.g - dot(point.theta, &v) + conjugate;
         Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
     }

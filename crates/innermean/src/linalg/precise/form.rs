@@ -44,7 +44,8 @@ pub(super) fn left_factors(given: &ProjectedRows<'_>) -> Vec<Double> {
 
 /// Those of features that are made into other numbers first.
 fn traced(given: &ProjectedRows<'_>, of: impl Fn(Double) -> Double) -> Vec<Double> {
-    let mut rows: Vec<Double> = given.features.iter().map(|x| of(Double::from(*x))).collect();
+    let left = given.left.unwrap_or(given.features);
+    let mut rows: Vec<Double> = left.iter().map(|x| of(Double::from(*x))).collect();
     let Some(traces) = given.traces else { return rows };
     let d = rows.len() / given.rewards.len().max(1);
     let decay = Double::from(given.discount) * Double::from(traces.lambda);
@@ -72,12 +73,13 @@ pub(crate) fn roundings(given: &ProjectedRows<'_>) -> usize {
 pub(crate) fn sizes_of_products(given: &ProjectedRows<'_>) -> Vec<f64> {
     let shares = shares(given);
     let d = given.features.len() / shares.len().max(1);
-    let mut sizes = vec![0.0; d * (d + 1)];
     // Terms of a trace may cancel.
     let left = traced(given, |x| Double::from(x.hi.abs()));
+    let ell = left.len() / shares.len().max(1);
+    let mut sizes = vec![0.0; ell * (d + 1)];
     for (t, share) in shares.iter().enumerate() {
         let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
-        for (row, x) in sizes.chunks_exact_mut(d + 1).zip(&left[t * d..]) {
+        for (row, x) in sizes.chunks_exact_mut(d + 1).zip(&left[t * ell..]) {
             let scaled = (share.hi * x.hi).abs();
             for (size, (now, next)) in row.iter_mut().zip(now.iter().zip(next)) {
                 *size += scaled * (now.abs() + given.discount * next.abs());
@@ -110,7 +112,7 @@ impl Form {
                 .iter()
                 .zip(given.features.chunks_exact(ell))
                 .for_each(|(share, row)| add(*share, row));
-        } else if let Some(rows) = form.rows() {
+        } else if let Some(rows) = form.addends() {
             products = rows.len() / ell;
             let share = Double::from(1.0) / Double::from(products as f64);
             rows.chunks_exact(ell).for_each(|row| add(share, row));

@@ -88,12 +88,13 @@ impl Rows {
     fn fill_projected(&mut self, given: &ProjectedRows<'_>) {
         let (d, discount) = (self.d, Double::from(given.discount));
         let (shares, left) = (form::shares(given), form::left_factors(given));
+        let ell = self.b.len();
         for (t, share) in shares.iter().enumerate() {
             let (now, next) = (&given.features[t * d..][..d], &given.next_features[t * d..][..d]);
             let reward = Double::from(given.rewards[t]);
             let drop = |l: usize| Double::from(now[l]) - discount * Double::from(next[l]);
             let drops: Vec<Double> = (0..d).map(drop).collect();
-            let left = left[t * d..(t + 1) * d].iter().enumerate();
+            let left = left[t * ell..(t + 1) * ell].iter().enumerate();
             for (r, x) in left.filter(|(_, x)| x.hi != 0.0) {
                 let scaled = *share * *x;
                 self.b[r] += scaled * reward;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Merit;
 use crate::linalg::cholesky::Cholesky;
+use crate::linalg::precise;
 use crate::linalg::tridiagonal::Tridiagonal;
 use crate::linalg::vector::{axpy, dot, norm_squared};
 use crate::model::setting::InvalidSetting;
@@ -35,6 +36,10 @@ pub struct QuadraticForm {
     eigenvalues: (f64, f64),
     /// `c_t`, one after the other; none if only C is known
     rows: Option<Arc<[f64]>>,
+    /// Terms that were added up for an entry of C; 1 if C is what was meant, to the last digit
+    terms: usize,
+    /// The same as `rows` where nobody is to sample them: of what C is rounded
+    exact: Option<Arc<[f64]>>,
 }
 
 impl QuadraticForm {
@@ -69,7 +74,16 @@ impl QuadraticForm {
         let (least, most) = tridiagonal.extreme_eigenvalues();
         // An eigenvalue below the rounding of the largest is only known to be above zero.
         let eigenvalues = (least.max(f64::EPSILON * most), most);
-        Ok(QuadraticForm { ell, matrix, factor, tridiagonal, eigenvalues, rows: None })
+        Ok(QuadraticForm {
+            ell,
+            matrix,
+            factor,
+            tridiagonal,
+            eigenvalues,
+            rows: None,
+            terms: 1,
+            exact: None,
+        })
     }
 
     /// `C = (1/T) sum_t c_t c_t'` for rows `c_t` of length `ell`.
@@ -107,7 +121,32 @@ impl QuadraticForm {
                 "rows that span the space: more of them, or fewer columns",
             )
         })?;
-        Ok(QuadraticForm { rows: Some(rows), ..form })
+        let terms = rows.len() / ell;
+        Ok(QuadraticForm { rows: Some(rows), terms, ..form })
+    }
+
+    /// The same for a C that is `(1/T) sum_t c_t c_t'`, rounded, of which nothing is sampled: what
+    /// is proven holds for the exact one.
+    #[must_use]
+    pub(crate) fn rounded_of(self, rows: &[f64]) -> Self {
+        let terms = (rows.len() / self.ell).max(1);
+        let few = precise::is_few(terms, self.ell);
+        QuadraticForm { terms, exact: few.then(|| rows.into()), ..self }
+    }
+
+    /// Terms that were added up for an entry of C.
+    pub(crate) fn terms(&self) -> usize {
+        self.terms
+    }
+
+    /// `c_t`, one after the other, if C is their average and they are at hand.
+    pub(crate) fn addends(&self) -> Option<&[f64]> {
+        self.rows.as_deref().or(self.exact.as_deref())
+    }
+
+    /// Whether C is known without the rounding of its entries.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.addends().is_some() || self.terms == 1
     }
 
     /// The dimension.

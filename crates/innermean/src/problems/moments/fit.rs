@@ -73,7 +73,8 @@ impl Moments {
     /// Unless there is a cluster for each row, where there are clusters.
     pub fn fit(&self, weighting: &Weighting) -> Result<MomentsFit, InferenceError> {
         let n = self.outcomes.len();
-        let mut form = QuadraticForm::new(self.instrument_products())?;
+        let mut form =
+            QuadraticForm::new(self.instrument_products())?.rounded_of(&self.instruments);
         let mut theta = self.minimiser(&form)?.1;
         let (errors, most) = match weighting {
             Weighting::TwoStageLeastSquares => (&MomentErrors::Unadjusted, 1),
