@@ -10,7 +10,8 @@ instrumental variables are problems of this kind.
 
 Start with a problem whose f is built in (:mod:`innermean.problems`), or with an f of your own
 (:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`). The applications are estimators of
-scikit-learn: :class:`LinearClassifier`, :class:`LinearRegressor`.
+scikit-learn: :class:`Portfolio`, :class:`LinearClassifier`, :class:`LinearRegressor`,
+:class:`BagClassifier`, :class:`BagRegressor`, :class:`PolicyEvaluator`.
 
 Examples
 --------
@@ -49,8 +50,14 @@ _HOMES = {
     "batched": "innermean.own.numpy",
     "jax": "innermean.own.jax",
     "torch": "innermean.own.torch",
+    "BagClassifier": "innermean.bags",
+    "BagRegressor": "innermean.bags",
     "LinearClassifier": "innermean.linear",
     "LinearRegressor": "innermean.linear",
+    "Log": "innermean.policy",
+    "PolicyEvaluator": "innermean.policy",
+    "Portfolio": "innermean.portfolio",
+    "rollout": "innermean.policy",
 }
 _MODULES = ("g", "phi", "problems")
 
@@ -61,6 +68,8 @@ if TYPE_CHECKING:
     from innermean import phi as phi
     from innermean import problems as problems
     from innermean._innermean import Record as Record
+    from innermean.bags import BagClassifier as BagClassifier
+    from innermean.bags import BagRegressor as BagRegressor
     from innermean.comparison import Comparison as Comparison
     from innermean.comparison import compare as compare
     from innermean.linear import LinearClassifier as LinearClassifier
@@ -69,6 +78,10 @@ if TYPE_CHECKING:
     from innermean.own.numba import kernel as kernel
     from innermean.own.numpy import batched as batched
     from innermean.own.torch import torch as torch
+    from innermean.policy import Log as Log
+    from innermean.policy import PolicyEvaluator as PolicyEvaluator
+    from innermean.policy import rollout as rollout
+    from innermean.portfolio import Portfolio as Portfolio
     from innermean.problem import Problem as Problem
     from innermean.problem import Run as Run
     from innermean.problem import minimize as minimize

@@ -168,7 +168,7 @@ class LinearClassifier(ClassifierMixin, _Linear):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: of two classes one for each row, of several one for each class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -290,5 +290,5 @@ class LinearRegressor(RegressorMixin, _Linear):
     def predict(self, X: Any) -> np.ndarray:
         """The predicted numbers."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return np.asarray(X @ self.coef_) + self.intercept_
