@@ -1,6 +1,7 @@
 //! How large the parts of an input may be: flags that every command has, since a file may come from
 //! anywhere.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Result, bail};
@@ -57,6 +58,28 @@ impl InputFlags {
 /// The limits of this program's run.
 pub(crate) fn limits() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
+}
+
+/// Whether the rows of a file are read once and not kept: where that is `asked` for, or they would
+/// not fit into memory. A flag that needs the rows is a `hindrance`.
+pub(crate) fn takes_moments(
+    asked: bool,
+    file: Option<&Path>,
+    hindrance: Option<&str>,
+) -> Result<bool> {
+    let Some(file) = file else {
+        if asked {
+            bail!("--moments: speaks of a file; expected a FILE with it");
+        }
+        return Ok(false);
+    };
+    if let Some(hindrance) = hindrance {
+        if asked {
+            bail!("--moments: {hindrance} needs the rows themselves; expected one of the two");
+        }
+        return Ok(false);
+    }
+    Ok(asked || limits().lacking_for(file)?.is_some())
 }
 
 /// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say
