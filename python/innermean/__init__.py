@@ -9,7 +9,8 @@ policy evaluation, labels known for groups alone, classifiers trained without la
 instrumental variables are problems of this kind.
 
 Start with a problem whose f is built in (:mod:`innermean.problems`), or with an f of your own
-(:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`).
+(:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`). The applications are estimators of
+scikit-learn: :class:`LinearClassifier`, :class:`LinearRegressor`.
 
 Examples
 --------
@@ -48,6 +49,8 @@ _HOMES = {
     "batched": "innermean.own.numpy",
     "jax": "innermean.own.jax",
     "torch": "innermean.own.torch",
+    "LinearClassifier": "innermean.linear",
+    "LinearRegressor": "innermean.linear",
 }
 _MODULES = ("g", "phi", "problems")
 
@@ -60,6 +63,8 @@ if TYPE_CHECKING:
     from innermean._innermean import Record as Record
     from innermean.comparison import Comparison as Comparison
     from innermean.comparison import compare as compare
+    from innermean.linear import LinearClassifier as LinearClassifier
+    from innermean.linear import LinearRegressor as LinearRegressor
     from innermean.own.jax import jax as jax
     from innermean.own.numba import kernel as kernel
     from innermean.own.numpy import batched as batched

@@ -12,6 +12,7 @@ _BLOCK = 1 << 16
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Codes = NDArray[np.uint32]
 
 
 def is_sparse(value: Any) -> bool:

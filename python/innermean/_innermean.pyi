@@ -2,13 +2,75 @@
 
 from typing import Any, Callable, final
 
-from innermean._arrays import Floats, Integers
+from innermean._arrays import Codes, Floats, Integers
 
-__all__ = ["F", "Phi", "Problem", "Record", "methods", "settings", "version"]
+__all__ = [
+    "F",
+    "Phi",
+    "Problem",
+    "Record",
+    "fit_bags",
+    "fit_linear",
+    "fit_policy",
+    "fit_portfolio",
+    "methods",
+    "settings",
+    "version",
+]
 
 def methods() -> list[list[str]]: ...
 def settings() -> list[str]: ...
 def version() -> str: ...
+def fit_linear(
+    rows: Any,
+    names: list[str],
+    target: Floats,
+    classes: list[str],
+    task: str,
+    solver: str,
+    *,
+    weights: Floats | None = None,
+    class_weights: list[tuple[str, float]] | None = None,
+    balanced: bool = False,
+) -> dict[str, Any]: ...
+def fit_bags(
+    rows: Floats,
+    names: list[str],
+    groups: Codes,
+    group_names: list[str],
+    labels: Floats,
+    label_names: list[str],
+    task: str,
+    solver: str,
+    *,
+    weights: Floats | None = None,
+    by_size: bool = False,
+) -> dict[str, Any]: ...
+def fit_policy(
+    states: Any,
+    next_states: Any,
+    rewards: Floats,
+    names: list[str],
+    task: str,
+    solver: str,
+    *,
+    weights: Floats | None = None,
+    terminated: Floats | None = None,
+    truncated: Floats | None = None,
+    episodes: Codes | None = None,
+    ratios: Floats | None = None,
+) -> dict[str, Any]: ...
+def fit_portfolio(
+    returns: Floats,
+    names: list[str],
+    task: str,
+    limits: str,
+    solver: str,
+    *,
+    weights: Floats | None = None,
+    half_life: float | None = None,
+    benchmark: Floats | None = None,
+) -> dict[str, Any]: ...
 @final
 class F:
     @staticmethod

@@ -162,6 +162,8 @@ class Result:
         The direction in which the objective falls without end, where there is no minimum.
     trace
         The evaluations as columns.
+    notes
+        What an estimator decided without being asked.
     """
 
     theta: NDArray[np.float64]
@@ -183,6 +185,7 @@ class Result:
     fallbacks: list[str] = field(default_factory=list)
     duals: NDArray[np.float64] | None = None
     endless: NDArray[np.float64] | None = None
+    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Result:
@@ -210,6 +213,8 @@ class Result:
         for before in self.fallbacks:
             yield "before", before
         yield "work", f"{self.calls:,} calls, {self.outer:,} outer iterations, {self.seconds:.3g} s"
+        for note in self.notes:
+            yield "note", note
         yield "theta", np.array2string(self.theta, precision=6, threshold=12, prefix=" " * 13)
 
     def _repr_html_(self) -> str:

@@ -31,7 +31,7 @@
 //! settings.loss = Loss::Logistic;
 //! settings.penalty.l2 = 0.1;
 //! let (classes, labels) = Classes::of_numbers(&[0.0, 0.0, 1.0, 1.0])?;
-//! let rows = Rows::Dense(vec![-2.0, -1.0, 1.0, 2.0]);
+//! let rows = Rows::dense(vec![-2.0, -1.0, 1.0, 2.0]);
 //! let data = LinearData::new(vec!["x".to_owned()], rows, Target::Classes(classes, labels))?;
 //! let fit = LinearTask::new(data, &settings)?.fit(&Solver::default(), Watch::by(&mut ()))?;
 //! assert!(fit.solution.status.is_solved());

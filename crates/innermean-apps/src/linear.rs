@@ -6,7 +6,7 @@
 //!
 //! let mut settings = LinearSettings::default();
 //! settings.loss = Loss::Huber;
-//! let rows = Rows::Dense(vec![0.0, 1.0, 2.0, 3.0]);
+//! let rows = Rows::dense(vec![0.0, 1.0, 2.0, 3.0]);
 //! let target = Target::Numbers(vec![1.0, 3.0, 5.0, 7.0]);
 //! let data = LinearData::new(vec!["x".to_owned()], rows, target)?;
 //! let task = LinearTask::new(data, &settings)?;

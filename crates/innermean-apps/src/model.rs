@@ -11,7 +11,7 @@
 //! use innermean_data::OutColumn;
 //!
 //! let names = vec!["x".to_owned(), "z".to_owned()];
-//! let rows = Rows::Dense(vec![0.0, 1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 1.0]);
+//! let rows = Rows::dense(vec![0.0, 1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 1.0]);
 //! let data = LinearData::new(names, rows, Target::Numbers(vec![2.0, 3.0, 7.0, 8.0]))?;
 //! let task = LinearTask::new(data, &LinearSettings::default())?;
 //! let fit = task.fit(&Solver::default(), Watch::by(&mut ()))?;

@@ -20,7 +20,8 @@
 use std::sync::Arc;
 
 use innermean::{
-    Choice, Collapsed, Inner, Merit, Objective, Portfolio, Regularizer, RowMoments, Solution,
+    Choice, Collapsed, Inner, Merit, Numbers, Objective, Portfolio, Regularizer, RowMoments,
+    Solution,
 };
 use serde::{Deserialize, Serialize};
 
@@ -234,7 +235,7 @@ impl PortfolioTask {
     /// If settings contradict each other or are out of their range, or returns are not finite.
     pub fn new(
         names: Vec<String>,
-        returns: Vec<f64>,
+        returns: impl Into<Numbers>,
         settings: &PortfolioSettings,
     ) -> Result<Self, Error> {
         Self::within(names, returns, settings, Limits::default())
@@ -246,7 +247,7 @@ impl PortfolioTask {
     /// As [`Self::new`], and if no weights meet the limits: with those that clash.
     pub fn within(
         names: Vec<String>,
-        returns: Vec<f64>,
+        returns: impl Into<Numbers>,
         settings: &PortfolioSettings,
         limits: Limits,
     ) -> Result<Self, Error> {

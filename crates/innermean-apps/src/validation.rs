@@ -11,7 +11,7 @@
 //!
 //! let x: Vec<f64> = (0..30).map(f64::from).collect();
 //! let y = x.iter().map(|x| 2.0 * x + (x * 7.0) % 3.0).collect();
-//! let data = LinearData::new(vec!["x".to_owned()], Rows::Dense(x), Target::Numbers(y))?;
+//! let data = LinearData::new(vec!["x".to_owned()], Rows::dense(x), Target::Numbers(y))?;
 //! let penalties = [1000.0, 1.0].map(|l2| Penalty { l1: 0.0, l2 }).to_vec();
 //! let validation = Validation::new(Folds::draw(&[0; 30], 5, 0)?, penalties, None)?;
 //! let table = validation.linear(

@@ -1,6 +1,8 @@
 //! Groups with labels against the library by hand.
 
-use innermean::{Bags, Bernoulli, Groups, Link, Problem, Ridge, solve};
+use std::sync::Arc;
+
+use innermean::{Bags, Bernoulli, FreeTail, Groups, Link, Problem, Ridge, solve};
 use innermean_apps::Place;
 use innermean_apps::bags::{
     BagAnswer, BagData, BagLink, BagLoss, BagSettings, BagTask, GroupLabels, LabelWeights,
@@ -40,6 +42,49 @@ fn the_answer_is_that_of_the_library() {
     };
     assert_eq!(found.solution.theta, solve(&problem, &[0.0]).expect("solved").theta);
     assert_eq!(found.answer.predictions, problem.inner.predictions(&found.solution.theta));
+}
+
+/// Rows of more than 16 MB stay where they are, in any order of their groups, with the same answer.
+#[test]
+fn many_rows_are_not_copied() {
+    let (width, count) = (64, 3);
+    let rows = (1 << 21) / width + 1;
+    let drawn = innermean_data::LinearModel { rows, features: width, classes: false, seed: 4 };
+    let features = drawn.dense().features;
+    let weight = |row: usize| [1.0, 0.5, 2.0, 0.0][row % 4];
+    let mut groups = keys(&["a", "b", "c"]);
+    groups.codes = (0..rows).map(|row| (row % 5 % count) as u32).collect();
+    let mut settings = BagSettings::default();
+    (settings.intercept, settings.scaling) = (true, false);
+    settings.penalty.l2 = 0.01;
+    let shares = [0.3, 0.8, 0.4];
+    let columns = (0..width).map(|l| format!("x{l}")).collect();
+    let shared = Arc::new(features.clone());
+    let data = BagData::new(columns, &groups, labels(&shares), settings.link)
+        .and_then(|data| data.weighted((0..rows).map(weight).collect()))
+        .expect("labels");
+    let task = BagTask::new(data, Arc::clone(&shared), &settings).expect("settings");
+    assert!(Arc::strong_count(&shared) > 1);
+    let found = fit(&task, 1e-12);
+    let (mut sorted, mut weights, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+    for group in 0..count as u32 {
+        let own = (0..rows).filter(|&row| groups.codes[row] == group && weight(row) > 0.0);
+        for row in own {
+            sorted.extend_from_slice(&features[row * width..(row + 1) * width]);
+            weights.push(weight(row));
+        }
+        starts.push(weights.len());
+    }
+    let groups = Groups::new(width, sorted, starts, true).expect("groups");
+    let inner = Bags::new(groups.with_weights(&weights).expect("weights"), Link::Logistic);
+    let problem = Problem {
+        inner,
+        merit: Bernoulli::new(shares.to_vec()).expect("proportions"),
+        regularizer: FreeTail::new(Ridge::from_weight(0.01).expect("positive"), width),
+    };
+    let expected = problem.objective(&found.solution.theta);
+    assert!((found.solution.objective - expected).abs() < 1e-12);
+    assert_eq!(found.answer.predictions.len(), rows);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn without_scaling_the_answer_is_that_of_the_library() {
     let drawn = drawn(true);
     let target = Target::new(drawn.targets.clone(), Loss::Logistic).expect("two classes");
     let labels = target.numbers().to_vec();
-    let rows = Rows::Dense(drawn.features.clone());
+    let rows = Rows::dense(drawn.features.clone());
     let data = LinearData::new(names(&["a", "b", "c"]), rows, target).expect("as many");
     let mut settings = LinearSettings::default();
     (settings.loss, settings.intercept, settings.scaling) = (Loss::Logistic, false, false);
@@ -51,7 +51,7 @@ fn scaling_changes_no_answer() {
     let mut settings = LinearSettings::default();
     let find = |settings: &LinearSettings| {
         let target = Target::Numbers(drawn.targets.clone());
-        let data = LinearData::new(names(&["a", "b", "c"]), Rows::Dense(rows.clone()), target);
+        let data = LinearData::new(names(&["a", "b", "c"]), Rows::dense(rows.clone()), target);
         let task = LinearTask::new(data.expect("as many"), settings).expect("settings");
         (task.notes(), fit(&task, 1e-12).answer)
     };
@@ -81,7 +81,7 @@ fn a_weight_of_two_is_the_row_twice_and_sparse_rows_are_dense_ones() {
     };
     let twice: Vec<usize> = vec![0, 1, 1, 3, 4];
     let repeated = of(
-        Rows::Dense(twice.iter().flat_map(|&i| [x[2 * i], x[2 * i + 1]]).collect()),
+        Rows::dense(twice.iter().flat_map(|&i| [x[2 * i], x[2 * i + 1]]).collect::<Vec<_>>()),
         &twice.iter().map(|&i| y[i]).collect::<Vec<_>>(),
     );
     let expected = answer(repeated, &settings);
@@ -93,7 +93,7 @@ fn a_weight_of_two_is_the_row_twice_and_sparse_rows_are_dense_ones() {
         }
         indptr.push(values.len());
     }
-    for rows in [Rows::Dense(x.to_vec()), Rows::Sparse { indptr, indices, values }] {
+    for rows in [Rows::dense(x.to_vec()), Rows::Sparse { indptr, indices, values }] {
         let weighted = of(rows, &y).weighted(weights.clone()).expect("weights");
         assert_eq!(weighted.notes(), [Note::NoWeight(1)]);
         let found = answer(weighted, &settings);
@@ -108,7 +108,7 @@ fn a_weight_of_two_is_the_row_twice_and_sparse_rows_are_dense_ones() {
 fn refusals_name_the_parameter_and_the_place() {
     let data = || {
         let target = Target::Numbers(vec![1.0, 2.0]);
-        LinearData::new(names(&["a"]), Rows::Dense(vec![0.0, 1.0]), target).expect("as many")
+        LinearData::new(names(&["a"]), Rows::dense(vec![0.0, 1.0]), target).expect("as many")
     };
     let mut settings = LinearSettings::default();
     settings.hinge_width = Some(1.0);
@@ -123,16 +123,16 @@ fn refusals_name_the_parameter_and_the_place() {
     assert_eq!(error.place(), Some(Place::Row(1)));
     let error: Error = Classes::of_numbers(&[1.0, 2.0, 3.0]).expect_err("three").into();
     assert_eq!(error.place(), Some(Place::Data));
-    let short = LinearData::new(names(&["a"]), Rows::Dense(vec![0.0]), Target::Numbers(vec![]));
+    let short = LinearData::new(names(&["a"]), Rows::dense(vec![0.0]), Target::Numbers(vec![]));
     assert_eq!(refused(short), Error::Shape { what: "numbers in the rows", found: 1, expected: 0 });
-    let none = LinearData::new(names(&["a"]), Rows::Dense(vec![]), Target::Numbers(vec![]));
+    let none = LinearData::new(names(&["a"]), Rows::dense(vec![]), Target::Numbers(vec![]));
     refused(LinearTask::new(none.expect("as many"), &LinearSettings::default()));
 }
 
 #[test]
 fn classes_that_are_separated_are_warned_of() {
     let target = Target::new(vec![0.0, 0.0, 1.0, 1.0], Loss::Logistic).expect("two");
-    let rows = Rows::Dense(vec![-2.0, -1.0, 1.0, 2.0]);
+    let rows = Rows::dense(vec![-2.0, -1.0, 1.0, 2.0]);
     let data = LinearData::new(names(&["a"]), rows, target).expect("as many");
     let mut settings = LinearSettings::default();
     settings.loss = Loss::Logistic;

@@ -78,7 +78,7 @@ fn a_record_is_that_of_weights_set_again_in_every_period() {
     // The same in percent, which is found.
     let mut percent = scenarios.clone();
     percent.benchmark = None;
-    percent.returns.iter_mut().for_each(|x| *x *= 100.0);
+    percent.returns.to_mut().iter_mut().for_each(|x| *x *= 100.0);
     with_cash.risk_free = Some(0.1);
     let percent = task(percent, &with_cash);
     let growth = percent.growth(Unit::Auto, false);
@@ -215,7 +215,7 @@ fn no_gradient_no_contributions() {
     let plain = task(scenarios.clone(), &settings(Risk::Variance));
     assert_eq!(plain.risk_contributions(&[0.0; D]), None);
     let mut gains = scenarios;
-    gains.returns.iter_mut().for_each(|x| *x += 0.05);
+    gains.returns.to_mut().iter_mut().for_each(|x| *x += 0.05);
     let gains = task(gains, &settings(Risk::Kelly));
     assert_eq!(gains.risk_contributions(&[0.25; D]), None);
 }

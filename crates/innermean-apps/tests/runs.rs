@@ -66,7 +66,7 @@ fn settings_of_methods_are_looked_at() {
 
 #[test]
 fn columns_that_are_not_told_apart_are_named() {
-    let rows = Rows::Dense(vec![1.0, 2.0, 0.3, 2.0, 4.0, 0.1, -1.0, -2.0, 0.7, 0.5, 1.0, -0.2]);
+    let rows = Rows::dense(vec![1.0, 2.0, 0.3, 2.0, 4.0, 0.1, -1.0, -2.0, 0.7, 0.5, 1.0, -0.2]);
     let target = Target::Numbers(vec![1.0, 2.0, 0.0, 1.0]);
     let data = LinearData::new(names(&["x", "y", "z"]), rows, target).expect("as many");
     let task = LinearTask::new(data, &LinearSettings::default()).expect("settings");

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use innermean::Numbers;
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,6 +44,11 @@ pub(crate) fn numbers(name: &str, array: &PyReadonlyArrayDyn<'_, f64>) -> PyResu
     let first = array.data().cast_const();
     let owner = array.as_any().clone().unbind();
     Ok(Numbers::from(Arc::new(Borrowed { _owner: owner, first, length: array.len() })))
+}
+
+/// A copy of a vector, whatever its stride.
+pub(crate) fn vector(array: &PyReadonlyArray1<'_, f64>) -> Vec<f64> {
+    array.as_array().to_vec()
 }
 
 /// A vector as an array, without a copy.

@@ -8,6 +8,7 @@
 
 use pyo3::prelude::*;
 
+mod apps;
 mod arrays;
 mod batched;
 mod caller;
@@ -21,6 +22,8 @@ mod watch;
 /// The private module.
 #[pymodule]
 mod _innermean {
+    #[pymodule_export]
+    use super::apps::{fit_bags, fit_linear, fit_policy, fit_portfolio};
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use innermean::auto::Attempt;
 use innermean::{Calls, Certificate, Record, Solution, Status};
-use innermean_apps::run::{Advice, Chosen, MethodSettings, Plan};
+use innermean_apps::run::{Advice, Chosen, Fit, MethodSettings, Plan};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -16,6 +16,7 @@ pub(crate) struct About {
     settings: MethodSettings,
     chosen: Option<Chosen>,
     advice: Advice,
+    notes: Vec<String>,
 }
 
 impl About {
@@ -27,13 +28,21 @@ impl About {
             advice: plan.advice(status, "g"),
             settings: plan.settings,
             chosen: plan.chosen,
+            notes: Vec::new(),
         }
     }
 
     /// A run of one method among several.
     pub(crate) fn run(method: &'static str, settings: MethodSettings, status: Status) -> Self {
         let advice = Advice { sentence: status.advice(), parameters: String::new() };
-        About { method, settings, chosen: None, advice }
+        About { method, settings, chosen: None, advice, notes: Vec::new() }
+    }
+
+    /// The run behind a fit, the fit's answer and solution aside.
+    pub(crate) fn fit<A>(fit: Fit<A>) -> (A, Solution, Self) {
+        let Fit { answer, solution, method, settings, chosen, advice, notes } = fit;
+        let notes = notes.iter().map(|note| spelled(&note.to_string())).collect();
+        (answer, solution, About { method, settings, chosen, advice, notes })
     }
 }
 
@@ -67,6 +76,7 @@ pub(crate) fn fields<'py>(
     fields.set_item("reason", chosen.map(|chosen| chosen.reason.as_str()))?;
     let fallbacks = chosen.map_or(&[][..], |chosen| &chosen.fallbacks);
     fields.set_item("fallbacks", PyList::new(py, fallbacks.iter().map(fallback))?)?;
+    fields.set_item("notes", &about.notes)?;
     fields.set_item("error", error)?;
     Ok(fields)
 }

@@ -1,12 +1,12 @@
 //! From groups and settings to a model of rows.
 
 use innermean::problems::scaling::Scaling;
-use innermean::{Groups, Merit, Objective, Regularizer, Solution};
+use innermean::{Groups, Merit, Numbers, Objective, Regularizer, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::averages::{self, Averages};
 use super::fit::{self, GroupFit, RowScores, WorstGroup};
-use super::model::Model;
+use super::model::{MOST_COPIED, Model};
 use super::{BagData, BagLink, BagLoss, BagsError};
 use crate::error::{Error, same_length};
 use crate::penalty::Penalty;
@@ -126,7 +126,7 @@ pub struct BagTask {
     loss: BagLoss,
     data: BagData,
     /// Of all rows, in units of the run, if they are needed again.
-    features: Vec<f64>,
+    features: Numbers,
     pub(super) model: Model,
     merit: Box<dyn Merit>,
     regularizer: Box<dyn Regularizer>,
@@ -147,9 +147,10 @@ impl BagTask {
     /// If settings contradict each other or are out of their range, or numbers are not finite.
     pub fn new(
         data: BagData,
-        mut features: Vec<f64>,
+        features: impl Into<Numbers>,
         settings: &BagSettings,
     ) -> Result<Self, Error> {
+        let mut features = features.into();
         let loss = settings.loss()?;
         let BagSettings { link, intercept, penalty, .. } = *settings;
         let width = data.feature_names.len();
@@ -160,6 +161,9 @@ impl BagTask {
         } else {
             Scaling::default()
         };
+        if features.len() > MOST_COPIED {
+            features = features.into_shared();
+        }
         let model = Model::new(&data, &features, link, loss, intercept)?;
         let g = penalty.regularizer_of_head(intercept.then(|| model.penalised()))?;
         let merit = model.merit(&data, loss)?;
@@ -172,7 +176,7 @@ impl BagTask {
     /// Gives the features back to memory: rows are then not predicted, nor scored.
     #[must_use]
     pub fn without_rows(mut self) -> Self {
-        self.features = Vec::new();
+        self.features = Numbers::default();
         self
     }
 

@@ -110,7 +110,7 @@ impl LinearData {
                 let (columns, values) = table.row(i);
                 columns.iter().zip(values).for_each(|(&l, &x)| row[l as usize] = x);
             }
-            Rows::Dense(dense)
+            Rows::dense(dense)
         } else {
             Rows::Sparse { indptr: table.indptr, indices: table.indices, values: table.values }
         };

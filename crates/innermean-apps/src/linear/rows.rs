@@ -1,10 +1,12 @@
 //! The features of rows, dense or sparse.
 
+use innermean::Numbers;
+
 /// The features of all rows.
 #[derive(Debug, Clone)]
 pub enum Rows {
     /// Row after row.
-    Dense(Vec<f64>),
+    Dense(Numbers),
     /// Compressed sparse rows (CSR).
     Sparse {
         /// Where each row begins and the last one ends.
@@ -17,6 +19,11 @@ pub enum Rows {
 }
 
 impl Rows {
+    /// Row after row: a vector, or memory that is shared.
+    pub fn dense(rows: impl Into<Numbers>) -> Rows {
+        Rows::Dense(rows.into())
+    }
+
     /// These rows of `d` features, in this order.
     pub(crate) fn select(&self, places: &[usize], d: usize) -> Rows {
         match self {
@@ -25,7 +32,7 @@ impl Rows {
                 for &i in places {
                     chosen.extend_from_slice(&rows[i * d..(i + 1) * d]);
                 }
-                Rows::Dense(chosen)
+                Rows::dense(chosen)
             }
             Rows::Sparse { indptr, indices, values } => {
                 let (mut starts, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
@@ -40,16 +47,15 @@ impl Rows {
         }
     }
 
-    /// Leaves out the rows that are not kept, in place.
+    /// Leaves out the rows that are not kept.
     pub(crate) fn retain(&mut self, kept: &[bool], d: usize) {
         match self {
             Rows::Dense(rows) => {
-                let mut to = 0;
+                let mut left = Vec::with_capacity(kept.iter().filter(|kept| **kept).count() * d);
                 for i in (0..kept.len()).filter(|&i| kept[i]) {
-                    rows.copy_within(i * d..(i + 1) * d, to * d);
-                    to += 1;
+                    left.extend_from_slice(&rows[i * d..(i + 1) * d]);
                 }
-                rows.truncate(to * d);
+                *rows = left.into();
             }
             Rows::Sparse { indptr, indices, values } => {
                 let (mut starts, mut end) = (vec![0], 0);

@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet};
 
 use innermean::regularizer::{Clash, Coordinate};
 use innermean::{Constraints, LinearConstraint, Polyhedral, WeightedNorm};
+use serde::Deserialize;
 
 use super::RiskBudget;
 use crate::error::Error;
 use crate::penalty::{Bounds, Constraint};
 
 /// Limits of one asset, and the group that it belongs to.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct AssetLimit {
     /// The asset.
     pub asset: String,
@@ -24,7 +26,8 @@ pub struct AssetLimit {
 }
 
 /// Limits of the sum of a group's weights.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct GroupLimit {
     /// The group.
     pub group: String,
@@ -35,7 +38,8 @@ pub struct GroupLimit {
 }
 
 /// What is asked of the weights beyond a constraint by name.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Limits {
     /// Of assets; one that is not named has none of its own.

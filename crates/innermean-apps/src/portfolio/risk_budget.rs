@@ -8,6 +8,7 @@
 //! of theta up to a factor: it is divided by its sum.
 
 use innermean::{Fused, Inner, LogBarrier, Portfolio};
+use serde::Deserialize;
 
 use super::limits::{Limits, LimitsError, places};
 use super::{PortfolioSettings, Risk};
@@ -15,7 +16,8 @@ use crate::error::Error;
 use crate::penalty::Constraint;
 
 /// The parts of the risk that assets contribute.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RiskBudget {
     /// All alike: risk parity.

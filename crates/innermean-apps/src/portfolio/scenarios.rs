@@ -1,6 +1,6 @@
 //! What is known of the periods: returns, how much each counts, and a benchmark.
 
-use innermean::Portfolio;
+use innermean::{Numbers, Portfolio};
 
 use crate::error::{Error, same_length};
 
@@ -11,7 +11,7 @@ pub struct Scenarios {
     /// The assets.
     pub names: Vec<String>,
     /// One row after the other.
-    pub returns: Vec<f64>,
+    pub returns: Numbers,
     /// How much each period counts; only their ratios matter.
     pub weights: Option<Vec<f64>>,
     /// After how many periods one counts half.
@@ -87,9 +87,9 @@ pub enum ScenariosError {
 const NO_WEIGHT: f64 = 1e-12;
 
 impl Scenarios {
-    /// Periods that all count alike.
-    pub fn new(names: Vec<String>, returns: Vec<f64>) -> Self {
-        Scenarios { names, returns, ..Scenarios::default() }
+    /// Periods that all count alike: a vector of returns, or memory that is shared.
+    pub fn new(names: Vec<String>, returns: impl Into<Numbers>) -> Self {
+        Scenarios { names, returns: returns.into(), ..Scenarios::default() }
     }
 
     /// Takes a column out of the assets.
@@ -109,9 +109,15 @@ impl Scenarios {
         self.names.remove(column);
         let rows = self.returns.chunks_exact(d);
         let taken = rows.map(|row| row[column]).collect();
-        let mut place = 0..self.returns.len();
-        self.returns.retain(|_| place.next().is_some_and(|at| at % d != column));
+        self.keep(|at| at % d != column);
         Ok(taken)
+    }
+
+    /// Keeps the returns at these places.
+    fn keep(&mut self, kept: impl Fn(usize) -> bool) {
+        let places = self.returns.iter().enumerate();
+        let left: Vec<f64> = places.filter(|(at, _)| kept(*at)).map(|(_, x)| *x).collect();
+        self.returns = left.into();
     }
 
     /// Makes a column the benchmark.
@@ -172,14 +178,12 @@ impl Scenarios {
         let d = self.names.len();
         same_length("returns beyond the last whole row", self.returns.len() % d.max(1), 0)?;
         let weights = self.periods()?;
-        let mut benchmark = self.benchmark.map(|benchmark| benchmark.returns);
+        let mut benchmark = self.benchmark.take().map(|benchmark| benchmark.returns);
         let mut left_out = Vec::new();
         let weights = weights.map(|weights| {
             left_out = (0..weights.len()).filter(|&i| weights[i] == 0.0).collect();
             if !left_out.is_empty() {
-                let mut place = 0..self.returns.len();
-                let counts = |at: usize| weights[at / d] > 0.0;
-                self.returns.retain(|_| place.next().is_some_and(counts));
+                self.keep(|at| weights[at / d] > 0.0);
                 if let Some(returns) = &mut benchmark {
                     let mut period = 0..weights.len();
                     returns.retain(|_| period.next().is_some_and(|i| weights[i] > 0.0));

@@ -68,7 +68,7 @@ impl Path {
                 let mut theta = vec![0.0; classes * d];
                 let places: Vec<usize> = (0..n).collect();
                 if settings.intercept {
-                    let nothing = Rows::Dense(vec![0.0; n]);
+                    let nothing = Rows::dense(vec![0.0; n]);
                     let alone = data.subset(&places)?.with_rows(vec!["0".to_owned()], nothing);
                     let mut of_alone = *settings;
                     of_alone.penalty = Penalty { l1: 0.0, l2: 1.0 };
@@ -99,7 +99,7 @@ impl Path {
     ) -> Result<Vec<Penalty>, Error> {
         let (n, d) = (data.members().rows(), data.feature_names().len());
         let largest = match self.of {
-            PathOf::L2 => STRONGEST_RIDGE * Rows::Dense(features.to_vec()).largest_variance(n, d),
+            PathOf::L2 => STRONGEST_RIDGE * Rows::dense(features.to_vec()).largest_variance(n, d),
             PathOf::L1 => {
                 let mut as_they_are = *settings;
                 as_they_are.scaling = false;

@@ -30,8 +30,17 @@ enum Held {
 }
 
 impl Numbers {
+    /// The same in memory that clones share.
+    #[must_use]
+    pub fn into_shared(self) -> Self {
+        match self.0 {
+            Held::Own(numbers) => Arc::new(numbers).into(),
+            Held::Shared(_) => self,
+        }
+    }
+
     /// To be changed; shared numbers are copied first.
-    pub(crate) fn to_mut(&mut self) -> &mut [f64] {
+    pub fn to_mut(&mut self) -> &mut [f64] {
         if let Held::Shared(numbers) = &self.0 {
             self.0 = Held::Own((**numbers).as_ref().to_vec());
         }
@@ -69,6 +78,18 @@ impl<T: AsRef<[f64]> + Send + Sync + 'static> From<Arc<T>> for Numbers {
 impl From<Arc<dyn AsRef<[f64]> + Send + Sync>> for Numbers {
     fn from(numbers: Arc<dyn AsRef<[f64]> + Send + Sync>) -> Self {
         Numbers(Held::Shared(numbers))
+    }
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
 

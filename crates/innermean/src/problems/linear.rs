@@ -11,19 +11,26 @@
 
 use crate::model::collapse::{Collapsed, SparseRows};
 use crate::model::merit::{Logistic, Square};
+use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Ridge;
 use crate::model::setting::InvalidSetting;
 
-/// `f_i = <a_i, theta> + b_i` with `rows` of length `d`.
+/// `f_i = <a_i, theta> + b_i` with `rows` of length `d`: a vector, or memory that is shared.
 ///
 /// # Errors
 /// Unless there is at least one whole row and an offset for each, of finite numbers.
 pub fn predictors(
     d: usize,
-    rows: Vec<f64>,
+    rows: impl Into<Numbers>,
     offsets: Vec<f64>,
 ) -> Result<Collapsed, InvalidSetting> {
+    let rows = rows.into();
+    check_rows(d, &rows, &offsets)?;
+    checked(d, Collapsed::from_rows(d, rows, offsets))
+}
+
+fn check_rows(d: usize, rows: &[f64], offsets: &[f64]) -> Result<(), InvalidSetting> {
     if d == 0 || rows.is_empty() || !rows.len().is_multiple_of(d) {
         return Err(InvalidSetting::new(
             "rows",
@@ -31,8 +38,11 @@ pub fn predictors(
             "at least one whole row of at least one number",
         ));
     }
-    check_offsets(rows.len() / d, &offsets)?;
-    let predictors = Collapsed::from_rows(d, rows, offsets);
+    check_offsets(rows.len() / d, offsets)
+}
+
+/// The predictors, if all numbers of their rows are finite.
+fn checked(d: usize, predictors: Collapsed) -> Result<Collapsed, InvalidSetting> {
     // The pass that a certificate needs anyway: squares are finite if all numbers are, unless some
     // are beyond 1e150.
     if !predictors.mean_squares().iter().all(|x| x.is_finite())

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
+use crate::model::numbers::Numbers;
 use crate::model::problem::Objective;
 use crate::model::regularizer::{Regularizer, Separable};
 use crate::model::setting::InvalidSetting;
@@ -40,15 +41,29 @@ const CENTRED_DEVIATIONS: f64 = 3.0;
 const SMALLEST_SCALE: f64 = 1e-100;
 
 impl Scaling {
-    /// Scales rows of d features in place, if they need it.
-    pub fn of_rows(rows: &mut [f64], d: usize, intercept: bool) -> Self {
+    /// Scales rows of d features in place, if they need it: shared ones are copied only then.
+    pub fn of_rows(rows: &mut Numbers, d: usize, intercept: bool) -> Self {
+        let scaling = Self::needed(rows, d, intercept);
+        if scaling.is_on() {
+            scaling.apply(rows.to_mut());
+        }
+        scaling
+    }
+
+    /// The units that rows of d features need, if they need others than their own.
+    fn needed(rows: &[f64], d: usize, intercept: bool) -> Self {
         let n = (rows.len() / d) as f64;
         let mut centers = vec![0.0; d];
+        let each = |visit: &mut dyn FnMut(usize, f64)| {
+            for row in rows.chunks_exact(d) {
+                row.iter().enumerate().for_each(|(l, x)| visit(l, *x));
+            }
+        };
         if intercept {
-            each(rows, d, |l, x| centers[l] += *x / n);
+            each(&mut |l, x| centers[l] += x / n);
         }
         let mut squares = vec![0.0; d];
-        each(rows, d, |l, x| squares[l] += (*x - centers[l]).powi(2) / n);
+        each(&mut |l, x| squares[l] += (x - centers[l]).powi(2) / n);
         let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
         for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
             let column = || rows.iter().skip(l).step_by(d);
@@ -81,9 +96,7 @@ impl Scaling {
         if !intercept {
             centers.clear();
         }
-        let scaling = Scaling { sizes, centers, classes: 1 };
-        scaling.apply(rows);
-        scaling
+        Scaling { sizes, centers, classes: 1 }
     }
 
     /// Units that are known: a size above 0 for each feature, and centers unless there are none.
@@ -277,7 +290,7 @@ mod tests {
         let rows = [1000.0, 0.001, 5.0, 1010.0, -0.002, 5.0, 990.0, 0.004, 5.0, 1003.0, 0.0, 5.0];
         let theta = [0.3, -20.0, 7.0, 0.25];
         for intercept in [true, false] {
-            let mut scaled = rows.to_vec();
+            let mut scaled = Numbers::from(rows.to_vec());
             let scaling = Scaling::of_rows(&mut scaled, 3, intercept);
             assert!(scaling.is_on());
             let theta = &theta[..3 + usize::from(intercept)];
@@ -300,7 +313,7 @@ mod tests {
     #[test]
     fn nothing_is_rounded() {
         let rows = [1e6 + 0.1, 0.003, 7.3, 1e6 - 0.7, 0.1, 7.3, 1e6 + 0.3, -0.05, 7.3];
-        let mut scaled = rows.to_vec();
+        let mut scaled = Numbers::from(rows.to_vec());
         let scaling = Scaling::of_rows(&mut scaled, 3, true);
         for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
             for l in 0..3 {
@@ -330,9 +343,9 @@ mod tests {
     #[test]
     fn columns_that_are_alike_are_left_alone() {
         let rows = [1.0, 0.3, -1.0, -0.3, 0.5, 0.2];
-        let mut same = rows.to_vec();
+        let mut same = Numbers::from(rows.to_vec());
         assert!(!Scaling::of_rows(&mut same, 2, true).is_on());
-        assert_eq!(same, rows);
+        assert_eq!(*same, rows);
     }
 
     /// Other rows come to the units of those that they were found from.
@@ -340,7 +353,7 @@ mod tests {
     fn other_rows_are_scaled_alike() {
         let rows = [1.0, 2000.0, 2.0, 2300.0, 4.0, 1900.0, -1.0, 2100.0];
         for intercept in [false, true] {
-            let mut all = rows;
+            let mut all = Numbers::from(rows.to_vec());
             let scaling = Scaling::of_rows(&mut all, 2, intercept);
             let mut last = [rows[6], rows[7]];
             scaling.apply(&mut last);

@@ -191,7 +191,7 @@ fn the_gap_is_proven() {
 fn auto_goes_by_what_a_matrix_costs() {
     let chosen = |rows: usize, ell: usize, features: usize| {
         let mut draws = Stream::new(1, 0);
-        let numbers = (0..rows * features).map(|_| draws.unit() - 0.5).collect();
+        let numbers: Vec<f64> = (0..rows * features).map(|_| draws.unit() - 0.5).collect();
         let rows_of = predictors(features, numbers, vec![0.0; rows]).expect("rows");
         let inner = ClassScores::new(rows_of, ell, false).expect("scores");
         let classes = (0..rows).map(|i| (i % ell) as u32).collect();

@@ -7,8 +7,8 @@ use innermean::problems::linear::predictors;
 use innermean::problems::scaling::Scaling;
 use innermean::regularizer::FreeTail;
 use innermean::{
-    Groups, Logistic, NegativeLog, Problem, Ridge, SoftmaxBags, Square, Stop, Unregularized,
-    Weighted,
+    Groups, Logistic, NegativeLog, Numbers, Problem, Ridge, SoftmaxBags, Square, Stop,
+    Unregularized, Weighted,
 };
 
 use super::{EXACT, Peers, SOLVED, assert_close, normal, solved};
@@ -104,7 +104,7 @@ fn a_ridge_is_part_of_the_estimator() {
     let x = [-3.0, -1.0, 0.0, 1.0, 3.0, -2.0, 2.0];
     let y = [1.0, 2.5, 2.0, 3.5, 6.0, 1.0, 4.5];
     let n = x.len() as f64;
-    let rows = x.iter().flat_map(|x| [*x, 1.0]).collect();
+    let rows: Vec<f64> = x.iter().flat_map(|x| [*x, 1.0]).collect();
     let lambda = 0.7;
     let problem = Problem {
         inner: predictors(2, rows, y.iter().map(|y| -y).collect()).expect("rows"),
@@ -136,7 +136,9 @@ fn scaled_columns_change_nothing() {
         .collect();
     let targets: Vec<f64> =
         rows.chunks_exact(2).map(|x| 0.01 * x[0] - 30.0 * x[1] + normal(&mut draws)).collect();
-    let with_ones = |rows: &[f64]| rows.chunks_exact(2).flat_map(|x| [x[0], x[1], 1.0]).collect();
+    let with_ones = |rows: &[f64]| -> Vec<f64> {
+        rows.chunks_exact(2).flat_map(|x| [x[0], x[1], 1.0]).collect()
+    };
     let fit = |rows: &[f64]| {
         let offsets = targets.iter().map(|y| -y).collect();
         let problem = Problem {
@@ -148,7 +150,7 @@ fn scaled_columns_change_nothing() {
         let sandwich = Sandwich::new(Dependence::Independent);
         sandwich.of_terms(&problem, &theta).expect("identified")
     };
-    let mut scaled = rows.clone();
+    let mut scaled = Numbers::from(rows.clone());
     let scaling = Scaling::of_rows(&mut scaled, 2, true);
     assert!(scaling.is_on());
     let back = fit(&scaled).transformed(|z| scaling.unscale(z));

@@ -34,7 +34,7 @@ fn target(k: usize) -> f64 {
 }
 
 fn line<P: Merit, G: Regularizer>(merit: P, g: G) -> Problem<innermean::Collapsed, P, G> {
-    let rows = (0..ROWS).flat_map(row).collect();
+    let rows: Vec<f64> = (0..ROWS).flat_map(row).collect();
     let inner = predictors(2, rows, (0..ROWS).map(|k| -target(k)).collect()).unwrap();
     Problem { inner, merit, regularizer: g }
 }

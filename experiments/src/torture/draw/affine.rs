@@ -5,7 +5,7 @@ use innermean::collapse::SparseRows;
 use innermean::problems::linear;
 use innermean::problems::scaling::Scaling;
 use innermean::{
-    Absolute, AnyMerit, Bags, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit,
+    Absolute, AnyMerit, Bags, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit, Numbers,
     Polyhedral, Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 
@@ -151,7 +151,7 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     let given = with_ones(&rows);
     // As the command does, where its penalty has other units.
     let g = wanted.regularizer(d, width)?;
-    let mut scaled = rows.clone();
+    let mut scaled = Numbers::from(rows.clone());
     let scaling = Scaling::of_rows(&mut scaled, width, intercept);
     let (g, scaling, rows) = match scaling.regularizer(g) {
         Ok(g) => (g, scaling, with_ones(&scaled)),
@@ -218,7 +218,7 @@ pub(super) fn identity(dice: &mut Dice, conditioning: Conditioning) -> Result<Dr
     };
     let words =
         format!("{count} groups of {n} rows, {width} features, intercept {intercept}, {wanted:?}");
-    let mut scaled = rows;
+    let mut scaled = Numbers::from(rows);
     let scaling = Scaling::of_rows(&mut scaled, width, intercept);
     let g = scaling.regularizer(wanted.regularizer(d, width)?)?;
     let groups = Groups::new(width, scaled, starts, intercept)?;

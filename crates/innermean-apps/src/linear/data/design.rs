@@ -57,7 +57,7 @@ impl LinearData {
             Target::Numbers(targets) => targets.iter().map(|t| -t).collect(),
             Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
-        Ok(match std::mem::replace(&mut self.rows, Rows::Dense(Vec::new())) {
+        Ok(match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
             Rows::Dense(rows) if intercept => {
                 let mut wider = Vec::with_capacity(offsets.len() * (d + 1));
                 for row in rows.chunks_exact(d) {

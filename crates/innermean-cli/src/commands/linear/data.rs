@@ -103,7 +103,7 @@ impl Read {
         let (weights, folds) = (numbers.next(), keys.next());
         let other_columns = other_columns(&frame);
         let names = std::mem::take(&mut frame.feature_names);
-        let rows = Rows::Dense(std::mem::take(&mut frame.features));
+        let rows = Rows::dense(std::mem::take(&mut frame.features));
         let data = LinearData::new(names, rows, target)
             .and_then(|data| match weights {
                 Some(weights) => data.weighted(weights),

@@ -84,7 +84,7 @@ impl GeneratorFlags {
         let target = Target::new(targets, loss)
             .map_err(|error| refused_at("the generated rows", &error.into()))?;
         let names = (1..=model.features).map(|l| format!("x{l}")).collect();
-        let data = LinearData::new(names, Rows::Dense(features), target)?;
+        let data = LinearData::new(names, Rows::dense(features), target)?;
         let (notes, dropped, other_columns) = (Vec::new(), Dropped::default(), Vec::new());
         let origin = Origin { source, notes, dropped, other_columns };
         Ok(Read { data, origin, folds: None, clusters: None })

@@ -1,0 +1,17 @@
+//! The applications of `innermean-apps`: arrays and settings in, a fit out.
+//!
+//! Settings come as JSON, as the applications' own types read them, so that their names and
+//! defaults stand in one place; an answer goes as JSON, beside arrays for what is long.
+
+#![expect(clippy::needless_pass_by_value, reason = "an argument of Python is extracted by value")]
+
+mod bags;
+mod fitted;
+mod linear;
+mod policy;
+mod portfolio;
+
+pub(crate) use bags::fit_bags;
+pub(crate) use linear::fit_linear;
+pub(crate) use policy::fit_policy;
+pub(crate) use portfolio::fit_portfolio;
