@@ -301,11 +301,7 @@ impl PortfolioTask {
         Self::of_known(known, settings, limits)
     }
 
-    fn of_known(
-        known: Known,
-        settings: &PortfolioSettings,
-        limits: Limits,
-    ) -> Result<Self, Error> {
+    fn of_known(known: Known, settings: &PortfolioSettings, limits: Limits) -> Result<Self, Error> {
         let Known { portfolio, names, benchmark, left_out, are_moments, read } = known;
         let measure = Measure::new(settings, &names, &portfolio)?;
         let allowed = Allowed::new(settings, &limits, &names, &portfolio)?;
@@ -480,11 +476,7 @@ impl Task for PortfolioTask {
             notes.extend(are_few.then_some(Note::FewPeriods { periods, assets }));
         } else {
             notes.extend((self.settings.risk == Risk::Huber).then_some(Note::RiskMayFall));
-            notes.push(if are_few {
-                Note::NoRisk { periods, assets }
-            } else {
-                Note::FreeSum
-            });
+            notes.push(if are_few { Note::NoRisk { periods, assets } } else { Note::FreeSum });
         }
         notes.extend(bounds.note());
         notes

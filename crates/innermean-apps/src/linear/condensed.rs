@@ -49,7 +49,9 @@ impl LinearTask {
         } else {
             let (mut rows, units) = moments.roots();
             let k = (rows.len() / (d + 1)) as f64;
-            rows.iter_mut().for_each(|x| *x *= ((k + 1.0) / k).sqrt());
+            for x in &mut rows {
+                *x *= ((k + 1.0) / k).sqrt();
+            }
             rows.extend(mean.iter().map(|m| m * (k + 1.0).sqrt()));
             (rows, units + 8)
         };
@@ -66,8 +68,7 @@ impl LinearTask {
             .collect();
         let data = LinearData::new(names, Rows::Dense(scaled.into()), Target::Numbers(target))?;
         let shift = if settings.intercept { mean[d] } else { 0.0 };
-        let spread =
-            if moments.constant().contains(&d) { 0.0 } else { moments.covariance(d, d) };
+        let spread = if moments.constant().contains(&d) { 0.0 } else { moments.covariance(d, d) };
         let read = Read { rows: moments.rows(), shift, spread, roundings };
         Self::with_scaling(data, settings, Scaling::given(sizes, centers), Some(read))
     }

@@ -15,8 +15,8 @@ pub(crate) use self::data::format_of;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::{FeatureFlags, MissingChoice};
-use crate::flags::input::takes_moments;
 use crate::flags::inference::{Asked, InferenceFlags, kept};
+use crate::flags::input::takes_moments;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -274,9 +274,8 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
 impl LinearArgs {
     /// A flag that is given and needs the rows themselves.
     fn needs_rows(&self, loss: Loss) -> Option<&'static str> {
-        let libsvm = |file: &PathBuf| {
-            matches!(format_of(file, self.columns.format), Ok(Format::Libsvm))
-        };
+        let libsvm =
+            |file: &PathBuf| matches!(format_of(file, self.columns.format), Ok(Format::Libsvm));
         let given = [
             ("--loss", loss != Loss::Square),
             ("a file of sparse rows", self.file.as_ref().is_some_and(libsvm)),
@@ -286,7 +285,10 @@ impl LinearArgs {
             ("a choice of penalties", self.validation.is_on()),
             ("--fold-column", self.validation.fold_column.is_some()),
             ("--standard-errors or --bootstrap", self.inference.is_on()),
-            ("--missing drop-columns", self.columns.features.missing() == MissingChoice::DropColumns),
+            (
+                "--missing drop-columns",
+                self.columns.features.missing() == MissingChoice::DropColumns,
+            ),
         ];
         given.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }

@@ -199,6 +199,11 @@ pub(crate) struct Market {
 impl ProblemFlags {
     /// Reads the file, or generates a market.
     pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
+        if self.file.moments {
+            bail!(
+                "--moments: a comparison needs the rows themselves; expected it without the flag"
+            );
+        }
         let settings = PortfolioSettings::from(self);
         let mut limits = self.desk.limits()?;
         limits.risk_budget = self.scenarios.risk_budget()?;

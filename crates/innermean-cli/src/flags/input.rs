@@ -79,7 +79,27 @@ pub(crate) fn takes_moments(
         }
         return Ok(false);
     }
-    Ok(asked || limits().lacking_for(file)?.is_some())
+    // What is wrong with a file, its reader says; a pipe is read once.
+    let lacks = || limits().lacking_for(file).is_ok_and(|lacking| lacking.is_some());
+    Ok(asked || (file.is_file() && lacks()))
+}
+
+/// Refuses moments of so many columns that could not be kept.
+pub(crate) fn moments_fit(file: &Path, columns: usize) -> Result<()> {
+    /// Matrices at a time: of pieces that wait to be joined.
+    const MATRICES: u64 = 8;
+    let bytes = (columns as u64).saturating_pow(2).saturating_mul(8 * MATRICES);
+    if let Some((needed, free)) = limits().lacking(bytes, 0) {
+        bail!(
+            "{}: covariances of {} columns take about {} MB of memory, and {} MB are there; \
+             expected fewer columns",
+            file.display(),
+            grouped(columns as u64),
+            grouped(needed / 1_000_000),
+            grouped(free / 1_000_000)
+        );
+    }
+    Ok(())
 }
 
 /// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say

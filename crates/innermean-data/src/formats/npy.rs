@@ -208,14 +208,13 @@ impl Header {
         file: &str,
     ) -> Result<(), ReadError> {
         let size = self.kind.size();
-        let mut bytes = [0; PIECE];
-        let bytes = &mut bytes[..count];
-        input.read_exact(bytes).map_err(|source| unreadable(file, source))?;
+        let mut bytes = vec![0; count];
+        input.read_exact(&mut bytes).map_err(|source| unreadable(file, source))?;
         if self.big_endian {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
         make_room(values, count / size, file)?;
-        if self.kind.convert(bytes, values) {
+        if self.kind.convert(&bytes, values) {
             return Ok(());
         }
         let advice = "save it as float64, or leave such columns out";

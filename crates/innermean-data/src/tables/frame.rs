@@ -138,7 +138,11 @@ pub fn parse_frame(
     frame_of(Source::of_bytes(bytes, name)?, columns, missing)
 }
 
-pub(crate) fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+pub(crate) fn frame_of(
+    source: Source<'_>,
+    columns: &Columns,
+    missing: Missing,
+) -> Result<Frame, ReadError> {
     match source.content()? {
         Content::Text(mut text) => frame_of_text(&mut text, columns, missing, None),
         Content::Columns(mut source) => {

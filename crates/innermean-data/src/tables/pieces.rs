@@ -9,6 +9,7 @@ use crate::tables::arrays::{MatrixColumns, header_of, table_of};
 use crate::tables::columns::{Chosen, Columns};
 use crate::tables::frame::{Frame, assemble, frame_of, frame_of_text};
 use crate::tables::missing::{Dropped, Missing};
+use crate::tables::row_lines::RowLines;
 use crate::tables::table::Table;
 
 /// Where rows go, and what became of those before.
@@ -200,7 +201,7 @@ impl InPieces<'_> {
             columns,
             dropped: Dropped { rows: self.dropped, columns: Vec::new() },
             notes,
-            lines: Default::default(),
+            lines: RowLines::default(),
             by_row,
         })
     }

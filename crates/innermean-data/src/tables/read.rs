@@ -13,9 +13,9 @@ use crate::tables::columns::{
 use crate::tables::keys::KeyColumn;
 use crate::tables::layout::{Layout, SAMPLE, TWO_ROWS, detect, numbered_assets};
 use crate::tables::options::ReadOptions;
+use crate::tables::panel::stream::Stream;
 use crate::tables::panel::{Origin, Panel, no_assets_left};
 use crate::tables::returns::Returns;
-use crate::tables::panel::stream::Stream;
 use crate::tables::rows::{Pieces, read_table};
 use crate::tables::table::{Role, Table};
 use crate::text::Text;

@@ -54,7 +54,8 @@ pub(crate) fn read_table(
     };
     let percent = (layout.manner == Manner::General).then_some(false);
     let limits = *text.limits();
-    let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0, handed: 0, limits };
+    let mut reader =
+        Reader { file: &file, layout, roles, table, percent, comments: 0, handed: 0, limits };
     let (mut budget, mut looked) = (Budget::default(), 0);
     let mut after_blank = false;
     // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write

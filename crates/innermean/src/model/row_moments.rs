@@ -7,7 +7,7 @@
 //! m = m_a + (n_b / n) delta,   S = S_a + S_b + (n_a n_b / n) delta delta',   delta = m_b - m_a
 //! ```
 //!
-//! (Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
+//! (Chan, Golub and `LeVeque`, "Updating Formulae and a Pairwise Algorithm for Computing Sample
 //! Variances", 1979). Means have twice the precision, so that those far from zero take no digits
 //! from deviations. Pieces are joined by a binary tree that their order alone determines, whoever
 //! has computed them, and all that is added to S is positive semidefinite: by Cauchy and Schwarz
@@ -88,11 +88,8 @@ impl RowMoments {
         for (i, row) in rows.chunks_exact(d).enumerate() {
             for (l, x) in row.iter().enumerate() {
                 let deviation = Double::sum(*x, -about[l]);
-                off[l] += if weights.is_none() {
-                    deviation
-                } else {
-                    deviation * Double::from(weight(i))
-                };
+                off[l] +=
+                    if weights.is_none() { deviation } else { deviation * Double::from(weight(i)) };
                 (least[l], most[l]) = (least[l].min(*x), most[l].max(*x));
             }
         }
@@ -116,7 +113,7 @@ impl RowMoments {
             let mut joined = part;
             while self.parts.last().is_some_and(|(last, _)| *last == level) {
                 let (_, before) = self.parts.pop().expect("it is there");
-                joined = before.join(joined, self.d);
+                joined = before.join(&joined, self.d);
                 level += 1;
             }
             self.parts.push((level, joined));
@@ -131,17 +128,19 @@ impl RowMoments {
             RowMoments::of_rows(d, rows, weights.as_deref())
         };
         let found: Vec<RowMoments> = pieces.par_iter().map(of_piece).collect();
-        found.into_iter().for_each(|piece| self.push(piece));
+        for piece in found {
+            self.push(piece);
+        }
     }
 
     /// All pieces joined to one.
     #[must_use]
     pub fn whole(mut self) -> Self {
-        while self.parts.len() > 1 {
-            let ((_, last), (level, before)) =
-                (self.parts.pop().expect("two"), self.parts.pop().expect("two"));
-            self.parts.push((level, before.join(last, self.d)));
+        let Some((mut level, mut joined)) = self.parts.pop() else { return self };
+        while let Some((before_level, before)) = self.parts.pop() {
+            (level, joined) = (before_level, before.join(&joined, self.d));
         }
+        self.parts.push((level, joined));
         self
     }
 
@@ -222,8 +221,8 @@ impl RowMoments {
         let least = 4.0 * UNIT * d as f64;
         let mut open: Vec<usize> = (0..d).collect();
         let mut roots = Vec::new();
-        while let Some(place) =
-            (0..open.len()).max_by(|&a, &b| left[open[a] * (d + 1)].total_cmp(&left[open[b] * (d + 1)]))
+        while let Some(place) = (0..open.len())
+            .max_by(|&a, &b| left[open[a] * (d + 1)].total_cmp(&left[open[b] * (d + 1)]))
         {
             let pivot = open[place];
             let size = left[pivot * (d + 1)];
@@ -234,7 +233,9 @@ impl RowMoments {
             let root = size.sqrt();
             let mut row = vec![0.0; d];
             row[pivot] = root;
-            open.iter().for_each(|&l| row[l] = left[pivot.max(l) * d + pivot.min(l)] / root);
+            for &l in &open {
+                row[l] = left[pivot.max(l) * d + pivot.min(l)] / root;
+            }
             for &j in &open {
                 for &k in open.iter().filter(|k| **k <= j) {
                     left[j * d + k] -= row[j] * row[k];
@@ -243,7 +244,9 @@ impl RowMoments {
             roots.extend(row.iter().zip(&sizes).map(|(x, size)| x * size));
         }
         let k = (roots.len() / d.max(1)) as f64;
-        roots.iter_mut().for_each(|x| *x *= k.sqrt());
+        for x in &mut roots {
+            *x *= k.sqrt();
+        }
         if roots.is_empty() {
             roots.resize(d, 0.0);
         }
@@ -252,11 +255,10 @@ impl RowMoments {
 }
 
 impl Part {
-    fn join(mut self, other: Part, d: usize) -> Part {
+    fn join(mut self, other: &Part, d: usize) -> Part {
         let mass = self.mass + other.mass;
         let share = Double::from(other.mass) / Double::from(mass);
-        let delta: Vec<Double> =
-            other.mean.iter().zip(&self.mean).map(|(b, a)| *b - *a).collect();
+        let delta: Vec<Double> = other.mean.iter().zip(&self.mean).map(|(b, a)| *b - *a).collect();
         self.mean.iter_mut().zip(&delta).for_each(|(mean, delta)| *mean += *delta * share);
         self.scatter.iter_mut().zip(&other.scatter).for_each(|(sum, x)| *sum += x);
         let rounded: Vec<f64> = delta.iter().map(|delta| delta.value()).collect();
@@ -320,9 +322,9 @@ mod tests {
         for j in 0..d {
             assert!((all.mean()[j] - means[j].value()).abs() <= 1e-9 * f64::EPSILON.sqrt());
             for k in 0..=j {
-                let products = column(j).zip(column(k)).map(|(a, b)| {
-                    (Double::from(*a) - means[j]) * (Double::from(*b) - means[k])
-                });
+                let products = column(j)
+                    .zip(column(k))
+                    .map(|(a, b)| (Double::from(*a) - means[j]) * (Double::from(*b) - means[k]));
                 let sum = products.fold(Double::ZERO, |sum, x| sum + x).value() / n as f64;
                 let size = (all.covariance(j, j) * all.covariance(k, k)).sqrt();
                 let off = (all.covariance(j, k) - sum).abs() / size;

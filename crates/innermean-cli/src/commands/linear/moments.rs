@@ -12,7 +12,7 @@ use innermean_data::{Ask, Columns, Frame};
 use super::LinearArgs;
 use super::data::Origin;
 use crate::flags::columns::other_columns;
-use crate::flags::input::limits;
+use crate::flags::input::{limits, moments_fit};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
 
@@ -35,6 +35,7 @@ impl LinearArgs {
         let (mut collector, mut aside) = (Collector::default(), 0);
         let mut hand = |mut frame: Frame| -> Result<()> {
             let d = frame.feature_names.len();
+            moments_fit(file, d + 1)?;
             let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
             let (targets, weights) = (numbers.next().unwrap_or_default(), numbers.next());
             if let Some(row) = weights.iter().flatten().position(|weight| *weight < 0.0) {
@@ -60,8 +61,7 @@ impl LinearArgs {
             Ok(())
         };
         let missing = flags.features.missing().into();
-        let mut frame =
-            limits().read_frame_in_pieces(file, &columns, missing, PIECE, &mut hand)?;
+        let mut frame = limits().read_frame_in_pieces(file, &columns, missing, PIECE, &mut hand)?;
         let moments = collector.finish();
         if frame.feature_names.is_empty() {
             return Err(refused_at(&frame.source, &LinearError::NoFeatures.into()));

@@ -11,7 +11,7 @@ use innermean_data::{Cash, Missing, Panel, Prices, ReadOptions, Returns, generat
 use serde::Serialize;
 
 use crate::flags::columns::MissingFlags;
-use crate::flags::input::{limits, takes_moments};
+use crate::flags::input::{limits, moments_fit, takes_moments};
 use crate::flags::number;
 
 /// The market that stands in where no file is given.
@@ -140,8 +140,17 @@ impl FileFlags {
     ) -> Result<(Returns, RowMoments)> {
         let mut collector = Collector::default();
         let options = self.options(constraint);
-        let mut hand = |rows: Vec<f64>, d: usize| collector.push(d, rows, None);
+        let mut room = Ok(());
+        let mut hand = |rows: Vec<f64>, d: usize| {
+            if room.is_ok() {
+                room = moments_fit(file, d);
+            }
+            if room.is_ok() {
+                collector.push(d, rows, None);
+            }
+        };
         let (returns, _) = limits().read_returns_in_pieces(file, &options, PIECE, &mut hand)?;
+        room?;
         Ok((returns, collector.finish()))
     }
 

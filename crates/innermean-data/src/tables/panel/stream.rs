@@ -29,9 +29,9 @@ impl ReadOptions {
 
 impl Limits {
     /// Reads returns as [`read_returns`](crate::read_returns) does and hands their rows over, at
-    /// most `rows` at a time with their length, in the order of the file: the memory it takes does not grow with a
-    /// text or an array of numpy that stands row after row. What is returned has names and notes
-    /// and no values; the number of rows is beside it.
+    /// most `rows` at a time with their length, in the order of the file: the memory it takes does
+    /// not grow with a text or an array of numpy that stands row after row. What is returned has
+    /// names and notes and no values; the number of rows is beside it.
     ///
     /// # Errors
     ///
