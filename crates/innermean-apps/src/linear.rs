@@ -18,6 +18,7 @@
 
 mod class_weights;
 mod classes;
+mod condensed;
 mod data;
 mod error;
 mod fit;

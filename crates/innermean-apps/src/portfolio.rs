@@ -20,11 +20,12 @@
 use std::sync::Arc;
 
 use innermean::{
-    Choice, Collapsed, Inner, Merit, Numbers, Objective, Portfolio, Regularizer, Solution,
+    Choice, Collapsed, Inner, Merit, Numbers, Objective, Portfolio, Regularizer, RowMoments,
+    Solution,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, same_length};
 use crate::penalty::{Bounds, Constraint, Penalty};
 use crate::run::Task;
 use crate::wording::Note;
@@ -139,6 +140,8 @@ pub struct PortfolioTask {
     /// Periods that count nothing, from 0, in their order.
     left_out: Vec<usize>,
     are_moments: bool,
+    /// Periods of which only the moments were kept.
+    read: Option<u64>,
     measure: Measure,
     /// Assets and periods.
     portfolio: Portfolio,
@@ -262,14 +265,44 @@ impl PortfolioTask {
         limits: Limits,
     ) -> Result<Self, Error> {
         let are_moments = scenarios.are_moments;
-        if are_moments && settings.risk != Risk::Variance {
-            return Err(ScenariosError::OfMoments(settings.risk).into());
-        }
+        check_moments(are_moments, settings)?;
         if limits.is_empty() && limits.risk_budget.is_none() {
             settings.check()?;
         }
         let benchmark = scenarios.benchmark.as_ref().map(|benchmark| benchmark.name.clone());
         let (portfolio, names, left_out) = scenarios.portfolio()?;
+        let known = Known { portfolio, names, benchmark, left_out, are_moments, read: None };
+        Self::of_known(known, settings, limits)
+    }
+
+    /// The same of rows of which only the moments are kept, a column for each of `names`.
+    ///
+    /// # Errors
+    /// As [`Self::within`], and if the risk is not the variance.
+    pub fn of_moments(
+        names: Vec<String>,
+        moments: &RowMoments,
+        settings: &PortfolioSettings,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        check_moments(true, settings)?;
+        if limits.is_empty() && limits.risk_budget.is_none() {
+            settings.check()?;
+        }
+        same_length("columns of the moments", moments.d(), names.len())?;
+        let known = Known {
+            portfolio: Portfolio::of_moments(moments)?,
+            names,
+            benchmark: None,
+            left_out: Vec::new(),
+            are_moments: true,
+            read: Some(moments.rows()),
+        };
+        Self::of_known(known, settings, limits)
+    }
+
+    fn of_known(known: Known, settings: &PortfolioSettings, limits: Limits) -> Result<Self, Error> {
+        let Known { portfolio, names, benchmark, left_out, are_moments, read } = known;
         let measure = Measure::new(settings, &names, &portfolio)?;
         let allowed = Allowed::new(settings, &limits, &names, &portfolio)?;
         let regularizer = allowed.tilted(settings, settings.aim != Aim::MinRisk, &portfolio)?;
@@ -288,6 +321,7 @@ impl PortfolioTask {
             benchmark,
             left_out,
             are_moments,
+            read,
             measure,
             inner: measure.inner(&portfolio, base),
             merit: measure.merit(settings.risk_aversion, &portfolio, base)?,
@@ -359,6 +393,12 @@ impl PortfolioTask {
         self.are_moments
     }
 
+    /// How many periods there are; none of moments that were given.
+    pub fn periods(&self) -> Option<u64> {
+        let kept = (!self.are_moments).then(|| self.portfolio.n_x() as u64);
+        self.read.or(kept)
+    }
+
     /// A name for each coordinate of a run, of which there may be one behind the weights.
     pub fn run_coordinates(&self) -> Vec<String> {
         let threshold = self.settings.risk.has_threshold().then(|| "threshold".to_owned());
@@ -377,6 +417,25 @@ impl PortfolioTask {
         let is_papers = is_plain && self.settings.is_papers() && self.limits.risk_budget.is_none();
         f.paper_choice(method).filter(|_| is_papers && f.is_of_papers_scale())
     }
+}
+
+/// What is known of the periods.
+struct Known {
+    portfolio: Portfolio,
+    names: Vec<String>,
+    benchmark: Option<String>,
+    left_out: Vec<usize>,
+    are_moments: bool,
+    read: Option<u64>,
+}
+
+/// # Errors
+/// If moments do not tell the risk.
+fn check_moments(are_moments: bool, settings: &PortfolioSettings) -> Result<(), Error> {
+    if are_moments && settings.risk != Risk::Variance {
+        return Err(ScenariosError::OfMoments(settings.risk).into());
+    }
+    Ok(())
 }
 
 impl Task for PortfolioTask {
@@ -399,6 +458,7 @@ impl Task for PortfolioTask {
         let bounds = self.settings.bounds();
         let mut notes: Vec<Note> = self.width().map(Note::RiskWidth).into_iter().collect();
         let (periods, assets) = (self.portfolio.n_x(), self.portfolio.d());
+        let are_few = self.periods().is_some_and(|periods| periods <= assets as u64);
         if let Some(weights) = self.portfolio.weights() {
             let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
             let effective = (periods * periods) as f64 / squares;
@@ -413,15 +473,10 @@ impl Task for PortfolioTask {
         }
         let asks_nothing = self.limits.is_empty() && self.limits.risk_budget.is_none();
         if bounds.bounds_theta() || !asks_nothing {
-            let is_few = periods <= assets && !self.are_moments;
-            notes.extend(is_few.then_some(Note::FewPeriods { periods, assets }));
+            notes.extend(are_few.then_some(Note::FewPeriods { periods, assets }));
         } else {
             notes.extend((self.settings.risk == Risk::Huber).then_some(Note::RiskMayFall));
-            notes.push(if periods <= assets && !self.are_moments {
-                Note::NoRisk { periods, assets }
-            } else {
-                Note::FreeSum
-            });
+            notes.push(if are_few { Note::NoRisk { periods, assets } } else { Note::FreeSum });
         }
         notes.extend(bounds.note());
         notes

@@ -11,6 +11,7 @@ mod hard_cases;
 mod help;
 mod inference;
 mod known_digits;
+mod larger_than_memory;
 mod linear;
 mod models;
 mod pages;

@@ -3,12 +3,14 @@
 
 use std::cell::Cell;
 use std::io::{self, Read};
+use std::path::Path;
 use std::rc::Rc;
 
 use memchr::memchr_iter;
 
 use crate::error::ReadError;
 use crate::memory::{free_memory, in_words};
+use crate::source::Source;
 use crate::text::FirstRows;
 
 /// What readers refuse, in a sentence that names the limit's flag. The defaults are beyond every
@@ -127,6 +129,16 @@ impl Limits {
     pub(crate) fn check_numbers(&self, numbers: usize, file: &str) -> Result<(), ReadError> {
         let bytes = (numbers as u64).saturating_mul(size_of::<f64>() as u64);
         self.lacking(bytes, 0).map_or(Ok(()), |(needed, free)| Err(no_room(file, needed, free)))
+    }
+
+    /// Whether the numbers of a file would not fit into memory, as far as its first bytes tell: what
+    /// they would take, and what is there.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn lacking_for(&self, path: &Path) -> Result<Option<(u64, u64)>, ReadError> {
+        let bytes = Source::open(path, *self)?.numbers_in_memory()?;
+        Ok(bytes.and_then(|bytes| self.lacking(bytes, 0)))
     }
 
     /// What this many bytes of numbers would take, and what is there, if that is less; `held` of

@@ -129,6 +129,48 @@ impl<'a> Source<'a> {
         matches!(self.kind, Kind::Text | Kind::Gzip)
     }
 
+    /// About how many bytes its numbers take in memory: by the header of an array, by the first
+    /// bytes of a text; none where that would take reading it.
+    pub(crate) fn numbers_in_memory(self) -> Result<Option<u64>, ReadError> {
+        /// Bytes that are looked at.
+        const SAMPLE: u64 = 1 << 16;
+        /// What packed text unpacks to, of its size.
+        const UNPACKED: u64 = 4;
+        let packed = self.kind == Kind::Gzip;
+        let source = match self.array_in_pieces() {
+            Ok(Ok(array)) => {
+                let count = array.rows.saturating_mul(array.columns.unwrap_or(1));
+                return Ok(Some(8_u64.saturating_mul(count as u64)));
+            }
+            Ok(Err(source)) => source,
+            // What is wrong with it, its reader says.
+            Err(_) => return Ok(None),
+        };
+        if !source.is_text() {
+            return Ok(None);
+        }
+        let mut sample = Vec::new();
+        let unpacked = source.unpacked()?;
+        let (file, length) = (unpacked.file.clone(), unpacked.length.unwrap_or(0));
+        let read = unpacked.take(SAMPLE).read_to_end(&mut sample);
+        read.map_err(|source| unreadable(&file, source))?;
+        let between = |byte: &&u8| b",;\t|\n ".contains(byte);
+        let cells = sample.iter().filter(between).count() as u64;
+        let length = if packed { UNPACKED.saturating_mul(length) } else { length };
+        Ok(Some((8.0 * cells as f64 * length as f64 / sample.len().max(1) as f64) as u64))
+    }
+
+    /// An array of numpy that is read some rows at a time, with no more memory than these take;
+    /// of a file of another kind, the file as it was.
+    pub(crate) fn array_in_pieces(mut self) -> Result<Result<npy::Pieces<'a>, Self>, ReadError> {
+        if self.kind != Kind::Npy {
+            return Ok(Err(self));
+        }
+        let (room, file) = (self.rest(), self.file.clone());
+        let input = Box::new(Cursor::new(self.head).chain(self.input));
+        Ok(Ok(npy::Pieces::new(input, room, &file)?))
+    }
+
     /// A table in whatever form the file has it.
     pub(crate) fn content(mut self) -> Result<Content<'a>, ReadError> {
         match self.kind {

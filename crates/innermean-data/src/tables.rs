@@ -16,6 +16,7 @@ pub(crate) mod layout;
 pub(crate) mod missing;
 pub(crate) mod options;
 pub(crate) mod panel;
+pub(crate) mod pieces;
 pub(crate) mod read;
 pub(crate) mod returns;
 pub(crate) mod row_lines;

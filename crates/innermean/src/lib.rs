@@ -106,6 +106,7 @@ pub use model::regularizer::{
     LogBarrier, Polyhedral, Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
     WeightedNorm,
 };
+pub use model::row_moments::RowMoments;
 pub use model::setting::InvalidSetting;
 pub use model::shared::SharedForm;
 pub use optimum::{Optimum, optimum};

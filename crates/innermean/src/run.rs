@@ -177,7 +177,7 @@ impl Solution {
 
     /// Takes another objective for that of theta, which was rounded: a gap grows along, and what is
     /// no longer within the tolerance is not solved.
-    pub(crate) fn move_objective(&mut self, objective: f64, tolerance: f64) {
+    pub fn move_objective(&mut self, objective: f64, tolerance: f64) {
         let more = objective - self.objective;
         if more.abs() <= PRINTED * objective.abs() {
             return;

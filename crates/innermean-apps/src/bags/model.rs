@@ -13,6 +13,7 @@ use crate::linear::INTERCEPT;
 pub(super) const MOST_COPIED: usize = 1 << 21;
 
 /// f, of one number or of several classes.
+#[allow(clippy::large_enum_variant, reason = "a task has one of them")]
 pub(super) enum Model {
     Scalar(Bags),
     Softmax(SoftmaxBags),

@@ -25,6 +25,12 @@ pub enum LinearError {
     /// The loss and the targets do not belong together.
     #[error("`loss={0}`: the targets are {1}; expected {2}")]
     OtherTarget(Loss, &'static str, &'static str),
+    /// A loss that moments do not determine.
+    #[error(
+        "`loss={0}` needs the rows themselves, and their moments do not tell them: expected \
+         `loss=square`"
+    )]
+    OfMoments(Loss),
     /// No feature.
     #[error("there are no features; expected a column of numbers besides the target")]
     NoFeatures,

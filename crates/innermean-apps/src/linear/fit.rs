@@ -17,7 +17,7 @@ pub enum LinearFit {
         r_squared: Option<f64>,
         /// The root of the mean squared error.
         root_mean_square_error: f64,
-        /// The mean of absolute errors.
+        /// The mean of absolute errors; NaN where rows were read once and not kept.
         mean_absolute_error: f64,
     },
     /// Of classes.
@@ -32,6 +32,15 @@ pub enum LinearFit {
 }
 
 impl LinearFit {
+    /// Of rows that were not kept: by the mean of squared errors and the variance of the target.
+    pub(super) fn of_moments(square: f64, spread: f64) -> Self {
+        LinearFit::Numbers {
+            r_squared: (spread > 0.0).then(|| 1.0 - square / spread),
+            root_mean_square_error: square.sqrt(),
+            mean_absolute_error: f64::NAN,
+        }
+    }
+
     /// Of these scores, or of probabilities of several classes; weights have mean 1.
     pub fn new(target: &Target, scores: &[f64], weights: Option<&[f64]>, loss: Loss) -> Self {
         let rows = target.numbers().len();

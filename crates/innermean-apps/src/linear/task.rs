@@ -4,6 +4,7 @@ use innermean::problems::scaling::Scaling;
 use innermean::{ClassScores, Collapsed, Inner, Merit, Objective, Regularizer, Solution};
 use serde::{Deserialize, Serialize};
 
+use super::condensed::Read;
 use super::loss::{HINGE_WIDTH, median_distance};
 
 use super::{Classes, INTERCEPT, LinearData, LinearFit, Loss, Probabilities, Target};
@@ -100,7 +101,7 @@ pub struct HeldOut {
 pub struct LinearTask {
     settings: LinearSettings,
     /// Without the rows, which are in the problem.
-    data: LinearData,
+    pub(super) data: LinearData,
     /// h of the loss.
     width: Option<f64>,
     pub(super) scaling: Scaling,
@@ -109,6 +110,8 @@ pub struct LinearTask {
     scores: Scores,
     merit: Box<dyn Merit>,
     regularizer: Box<dyn Regularizer>,
+    /// Where rows were read once and not kept.
+    pub(super) read: Option<Read>,
 }
 
 /// f: a score for each row, or one for each class.
@@ -162,23 +165,37 @@ impl LinearTask {
     pub fn new(mut data: LinearData, settings: &LinearSettings) -> Result<Self, Error> {
         settings.check()?;
         data.separate()?;
+        let scaling =
+            if settings.scaling { data.scale(settings.intercept) } else { Scaling::default() };
+        Self::with_scaling(data, settings, scaling, None)
+    }
+
+    /// The problem of rows in these units.
+    pub(super) fn with_scaling(
+        mut data: LinearData,
+        settings: &LinearSettings,
+        scaling: Scaling,
+        read: Option<Read>,
+    ) -> Result<Self, Error> {
         let LinearSettings { loss, intercept, penalty, .. } = *settings;
         let width = if data.is_empty() { None } else { settings.width(data.target()) };
-        let scaling = if settings.scaling { data.scale(intercept) } else { Scaling::default() };
         let (classes, d) = (data.target().width(), data.names().len());
         let scaling = scaling.of_classes(classes);
         let g = penalty.regularizer_of_head(intercept.then_some(classes * d))?;
         let regularizer = scaling.regularizer(g)?;
         let merit = data.merit(loss, width)?;
         let names = coordinates(&data, intercept);
-        let rows = data.predictors(intercept)?;
+        let mut rows = data.predictors(intercept)?;
+        if let Some(read) = &read {
+            rows = rows.with_roundings(read.roundings);
+        }
         let scores = if classes > 1 {
             Scores::Several(ClassScores::new(rows, classes, intercept)?)
         } else {
             Scores::One(rows)
         };
         let settings = *settings;
-        Ok(LinearTask { settings, data, width, scaling, names, scores, merit, regularizer })
+        Ok(LinearTask { settings, data, width, scaling, names, scores, merit, regularizer, read })
     }
 
     /// The same with other norms, without building it again.
@@ -236,7 +253,7 @@ impl LinearTask {
 
     /// `<x_i, theta> + intercept` for all rows, or probabilities of several classes.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let (z, rows) = (self.scaling.scaled(theta), self.rows());
+        let (z, rows) = (self.scaled(theta.to_vec()), self.rows());
         let all = 0..self.data.len();
         let classes = self.data.target().width();
         if classes == 1 {
@@ -298,20 +315,37 @@ impl Task for LinearTask {
         if self.settings.loss == Loss::Huber && self.settings.huber_width.is_none() {
             notes.extend(self.width.map(Note::LossWidth));
         }
-        notes.extend(self.scaling.is_on().then_some(Note::Scaled));
+        let is_scaled = self.scaling.is_on() && !self.is_of_moments();
+        notes.extend(is_scaled.then_some(Note::Scaled));
         let coefficients = self.names.len();
-        if self.settings.penalty.is_zero() && self.data.len() < coefficients {
+        if self.settings.penalty.is_zero() && self.rows_read() < coefficients as u64 {
             notes.push(Note::FewerRows { coefficients });
         }
         notes
     }
 
-    fn scaled(&self, theta: Vec<f64>) -> Vec<f64> {
+    fn scaled(&self, mut theta: Vec<f64>) -> Vec<f64> {
+        if self.settings.intercept
+            && let Some(intercept) = theta.last_mut()
+        {
+            *intercept -= self.shift();
+        }
         self.scaling.scaled(&theta)
     }
 
     fn restate(&self, tolerance: f64, solution: &mut Solution) {
         self.scaling.restate(self.problem(), tolerance, solution);
+        if self.shift() != 0.0
+            && let Some(intercept) = solution.theta.last_mut()
+        {
+            let before = *intercept;
+            *intercept += self.shift();
+            // What is left of an intercept beside a mean that is far away.
+            if *intercept - self.shift() != before && solution.objective.is_finite() {
+                let there = self.scaled(solution.theta.clone());
+                solution.move_objective(self.problem().objective(&there), tolerance);
+            }
+        }
         let classes = self.data.target().width();
         if classes > 1 && self.settings.intercept {
             // What is common to all intercepts changes nothing: it is taken off.
@@ -328,11 +362,16 @@ impl Task for LinearTask {
         let classes = self.data.target().width();
         let (coefficients, rest) = solution.theta.split_at(classes * self.data.names().len());
         let several = classes > 1;
-        let scores = self.scores(&solution.theta);
+        let mut scores = self.scores(&solution.theta);
         let loss = self.settings.loss;
-        let fit = LinearFit::new(self.data.target(), &scores, self.data.weights(), loss);
+        let of_moments = self.fit_of_moments(&scores);
+        let of_rows = || LinearFit::new(self.data.target(), &scores, self.data.weights(), loss);
+        let fit = of_moments.unwrap_or_else(of_rows);
         let warning = self.warning(&scores);
         let mut targets = self.data.target().numbers().to_vec();
+        if self.is_of_moments() {
+            (scores, targets) = (Vec::new(), Vec::new());
+        }
         let (mut held_out, mut fitted) = (None, None);
         let scores = match self.data.aside() {
             None => scores,

@@ -44,7 +44,7 @@ impl PortfolioTask {
         let mut sums = vec![0.0; d];
         for (a, row) in a.iter().zip(portfolio.returns().chunks_exact(d.max(1))) {
             for (l, x) in row.iter().enumerate() {
-                let centre = if is_centred { portfolio.mean_returns()[l] } else { 0.0 };
+                let centre = if is_centred { portfolio.mean_row()[l] } else { 0.0 };
                 sums[l] += a * (x - centre);
             }
         }

@@ -275,7 +275,7 @@ fn check_fractions(names: &[String], portfolio: &Portfolio) -> Result<(), Error>
 /// The mean of `|x_il - m_l|` over all periods and assets: a typical return, in whatever unit the
 /// data have.
 pub(super) fn mean_absolute_deviation(portfolio: &Portfolio) -> f64 {
-    let mean = portfolio.mean_returns();
+    let mean = portfolio.mean_row();
     let returns = portfolio.returns();
     let rows = returns.chunks_exact(mean.len());
     let sum: f64 =

@@ -127,6 +127,7 @@ impl PortfolioTask {
             benchmark: None,
             left_out: Vec::new(),
             are_moments: self.are_moments,
+            read: self.read,
             measure: self.measure,
             inner: None,
             merit: self.measure.merit(self.settings.risk_aversion, &portfolio, 0.0).ok()?,

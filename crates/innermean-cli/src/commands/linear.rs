@@ -14,8 +14,9 @@ use self::data::Read;
 pub(crate) use self::data::format_of;
 use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
-use crate::flags::columns::FeatureFlags;
+use crate::flags::columns::{FeatureFlags, MissingChoice};
 use crate::flags::inference::{Asked, InferenceFlags, kept};
+use crate::flags::input::takes_moments;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -29,6 +30,7 @@ use crate::run::validation::validate;
 
 mod data;
 mod generate;
+mod moments;
 mod report;
 
 /// Predict a number or a class by a linear function
@@ -92,6 +94,12 @@ pub(crate) struct ColumnFlags {
 
     #[command(flatten)]
     features: FeatureFlags,
+
+    /// Read the file once and keep only the means and covariances of its columns: memory does not
+    /// grow with the rows, and the answer is the same. For --loss square [default: where the file
+    /// would not fit into memory]
+    #[arg(long)]
+    moments: bool,
 }
 
 /// How rows are written.
@@ -204,6 +212,23 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
     let mut settings = LinearSettings::from(flags);
     settings.check()?;
     args.validation.check(&flags.penalty)?;
+    let hindrance = args.needs_rows(settings.loss);
+    if takes_moments(columns.moments, file.as_deref(), hindrance)?
+        && let Some(file) = file
+    {
+        let (origin, names, moments) = args.moments(file)?;
+        let task = LinearTask::of_moments(names, &moments, &settings)?;
+        let application = LinearApplication {
+            origin: &origin,
+            task: &task,
+            args,
+            validated: None,
+            generated: false,
+            asked: false,
+            inference: None,
+        };
+        return solve(&application, &request);
+    }
     let read = if let Some(file) = file {
         Read::file(file, args, settings.loss)?
     } else {
@@ -247,6 +272,27 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
 }
 
 impl LinearArgs {
+    /// A flag that is given and needs the rows themselves.
+    fn needs_rows(&self, loss: Loss) -> Option<&'static str> {
+        let libsvm =
+            |file: &PathBuf| matches!(format_of(file, self.columns.format), Ok(Format::Libsvm));
+        let given = [
+            ("--loss", loss != Loss::Square),
+            ("a file of sparse rows", self.file.as_ref().is_some_and(libsvm)),
+            ("--cluster", self.columns.cluster.is_some()),
+            ("--class-weights", self.problem.class_weights.is_some()),
+            ("--predictions", self.predictions.predictions.is_some()),
+            ("a choice of penalties", self.validation.is_on()),
+            ("--fold-column", self.validation.fold_column.is_some()),
+            ("--standard-errors or --bootstrap", self.inference.is_on()),
+            (
+                "--missing drop-columns",
+                self.columns.features.missing() == MissingChoice::DropColumns,
+            ),
+        ];
+        given.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// The penalties compared; none if somebody could not wait.
     fn validated(
         &self,

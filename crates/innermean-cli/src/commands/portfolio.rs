@@ -21,6 +21,7 @@ use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::RegularizerFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
+use crate::output::human::grouped;
 use crate::run::application::{Request, solve};
 
 mod desk;
@@ -198,6 +199,11 @@ pub(crate) struct Market {
 impl ProblemFlags {
     /// Reads the file, or generates a market.
     pub(crate) fn market(&self, file: Option<&Path>) -> Result<Market> {
+        if self.file.moments {
+            bail!(
+                "--moments: a comparison needs the rows themselves; expected it without the flag"
+            );
+        }
         let settings = PortfolioSettings::from(self);
         let mut limits = self.desk.limits()?;
         limits.risk_budget = self.scenarios.risk_budget()?;
@@ -217,6 +223,32 @@ impl ProblemFlags {
         };
         let task = PortfolioTask::of(scenarios, &settings, limits)?;
         Ok(Market { returns, task })
+    }
+
+    /// The same of rows that are read once and not kept, if that will do.
+    fn market_of_moments(&self, file: Option<&Path>, study: &StudyFlags) -> Result<Option<Market>> {
+        let settings = PortfolioSettings::from(self);
+        let constraint = settings.constraint;
+        let hindrance = self.scenarios.needs_rows().or_else(|| match settings.aim {
+            _ if settings.risk != Risk::Variance => Some("--risk"),
+            Aim::MaxReturn | Aim::MaxSharpe => Some("--objective"),
+            Aim::Utility | Aim::MinRisk => study.needs_rows(),
+        });
+        if !self.file.takes_moments(file, constraint, hindrance)? {
+            return Ok(None);
+        }
+        let Some(file) = file else { return Ok(None) };
+        let limits = self.desk.limits()?;
+        if limits.is_empty() {
+            settings.check()?;
+        }
+        let (mut returns, moments) = self.file.moments(file, constraint)?;
+        returns.notes.push(format!(
+            "Read {} rows once and kept their means and covariances alone.",
+            grouped(moments.rows())
+        ));
+        let task = PortfolioTask::of_moments(returns.names.clone(), &moments, &settings, limits)?;
+        Ok(Some(Market { returns, task }))
     }
 
     /// The same with the weight of risk that the objective asks for.
@@ -254,6 +286,9 @@ impl PortfolioArgs {
     /// The market of the answer, and the walk to it where one was asked for.
     fn market(&self, desktop: &Desktop) -> Result<(Market, Option<Walk>)> {
         let (flags, file) = (&self.problem, self.file.as_deref());
+        if let Some(market) = flags.market_of_moments(file, &self.study)? {
+            return Ok((market, None));
+        }
         let Some(walk) = self.study.walk() else { return Ok((flags.market(file)?, None)) };
         let mut settings = PortfolioSettings::from(flags);
         settings.annualize = self.study.annualize;

@@ -90,10 +90,14 @@ impl InferenceFlags {
         Ok(settings)
     }
 
+    /// Whether anything of it was asked for.
+    pub(crate) fn is_on(&self) -> bool {
+        self.standard_errors.is_some() || self.bootstrap.is_some()
+    }
+
     /// A level of nothing is refused.
     pub(crate) fn check(&self) -> Result<()> {
-        let is_on = self.standard_errors.is_some() || self.bootstrap.is_some();
-        if self.level.is_some() && !is_on {
+        if self.level.is_some() && !self.is_on() {
             let needed = "standard_errors".to_owned();
             return Err(Error::IdleWithout { parameter: "level", needed }.into());
         }

@@ -1,6 +1,7 @@
 //! How large the parts of an input may be: flags that every command has, since a file may come from
 //! anywhere.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Result, bail};
@@ -57,6 +58,48 @@ impl InputFlags {
 /// The limits of this program's run.
 pub(crate) fn limits() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
+}
+
+/// Whether the rows of a file are read once and not kept: where that is `asked` for, or they would
+/// not fit into memory. A flag that needs the rows is a `hindrance`.
+pub(crate) fn takes_moments(
+    asked: bool,
+    file: Option<&Path>,
+    hindrance: Option<&str>,
+) -> Result<bool> {
+    let Some(file) = file else {
+        if asked {
+            bail!("--moments: speaks of a file; expected a FILE with it");
+        }
+        return Ok(false);
+    };
+    if let Some(hindrance) = hindrance {
+        if asked {
+            bail!("--moments: {hindrance} needs the rows themselves; expected one of the two");
+        }
+        return Ok(false);
+    }
+    // What is wrong with a file, its reader says; a pipe is read once.
+    let lacks = || limits().lacking_for(file).is_ok_and(|lacking| lacking.is_some());
+    Ok(asked || (file.is_file() && lacks()))
+}
+
+/// Refuses moments of so many columns that could not be kept.
+pub(crate) fn moments_fit(file: &Path, columns: usize) -> Result<()> {
+    /// Matrices at a time: of pieces that wait to be joined.
+    const MATRICES: u64 = 8;
+    let bytes = (columns as u64).saturating_pow(2).saturating_mul(8 * MATRICES);
+    if let Some((needed, free)) = limits().lacking(bytes, 0) {
+        bail!(
+            "{}: covariances of {} columns take about {} MB of memory, and {} MB are there; \
+             expected fewer columns",
+            file.display(),
+            grouped(columns as u64),
+            grouped(needed / 1_000_000),
+            grouped(free / 1_000_000)
+        );
+    }
+    Ok(())
 }
 
 /// Refuses to make a product of `sizes` numbers that could not be kept; `flags` are those that say

@@ -81,6 +81,16 @@ impl Desk {
         Run::from(self.command(args).output().expect("the binary runs"))
     }
 
+    /// Runs with an address space of so many KiB.
+    pub(crate) fn run_within(&self, kib: u32, args: &str) -> Run {
+        let binary = self.command(args);
+        let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.current_dir(self.path()).args(["-c", &limited]);
+        let output = shell.arg(binary.get_program()).args(binary.get_args()).output();
+        Run::from(output.expect("the binary runs"))
+    }
+
     /// Runs with `--json` and expects this exit code.
     pub(crate) fn json(&self, args: &str, code: i32) -> Value {
         let run = self.run(&format!("{args} --json"));

@@ -8,16 +8,7 @@ use super::*;
 impl Desk {
     /// Runs with 256 MiB of memory, whatever it is called for.
     fn run_in_little_memory(&self, args: &str) -> Run {
-        let binary = self.command(args);
-        let mut shell = Command::new("sh");
-        shell.current_dir(self.path()).args(["-c", "ulimit -v 262144; exec \"$0\" \"$@\""]);
-        Run::from(
-            shell
-                .arg(binary.get_program())
-                .args(binary.get_args())
-                .output()
-                .expect("the binary runs"),
-        )
+        self.run_within(262_144, args)
     }
 
     /// A refusal in one sentence, with all of `words`, for want of memory or not.
@@ -87,9 +78,9 @@ fn tables_that_do_not_fit_are_refused_before_they_are_read() {
     let row = "0.125,0.25,0.5,1.5,2.5,3.5,4.5,5.5\n";
     desk.file("large.csv", &format!("y,a,b,c,d,e,f,g\n{}", row.repeat(2_000_000)));
     let refused = ["large.csv: would take about", "are there for it; read fewer columns or rows"];
-    desk.assert_too_large("large.csv --target y", &refused);
+    desk.assert_too_large("large.csv --target y --loss huber", &refused);
     desk.assert_too_large(
-        "large.csv --target y --max-memory 64M",
+        "large.csv --target y --loss huber --max-memory 64M",
         &["and 64 MiB are there for it"],
     );
     let svm = "1 1:0.5 2:0.25 3:1\n".repeat(4_000_000);
@@ -98,7 +89,7 @@ fn tables_that_do_not_fit_are_refused_before_they_are_read() {
     // What is asked for holds however little it is, and for the end of a file too.
     desk.file("short.csv", "y,a,b\n1,2,3\n4,5,6\n7,8,10\n");
     desk.assert_too_large(
-        "short.csv --target y --max-memory 100",
+        "short.csv --target y --loss huber --max-memory 100",
         &["short.csv: would take about", "and 100 bytes are there for it"],
     );
     desk.json("short.csv --target y --l2 0.1 --max-memory 1M", 0);
@@ -150,12 +141,15 @@ fn shapes_and_sizes_are_looked_at_before_memory_is_taken() {
         ("99999999999999999999999, 2", "its header has a strange shape"),
     ] {
         fs::write(desk.path().join("m.npy"), header(shape)).expect("a file");
-        desk.assert_too_large("m.npy --target c1", &["m.npy: is damaged", said]);
+        desk.assert_too_large("m.npy --target c1 --loss huber", &["m.npy: is damaged", said]);
     }
     let mut sparse = fs::File::create(desk.path().join("m.npy")).expect("a file");
     sparse.write_all(&header("1000000000, 3")).expect("written");
     sparse.set_len(128 + 24_000_000_000).expect("a file of zeros that takes no room");
-    desk.assert_too_large("m.npy --target c1", &["m.npy: would take about 45 GiB of memory"]);
+    desk.assert_too_large(
+        "m.npy --target c1 --loss huber",
+        &["m.npy: would take about 45 GiB of memory"],
+    );
     for sizes in [
         "--rows 1e9 --features 1e6",
         "--rows 1e15",

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-#[cfg(target_os = "linux")]
-use std::process::Command;
 
 use crate::desk::*;
 use serde_json::Value;

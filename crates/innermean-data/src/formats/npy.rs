@@ -170,29 +170,16 @@ pub(crate) fn read(
         return Err(ReadError::unsuitable(file, "has no numbers", "expected at least one row"));
     }
     limits.check_numbers(left / size, file)?;
-    let by_columns = header.by_columns && columns.is_some_and(|columns| columns > 1) && rows > 1;
+    let by_columns = header.is_by_columns();
     let mut matrix = if by_columns { zeros(left / size, file)? } else { Vec::new() };
     // Packed numbers may be fewer than their header promises: otherwise memory is taken as they
     // come.
     let mut values: Vec<f64> = Vec::new();
     let mut done = 0;
-    let mut piece = vec![0; PIECE.min(left)];
     while left > 0 {
-        let bytes = &mut piece[..PIECE.min(left)];
-        input.read_exact(bytes).map_err(|source| unreadable(file, source))?;
-        if header.big_endian {
-            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
-        }
-        make_room(&mut values, bytes.len() / size, file)?;
-        if !header.kind.convert(bytes, &mut values) {
-            let advice = "save it as float64, or leave such columns out";
-            return Err(ReadError::unsuitable(
-                file,
-                "has whole numbers above 2^53, which a double does not hold",
-                advice,
-            ));
-        }
-        left -= bytes.len();
+        let bytes = PIECE.min(left);
+        header.read_numbers(input, bytes, &mut values, file)?;
+        left -= bytes;
         if by_columns {
             scatter(&values, done, rows, &mut matrix);
             done += values.len();
@@ -204,6 +191,89 @@ pub(crate) fn read(
     }
     values.shrink_to_fit();
     Ok(Array { rows, columns, values })
+}
+
+impl Header {
+    /// Whether numbers that follow each other stand below each other.
+    fn is_by_columns(&self) -> bool {
+        self.by_columns && matches!(self.shape[..], [rows, columns] if rows > 1 && columns > 1)
+    }
+
+    /// Appends the numbers of the next `count` bytes.
+    fn read_numbers(
+        &self,
+        input: &mut dyn Read,
+        count: usize,
+        values: &mut Vec<f64>,
+        file: &str,
+    ) -> Result<(), ReadError> {
+        let size = self.kind.size();
+        let mut bytes = vec![0; count];
+        input.read_exact(&mut bytes).map_err(|source| unreadable(file, source))?;
+        if self.big_endian {
+            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        make_room(values, count / size, file)?;
+        if self.kind.convert(&bytes, values) {
+            return Ok(());
+        }
+        let advice = "save it as float64, or leave such columns out";
+        Err(ReadError::unsuitable(
+            file,
+            "has whole numbers above 2^53, which a double does not hold",
+            advice,
+        ))
+    }
+}
+
+/// An array that is read some rows at a time.
+pub(crate) struct Pieces<'a> {
+    input: Box<dyn Read + 'a>,
+    header: Header,
+    file: String,
+    pub(crate) rows: usize,
+    pub(crate) columns: Option<usize>,
+    /// Rows that have been read.
+    pub(crate) done: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// As [`read`], of an array that stands row after row.
+    pub(crate) fn new(
+        mut input: Box<dyn Read + 'a>,
+        room: u64,
+        file: &str,
+    ) -> Result<Self, ReadError> {
+        let header = read_header(&mut input, file)?;
+        let (rows, columns, bytes) = header.extent(room, file)?;
+        if bytes == 0 {
+            return Err(ReadError::unsuitable(file, "has no numbers", "expected at least one row"));
+        }
+        if header.is_by_columns() {
+            let advice = "save it row after row, as by numpy.ascontiguousarray";
+            return Err(ReadError::unsuitable(
+                file,
+                "stands column after column, and is read a few rows at a time",
+                advice,
+            ));
+        }
+        Ok(Self { input, header, file: file.to_owned(), rows, columns, done: 0 })
+    }
+
+    /// The next rows, at most so many; no rows past the last.
+    pub(crate) fn next(&mut self, most: usize) -> Result<Array, ReadError> {
+        let rows = most.min(self.rows - self.done);
+        let size = self.header.kind.size();
+        let mut left = rows * self.columns.unwrap_or(1) * size;
+        let mut values = Vec::with_capacity(left / size);
+        while left > 0 {
+            let bytes = PIECE.min(left);
+            self.header.read_numbers(&mut self.input, bytes, &mut values, &self.file)?;
+            left -= bytes;
+        }
+        self.done += rows;
+        Ok(Array { rows, columns: self.columns, values })
+    }
 }
 
 /// Room for a matrix that cannot be filled in order.

@@ -20,6 +20,11 @@ pub(crate) trait ColumnSource {
     fn named(&self) -> bool;
     fn rows(&self) -> usize;
 
+    /// How many rows of the file stand before the first, where these are a part of it.
+    fn rows_before(&self) -> usize {
+        0
+    }
+
     /// Refuses to read this many columns if that takes too much memory; for a file that does not
     /// say it earlier.
     fn check_size(&self, columns: usize) -> Result<(), ReadError> {
@@ -84,6 +89,9 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     source.check_size(chosen.roles.iter().filter(|role| **role != Role::Skip).count())?;
     let names = source.names().to_vec();
     let mut table = Table { rows, ..Table::default() };
+    if source.rows_before() > 0 {
+        table.lines.push(0, source.rows_before() + 1);
+    }
     let d = chosen.features.len();
     let all = d == names.len();
     let whole = if all { source.take_all() } else { None };
@@ -167,7 +175,8 @@ fn look_at(value: f64, gaps: &mut Gaps, place: impl FnOnce() -> Place) -> Result
 
 fn place(source: &dyn ColumnSource, row: usize, column: usize) -> Place {
     let name = source.named().then(|| source.names()[column].clone());
-    Place { file: source.file().to_owned(), line: row + 1, column: column + 1, name, by_row: true }
+    let line = source.rows_before() + row + 1;
+    Place { file: source.file().to_owned(), line, column: column + 1, name, by_row: true }
 }
 
 /// One array.
@@ -176,6 +185,7 @@ pub(crate) struct MatrixColumns {
     names: Vec<String>,
     named: bool,
     array: Array,
+    before: usize,
 }
 
 impl MatrixColumns {
@@ -191,7 +201,12 @@ impl MatrixColumns {
             (None, Some(name)) => (vec![name.to_owned()], true),
             _ => ((1..=array.width()).map(|j| format!("c{j}")).collect(), false),
         };
-        Ok(Self { file: file.to_owned(), names, named, array })
+        Ok(Self { file: file.to_owned(), names, named, array, before: 0 })
+    }
+
+    /// Rows of the same file behind `before` others, in place of those before.
+    pub(crate) fn next_rows(&mut self, array: Array, before: usize) {
+        (self.array, self.before) = (array, before);
     }
 }
 
@@ -210,6 +225,10 @@ impl ColumnSource for MatrixColumns {
 
     fn rows(&self) -> usize {
         self.array.rows
+    }
+
+    fn rows_before(&self) -> usize {
+        self.before
     }
 
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError> {

@@ -75,7 +75,7 @@ pub(crate) struct Header<'a> {
 }
 
 /// What becomes of each column of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Chosen {
     /// One for each column of the file; [`Role::Key`] and [`Role::Number`] count only columns that
     /// are there.

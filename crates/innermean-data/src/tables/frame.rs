@@ -5,14 +5,15 @@ use std::path::Path;
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::source::{Content, Source};
-use crate::tables::arrays::{header_of, table_of};
+use crate::tables::arrays::{ColumnSource, header_of, table_of};
 use crate::tables::columns::{Chosen, Columns, Header, refuse_repeated};
 use crate::tables::frame_layout::detect;
 use crate::tables::keys::{KeyColumn, Keys};
 use crate::tables::layout::SAMPLE;
 use crate::tables::missing::{Dropped, Missing};
+use crate::tables::pieces::InPieces;
 use crate::tables::row_lines::RowLines;
-use crate::tables::rows::read_table;
+use crate::tables::rows::{Pieces, read_table};
 use crate::tables::table::{Role, Table};
 use crate::text::Text;
 
@@ -137,9 +138,13 @@ pub fn parse_frame(
     frame_of(Source::of_bytes(bytes, name)?, columns, missing)
 }
 
-fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<Frame, ReadError> {
+pub(crate) fn frame_of(
+    source: Source<'_>,
+    columns: &Columns,
+    missing: Missing,
+) -> Result<Frame, ReadError> {
     match source.content()? {
-        Content::Text(mut text) => frame_of_text(&mut text, columns, missing),
+        Content::Text(mut text) => frame_of_text(&mut text, columns, missing, None),
         Content::Columns(mut source) => {
             refuse_repeated(source.names(), None, source.file())?;
             let chosen = columns.choose(header_of(&*source))?;
@@ -147,24 +152,17 @@ fn frame_of(source: Source<'_>, columns: &Columns, missing: Missing) -> Result<F
             let mut frame = assemble(table, chosen, missing, source.file())?;
             frame.by_row = true;
             frame.notes.extend(source.notes());
-            if !source.named() {
-                frame.notes.insert(
-                    0,
-                    format!(
-                        "The columns have no names and are called {}.",
-                        numbered(source.names())
-                    ),
-                );
-            }
+            frame.note_names(&*source);
             Ok(frame)
         }
     }
 }
 
-fn frame_of_text(
+pub(crate) fn frame_of_text(
     text: &mut Text<'_>,
     columns: &Columns,
     missing: Missing,
+    by: Option<&mut InPieces<'_>>,
 ) -> Result<Frame, ReadError> {
     let file = text.file().to_owned();
     let limits = *text.limits();
@@ -190,18 +188,36 @@ fn frame_of_text(
     let mut layout = found.layout;
     let keys: Vec<&str> = chosen.keys.iter().flatten().map(|&j| layout.names[j].as_str()).collect();
     let numbers = chosen.numbers.iter().flatten().count();
-    let table = read_table(text, &layout, &chosen.roles, &keys, numbers)?;
+    layout.notes.append(&mut chosen.notes);
+    chosen.notes = std::mem::take(&mut layout.notes);
+    if let Some(by) = by {
+        let by_rows = by.rows;
+        let of_piece = Chosen { notes: Vec::new(), ..chosen.clone() };
+        let mut take = |table: Table| by.take(table, of_piece.clone(), missing, &file, false);
+        let pieces = Pieces { rows: by_rows, take: &mut take };
+        let last = read_table(text, &layout, &chosen.roles, &keys, numbers, Some(pieces))?;
+        return by.end(last, chosen, missing, &file, false);
+    }
+    let table = read_table(text, &layout, &chosen.roles, &keys, numbers, None)?;
     if table.rows == 0 {
         let line = layout.header.unwrap_or(layout.first_row);
         return Err(ReadError::NoData { file, line, expected: "at least one row" });
     }
-    layout.notes.append(&mut chosen.notes);
-    chosen.notes = layout.notes;
     assemble(table, chosen, missing, &file)
 }
 
+impl Frame {
+    /// Says what columns without names are called.
+    pub(crate) fn note_names(&mut self, source: &dyn ColumnSource) {
+        if !source.named() {
+            let names = numbered(source.names());
+            self.notes.insert(0, format!("The columns have no names and are called {names}."));
+        }
+    }
+}
+
 /// The table without what is missing.
-fn assemble(
+pub(crate) fn assemble(
     mut table: Table,
     mut chosen: Chosen,
     missing: Missing,

@@ -2,7 +2,8 @@
 //!
 //! [`labels`] finds columns that label the rows, [`order`] the rows' order in time and the window
 //! that is asked for, [`prices`] recognises prices and makes returns of them, [`history`] deals
-//! with assets that begin late or end early, [`units`] says what looks odd about returns.
+//! with assets that begin late or end early, [`units`] says what looks odd about returns,
+//! [`stream`] judges a table of which it sees a few rows at a time.
 
 use crate::error::{Place, ReadError};
 use crate::tables::columns::Header;
@@ -19,6 +20,7 @@ mod history;
 mod labels;
 mod order;
 mod prices;
+pub(crate) mod stream;
 pub(crate) mod transposed;
 mod units;
 

@@ -13,9 +13,10 @@ use crate::tables::columns::{
 use crate::tables::keys::KeyColumn;
 use crate::tables::layout::{Layout, SAMPLE, TWO_ROWS, detect, numbered_assets};
 use crate::tables::options::ReadOptions;
+use crate::tables::panel::stream::Stream;
 use crate::tables::panel::{Origin, Panel, no_assets_left};
 use crate::tables::returns::Returns;
-use crate::tables::rows::read_table;
+use crate::tables::rows::{Pieces, read_table};
 use crate::tables::table::{Role, Table};
 use crate::text::Text;
 use crate::wording::shorten;
@@ -79,20 +80,23 @@ pub fn parse_returns(
 fn returns_of(source: Source<'_>, options: &ReadOptions) -> Result<Returns, ReadError> {
     let name = source.file.clone();
     match source.content()? {
-        Content::Text(mut text) => returns_of_text(&mut text, &name, options),
-        Content::Columns(mut source) => returns_of_columns(&mut *source, options),
+        Content::Text(mut text) => returns_of_text(&mut text, &name, options, None),
+        Content::Columns(mut source) => {
+            panel_of_columns(&mut *source, options)?.chosen_returns(options)
+        }
     }
 }
 
-fn returns_of_text(
+pub(crate) fn returns_of_text(
     text: &mut Text<'_>,
     name: &str,
     options: &ReadOptions,
+    stream: Option<&mut Stream<'_>>,
 ) -> Result<Returns, ReadError> {
     let limits = *text.limits();
     let samples = text.first_rows(SAMPLE)?;
     limits.check_cells(&samples, name)?;
-    let mut layout = detect(&samples, options, name)?;
+    let layout = detect(&samples, options, name)?;
     layout.check_names(&limits, name)?;
     let transposed = layout.is_transposed();
     let roles = if transposed {
@@ -102,22 +106,36 @@ fn returns_of_text(
     };
     let assets = || (0..layout.fields).filter(|&j| roles[j] == Role::Value);
     refuse_repeated_of(assets().map(|j| (j, &layout.names[j])), layout.header, name)?;
-    let mut table = read_table(text, &layout, &roles, &[], 0)?;
+    let names: Vec<String> = assets().map(|j| layout.names[j].clone()).collect();
+    let panel_of = |mut table: Table, notes: Vec<String>| {
+        let origin = Origin {
+            rows: std::mem::take(&mut table.lines),
+            columns: assets().map(|j| j + 1).collect(),
+            named: layout.header.is_some(),
+            gap: table.gaps.first.take(),
+            ..Origin::default()
+        };
+        panel(names.clone(), table, notes, name, origin)
+    };
+    if let Some(stream) = stream {
+        if transposed {
+            let reason = "has its periods across, and is read a few rows at a time";
+            return Err(ReadError::unsuitable(name, reason, "transpose it"));
+        }
+        let rows = stream.rows;
+        let mut take = |table: Table| stream.take(panel_of(table, Vec::new()));
+        let pieces = Pieces { rows, take: &mut take };
+        let last = read_table(text, &layout, &roles, &[], 0, Some(pieces))?;
+        return stream.end(panel_of(last, layout.notes.clone()));
+    }
+    let table = read_table(text, &layout, &roles, &[], 0, None)?;
     let (file, line) = (name.to_owned(), table.lines.last);
     match table.rows {
         0 => return Err(ReadError::NoData { file, line, expected: TWO_ROWS }),
         1 => return Err(ReadError::OneRow { file, line }),
         _ => {}
     }
-    let origin = Origin {
-        rows: std::mem::take(&mut table.lines),
-        columns: assets().map(|j| j + 1).collect(),
-        named: layout.header.is_some(),
-        gap: table.gaps.first.take(),
-        ..Origin::default()
-    };
-    let names = assets().map(|j| layout.names[j].clone()).collect();
-    let panel = panel(names, table, std::mem::take(&mut layout.notes), name, origin);
+    let panel = panel_of(table, layout.notes.clone());
     if transposed { panel.returns(options) } else { panel.chosen_returns(options) }
 }
 
@@ -158,11 +176,11 @@ fn roles(layout: &Layout, options: &ReadOptions, file: &str) -> Result<Vec<Role>
     Ok(roles)
 }
 
-fn returns_of_columns(
+pub(crate) fn panel_of_columns(
     source: &mut dyn ColumnSource,
     options: &ReadOptions,
-) -> Result<Returns, ReadError> {
-    if source.rows() < 2 {
+) -> Result<Panel, ReadError> {
+    if source.rows_before() + source.rows() < 2 {
         let advice = "at least two rows are needed to measure risk";
         return Err(ReadError::unsuitable(source.file(), "has a single row", advice));
     }
@@ -209,6 +227,7 @@ fn returns_of_columns(
     }
     let is_asset = |j: &usize| matches!(chosen.roles[*j], Role::Value | Role::Other);
     let origin = Origin {
+        rows: std::mem::take(&mut table.lines),
         columns: (0..chosen.roles.len()).filter(is_asset).map(|j| j + 1).collect(),
         named: source.named(),
         by_row: true,
@@ -223,7 +242,7 @@ fn returns_of_columns(
     };
     chosen.notes.append(&mut notes);
     table.labels = dates.unwrap_or_default();
-    panel(names, table, chosen.notes, source.file(), origin).chosen_returns(options)
+    Ok(panel(names, table, chosen.notes, source.file(), origin))
 }
 
 /// The table in memory.

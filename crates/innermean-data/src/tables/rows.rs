@@ -22,18 +22,28 @@ struct Reader<'a> {
     percent: Option<bool>,
     /// A comment stands among or below the rows.
     comments: usize,
+    /// Rows that were handed over.
+    handed: usize,
     limits: Limits,
+}
+
+/// Rows that are handed over while others are read, so many at a time.
+pub(crate) struct Pieces<'p> {
+    pub(crate) rows: usize,
+    pub(crate) take: &'p mut dyn FnMut(Table) -> Result<(), ReadError>,
 }
 
 /// Reads all rows of the table that `layout` describes. `roles` has one role for each column,
 /// `keys` the names of the text columns, and there are `numbers` columns of numbers beside the
-/// matrix.
+/// matrix. With `pieces`, what is returned are the rows behind the last whole piece, and the notes
+/// of all.
 pub(crate) fn read_table(
     text: &mut Text<'_>,
     layout: &Layout,
     roles: &[Role],
     keys: &[&str],
     numbers: usize,
+    mut pieces: Option<Pieces<'_>>,
 ) -> Result<Table, ReadError> {
     let file = text.file().to_owned();
     let table = Table {
@@ -44,8 +54,9 @@ pub(crate) fn read_table(
     };
     let percent = (layout.manner == Manner::General).then_some(false);
     let limits = *text.limits();
-    let mut reader = Reader { file: &file, layout, roles, table, percent, comments: 0, limits };
-    let (mut budget, mut pieces) = (Budget::default(), 0);
+    let mut reader =
+        Reader { file: &file, layout, roles, table, percent, comments: 0, handed: 0, limits };
+    let (mut budget, mut looked) = (Budget::default(), 0);
     let mut after_blank = false;
     // Rows of nothing but delimiters: with nothing below them they are what spreadsheets write
     // under a table.
@@ -53,9 +64,11 @@ pub(crate) fn read_table(
     let mut empty_bytes = 0;
     let mut below = None;
     loop {
-        if text.pieces() != pieces {
-            pieces = text.pieces();
-            budget.check(reader.table.bytes() + empty_bytes, text.part(), &limits, &file)?;
+        if text.pieces() != looked {
+            looked = text.pieces();
+            // What is handed over does not grow with the file.
+            let part = if pieces.is_some() { None } else { text.part() };
+            budget.check(reader.table.bytes() + empty_bytes, part, &limits, &file)?;
         }
         let Some(line) = text.next_row(layout.delimiter)? else { break };
         if line.number < layout.first_row {
@@ -77,12 +90,17 @@ pub(crate) fn read_table(
         for (number, text) in empty_rows.drain(..) {
             reader.read_row(Line { number, text: &text })?;
         }
-        if reader.table.rows > 0 && reader.ends_before(line, after_blank) {
+        if reader.handed + reader.table.rows > 0 && reader.ends_before(line, after_blank) {
             below = Some(line.number);
             break;
         }
         after_blank = false;
         reader.read_row(line)?;
+        if let Some(pieces) = &mut pieces
+            && reader.table.rows >= pieces.rows
+        {
+            (pieces.take)(reader.hand_over(keys))?;
+        }
     }
     // What came with the last piece has not been looked at.
     Budget::default().check(reader.table.bytes(), None, &limits, &file)?;
@@ -112,6 +130,18 @@ fn is_copyright(line: Line<'_>) -> bool {
 }
 
 impl Reader<'_> {
+    /// The rows so far; those to come have a table of their own.
+    fn hand_over(&mut self, keys: &[&str]) -> Table {
+        let next = Table {
+            keys: keys.iter().map(|name| KeyColumn::new(name)).collect(),
+            numbers: vec![Vec::new(); self.table.numbers.len()],
+            lines: RowLines::starting_at(self.table.lines.last),
+            ..Table::default()
+        };
+        self.handed += self.table.rows;
+        std::mem::replace(&mut self.table, next)
+    }
+
     /// Whether a line has several cells and all are empty.
     fn is_empty_row(&self, line: Line<'_>) -> bool {
         let is_empty = |b: &u8| b.is_ascii_whitespace() || self.layout.delimiter.is_at(*b);

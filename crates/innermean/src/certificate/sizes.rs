@@ -96,13 +96,15 @@ impl Sizes {
             let added = projected.unwrap_or(if most > 1 { most as f64 } else { 0.0 });
             (columns, offset, added + if differ { 2.0 } else { 0.0 })
         };
+        // Of what f stands for.
+        let before = f64::from(f.facts().roundings);
         // Three more for weights, shares and products.
         Sizes {
             columns,
             offset,
             entries: (n_x == 1 && f.ell() > 1).then(|| sizes_of_entries(f)),
-            of_sum: UNIT * (added + averaged + 3.0),
-            of_average: UNIT * (width + averaged + 3.0),
+            of_sum: UNIT * (added + averaged + before + 3.0),
+            of_average: UNIT * (width + averaged + before + 3.0),
             of_entry: UNIT * (averaged + if f.centred_rows().is_some() { 2.0 } else { 0.0 }),
         }
     }

@@ -40,13 +40,14 @@ pub(crate) fn is_few(rows: usize, ell: usize) -> bool {
     rows.max(ell).saturating_mul(ell * ell) <= MOST_PRODUCTS
 }
 
-/// Whether an affine f has so few numbers.
+/// Whether an affine f has so few numbers, and these are the data themselves.
 pub(crate) fn is_small(problem: Objective<'_>) -> bool {
     let f = problem.inner;
     let pairs =
         if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
     let d = f.d();
     f.facts().affine
+        && f.facts().roundings == 0
         && pieces(f).max(pairs).saturating_mul(f.ell()).saturating_mul(d) <= MOST_PRODUCTS
         && (f.n_x() * f.ell()).saturating_mul(d * d).max(d * d * d) <= MOST_PRODUCTS
 }

@@ -31,6 +31,9 @@ pub struct Collapsed {
     rows: Matrix,
     /// `bbar_i`
     offsets: Vec<f64>,
+    /// Of the data that the rows stand for ([`Facts::roundings`])
+    #[serde(default)]
+    roundings: u32,
     /// `max_i |Abar_i|` (Frobenius), once somebody asks
     #[serde(skip)]
     reach: OnceLock<f64>,
@@ -81,7 +84,14 @@ impl Collapsed {
 
     fn of_parts(shape: Shape, rows: Matrix, offsets: Vec<f64>) -> Self {
         let (reach, mean_squares) = (OnceLock::new(), OnceLock::new());
-        Collapsed { shape, rows, offsets, reach, mean_squares }
+        Collapsed { shape, rows, offsets, roundings: 0, reach, mean_squares }
+    }
+
+    /// The same where the rows stand for other data, whose mean products theirs may be off by so
+    /// many roundings ([`Facts::roundings`]).
+    #[must_use]
+    pub fn with_roundings(self, roundings: u32) -> Self {
+        Collapsed { roundings, ..self }
     }
 
     /// Room for a linear model, all zeros.
@@ -227,7 +237,7 @@ impl Inner for Collapsed {
     }
 
     fn facts(&self) -> Facts {
-        Facts::affine()
+        Facts::affine().with_roundings(self.roundings)
     }
 
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {

@@ -46,8 +46,10 @@ pub struct Portfolio {
     n: usize,
     /// n rows of d
     returns: Numbers,
-    /// m
+    /// The mean of these rows: m, unless they are moved
     mean: Vec<f64>,
+    /// m, where the rows are moved by [`Portfolio::about`]
+    moved: Option<Moved>,
     /// `omega_i`, of mean 1; none where all are 1
     weights: Vec<f64>,
     /// `z_i`; none without a benchmark
@@ -56,6 +58,15 @@ pub struct Portfolio {
     offsets: Vec<f64>,
     /// `max_i |x_i - m|`, once somebody asks
     reach: OnceLock<f64>,
+}
+
+/// Rows that are not where the returns are.
+#[derive(Debug, Clone)]
+struct Moved {
+    /// m
+    mean: Vec<f64>,
+    /// [`Facts::roundings`]
+    roundings: u32,
 }
 
 impl Portfolio {
@@ -85,7 +96,8 @@ impl Portfolio {
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
         let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Portfolio { d, n, returns, mean, weights, benchmark, offsets, reach: OnceLock::new() })
+        let (moved, reach) = (None, OnceLock::new());
+        Ok(Portfolio { d, n, returns, mean, moved, weights, benchmark, offsets, reach })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked
@@ -98,12 +110,17 @@ impl Portfolio {
         merit: P,
         g: G,
     ) -> Result<Problem<Portfolio, P, Tilted<G>>, InvalidSetting> {
-        let tilt = self.mean.iter().map(|m| -m).collect();
+        let tilt = self.mean_returns().iter().map(|m| -m).collect();
         Ok(Problem { inner: self, merit, regularizer: Tilted::new(g, tilt)? })
     }
 
     /// m, the expected return of each asset.
     pub fn mean_returns(&self) -> &[f64] {
+        self.moved.as_ref().map_or(&self.mean, |moved| &moved.mean)
+    }
+
+    /// The mean of [`Self::returns`], which deviations are from.
+    pub fn mean_row(&self) -> &[f64] {
         &self.mean
     }
 
@@ -114,7 +131,7 @@ impl Portfolio {
 
     /// `<m, theta>`
     pub fn expected_return(&self, theta: &[f64]) -> f64 {
-        dot(&self.mean, theta)
+        dot(self.mean_returns(), theta)
     }
 
     /// What the paper chose for its portfolios: appendix "Hyper-parameter choices for algorithms".
@@ -211,7 +228,8 @@ impl Inner for Portfolio {
 
     fn facts(&self) -> Facts {
         let rows = Rows { pair: 2, all: self.n as u64, merit: 0 };
-        Facts::affine().with_sample(Sample::Separable).with_rows(rows)
+        let roundings = self.moved.as_ref().map_or(0, |moved| moved.roundings);
+        Facts::affine().with_sample(Sample::Separable).with_rows(rows).with_roundings(roundings)
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
@@ -305,6 +323,9 @@ impl Passes for Portfolio {
 
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
         hash.numbers(&self.returns);
+        if let Some(moved) = &self.moved {
+            hash.numbers(&moved.mean);
+        }
         if !self.is_plain() {
             hash.numbers(&self.weights);
             hash.numbers(&self.offsets);

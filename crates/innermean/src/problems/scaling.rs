@@ -99,6 +99,11 @@ impl Scaling {
         Scaling { sizes, centers, classes: 1 }
     }
 
+    /// Units that are known: a size above 0 for each feature, and centers unless there are none.
+    pub fn given(sizes: Vec<f64>, centers: Vec<f64>) -> Self {
+        Scaling { sizes, centers, classes: 1 }
+    }
+
     /// Brings other rows of as many features to these units, in place. A center is exact for the
     /// rows that it was found from; differences of others may be rounded.
     pub fn apply(&self, rows: &mut [f64]) {

@@ -88,7 +88,7 @@ impl Application for LinearApplication<'_> {
 
     fn title(&self) -> String {
         let data = self.task.data();
-        let (rows, features) = (data.len() as u64, data.names().len() as u64);
+        let (rows, features) = (self.task.rows_read(), data.names().len() as u64);
         let sparse = if self.task.is_sparse() { "sparse " } else { "" };
         format!("{} {sparse}rows of {} features", grouped(rows), grouped(features))
     }
@@ -217,13 +217,15 @@ fn describe_fit(fit: &LinearFit, facts: &mut Facts, indent: &str) {
             let r_squared = r_squared
                 .map_or("none, for all targets are the same".to_owned(), |r| significant(r, 4));
             line("R squared", &r_squared);
+            let root = significant(root_mean_square_error, 4);
+            let absolute = significant(mean_absolute_error, 4);
             line(
                 "error",
-                &format!(
-                    "{} root mean square, {} mean absolute",
-                    significant(root_mean_square_error, 4),
-                    significant(mean_absolute_error, 4)
-                ),
+                &if mean_absolute_error.is_nan() {
+                    format!("{root} root mean square")
+                } else {
+                    format!("{root} root mean square, {absolute} mean absolute")
+                },
             );
         }
         LinearFit::Classes { accuracy, baseline, log_loss } => {

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use innermean::RowMoments;
+use innermean_apps::condensed::{Collector, PIECE};
 use innermean_apps::penalty::Constraint;
 use innermean_data::{Cash, Missing, Panel, Prices, ReadOptions, Returns, generate_factor_model};
 use serde::Serialize;
 
 use crate::flags::columns::MissingFlags;
-use crate::flags::input::limits;
+use crate::flags::input::{limits, moments_fit, takes_moments};
 use crate::flags::number;
 
 /// The market that stands in where no file is given.
@@ -54,6 +56,12 @@ pub(crate) struct FileFlags {
 
     #[command(flatten)]
     pub(super) missing: MissingFlags,
+
+    /// Read the file once and keep only the mean and covariance of its columns: memory does not
+    /// grow with the rows, and the answer is the same. For --risk variance [default: where the
+    /// file would not fit into memory]
+    #[arg(long)]
+    pub(super) moments: bool,
 }
 
 /// [`Prices`] as a flag.
@@ -108,6 +116,42 @@ impl FileFlags {
             );
         }
         Ok(limits().read_returns(file, &options)?)
+    }
+
+    /// Whether the rows of this file are read once and not kept: as asked for, or since they would
+    /// not fit into memory; `hindrance` is a flag that needs them.
+    pub(super) fn takes_moments(
+        &self,
+        file: Option<&Path>,
+        constraint: Constraint,
+        hindrance: Option<&str>,
+    ) -> Result<bool> {
+        let by_row = self.options(constraint).is_by_row();
+        let rows = "--prices, --from, --to, --min-history or --missing drop-columns";
+        let hindrance = hindrance.or((!by_row).then_some(rows));
+        takes_moments(self.moments, file, hindrance)
+    }
+
+    /// The moments of the rows, and names and notes beside them.
+    pub(super) fn moments(
+        &self,
+        file: &Path,
+        constraint: Constraint,
+    ) -> Result<(Returns, RowMoments)> {
+        let mut collector = Collector::default();
+        let options = self.options(constraint);
+        let mut room = Ok(());
+        let mut hand = |rows: Vec<f64>, d: usize| {
+            if room.is_ok() {
+                room = moments_fit(file, d);
+            }
+            if room.is_ok() {
+                collector.push(d, rows, None);
+            }
+        };
+        let (returns, _) = limits().read_returns_in_pieces(file, &options, PIECE, &mut hand)?;
+        room?;
+        Ok((returns, collector.finish()))
     }
 
     fn options(&self, constraint: Constraint) -> ReadOptions {

@@ -122,13 +122,13 @@ impl Application for PortfolioApplication<'_> {
 
     fn title(&self) -> String {
         let portfolio = self.task.portfolio();
-        let (n, d) = (portfolio.n_x(), portfolio.d());
+        let d = portfolio.d();
         let assets = if d == 1 { "asset" } else { "assets" };
         let d = grouped(d as u64);
-        if self.task.are_moments() {
-            return format!("Portfolio of {d} {assets} by mean and covariance");
+        match self.task.periods() {
+            None => format!("Portfolio of {d} {assets} by mean and covariance"),
+            Some(n) => format!("Portfolio of {d} {assets} over {} periods", grouped(n)),
         }
-        format!("Portfolio of {d} {assets} over {} periods", grouped(n as u64))
     }
 
     fn source(&self) -> Source<'_> {

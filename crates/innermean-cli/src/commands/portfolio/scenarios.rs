@@ -63,6 +63,19 @@ impl ScenarioFlags {
         self.covariance.as_deref().or(self.factors.as_deref())
     }
 
+    /// A flag that is given and needs the returns of single periods.
+    pub(super) fn needs_rows(&self) -> Option<&'static str> {
+        let given = [
+            ("--covariance or --factors", self.moments().is_some()),
+            ("--mean", self.mean.is_some()),
+            ("--weight", self.weight.is_some()),
+            ("--half-life", self.half_life.is_some()),
+            ("--benchmark", self.benchmark.is_some()),
+            ("--risk-budget", self.risk_budget.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// The budget of risk, if there is one.
     pub(super) fn risk_budget(&self) -> Result<Option<RiskBudget>> {
         Ok(match self.risk_budget.as_deref() {

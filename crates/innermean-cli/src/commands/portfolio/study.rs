@@ -75,6 +75,12 @@ fn windows(text: &str) -> Result<(usize, usize), String> {
 }
 
 impl StudyFlags {
+    /// A flag that is given and needs the returns of single periods.
+    pub(super) fn needs_rows(&self) -> Option<&'static str> {
+        let walk = self.walk_forward.is_some().then_some("--walk-forward");
+        self.frontier.is_some().then_some("--frontier").or(walk)
+    }
+
     /// The windows of a walk, where one was asked for.
     pub(super) fn walk(&self) -> Option<WalkSettings> {
         let unit = self.unit;

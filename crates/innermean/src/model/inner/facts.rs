@@ -41,6 +41,10 @@ pub struct Facts {
     /// data are on other machines. [`auto`](crate::auto) then avoids methods that make many small
     /// calls.
     pub calls_are_dear: bool,
+    /// Units of rounding by which mean products of f's numbers may be off those of the data that
+    /// they stand for ([`RowMoments`](crate::RowMoments)). A proof allows for them; 0: f is the
+    /// data.
+    pub roundings: u32,
 }
 
 impl Default for Facts {
@@ -54,6 +58,7 @@ impl Default for Facts {
             calls_per_query: 1,
             rows: None,
             calls_are_dear: false,
+            roundings: 0,
         }
     }
 }
@@ -75,6 +80,12 @@ impl Facts {
     #[must_use]
     pub fn with_rows(self, rows: Rows) -> Self {
         Facts { rows: Some(rows), ..self }
+    }
+
+    /// The same of an f that stands for other data up to these roundings.
+    #[must_use]
+    pub fn with_roundings(self, roundings: u32) -> Self {
+        Facts { roundings, ..self }
     }
 
     /// Whether every `phi_i(fbar_i(theta))` is convex: f is affine, or says so.

@@ -1,9 +1,11 @@
 //! A market of few periods with the means and covariances of another.
 
-use super::Portfolio;
+use super::{Moved, Portfolio};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::model::numbers::Numbers;
+use crate::model::row_moments::RowMoments;
+use crate::model::setting::InvalidSetting;
 
 impl Portfolio {
     /// A market of `2 d` periods with the same means m and the same covariances, but for rounding:
@@ -19,7 +21,7 @@ impl Portfolio {
     /// is not positive definite in double precision, or there is a benchmark.
     pub fn condensed(&self) -> Option<Portfolio> {
         let Portfolio { d, n, .. } = *self;
-        if n <= 2 * d || self.benchmark().is_some() {
+        if self.moved.is_some() || n <= 2 * d || self.benchmark().is_some() {
             return None;
         }
         let share = |i: usize| self.weights().map_or(1.0, |weights| weights[i]) / n as f64;
@@ -34,5 +36,22 @@ impl Portfolio {
             }
         }
         Portfolio::of(d, Numbers::from(rows)).ok()
+    }
+
+    /// A market of few periods that stands for rows of which only the moments are known: its
+    /// deviations have their covariances up to the [roundings](crate::Facts::roundings) that proofs
+    /// allow for, and the expected returns are theirs.
+    ///
+    /// # Errors
+    /// If there are no moments, or they are not finite.
+    pub fn of_moments(moments: &RowMoments) -> Result<Self, InvalidSetting> {
+        let (rows, roundings) = moments.symmetric_rows();
+        let mean = moments.mean();
+        if !mean.iter().all(|m| m.is_finite()) {
+            return Err(InvalidSetting::new("moments", "no numbers", "those of finite rows"));
+        }
+        let mut market = Portfolio::of(moments.d(), Numbers::from(rows))?;
+        market.moved = Some(Moved { mean, roundings });
+        Ok(market)
     }
 }
