@@ -42,10 +42,10 @@ pub(crate) fn fit_sequences<'py>(
     let rows = numbers("X", &rows)?;
     let (tokens, ngrams, order, frequencies, are_counts) = language;
     let ngrams = ngrams.as_array().to_vec();
+    let codes = sequences.as_array().to_vec();
+    let count = codes.iter().max().map_or(0, |last| last + 1);
     let mut keys = Keys::default();
-    keys.codes = sequences.as_array().to_vec();
-    let count = keys.codes.iter().max().map_or(0, |last| last + 1);
-    keys.names = (0..count).map(|number| number.to_string()).collect();
+    (keys.codes, keys.names) = (codes, (0..count).map(|number| number.to_string()).collect());
     let onlookers = Onlookers::of(callback);
     finish(py, move |caller| {
         let language = Language::new(&tokens, &ngrams, order, &frequencies, are_counts)?;
