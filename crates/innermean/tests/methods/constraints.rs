@@ -364,7 +364,9 @@ fn constraints_that_clash_are_named_with_the_least_relaxation() {
                 assert!((sum - missing).abs() < 1e-6, "{bounds:?} {missing}");
                 assert!(bounds.iter().all(|(_, by)| *by > 0.0), "{bounds:?}");
                 let mut wider = vec![part(hi); d];
-                bounds.iter().for_each(|(l, by)| wider[*l].hi += by + 1e-9);
+                for (l, by) in bounds {
+                    wider[l].hi += by + 1e-9;
+                }
                 assert_eq!(Polyhedral::new(wider, constraints).unwrap().clash(), None);
             }
             (1, Some(Clash::Rows { involved, relaxed, bounds })) => {

@@ -49,7 +49,9 @@ impl Condensed {
                 *sum += (x - m) * (x - m) / (2 * d) as f64;
             }
         }
-        columns.iter_mut().for_each(|square| *square = square.sqrt());
+        for square in &mut columns {
+            *square = square.sqrt();
+        }
         let shifts: f64 = mean.iter().fold(0.0, |most, m: &f64| most.max(m.abs()));
         let smallest = columns.iter().copied().fold(f64::INFINITY, f64::min);
         let along = if smallest > 0.0 { shifts / smallest } else { 0.0 };
