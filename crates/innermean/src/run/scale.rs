@@ -20,8 +20,6 @@ pub(crate) struct Scale {
     /// Where that is 0: the least of the same at the first point where it is not, of `|min g|`, and
     /// of what a step along one coordinate would gain if there was nothing but F and a tilt.
     instead: f64,
-    /// Whether it has been found at such a point; before that it is what is as good as 0.
-    found: bool,
 }
 
 impl Scale {
@@ -58,34 +56,23 @@ impl Scale {
             let there = loss_at(problem, &origin).abs() + problem.regularizer.value(&origin).abs();
             if there.is_finite() { there } else { 0.0 }
         });
-        if origin != 0.0 || magnitude == 0.0 || self.found {
+        if origin != 0.0 || magnitude == 0.0 || self.instead > 0.0 {
             return;
         }
-        let kinks = problem.merit.has_kinks();
         let least = problem.regularizer.conjugate(&zero).abs();
-        if !least.is_finite() && !kinks {
-            return;
-        }
-        // With kinks, what is less than the last digit of F where columns count as 1 is the
-        // rounding of 0, and says nothing about sizes.
-        let there = if kinks { as_good_as_zero(problem, ground) } else { 0.0 };
-        let last_digit = f64::EPSILON / AS_GOOD_AS_ZERO * there;
-        self.found = there == 0.0 || magnitude > last_digit;
-        if !self.found && self.instead > 0.0 {
+        if !least.is_finite() {
             return;
         }
         let start = problem.allowed(&zero);
         let size = problem.inner.n_x() * problem.inner.ell();
         let (mut f_bar, mut w, mut slope) = (vec![0.0; size], vec![0.0; size], zero);
         problem.loss_and_gradient(&start, &mut f_bar, &mut w, &mut slope);
-        let gain = ground.gain(&slope);
-        // As that of a tilt which is a mean of nothing but rounding.
-        self.instead = if gain > last_digit { least.min(gain) } else { least };
-        if self.found {
-            self.instead = self.instead.min(magnitude);
-        }
-        if there > 0.0 {
-            self.instead = self.instead.min(there);
+        self.instead = magnitude.min(least).min(ground.gain(&slope));
+        if problem.merit.has_kinks() {
+            let there = as_good_as_zero(problem, ground);
+            if there > 0.0 {
+                self.instead = self.instead.min(there);
+            }
         }
     }
 }
