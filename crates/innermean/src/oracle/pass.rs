@@ -145,11 +145,17 @@ impl Pass<'_, '_> {
         self.0.problem.inner.add_weighted_jac_t(theta, w, out);
     }
 
-    /// The linear model at another point, in place: a snapshot's calls.
-    pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
+    /// `fbar_i'(theta)` as the rows of a model whose offsets stay, and `f_bar_i = fbar_i(theta)`,
+    /// for all i: a snapshot's calls.
+    pub(crate) fn rows_and_means(
+        &mut self,
+        theta: &[f64],
+        model: &mut Collapsed,
+        f_bar: &mut [f64],
+    ) {
         self.0.calls = self.0.calls + self.0.snapshot;
-        self.0.rows += 2 * self.0.rows_of.all;
-        model.linearise(self.0.problem.inner, theta);
+        self.0.rows += self.0.rows_of.all;
+        model.take_rows_and_means(self.0.problem.inner, theta, f_bar);
     }
 
     /// The rows of an affine f in twice the precision, those of a quadratic form as rows of
