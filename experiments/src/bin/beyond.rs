@@ -26,6 +26,8 @@ const KAPPAS: [f64; 5] = [2e2, 2e3, 2e4, 2e5, 2e6];
 const ROUNDS: usize = 3;
 /// The method in question, and those that it is measured by.
 const OURS: &str = "prox-linear";
+/// It and what can be said about it.
+const VARIANTS: [&str; 3] = [OURS, "growing", "correction"];
 
 struct Report {
     text: String,
@@ -36,6 +38,8 @@ fn entries() -> Vec<Entry<'static>> {
     let plain = Choice::seeded(1);
     vec![
         (OURS, "prox-linear", plain),
+        ("growing", "prox-linear", Choice { growing: Some(2), ..plain }),
+        ("correction", "prox-linear", Choice { correction: Some(1), ..plain }),
         ("newton", "newton", plain),
         ("lbfgs", "lbfgs", plain),
         ("svrpda1", "svrpda1", plain),
@@ -170,7 +174,7 @@ fn summary(report: &mut Report, all: &[(String, bool, Vec<Took>)]) -> anyhow::Re
         .iter()
         .filter(|(_, _, row)| ours(row).is_none_or(|took| took.passes.iter().any(Option::is_none)));
     writeln!(text, "\n- not solved to 1e-6 and 1e-9 by {OURS}: {}", failed.count())?;
-    for other in ["newton", "lbfgs", "svrpda1"] {
+    for other in ["newton", "lbfgs", "svrpda1", "growing", "correction"] {
         let calls: Vec<f64> =
             all.iter().filter_map(|(_, _, row)| ratio(row, other, |took| took.passes[0])).collect();
         if let Some(mean) = geometric_mean(&calls) {
@@ -193,7 +197,7 @@ fn summary(report: &mut Report, all: &[(String, bool, Vec<Took>)]) -> anyhow::Re
             .iter()
             .filter(|(_, has, _)| *has == kinks)
             .filter_map(|(_, _, row)| {
-                let others = row.iter().filter(|took| took.method != OURS);
+                let others = row.iter().filter(|took| !VARIANTS.contains(&&*took.method));
                 let best = others.filter_map(|took| took.seconds[0]).fold(f64::INFINITY, f64::min);
                 Some(ours(row)?.seconds[0]? / best)
             })

@@ -25,7 +25,7 @@
 //!
 //! The first outer iterations may look at a part of the samples of each term (`growing`), and each
 //! may correct its model at `theta+` by fresh samples, with the linear model as control variate
-//! (`correction.rs`).
+//! (`samples.rs`).
 //!
 //! Asks of the problem: a smooth phi; or one with kinks that is a sum over coordinates, a g with
 //! parts and moderate d. f may be curved in any way: the reference points never rise, and become
@@ -48,6 +48,7 @@ use crate::tuning::choice::{Choice, Knob};
 mod first_order;
 mod kinks;
 mod newton;
+mod samples;
 mod snapshot;
 mod state;
 mod system;
@@ -58,11 +59,21 @@ pub use state::State;
 /// a logarithm there are more.
 const MOST_LOOKS: usize = 60;
 
+/// Stages of growing samples by default.
+const GROWING: usize = 0;
+
 /// The prox-linear method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProxLinear {
     /// Points at which one model is looked at, at most.
     pub inner_iterations: usize,
+    /// Stages of two outer iterations in which a part of the samples is looked at: before all, a
+    /// quarter of them, before that a sixteenth, and so on, where that is 16 or more.
+    pub growing: usize,
+    /// Corrections of each model.
+    pub correction: usize,
+    /// Of the samples that correct.
+    pub seed: u64,
 }
 
 impl Listed for ProxLinear {
@@ -76,12 +87,17 @@ impl Listed for ProxLinear {
         rate: Rate::Linear,
         form: Form::Given,
         asks: &[Ask::Linearisable],
-        settings: &[Knob::InnerIterations],
+        settings: &[Knob::InnerIterations, Knob::Growing, Knob::Correction],
     };
 
     fn settings(choice: &Choice, _: Objective<'_>, _: &[f64]) -> Chosen<Self> {
         let most = choice.inner_iterations.unwrap_or(MOST_LOOKS);
-        Ok(ProxLinear { inner_iterations: at_least_one("inner_iterations", most)? })
+        Ok(ProxLinear {
+            inner_iterations: at_least_one("inner_iterations", most)?,
+            growing: choice.growing.unwrap_or(GROWING),
+            correction: choice.correction.unwrap_or(0),
+            seed: choice.seed,
+        })
     }
 }
 
@@ -94,12 +110,12 @@ impl Method for ProxLinear {
 
     /// The snapshot at the candidate, and whether it becomes the reference point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.take_snapshot(oracle);
+        s.take_snapshot(oracle, self.growing);
     }
 
     /// The model's minimiser, the next candidate.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.minimise(oracle, self.inner_iterations);
+        s.minimise(oracle, self);
     }
 
     /// A candidate at which P rises, or is no number, is left again.

@@ -97,6 +97,12 @@ impl Collapsed {
         Self::of_parts(Shape { d, ell }, rows, vec![0.0; n_x * ell])
     }
 
+    /// ell dense rows for each term, with offsets of 0.
+    pub(crate) fn from_terms(d: usize, ell: usize, rows: Vec<f64>) -> Self {
+        let offsets = vec![0.0; rows.len() / d.max(1)];
+        Self::of_parts(Shape { d, ell }, Matrix::Dense(rows.into()), offsets)
+    }
+
     /// [`Self::new`] with offsets of 0, for those who need the rows alone: half the work.
     pub(crate) fn without_offsets(f: &dyn Inner, theta: &[f64]) -> Self {
         let mut collapsed = Self::room_for(f);

@@ -114,7 +114,7 @@ fn components_cost_their_inner_samples() {
 
 #[test]
 fn a_linear_model_costs_phi_alone() {
-    let method = ProxLinear { inner_iterations: 9 };
+    let method = ProxLinear { inner_iterations: 9, growing: 0, correction: 0, seed: 1 };
     // A quadratic: one Newton step, which is looked at, and nothing more to gain. With affine f one
     // snapshot; beyond it, P at the candidates.
     assert_eq!(

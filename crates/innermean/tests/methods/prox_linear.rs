@@ -8,8 +8,8 @@ use innermean::merit::Bernoulli;
 use innermean::oracle::gradient_calls;
 use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, Inner, L1, Merit, Objective,
-    Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
+    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Merit, Objective, Problem,
+    Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
 };
 
 use crate::support::toy::SoftplusUnits;
@@ -228,4 +228,38 @@ fn a_phi_that_says_nothing_of_its_curvature() {
     assert!((known.objective - silent.objective).abs() < 1e-12 * known.objective);
     // Two points for one.
     assert!(silent.calls.merit > known.calls.merit);
+}
+
+/// With growing samples and corrected models it ends at the same point; a stage counts what it looks
+/// at, a correction an eighth of the samples at two points.
+#[test]
+fn fewer_samples_and_fresh_ones() {
+    let (all, labels, _) = groups((30, 320, 6), 1e2, 7);
+    let problem = Problem {
+        inner: Bags::new(all, Link::Logistic),
+        merit: Bernoulli::new(labels).expect("proportions"),
+        regularizer: Ridge::from_weight(1e-3).expect("a weight"),
+    };
+    let start = [0.0; 6];
+    let run = |growing: usize, correction: usize, outer: u64| {
+        let choice =
+            Choice { growing: Some(growing), correction: Some(correction), ..Choice::seeded(4) };
+        let method = AnyMethod::named("prox-linear", &choice, &problem, &start).expect("it suits");
+        let stop = Stop { tolerance: None, max_outer: Some(outer), ..Stop::default() };
+        method.run(&Driver { stop, ..Driver::default() }, &problem, &start, &mut ())
+    };
+    let plain = run(0, 0, 12);
+    for (growing, correction) in [(1, 0), (2, 0), (50, 0), (0, 1), (2, 2)] {
+        let solution = run(growing, correction, 16);
+        let gap = (solution.objective - plain.objective).abs();
+        assert!(gap <= 1e-12 * plain.objective, "{growing}, {correction}: {gap:e}");
+    }
+    // 20 of 320 samples are cut to one of each of 16 places; then 80, then all.
+    let n = 30 * 320;
+    for (outer, each) in [(1, 16), (2, 2 * 16), (4, 2 * 16 + 2 * 80), (5, 2 * 16 + 2 * 80 + 320)] {
+        let calls = run(2, 0, outer).calls;
+        assert_eq!((calls.f, calls.jacobian), (30 * each, 30 * each), "{outer}");
+    }
+    let calls = run(0, 1, 3).calls;
+    assert_eq!((calls.f, calls.jacobian), (3 * n + 6 * n / 8, 3 * n + 6 * n / 8));
 }

@@ -34,10 +34,25 @@ impl Snapshot {
         }
     }
 
-    /// At theta: a snapshot's calls, and `n_X` phi.
-    pub(super) fn take(&mut self, oracle: &mut Oracle<'_>, theta: &[f64]) {
+    /// Of averages and Jacobians at hand: `n_X` phi.
+    pub(super) fn of(
+        oracle: &mut Oracle<'_>,
+        theta: &[f64],
+        rows: Collapsed,
+        f_bar: Vec<f64>,
+    ) -> Self {
+        let merits = Merits::room(oracle.problem());
+        let theta = theta.to_vec();
+        let mut own = Snapshot { theta, rows, f_bar, merits, objective: f64::INFINITY };
+        own.look(oracle);
+        own
+    }
+
+    /// At theta, from at most so many samples of each term if not from all: a snapshot's calls of
+    /// these, and `n_X` phi.
+    pub(super) fn take(&mut self, oracle: &mut Oracle<'_>, theta: &[f64], most: Option<usize>) {
         self.theta.copy_from_slice(theta);
-        oracle.pass().rows_and_means(theta, &mut self.rows, &mut self.f_bar);
+        oracle.pass().rows_and_means(theta, most, &mut self.rows, &mut self.f_bar);
         self.look(oracle);
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Snapshot;
-use super::{first_order, kinks, newton};
+use super::{ProxLinear, first_order, kinks, newton, samples};
 use crate::linalg::vector::distance_squared;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
@@ -30,6 +30,10 @@ pub struct State {
     /// `m(candidate)`
     predicted: f64,
     rho: f64,
+    /// Snapshots so far
+    snapshots: u64,
+    /// Where the run began
+    start: Vec<f64>,
     /// Duals of a phi with kinks, and their penalty
     around: Option<kinks::Around>,
 }
@@ -42,9 +46,11 @@ impl State {
         State {
             here: Snapshot::room(oracle, &theta),
             there: (!affine).then(|| Snapshot::room(oracle, &theta)),
+            start: theta.clone(),
             candidate: theta,
             predicted: f64::INFINITY,
             rho: 0.0,
+            snapshots: 0,
             around: oracle.phi().has_kinks().then(|| kinks::Around::nothing(oracle)),
         }
     }
@@ -54,13 +60,22 @@ impl State {
     }
 
     /// At the candidate, which becomes the reference point unless P rose.
-    pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>) {
-        let State { here, there, candidate, .. } = self;
-        if here.objective == f64::INFINITY {
-            return here.take(oracle, candidate);
+    pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>, growing: usize) {
+        let State { here, there, candidate, snapshots, start, .. } = self;
+        let most = samples::looked_at(oracle, growing, *snapshots);
+        let before = snapshots.checked_sub(1).map(|k| samples::looked_at(oracle, growing, k));
+        *snapshots += 1;
+        if before != Some(most) {
+            // Another P than before: nothing to compare with.
+            here.take(oracle, candidate, most);
+            if !here.objective.is_finite() && candidate != start {
+                candidate.copy_from_slice(start);
+                here.take(oracle, candidate, most);
+            }
+            return;
         }
         let Some(there) = there else { return here.move_to(oracle, candidate) };
-        there.take(oracle, candidate);
+        there.take(oracle, candidate, most);
         if self.judge() {
             let there = self.there.as_mut().expect("it has just been taken");
             std::mem::swap(&mut self.here, there);
@@ -94,17 +109,33 @@ impl State {
     }
 
     /// The minimiser of the model and `(rho/2) |. - theta_ref|^2`.
-    pub(super) fn minimise(&mut self, oracle: &mut Oracle<'_>, most: usize) {
-        let State { here, candidate, predicted, rho, around, .. } = self;
+    pub(super) fn minimise(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+        let State { here, candidate, predicted, rho, around, snapshots, .. } = self;
         if !here.objective.is_finite() {
             return;
         }
+        let most = method.inner_iterations;
         let g = Parts::with_constraints(oracle.g(), oracle.d());
         let parts = g.as_ref().filter(|g| newton::has_system(oracle, g));
-        *predicted = match (around, parts) {
-            (Some(around), _) => kinks::minimise(oracle, here, *rho, around, candidate),
-            (None, Some(g)) => newton::minimise(oracle, here, g, *rho, most, candidate),
-            (None, None) => first_order::minimise(oracle, here, *rho, most, candidate),
+        let mut solve = |oracle: &mut Oracle<'_>, model: &mut Snapshot, x: &mut Vec<f64>| match (
+            around.as_mut(),
+            parts,
+        ) {
+            (Some(around), _) => kinks::minimise(oracle, model, *rho, around, x),
+            (None, Some(g)) => newton::minimise(oracle, model, g, *rho, most, x),
+            (None, None) => first_order::minimise(oracle, model, *rho, most, x),
         };
+        *predicted = solve(oracle, here, candidate);
+        let all = samples::looked_at(oracle, method.growing, *snapshots - 1).is_none();
+        for k in 0..if all { method.correction as u64 } else { 0 } {
+            if !samples::can_correct(oracle, here) || oracle.patience.ends() {
+                break;
+            }
+            let draws = (method.seed, *snapshots * method.correction as u64 + k);
+            let mut model = samples::corrected(oracle, here, candidate, draws);
+            if model.objective.is_finite() {
+                *predicted = solve(oracle, &mut model, candidate);
+            }
+        }
     }
 }

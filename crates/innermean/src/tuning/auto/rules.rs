@@ -91,6 +91,10 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             // Newton's method solves a part first, in many small calls.
             add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
         }
+        if linearises(facts) {
+            let few = || format!("{}: linearised, and the rest is solved to its end", why());
+            add(facts.suited("prox-linear"), &few);
+        }
         if let Some(price) = &costly {
             let step = 1.0 + price.hessian;
             let costs = || format!("a Newton step costs as much as {step:.0} passes");
@@ -117,6 +121,11 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         add(facts.suited("multipliers"), &why);
         add(facts.suited("precise"), &alike);
     }
+    if linearises(facts) {
+        let why = "a loss with kinks of averages that are curved: they are linearised, and the rest \
+                   is solved around duals";
+        add(facts.suited("prox-linear"), &|| why.to_owned());
+    }
     let why = if facts.smooth() {
         "steps on single samples ask nothing of the problem"
     } else {
@@ -128,6 +137,24 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         list.retain(|candidate| Some(candidate.method) != single);
     }
     list
+}
+
+/// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
+/// averages the fewer, up to which its systems are solved at once; samples of a term on which one
+/// look at phi costs next to nothing. See `experiments/results/beyond.md`.
+const MANY: usize = 257;
+const SOLVED: usize = 2000;
+const SAMPLES: usize = 32;
+
+/// Whether the prox-linear method comes first, if its Jacobians fit into memory: for kinks of
+/// curved averages, where nothing else was fast, and for curved averages of many samples in many
+/// coordinates, which no other term shares.
+fn linearises(facts: &Facts<'_>) -> bool {
+    if facts.affine() || facts.calls_are_dear() || !facts.jacobians_fit() {
+        return false;
+    }
+    let many = facts.d() >= MANY && facts.samples() >= SAMPLES && facts.has_own_rows();
+    !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED
 }
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.
