@@ -9,7 +9,7 @@
 //! ```
 //!
 //! and the minimiser is found exactly: by damped Newton steps on the stored Jacobians
-//! (`newton.rs`), d x d or n_X ell x n_X ell, whichever is smaller, or by conjugate gradients where
+//! (`newton.rs`), d x d or m x m with `m = n_X ell`, whichever is smaller, or by conjugate gradients where
 //! both are large; with the program solver where g has corners; around duals, by the method of
 //! multipliers, where phi has kinks (`kinks.rs`). The model stores what f says: how its numbers are
 //! conditioned costs no call.

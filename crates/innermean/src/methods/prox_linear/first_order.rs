@@ -18,7 +18,7 @@ pub(super) fn minimise(
     here: &Snapshot,
     rho: f64,
     most: usize,
-    x: &mut Vec<f64>,
+    x: &mut [f64],
 ) -> f64 {
     let d = oracle.d();
     let tied = Curvature::of(oracle.problem()) == Curvature::Tied;

@@ -29,7 +29,7 @@ pub(super) fn minimise(
     here: &mut Snapshot,
     rho: f64,
     around: &mut Around,
-    x: &mut Vec<f64>,
+    x: &mut [f64],
 ) -> f64 {
     let mut offsets = vec![0.0; here.f_bar.len()];
     here.rows.f().means(&here.theta, &mut offsets);

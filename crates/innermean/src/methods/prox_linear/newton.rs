@@ -57,7 +57,9 @@ pub(super) fn minimise(
             let diagonal: Vec<f64> = g.l2().map(|l2| l2 + rho).collect();
             let mut step = gradient.clone();
             system.solve(&diagonal, &oracle.patience, &mut step);
-            step.iter_mut().for_each(|p| *p = -*p);
+            for p in &mut step {
+                *p = -*p;
+            }
             let slope = dot(&gradient, &step);
             (step, slope)
         } else {

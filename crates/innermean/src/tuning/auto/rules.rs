@@ -91,10 +91,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             // Newton's method solves a part first, in many small calls.
             add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
         }
-        if linearises(facts) {
-            let few = || format!("{}: linearised, and the rest is solved to its end", why());
-            add(facts.suited("prox-linear"), &few);
-        }
+        add(linearised(facts), &|| why() + ": linearised, and the rest is solved to its end");
         if let Some(price) = &costly {
             let step = 1.0 + price.hessian;
             let costs = || format!("a Newton step costs as much as {step:.0} passes");
@@ -121,10 +118,8 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         add(facts.suited("multipliers"), &why);
         add(facts.suited("precise"), &alike);
     }
-    if linearises(facts) {
-        let why = "a loss with kinks of averages that are curved: they are linearised, and the rest \
-                   is solved around duals";
-        add(facts.suited("prox-linear"), &|| why.to_owned());
+    if !facts.smooth() {
+        add(linearised(facts), &|| "a loss with kinks of curved averages: linearised".to_owned());
     }
     let why = if facts.smooth() {
         "steps on single samples ask nothing of the problem"
@@ -146,15 +141,16 @@ const MANY: usize = 257;
 const SOLVED: usize = 2000;
 const SAMPLES: usize = 32;
 
-/// Whether the prox-linear method comes first, if its Jacobians fit into memory: for kinks of
+/// The prox-linear method where it comes first, if its Jacobians fit into memory: for kinks of
 /// curved averages, where nothing else was fast, and for curved averages of many samples in many
 /// coordinates, which no other term shares.
-fn linearises(facts: &Facts<'_>) -> bool {
+fn linearised(facts: &Facts<'_>) -> Option<&'static str> {
     if facts.affine() || facts.calls_are_dear() || !facts.jacobians_fit() {
-        return false;
+        return None;
     }
     let many = facts.d() >= MANY && facts.samples() >= SAMPLES && facts.has_own_rows();
-    !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED
+    let is_first = !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED;
+    facts.suited("prox-linear").filter(|_| is_first)
 }
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.
