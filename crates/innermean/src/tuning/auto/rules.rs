@@ -121,13 +121,8 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     if !facts.smooth() {
         add(linearised(facts), &|| "a loss with kinks of curved averages: linearised".to_owned());
     }
-    let why = if facts.smooth() {
-        "steps on single samples ask nothing of the problem"
-    } else {
-        "a loss with kinks: primal-dual steps ask for no gradient of it"
-    };
     let single = single_samples(facts);
-    add(single, &|| why.to_owned());
+    add(single, &|| if facts.smooth() { ANYTHING } else { KINKS }.to_owned());
     if facts.calls_are_dear() && list.len() > 1 {
         list.retain(|candidate| Some(candidate.method) != single);
     }
@@ -152,6 +147,10 @@ fn linearised(facts: &Facts<'_>) -> Option<&'static str> {
     let is_first = !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED;
     facts.suited("prox-linear").filter(|_| is_first)
 }
+
+/// Why these come at last, or first.
+const ANYTHING: &str = "steps on single samples ask nothing of the problem";
+const KINKS: &str = "a loss with kinks: primal-dual steps ask for no gradient of it";
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.
 fn single_samples(facts: &Facts<'_>) -> Option<&'static str> {
