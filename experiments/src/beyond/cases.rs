@@ -101,7 +101,7 @@ impl Normal {
     }
 
     /// Of mean 0 and variance 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.0.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.0.unit()).cos()
     }
@@ -118,10 +118,12 @@ impl Turn {
     fn new(width: usize, draws: &mut Normal) -> Self {
         let unit = |mut v: Vec<f64>| {
             let size = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-            v.iter_mut().for_each(|v| *v /= size);
+            for v in &mut v {
+                *v /= size;
+            }
             v
         };
-        Turn((0..REFLECTIONS).map(|_| unit((0..width).map(|_| draws.next()).collect())).collect())
+        Turn((0..REFLECTIONS).map(|_| unit((0..width).map(|_| draws.normal()).collect())).collect())
     }
 
     fn apply(&self, x: &mut [f64]) {
@@ -158,15 +160,15 @@ impl Shape {
         let strength = if loss == Loss::Counts { 0.5 } else { 1.5 };
         // Every direction has its share of the scores.
         let betas: Vec<Vec<f64>> = (0..classes)
-            .map(|_| (0..d).map(|_| strength / (d as f64).sqrt() * model.next()).collect())
+            .map(|_| (0..d).map(|_| strength / (d as f64).sqrt() * model.normal()).collect())
             .collect();
         let (mut table, mut labels) = (vec![0.0; groups * rows * d], Vec::new());
         for (i, block) in table.chunks_exact_mut(rows * d).enumerate() {
             let mut draws = Normal::new(seed, 1 + i as u64);
-            let centre: Vec<f64> = (0..d).map(|_| BETWEEN * draws.next()).collect();
+            let centre: Vec<f64> = (0..d).map(|_| BETWEEN * draws.normal()).collect();
             let mut sums = vec![0.0; classes];
             for row in block.chunks_exact_mut(d) {
-                row.iter_mut().zip(&centre).for_each(|(x, c)| *x = c + draws.next());
+                row.iter_mut().zip(&centre).for_each(|(x, c)| *x = c + draws.normal());
                 let score = |beta: &Vec<f64>| -> f64 {
                     0.3 + row.iter().zip(beta).map(|(x, b)| x * b).sum::<f64>()
                 };
@@ -227,14 +229,14 @@ impl Shape {
 
 /// The label of a group, from what the model says on average.
 fn label(loss: Loss, means: &[f64], draws: &mut Normal) -> Vec<f64> {
-    let noisy = |mean: f64, draws: &mut Normal| (mean + 0.02 * draws.next()).clamp(0.02, 0.98);
+    let noisy = |mean: f64, draws: &mut Normal| (mean + 0.02 * draws.normal()).clamp(0.02, 0.98);
     match loss {
         Loss::Proportion | Loss::Square | Loss::Absolute => vec![noisy(means[0], draws)],
         Loss::Extreme => {
             let positive = (0..5).filter(|_| draws.unit() < means[0]).count();
             vec![positive as f64 / 5.0]
         }
-        Loss::Counts => vec![means[0] * (1.0 + 0.1 * draws.next()).max(0.2)],
+        Loss::Counts => vec![means[0] * (1.0 + 0.1 * draws.normal()).max(0.2)],
         Loss::Classes => {
             let parts: Vec<f64> = means.iter().map(|mean| noisy(*mean, draws)).collect();
             let sum: f64 = parts.iter().sum();

@@ -19,11 +19,12 @@ const DAYS: usize = 60;
 /// # Errors
 /// If the file cannot be read as such a table.
 pub fn read(path: &Path) -> anyhow::Result<Case> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("reading {path:?}"))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for line in text.lines().skip(1) {
         let row: Result<Vec<f64>, _> = line.split(',').skip(1).map(str::parse).collect();
-        rows.push(row.with_context(|| format!("{path:?}: {line}"))?);
+        rows.push(row.with_context(|| format!("{}: {line}", path.display()))?);
     }
     let groups = rows.len() / DAYS;
     rows.truncate(groups * DAYS);

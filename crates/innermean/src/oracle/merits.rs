@@ -205,9 +205,8 @@ mod tests {
     #[test]
     fn second_derivatives_that_phi_keeps_to_itself_are_differences() {
         let phi = NegativeLog::new(1, vec![0.25, 0.75]).expect("weights");
-        let single = Problem { inner: averages(1), merit: &phi, regularizer: Unregularized };
-        let silent =
-            Problem { inner: averages(1), merit: Silent(&phi), regularizer: Unregularized };
+        let single = Problem { inner: averages(1), merit: phi.clone(), regularizer: Unregularized };
+        let silent = Problem { inner: averages(1), merit: Silent(phi), regularizer: Unregularized };
         let (known, calls) = asked((&single).into(), &[0.5, 2.0]);
         assert_eq!(calls, 2);
         let (found, calls) = asked((&silent).into(), &[0.5, 2.0]);
@@ -218,7 +217,7 @@ mod tests {
         // Of several averages, all of phi''.
         let square = Square::new(1.5).expect("a weight");
         let tied =
-            Problem { inner: averages(2), merit: Silent(&square), regularizer: Unregularized };
+            Problem { inner: averages(2), merit: Silent(square), regularizer: Unregularized };
         let (found, calls) = asked((&tied).into(), &[1.0, -2.0, 0.0, 0.0]);
         assert_eq!(calls, 2 * 3);
         for (found, known) in found.seconds.iter().zip([3.0, 0.0, 0.0, 3.0].repeat(2)) {
