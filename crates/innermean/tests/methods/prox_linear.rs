@@ -66,7 +66,9 @@ fn calls_do_not_grow_with_the_condition_number() {
     for kappa in [2e2, 2e4, 2e6] {
         let (all, mut labels, _) = groups((50, 40, 20), kappa, 1);
         let mut draws = Stream::new(2, 0);
-        labels.iter_mut().for_each(|q| *q = (*q + 0.02 * normal(&mut draws)).clamp(0.02, 0.98));
+        for q in &mut labels {
+            *q = (*q + 0.02 * normal(&mut draws)).clamp(0.02, 0.98);
+        }
         let problem = Problem {
             inner: Bags::new(all, Link::Logistic),
             merit: Bernoulli::new(labels).expect("proportions"),
@@ -127,7 +129,9 @@ fn kinks_with_a_curved_f() {
     for (seed, weight) in [(3, 0.0), (4, 0.05), (5, 0.5)] {
         let (all, mut labels, _) = groups((30, 10, 1), 1.0, seed);
         let mut draws = Stream::new(seed, 9);
-        labels.iter_mut().for_each(|q| *q += 0.2 * normal(&mut draws));
+        for q in &mut labels {
+            *q += 0.2 * normal(&mut draws);
+        }
         let inner = Bags::with_targets(all, Link::Logistic, labels).expect("targets");
         let g = ElasticNet::from_weights(0.1 * weight, weight).expect("weights");
         let problem = Problem { inner, merit: absolute, regularizer: g };
