@@ -423,6 +423,10 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     });
     let mut page = Page { known, theta: &solution.theta, ..Page::default() };
     let warnings = application.warning(&answer).map(str::to_owned);
+    let is_one_of_many = !doubts.is_empty() && !solution.certificate.measure.is_gap();
+    if warnings.is_some() || is_one_of_many {
+        page.known.forget(&solution.theta);
+    }
     page.warnings = warnings.into_iter().chain(page.known.warning.clone()).collect();
     application.describe(&answer, &solution, &mut page);
     if let Some(found) = &inference {
