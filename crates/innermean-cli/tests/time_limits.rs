@@ -57,7 +57,7 @@ fn matrices_that_take_long() {
 #[test]
 fn standard_errors_that_take_long() {
     for (command, args) in [
-        ("bags", "--groups 1500 --rows 10..20 --features 100 --classes 8 --l2 0.05"),
+        ("bags", "--groups 1500 --rows 10..20 --features 100 --link softmax --classes 8 --l2 0.05"),
         ("policy", "--generate walk --states 2000 --transitions 300000 --discount 0.9"),
     ] {
         let args = format!("{args} --standard-errors --max-seconds 2.5 --json");

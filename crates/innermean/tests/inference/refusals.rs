@@ -179,10 +179,11 @@ fn what_there_is_no_time_for() {
     let rows: Vec<f64> = (0..240).map(|_| normal(&mut draws)).collect();
     let starts = (0..=20).map(|i| 4 * i).collect();
     let labels: Vec<f64> = (0..20).map(|i| 0.2 + 0.03 * f64::from(i)).collect();
-    let groups = Groups::new(3, rows, starts).expect("groups");
-    let bags = Bags::new(groups, Link::Logistic, false).expect("bags");
+    let groups = Groups::new(3, rows, starts, false).expect("groups");
+    let bags = Bags::new(groups, Link::Logistic);
     let merit = Bernoulli::new(labels).expect("labels");
-    let problem = Problem { inner: bags, merit, regularizer: Ridge::new(0.1).expect("a weight") };
+    let regularizer = Ridge::new(Unregularized, 0.1).expect("a weight");
+    let problem = Problem { inner: bags, merit, regularizer };
     let theta = solved(&problem);
     let sandwich = Sandwich::new(Dependence::Independent);
     let asked = AtomicUsize::new(0);

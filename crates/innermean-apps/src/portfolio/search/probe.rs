@@ -38,6 +38,8 @@ pub(in super::super) struct Prober<'t> {
     solver: Solver,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
+    /// For all runs together.
+    max_seconds: Option<f64>,
     /// All runs, by falling weight.
     pub(in super::super) probes: Vec<Probe>,
 }
@@ -54,22 +56,27 @@ impl<'t> Prober<'t> {
         let tolerance = solver.stop.tolerance.unwrap_or(TOLERANCE);
         own.stop.tolerance = Some(tolerance.min(TOLERANCE));
         own.choice.seed = solver.choice.seed;
-        own.stop.max_seconds = solver.stop.max_seconds;
         Prober {
             task,
             condensed,
             solver: own,
             interrupt,
             begun: Instant::now(),
+            max_seconds: solver.stop.max_seconds,
             probes: Vec::new(),
         }
     }
 
     /// Whether somebody wants an end, or time is up.
     pub(in super::super) fn is_interrupted(&self) -> bool {
-        let used = self.begun.elapsed().as_secs_f64();
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
-            || self.solver.stop.max_seconds.is_some_and(|most| used > most)
+            || self.left().is_some_and(|left| left <= f64::MIN_POSITIVE)
+    }
+
+    /// The seconds that are left, of which a run needs some to report where it begins.
+    fn left(&self) -> Option<f64> {
+        let used = self.begun.elapsed().as_secs_f64();
+        self.max_seconds.map(|most| (most - used).max(f64::MIN_POSITIVE))
     }
 
     /// A weight at which return and risk are of the same size.
@@ -101,7 +108,8 @@ impl<'t> Prober<'t> {
             (None, None) => None,
         };
         self.task.weigh(weight)?;
-        let start = self.task.leap(start, self.interrupt);
+        let start = self.task.leap(start, self.left(), self.interrupt);
+        self.solver.stop.max_seconds = self.left();
         self.solver.start = start.map(Start::Given);
         let watch = Watch { observer: &mut (), interrupt: self.interrupt };
         let ran = self.task.run(&self.solver, watch)?;
