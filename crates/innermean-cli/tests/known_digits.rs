@@ -177,3 +177,30 @@ fn no_digits_are_promised_that_are_there() {
     let run = Desk::at("linear --rows 300 --loss logistic --l2 0.01 --method gd").run("");
     assert!(run.out.contains("Lower the tolerance for more digits"), "{}", run.out);
 }
+
+/// The same of tables that are not theta: weights of classes, values of states.
+#[test]
+fn tables_do_not_change_with_the_tolerance() {
+    for (command, heading) in [
+        ("sequences --classes 4 --generated-steps 2000 --starts 4", "class"),
+        ("sequences --classes 3 --generated-steps 1500 --starts 4 --l2 0.01", "class"),
+        ("policy --states 30 --features 4", "state"),
+        ("policy --states 40 --features 5 --method lbfgs", "state"),
+        ("policy --generate walk --states 5 --transitions 400", "state"),
+    ] {
+        let desk = Desk::at(command);
+        let table = |more: &str| -> Vec<String> {
+            let run = desk.run(more);
+            assert_eq!(run.code, Some(0), "{command}: {}{}", run.out, run.err);
+            let lines = run.out.lines().skip_while(|line| !line.trim_start().starts_with(heading));
+            // Without the bars.
+            let numbers = |line: &str| {
+                line.split_whitespace().filter(|word| word.is_ascii()).collect::<Vec<_>>().join(" ")
+            };
+            lines.take_while(|line| !line.is_empty()).map(numbers).collect()
+        };
+        let usual = table("");
+        assert!(usual.len() > 3, "{command}: {usual:?}");
+        assert_eq!(usual, table("--tolerance 1e-12"), "{command}");
+    }
+}

@@ -206,7 +206,7 @@ mod tests {
             Cholesky::unless(&ends, &m, d).map(|factor| factor.l)
         };
         assert_eq!(count(1).err(), Some(NotPositiveDefinite { row: 0, d }));
-        let third = count(3).err().expect("given up");
+        let third = count(3).expect_err("given up");
         assert_eq!(asked.load(Ordering::Relaxed), 3);
         assert!(third.row > 0 && third.row < d, "{third}");
         assert_eq!(count(usize::MAX), Cholesky::new(&m, d).map(|factor| factor.l));

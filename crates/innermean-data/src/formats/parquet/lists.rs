@@ -8,7 +8,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{BATCH, ParquetColumns, Sense, Value, damaged};
+use super::{BATCH, Done, ParquetColumns, Sense, Value, damaged};
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::tables::arrays::ColumnSource;
@@ -120,7 +120,7 @@ fn drain<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     levels: &Levels,
     file: &str,
-    each: &mut dyn FnMut(usize, Option<&T::T>) -> Result<(), ReadError>,
+    each: &mut dyn FnMut(usize, Option<&T::T>) -> Done,
 ) -> Result<usize, ReadError> {
     let (mut definition, mut repetition, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows = 0;
