@@ -7,7 +7,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
-use crate::model::inner::{Fused, Inner};
+use crate::model::inner::{CommonGram, Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -109,10 +109,16 @@ impl Factor {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let l2: Vec<f64> = g.l2().collect();
         let smooth = g.are_smooth();
+        let common = oracle.problem().inner.common_gram();
+        // What is definite stays so with squares of g.
+        let is_definite = common.is_some_and(CommonGram::is_definite);
         let of_matrix = |matrix: Vec<f64>| {
             let gram = matrix.clone();
-            let factor =
-                if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
+            let factor = if smooth {
+                Self::of_columns(matrix, &l2)
+            } else {
+                Self::program(matrix, &l2, is_definite)
+            };
             (factor, Some(gram))
         };
         if let Some(form) = oracle.phi().quadratic_form() {
@@ -145,11 +151,13 @@ impl Factor {
         (factor, gram, Some(model))
     }
 
-    fn program(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
+    fn program(mut matrix: Vec<f64>, l2: &[f64], is_definite: bool) -> Self {
         let d = l2.len();
-        let mut whole = matrix.clone();
-        whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
-        let definite = Cholesky::new(&whole, d).is_ok();
+        let definite = is_definite || {
+            let mut whole = matrix.clone();
+            whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
+            Cholesky::new(&whole, d).is_ok()
+        };
         if !definite {
             gram::add_ridge(PROGRAM_RIDGE, 1.0, d, &mut matrix);
         }
