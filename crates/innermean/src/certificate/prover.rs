@@ -235,7 +235,7 @@ impl<'p> Prover<'p> {
                 (best, by) = (lowest, measure);
             }
         }
-        if best.gap > evidence.bearable_gap() && self.is_small && self.is_due() {
+        if best.gap > evidence.bearable_gap() && self.is_small && self.is_due(near) {
             let precise = self.precisely(evidence);
             if precise.helps(best, evidence) {
                 (best, by) = (precise, measure);
@@ -286,7 +286,7 @@ impl<'p> Prover<'p> {
         if !near && !self.is_small {
             return best;
         }
-        let (due, products) = (self.is_due(), self.products());
+        let (due, products) = (self.is_due(near), self.products());
         let dear = |most: f64| due || near && products <= most;
         let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(evidence) } else { Bound::NONE };
         best = if by_step.gap < best.gap { by_step } else { best };
@@ -316,10 +316,11 @@ impl<'p> Prover<'p> {
         self.by_duals(&evidence, &OnceCell::new(), None, None).with(charged)
     }
 
-    /// Whether something dear may be tried: the first, second, fourth, ... time.
-    fn is_due(&mut self) -> bool {
+    /// Whether something dear may be tried: the first, second, fourth, ... time, of which the first
+    /// is a start that needs none unless it looks close to the optimum.
+    fn is_due(&mut self, near: bool) -> bool {
         self.asked += 1;
-        let due = self.asked >= self.due;
+        let due = self.asked >= self.due && (near || self.asked > 1);
         if due {
             self.due = 2 * self.asked;
         }
