@@ -1,5 +1,5 @@
-//! Working sets: the optimum by its own conditions, written down number by number, for every phi and
-//! g that the method is made for, with dense and sparse rows; what a step costs; what `auto` takes.
+//! Working sets: the optimum by its own conditions, written down number by number, for every phi
+//! and g that the method is made for, with dense and sparse rows; what a step costs; what `auto` takes.
 
 use innermean::collapse::{Collapsed, SparseRows};
 use innermean::draws::Stream;

@@ -234,7 +234,9 @@ impl State {
             waiting.select_nth_unstable_by(most, order);
             waiting.truncate(most);
         }
-        waiting.iter().for_each(|&l| rest[l] = false);
+        for l in waiting {
+            rest[l] = false;
+        }
         let chosen: Vec<usize> = (0..d).filter(|&l| !rest[l]).collect();
         let is_new = chosen != self.set;
         self.set = chosen;

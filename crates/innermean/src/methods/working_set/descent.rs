@@ -1,5 +1,5 @@
-//! Coordinate descent on a quadratic with g, where the matrix is `scale A' A` and A is at hand column
-//! by column; Anderson's extrapolation as in Bertrand and Massias, "Anderson Acceleration of
+//! Coordinate descent on a quadratic with g, where the matrix is `scale A' A` and A is at hand
+//! column by column; Anderson's extrapolation as in Bertrand and Massias, "Anderson Acceleration of
 //! Coordinate Descent", 2021.
 //!
 //! ```text
@@ -53,8 +53,8 @@ impl Iterate {
     }
 }
 
-/// Moves x, which comes in as `x0`, close to the minimiser: until a sweep over all gains no more than
-/// this part of what the first one did.
+/// Moves x, which comes in as `x0`, close to the minimiser: until a sweep over all gains no more
+/// than this part of what the first one did.
 pub(super) fn minimise(
     quadratic: Quadratic<'_>,
     parts: &[Coordinate],
@@ -151,10 +151,14 @@ impl Program<'_> {
         let total: f64 = shares.iter().sum();
         let mut next = seen[k].clone();
         next.product.fill(0.0);
-        free.iter().for_each(|&l| next.x[l] = 0.0);
+        for &l in free {
+            next.x[l] = 0.0;
+        }
         for (share, iterate) in shares.iter().zip(&seen[1..]) {
             let share = share / total;
-            free.iter().for_each(|&l| next.x[l] += share * iterate.x[l]);
+            for &l in free {
+                next.x[l] += share * iterate.x[l];
+            }
             axpy(share, &iterate.product, &mut next.product);
         }
         Some(next)

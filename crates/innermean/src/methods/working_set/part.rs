@@ -2,7 +2,7 @@
 
 use super::{Point, descent};
 use crate::linalg::gram;
-use crate::linalg::vector::{axpy, dot, update_with_both};
+use crate::linalg::vector::{axpy, dot, update, update_with_both};
 use crate::methods::backtracking::SLACK;
 use crate::methods::program;
 use crate::model::collapse::Collapsed;
@@ -10,8 +10,8 @@ use crate::model::inner::{Fused, Inner};
 use crate::model::regularizer::{Coordinate, Parts};
 use crate::oracle::Oracle;
 
-/// The least that a term bends in the model, as a part of the most that it may: where terms that look
-/// straight bend further on, as those of a hinge, a step would be too long. First, after steps that
+/// The least that a term bends in the model, as a part of the most that it may: where terms that
+/// look straight bend further on, as those of a hinge, a step would be too long. First, after steps that
 /// did not help and after those that did; at the most of all, no step is too long.
 const FIRST_FLOOR: f64 = 0.01;
 const RAISE: f64 = 8.0;
@@ -81,12 +81,12 @@ impl Part {
                 rows.f().add_weighted_jac_t(&[], w, out);
                 let own = rows.n_x() as f64 * share;
                 if own != 1.0 {
-                    out.iter_mut().for_each(|slope| *slope *= own);
+                    update(out, |slope| slope * own);
                 }
             }
             (None, Some(columns)) => {
                 columns.f().means(w, out);
-                out.iter_mut().for_each(|slope| *slope *= share);
+                update(out, |slope| slope * share);
             }
             (None, None) => unreachable!("one of the two is there"),
         }
@@ -106,7 +106,7 @@ impl Part {
         let value = |x: &[f64]| parts.iter().zip(x).map(|(part, x)| part.value(*x)).sum::<f64>();
         let (size, share) = (at.f_bar.len(), oracle.one_over_n_x());
         let scaled = |mut bends: Vec<f64>| {
-            bends.iter_mut().for_each(|bend| *bend *= share);
+            update(&mut bends, |bend| bend * share);
             bends
         };
         let mut bends = scaled(oracle.pass().seconds(&at.f_bar));

@@ -58,7 +58,7 @@ impl Collapsed {
 mod tests {
     use super::*;
     use crate::model::collapse::SparseRows;
-    use crate::model::inner::Inner;
+    use crate::model::inner::{Fused, Inner};
 
     #[test]
     fn some_columns_are_those_of_the_whole() {

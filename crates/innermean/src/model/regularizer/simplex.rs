@@ -70,8 +70,8 @@ fn total(lanes: &[f64; LANES]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Projects from a guess at the support, of which these are the sums, by Newton's steps; false, with
-/// nothing written, where the numbers are so large beside the 1 that it would lose digits.
+/// Projects from a guess at the support, of which these are the sums, by Newton's steps; false,
+/// with nothing written, where the numbers are so large beside the 1 that it would lose digits.
 ///
 /// `sum_l max(v_l - tau, 0)` is convex in tau and falls, so that a step leads to where it is at
 /// least 1, and all that follow go up until the set is the support. From the support of the last
