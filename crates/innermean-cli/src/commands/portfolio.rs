@@ -141,8 +141,8 @@ the part b_l / sum b of the variance.
 g is a constraint, an l1 norm and a ridge, none of them by default, and whatever limits and costs are given. With --objective min-risk the first term is left out. \
 max-return and max-sharpe search for the c at which the answer has the largest return within --max-risk, or the largest ratio of return above --risk-free to risk \
 (to its root, where it is a mean of squares: the standard deviation), and say how much larger any other can be. \
-Weights are real numbers: limits on the number of assets, lots and whole shares are not convex and not for this program; round the answer, fix what must be \
-zero with --limits, and solve again.
+Weights are real numbers: limits on the number of assets, lots and whole shares are not convex and not for this program, nor are drawdowns (CDaR), which \
+depend on the order of periods. Round the largest weights, fix them and what must be zero by equal limits in --limits, and solve again.
 
 The run stops as solved when the answer is proven to be within --tolerance of the optimum, relative to the objective's scale: \
 by the duality gap, or for variance by a bound that is exact. Semivariance and huber without a constraint, an l1 norm or a ridge that holds \

@@ -15,6 +15,9 @@ use crate::run::{deadline, interrupt};
 
 /// The tolerance at which five digits are right, even of coefficients that are hard to tell apart.
 const TIGHT: f64 = 1e-13;
+/// The same of the normal equations and programs, which are solved to rounding at once: what is left
+/// is how well multipliers are known, and steps do not change theta.
+const TIGHT_AT_ONCE: f64 = 1e-11;
 /// Of the oracle calls of the run, what the steps beyond its tolerance may cost.
 const SHARE: u64 = 2;
 /// Numbers that are read in no time to speak of, some ten milliseconds: a call reads d of them.
@@ -72,7 +75,7 @@ pub(crate) fn settle<T: Task>(
 ) -> Known {
     let further = further(task.problem(), plan, solution);
     task.restate(tolerance, solution);
-    let Some(mut further) = further else { return fallback(solution) };
+    let Some(mut further) = further else { return fallback(solution, tight(plan)) };
     task.restate(tolerance, &mut further);
     let moved: Vec<f64> =
         further.theta.iter().zip(&solution.theta).map(|(to, from)| (to - from).abs()).collect();
@@ -101,13 +104,18 @@ pub(crate) fn settle<T: Task>(
     Known { errors: moved.iter().map(|moved| share.min(1.0) * moved).collect(), warning }
 }
 
+/// The relative gap at which every digit that is printed is right.
+fn tight(plan: &Plan) -> f64 {
+    if plan.run.info.name == "direct" { TIGHT_AT_ONCE } else { TIGHT }
+}
+
 /// The steps beyond the tolerance, if they come nearer.
 fn further(problem: Objective<'_>, plan: &Plan, solution: &Solution) -> Option<Solution> {
     let relative = solution.certificate.relative?;
     let d = problem.inner.d();
     let is_wanted = solution.status == Status::Solved
         && !solution.certificate.is_rounding
-        && relative > TIGHT
+        && relative > tight(plan)
         && plan.run.stop.tolerance.is_some_and(|tolerance| tolerance > TIGHT);
     if !is_wanted {
         return None;
@@ -138,10 +146,10 @@ fn further(problem: Objective<'_>, plan: &Plan, solution: &Solution) -> Option<S
 
 /// Where no steps beyond the tolerance came nearer: a relative gap is about the square of the
 /// relative distance.
-fn fallback(solution: &Solution) -> Known {
+fn fallback(solution: &Solution, tight: f64) -> Known {
     let largest = solution.theta.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     match solution.certificate.relative {
-        Some(relative) if !solution.certificate.is_rounding && relative > TIGHT => {
+        Some(relative) if !solution.certificate.is_rounding && relative > tight => {
             Known { errors: vec![relative.sqrt() * largest; solution.theta.len()], warning: None }
         }
         _ => Known::default(),

@@ -15,7 +15,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::vector::{dot, norm_squared};
 
 /// H with a proof that it is positive definite.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Definite {
     d: usize,
     /// M^
@@ -72,6 +72,12 @@ impl Definite {
             }
         }
         None
+    }
+
+    /// Of `root^2 H`.
+    pub(crate) fn scaled(&self, root: f64) -> Self {
+        let roots = self.roots.iter().map(|own| root * own).collect();
+        Definite { roots, ..self.clone() }
     }
 
     /// At most the smallest eigenvalue of H scaled to a unit diagonal.

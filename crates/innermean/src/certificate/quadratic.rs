@@ -62,6 +62,9 @@ pub(crate) fn is_affordable(f: &dyn Inner) -> bool {
 pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Definite> {
     let Objective { inner: f, merit, .. } = ground.problem;
     let (d, n_x) = (f.d(), f.n_x() as f64);
+    if let Some(definite) = common_hessian(ground) {
+        return Some(definite);
+    }
     let averages = || Collapsed::new(f, &vec![0.0; d]);
     let weight = |r: usize| 2.0 / n_x * merit.square_weight_of(r / f.ell()).unwrap_or(0.0);
     let mut error = 0.0;
@@ -88,6 +91,22 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
     let g = ground.parts.as_ref()?;
     matrix.iter_mut().step_by(d + 1).zip(g.l2()).for_each(|(entry, l2)| *entry += l2);
     Definite::new(matrix, d, error)
+}
+
+/// The same from a Gram matrix that many problems share, where g has no squares.
+fn common_hessian(ground: &Ground<'_>) -> Option<Definite> {
+    let Objective { inner: f, merit, .. } = ground.problem;
+    let (d, n_x) = (f.d(), f.n_x() as f64);
+    let (common, weight) = (f.common_gram()?, merit.square_weight()?);
+    if f.ell() != 1 || ground.parts.as_ref()?.l2().any(|l2| l2 != 0.0) {
+        return None;
+    }
+    let matrix = common.matrix();
+    let variances: Vec<f64> = matrix.iter().step_by(d + 1).map(|entry| entry / n_x).collect();
+    ground.know_variances(&variances);
+    let all: Vec<usize> = (0..d).collect();
+    let error = ground.gram_error(n_x, &all, matrix);
+    common.definite(2.0 * weight / n_x, error)
 }
 
 /// A bound on `P(theta) - P*` with `u = F'(theta)` known up to `error`, of which a part is usual.

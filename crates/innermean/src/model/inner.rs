@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 mod block;
+mod common_gram;
 mod facts;
 mod fused;
 mod in_memory;
@@ -17,6 +18,7 @@ mod passes;
 mod pointers;
 
 pub use block::{block_of, stretches};
+pub use common_gram::CommonGram;
 pub use facts::{Bounds, Facts, Rows, Sample};
 pub use fused::Fused;
 pub(crate) use in_memory::gradient as gradient_in_two_passes;

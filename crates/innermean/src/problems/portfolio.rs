@@ -16,7 +16,7 @@
 //! (`portfolio/scenarios.rs`): `f_theta(x_i, y_ij) = <x_i - omega_j x_j, theta> - (z_i - zbar)`.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
@@ -25,7 +25,8 @@ use crate::linalg::vector::{
     prefetch, row_dots, row_dots_and_weighted_rows, sum, update,
 };
 use crate::model::inner::{
-    Bounds, CentredRows, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows, Sample,
+    Bounds, CentredRows, CommonGram, Duals, Facts, Fused, Inner, Lost, PairRows, Passes, Rows,
+    Sample,
 };
 use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
@@ -59,7 +60,7 @@ pub struct Portfolio {
     /// `max_i |x_i - m|`, once somebody asks
     reach: OnceLock<f64>,
     /// `sum_i (x_i - m) (x_i - m)'`, where many problems share the periods
-    products: Option<Arc<Vec<f64>>>,
+    products: Option<CommonGram>,
 }
 
 /// Rows that are not where the returns are.
@@ -323,10 +324,14 @@ impl Passes for Portfolio {
         if let Some(products) = &self.products {
             let common = weight(0);
             if (1..self.n).all(|i| weight(i) == common) {
-                return Ok(Some(products.iter().map(|entry| common * entry).collect()));
+                return Ok(Some(products.matrix().iter().map(|entry| common * entry).collect()));
             }
         }
         Ok(Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight)))
+    }
+
+    fn common_gram(&self) -> Option<&CommonGram> {
+        self.products.as_ref()
     }
 
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {

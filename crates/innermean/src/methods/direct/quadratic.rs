@@ -7,7 +7,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram::{self, Weight};
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
-use crate::model::inner::{Fused, Inner};
+use crate::model::inner::{CommonGram, Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -122,12 +122,15 @@ impl Factor {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let l2: Vec<f64> = g.l2().collect();
         let smooth = g.are_smooth();
+        let common = oracle.problem().inner.common_gram();
+        // What is definite stays so with squares of g.
+        let is_definite = common.is_some_and(CommonGram::is_definite);
         let of_matrix = |matrix: Vec<f64>| {
             let gram = matrix.clone();
             let factor = if smooth {
                 Self::of_columns(matrix, &l2, patience)
             } else {
-                Self::program(matrix, &l2, patience)
+                Self::program(matrix, &l2, is_definite, patience)
             };
             (factor, Some(gram))
         };
@@ -164,11 +167,18 @@ impl Factor {
         (factor, gram, Some(model))
     }
 
-    fn program(mut matrix: Vec<f64>, l2: &[f64], patience: &Patience<'_>) -> Self {
+    fn program(
+        mut matrix: Vec<f64>,
+        l2: &[f64],
+        is_definite: bool,
+        patience: &Patience<'_>,
+    ) -> Self {
         let d = l2.len();
-        let mut whole = matrix.clone();
-        whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
-        let definite = patience.factor(&whole, d).is_ok();
+        let definite = is_definite || {
+            let mut whole = matrix.clone();
+            whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
+            patience.factor(&whole, d).is_ok()
+        };
         if !definite {
             gram::add_ridge(PROGRAM_RIDGE, 1.0, d, &mut matrix);
         }

@@ -53,3 +53,30 @@ impl CommonGram {
         prove(room).map(|definite| definite.scaled(factor.sqrt()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::Stream;
+    use crate::linalg::gram;
+
+    #[test]
+    fn what_is_proven_once_is_what_is_proven_of_every_multiple() {
+        let (n, d, mut draws) = (40, 5, Stream::new(8, 0));
+        let rows: Vec<f64> = (0..n * d).map(|k| (k % d) as f64 + draws.unit()).collect();
+        let zeros = vec![0.0; d];
+        let matrix = gram::of_centred_rows(d, &rows, &zeros, &|_| 1.0);
+        let common = CommonGram::new(matrix.clone(), d);
+        assert!(common.is_definite());
+        let s: Vec<f64> = (0..d).map(|_| draws.unit() - 0.5).collect();
+        for (factor, error) in [(1.0, 1e-15), (3e-7, 1e-15), (2e9, 1e-14), (0.25, 1e-13)] {
+            let scaled: Vec<f64> = matrix.iter().map(|entry| factor * entry).collect();
+            let alone = Definite::new(scaled, d, error).expect("definite").norm(&s, &zeros).0;
+            let found = common.definite(factor, error).expect("definite").norm(&s, &zeros).0;
+            assert!((found - alone).abs() <= 1e-9 * alone, "{factor}: {found} {alone}");
+        }
+        // Of a matrix that is not definite nothing is proven, whatever is asked first.
+        let flat = CommonGram::new(vec![1.0; d * d], d);
+        assert!(!flat.is_definite() && flat.definite(2.0, 1e-15).is_none());
+    }
+}

@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bounds, CentredRows, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows, TransitionRow,
+    Bounds, CentredRows, CommonGram, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows,
+    TransitionRow,
 };
 use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
@@ -195,6 +196,10 @@ impl Passes for Recording<'_> {
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
         let d = self.d();
         Ok(self.kept(|f| f.gram(weight)).unwrap_or_else(|| Some(vec![0.0; d * d])))
+    }
+
+    fn common_gram(&self) -> Option<&CommonGram> {
+        self.asked().common_gram()
     }
 
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {

@@ -1,6 +1,6 @@
 //! Passes over the whole data: the only way of batch methods, snapshots and certificates to it.
 
-use super::{Bounds, Duals, Fused, Inner, Lost, in_memory};
+use super::{Bounds, CommonGram, Duals, Fused, Inner, Lost, in_memory};
 use crate::linalg::gram as gram_of;
 use crate::model::inner::lost::Recording;
 use crate::run::checkpoint::Hash;
@@ -49,6 +49,11 @@ pub trait Passes: Fused {
     /// If a part of the data is lost.
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
         Ok(self.averages().map(|averages| gram_of::weighted(averages, weight)))
+    }
+
+    /// [`Self::gram`] with weight 1 of an f that keeps it, as many problems share it.
+    fn common_gram(&self) -> Option<&CommonGram> {
+        None
     }
 
     /// Hashes all numbers that f is made of, for an f whose values and Jacobians may hide the last
@@ -207,6 +212,10 @@ impl dyn Inner + '_ {
     pub fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
         let d = self.d();
         self.whole(|f| f.gram(weight)).unwrap_or_else(|_| Some(vec![f64::NAN; d * d]))
+    }
+
+    pub fn common_gram(&self) -> Option<&CommonGram> {
+        self.passes()?.common_gram()
     }
 
     pub fn hash_data(&self, hash: &mut Hash) -> bool {

@@ -1,10 +1,9 @@
 //! A market of few periods with the means and covariances of another.
 
-use std::sync::Arc;
-
 use super::{Moved, Portfolio};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
+use crate::model::inner::CommonGram;
 use crate::model::numbers::Numbers;
 use crate::model::row_moments::RowMoments;
 use crate::model::setting::InvalidSetting;
@@ -43,7 +42,7 @@ impl Portfolio {
     /// The same periods, whose Gram matrix is kept.
     fn with_products(mut self) -> Self {
         let products = gram::of_centred_rows(self.d, &self.returns, &self.mean, &|_| 1.0);
-        self.products = Some(Arc::new(products));
+        self.products = Some(CommonGram::new(products, self.d));
         self
     }
 
