@@ -354,8 +354,8 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Whether duals alone may do, so that no Hessian is made yet: it would be dear, and is not known;
-    /// g is strongly convex, so that duals as they are prove more with every step; and the
+    /// Whether duals alone may do, so that no Hessian is made yet: it would be dear, and is not
+    /// known; g is strongly convex, so that duals as they are prove more with every step; and the
     /// objective still changes.
     pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, progress: f64, target: f64) -> bool {
         let unknown = known.is_none() && matches!(self.hessian, Lazy::Unmade);

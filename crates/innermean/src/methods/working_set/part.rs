@@ -2,7 +2,7 @@
 
 use super::{Point, descent};
 use crate::linalg::gram;
-use crate::linalg::vector::{axpy, dot, update, update_with_both};
+use crate::linalg::vector::{axpy, update, update_with_both};
 use crate::methods::backtracking::SLACK;
 use crate::methods::program;
 use crate::model::collapse::Collapsed;
@@ -11,8 +11,8 @@ use crate::model::regularizer::{Coordinate, Parts};
 use crate::oracle::Oracle;
 
 /// The least that a term bends in the model, as a part of the most that it may: where terms that
-/// look straight bend further on, as those of a hinge, a step would be too long. First, after steps that
-/// did not help and after those that did; at the most of all, no step is too long.
+/// look straight bend further on, as those of a hinge, a step would be too long. First, after steps
+/// that did not help and after those that did; at the most of all, no step is too long.
 const FIRST_FLOOR: f64 = 0.01;
 const RAISE: f64 = 8.0;
 const LOWER: f64 = 16.0;
@@ -129,7 +129,7 @@ impl Part {
             let mut direction = vec![0.0; target.len()];
             update_with_both(&mut direction, &target, &at.x, |_, target, x| target - x);
             let g = value(&at.x);
-            let slope = dot(&at.slopes, &direction) + value(&target) - g;
+            let slope = promised(parts, &at, &direction, &target);
             if slope >= 0.0 {
                 break;
             }
@@ -205,6 +205,21 @@ impl Part {
             descent::minimise(quadratic, parts, enough, &oracle.patience, x);
         }
     }
+}
+
+/// `<F', direction> + g(target) - g(x)` coordinate by coordinate, as slopes times steps where a
+/// coordinate stays on its side of the kink: close to the minimum this is of second order in what
+/// slopes lack, and a difference of values would be rounding.
+fn promised(parts: &[Coordinate], at: &Point, direction: &[f64], target: &[f64]) -> f64 {
+    let one = |l: usize| {
+        let (part, from, to, step) = (&parts[l], at.x[l], target[l], direction[l]);
+        if from * to <= 0.0 && from != to {
+            return at.slopes[l] * step + part.value(to) - part.value(from);
+        }
+        let kink = if part.l1 > 0.0 { part.l1 * from.signum() } else { 0.0 };
+        step * (at.slopes[l] + part.tilt + kink + part.l2 * (from + 0.5 * step))
+    };
+    (0..direction.len()).map(one).sum()
 }
 
 /// `x + tau direction`
