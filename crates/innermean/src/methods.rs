@@ -35,6 +35,7 @@ pub mod safeguard;
 pub mod svrpda;
 pub mod svrpda1;
 pub mod svrpda2;
+pub mod working_set;
 
 pub use baselines::{
     alexr, asc_pg, ascvrg, averaged, c_saga, comp_svrg1, comp_svrg2, composition, decay, estimates,
@@ -263,6 +264,7 @@ methods! {
     saga::Saga
     spdc::Spdc
     svrg::Svrg
+    working_set::WorkingSet
 }
 
 impl AnyMethod {

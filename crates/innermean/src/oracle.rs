@@ -6,6 +6,7 @@
 //! one point. The prox of the conjugate, g and its prox, and values that a method has stored are
 //! free. `docs/oracle-calls.md` has the convention in full and the count of every method.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -316,6 +317,13 @@ impl<'p> Oracle<'p> {
     #[inline(always)]
     pub fn prefetch(&self, i: usize, j: usize) {
         self.f.prefetch(i, j);
+    }
+
+    /// `(1/n_X) sum_r a_rl^2` for every column l of the mean Jacobians of an affine f, where they
+    /// are at hand; otherwise 1.
+    pub(crate) fn mean_squares(&self) -> Cow<'p, [f64]> {
+        let averages = self.problem.inner.averages();
+        averages.map_or_else(|| vec![1.0; self.d].into(), |rows| rows.mean_squares().into())
     }
 
     /// Samples that a pass over the data looks at, but at least one for each term.

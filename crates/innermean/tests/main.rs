@@ -22,3 +22,4 @@ mod newton;
 mod sequence_search;
 mod stationarity;
 mod theorems;
+mod working_set;

@@ -4,6 +4,7 @@ Logistic loss log(1 + exp(-y u)), squared hinge max(1 - y u, 0)^2, square (u - y
 
     scikit-learn, classes   C sum_i loss + |theta|^2 / 2                        C = 1 / (n l2)
     scikit-learn, lasso     (1/2n) sum_i (u - y)^2 + alpha |theta|_1            alpha = l1
+    celer, skglm            as scikit-learn's lasso and elastic net
     cyanure                 (1/n) sum_i loss + lambda_1 ...                     its squared hinge is half of ours, and so is l2
 """
 
@@ -14,8 +15,18 @@ from scipy import sparse
 from sklearn.linear_model import ElasticNet, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from peer import Peer, iterations
+from peer import Peer, iterations, tolerances
 
+try:
+    from celer import ElasticNet as CelerNet
+    from celer import Lasso as CelerLasso
+except ImportError:
+    CelerNet = CelerLasso = None
+try:
+    from skglm import ElasticNet as SkglmNet
+    from skglm import Lasso as SkglmLasso
+except ImportError:
+    SkglmNet = SkglmLasso = None
 try:
     from cyanure.estimators import Classifier, Regression
 except ImportError:
@@ -92,7 +103,21 @@ class Case:
 
             return solve
 
-        return [
+        # They have no number of iterations that says when to stop: tolerances. The first solve compiles and is not timed.
+        def by_sets(net, lasso):
+            def solve(tolerance):
+                if self.l2 > 0:
+                    model = net(alpha=self.l1 + self.l2, l1_ratio=ratio, fit_intercept=False, tol=tolerance)
+                else:
+                    model = lasso(alpha=self.l1, fit_intercept=False, tol=tolerance)
+                return model.fit(order, self.y).coef_.ravel()
+
+            solve(1.0)
+            return solve
+
+        kinds = [("celer", CelerNet, CelerLasso), ("skglm", SkglmNet, SkglmLasso)]
+        sets = [Peer(name, tolerances(-2, -12), by_sets(net, lasso)) for name, net, lasso in kinds if lasso]
+        return sets + [
             Peer("ElasticNet", iterations(MOST), by("cyclic")),
             Peer("ElasticNet random", iterations(MOST), by("random")),
         ]

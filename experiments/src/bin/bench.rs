@@ -31,6 +31,7 @@ const PARTS: &[Part] = &[
     Part { name: "portfolio", run: portfolio },
     Part { name: "steps", run: steps },
     Part { name: "linear", run: linear },
+    Part { name: "lasso", run: lasso },
     Part { name: "groups", run: groups },
     Part { name: "few-large", run: few_large },
     Part { name: "mdp", run: mdp },
@@ -127,7 +128,32 @@ fn linear(bench: &mut Bench) -> Result<()> {
         bench.against_fastest(&format!("{word} sparse"), &case, 1e-6, Some(1.0))?;
     }
     let case = LinearCase::elastic_net(bench.scaled(50_000, 10_000), 200, 1);
-    bench.against_fastest("elastic net", &case, 1e-6, None)
+    bench.against_fastest("elastic net", &case, 1e-6, Some(1.0))
+}
+
+fn lasso(bench: &mut Bench) -> Result<()> {
+    let sizes = [
+        ("small", 2000, (250, 1250)),
+        ("middle", 6000, (700, 3500)),
+        ("large", 20_000, (2000, 10_000)),
+    ];
+    let most = bench.scaled(sizes.len(), 1);
+    for &(size, sparse, (n, d)) in &sizes[..most] {
+        for part in [0.1, 0.01] {
+            let case = LinearCase::lasso_sparse(sparse, sparse, 50, part, 1);
+            bench.against_fastest(
+                &format!("lasso sparse {part} {size}"),
+                &case,
+                1e-6,
+                Some(1.0),
+            )?;
+        }
+        for part in [0.1, 0.02] {
+            let case = LinearCase::lasso_dense(n, d, part, 1);
+            bench.against_fastest(&format!("lasso dense {part} {size}"), &case, 1e-6, Some(1.0))?;
+        }
+    }
+    Ok(())
 }
 
 fn groups(bench: &mut Bench) -> Result<()> {

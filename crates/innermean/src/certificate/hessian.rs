@@ -182,7 +182,7 @@ fn seconds_of(problem: Objective<'_>, f_bar: &[f64], picked: &[usize]) -> Vec<f6
 }
 
 /// The diagonals of `phi_i''` for all i, flat.
-fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
+pub(crate) fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
     let ell = problem.inner.ell();
     let mut seconds = vec![0.0; f_bar.len()];
     Blocks::new(problem.inner.n_x(), MERIT * ell).fill(ell, &mut seconds, |terms, seconds| {

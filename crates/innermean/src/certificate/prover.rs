@@ -302,11 +302,15 @@ impl<'p> Prover<'p> {
         self.products() > FEW_PRODUCTS
     }
 
+    /// Whether g is strongly convex along every coordinate.
+    fn is_strong(&self) -> bool {
+        let parts = self.ground.parts.as_ref();
+        parts.is_some_and(|g| g.parts.iter().all(|part| part.l2 > 0.0))
+    }
+
     /// Whether the objective changes so little that the point may well be as good as is wanted.
     fn has_settled(&self, evidence: &Evidence<'_>) -> bool {
-        let parts = self.ground.parts.as_ref();
-        let strong = parts.is_some_and(|g| g.parts.iter().all(|part| part.l2 > 0.0));
-        let most = if strong { MOST_PROGRESS_IF_STRONG } else { MOST_PROGRESS };
+        let most = if self.is_strong() { MOST_PROGRESS_IF_STRONG } else { MOST_PROGRESS };
         evidence.progress <= most * evidence.wanted * evidence.scale
     }
 
@@ -349,6 +353,17 @@ impl<'p> Prover<'p> {
         let bound = quadratic::gap(hessian, ground.problem, g, *point, u, (&error, sizes.usual()));
         let rounding = bound.gap - bound.excess + evidence.rounding;
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
+    }
+
+    /// Whether duals alone may do, so that no Hessian is made yet: it would be dear, and is not
+    /// known; g is strongly convex, so that duals as they are prove more with every step; and the
+    /// objective still changes.
+    pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, progress: f64, target: f64) -> bool {
+        let unknown = known.is_none() && matches!(self.hessian, Lazy::Unmade);
+        unknown
+            && self.is_strong()
+            && self.is_large()
+            && progress > MOST_PROGRESS_IF_STRONG * target
     }
 
     /// Makes the Hessian, unless that has been tried: from `F''` as

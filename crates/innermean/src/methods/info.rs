@@ -110,12 +110,16 @@ pub enum Ask {
     SecondDerivatives,
     /// The same, or f gives scores of classes, which phi ties together.
     Hessian,
+    /// phi is a sum over coordinates that knows its second derivatives.
+    SecondsOfSum,
     /// f is affine, and so small that twice the precision costs little.
     Small,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
     Parts,
     /// The same, or a budget of all but the last coordinates.
     PartsAndTail,
+    /// g is a sum over coordinates, without a constraint on theta as a whole.
+    Separable,
 }
 
 impl Ask {
@@ -141,6 +145,10 @@ impl Ask {
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",
             Ask::SecondDerivatives | Ask::Hessian => "a phi whose second derivatives are known",
+            Ask::SecondsOfSum => {
+                "a phi that is a sum over coordinates whose second derivatives are known"
+            }
+            Ask::Separable => "a g that is a sum over coordinates",
             Ask::Small => {
                 "an affine f of few numbers (n_X ell d^2 at most 2 million) and a g without linear \
                  constraints"
@@ -185,6 +193,11 @@ impl Ask {
                 let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
                 let known = form || problem.merit.seconds(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
+            }
+            Ask::SecondsOfSum => (!problem.merit.seconds(0..0, &[], &mut []))
+                .then_some("those of phi are not, or it is none"),
+            Ask::Separable => {
+                (f.d() > 0 && problem.regularizer.coordinate(0).is_none()).then_some("g is none")
             }
             Ask::Small => (!crate::linalg::precise::is_affordable(problem))
                 .then_some("there are more, or it is not"),

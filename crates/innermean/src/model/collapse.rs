@@ -12,6 +12,7 @@ use crate::linalg::vector::axpy;
 use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
 use crate::model::numbers::Numbers;
 
+mod columns;
 mod matrix;
 mod sparse;
 mod transposed;

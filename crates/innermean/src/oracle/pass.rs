@@ -225,8 +225,13 @@ impl Pass<'_, '_> {
             return 0.5 * norm_squared(f_bar);
         }
         self.0.problem.duals(f_bar, w);
-        self.0.problem.merit.seconds(0..self.0.n_x, f_bar, seconds);
+        seconds.copy_from_slice(&hessian::seconds(self.0.problem, f_bar));
         self.0.problem.loss(f_bar)
+    }
+
+    /// The diagonals of `phi_i''` from averages whose `phi_i'` has been asked for: free.
+    pub(crate) fn seconds(&self, f_bar: &[f64]) -> Vec<f64> {
+        hessian::seconds(self.0.problem, f_bar)
     }
 
     /// `F''` at theta, whose averages are at hand, from this many terms; see [`hessian::dense`]:
@@ -244,6 +249,12 @@ impl Pass<'_, '_> {
         self.0.calls.merit += terms as u64;
         self.0.rows += part(self.0.rows_of.all);
         hessian::dense(self.0.problem, theta, f_bar, (terms, seed), &self.0.patience)
+    }
+
+    /// Counts some columns of the mean Jacobians of an affine f: a snapshot's calls of f'.
+    pub(crate) fn count_columns(&mut self) {
+        self.0.calls.jacobian += self.0.snapshot.jacobian;
+        self.0.rows += self.0.rows_of.all;
     }
 
     /// The diagonal of `F''` at theta, whose averages are at hand: a gradient's calls of f' and

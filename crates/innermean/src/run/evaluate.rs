@@ -314,13 +314,14 @@ impl<'p> Evaluator<'p> {
     ) {
         let Evaluator { f_bar, w, gradient, .. } = self;
         let point = Point { theta, loss, g, f_bar };
-        if matched {
-            self.prover.make_hessian(known.gram);
-        }
-        here.rounding = self.prover.ground.objective_error(point, w);
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
+        let target = self.tolerance * scale;
+        if matched && !self.prover.spares_hessian(known.gram, progress, target) {
+            self.prover.make_hessian(known.gram);
+        }
+        here.rounding = self.prover.ground.objective_error(point, w);
         let evidence = Evidence {
             point,
             w,

@@ -4,7 +4,8 @@
 //! (column k in proportion to 1/k), normal values, rows of length 1, `theta* ~ 3 N(0, 1)`. Scores
 //! deviate by about 3 in both; labels have the logistic probabilities, and the ridge is 1/n. The
 //! elastic net has 10 % of its coefficients in the truth, noise of deviation 1, and weights of a
-//! tenth and a hundredth of the smallest l1 at which all is zero.
+//! tenth and a hundredth of the smallest l1 at which all is zero. A lasso has 100 or 200
+//! coefficients in the truth, and columns that are all as likely where rows are sparse.
 
 use std::path::Path;
 
@@ -95,17 +96,81 @@ impl LinearCase {
 
     /// Dense rows with numbers as targets, for the elastic net.
     pub fn elastic_net(n: usize, d: usize, seed: u64) -> Self {
+        let values = |draws: &mut Draws| Rows::Dense((0..n * d).map(|_| draws.normal()).collect());
+        let mut case = Self::regression(n, d, d / 10, seed, values);
+        let most = case.least_zero();
+        (case.l1, case.l2) = (0.1 * most, 0.01 * most);
+        case
+    }
+
+    /// Dense rows of which 100 coefficients are in the truth, for a lasso of this part of the
+    /// smallest l1 at which all is zero.
+    pub fn lasso_dense(n: usize, d: usize, part: f64, seed: u64) -> Self {
+        let values = |draws: &mut Draws| Rows::Dense((0..n * d).map(|_| draws.normal()).collect());
+        let mut case = Self::regression(n, d, 100, seed, values);
+        case.l1 = part * case.least_zero();
+        case
+    }
+
+    /// The same with 200 coefficients and sparse rows, with this many different columns each, all
+    /// as likely.
+    pub fn lasso_sparse(n: usize, d: usize, nonzeros: usize, part: f64, seed: u64) -> Self {
+        let rows = |draws: &mut Draws| {
+            let mut columns = Vec::with_capacity(n * nonzeros);
+            for i in 0..n {
+                while columns.len() < (i + 1) * nonzeros {
+                    let column = (draws.unit() * d as f64) as u32;
+                    if !columns[i * nonzeros..].contains(&column) {
+                        columns.push(column);
+                    }
+                }
+                columns[i * nonzeros..].sort_unstable();
+            }
+            let values = columns.iter().map(|_| draws.normal()).collect();
+            Rows::Sparse { starts: (0..=n).map(|i| i * nonzeros).collect(), columns, values }
+        };
+        let mut case = Self::regression(n, d, 200, seed, rows);
+        case.l1 = part * case.least_zero();
+        case
+    }
+
+    /// Rows with targets that so many coefficients make, spread evenly, and noise; no weights yet.
+    fn regression(
+        n: usize,
+        d: usize,
+        true_ones: usize,
+        seed: u64,
+        rows: impl FnOnce(&mut Draws) -> Rows,
+    ) -> Self {
         let (mut model, mut draws, mut noise) =
             (Draws::new(seed, 0), Draws::new(seed, 1), Draws::new(seed, 2));
+        let every = (d / true_ones.max(1)).max(1);
         let truth: Vec<f64> =
-            (0..d).map(|l| if l % 10 == 0 { model.normal() } else { 0.0 }).collect();
-        let values: Vec<f64> = (0..n * d).map(|_| draws.normal()).collect();
-        let targets: Vec<f64> =
-            values.chunks_exact(d).map(|row| dot(row, &truth) + noise.normal()).collect();
-        let slope = |l: usize| mean(n, |i| targets[i] * values[i * d + l]).abs();
-        let most = (0..d).map(slope).fold(0.0, f64::max);
-        let (l1, l2) = (0.1 * most, 0.01 * most);
-        LinearCase { d, rows: Rows::Dense(values), targets, loss: Loss::Square, l1, l2 }
+            (0..d).map(|l| if l % every == 0 { model.normal() } else { 0.0 }).collect();
+        let rows = rows(&mut draws);
+        let (targets, loss) = (vec![0.0; n], Loss::Square);
+        let mut case = LinearCase { d, rows, targets, loss, l1: 0.0, l2: 0.0 };
+        case.targets = (0..n).map(|i| case.score(&truth, i) + noise.normal()).collect();
+        case
+    }
+
+    /// The smallest l1 at which all is zero: the largest slope at the origin.
+    fn least_zero(&self) -> f64 {
+        let mut slopes = vec![0.0; self.d];
+        for (i, target) in self.targets.iter().enumerate() {
+            match &self.rows {
+                Rows::Dense(values) => {
+                    let row = &values[i * self.d..(i + 1) * self.d];
+                    slopes.iter_mut().zip(row).for_each(|(slope, x)| *slope += target * x);
+                }
+                Rows::Sparse { starts, columns, values } => {
+                    for at in starts[i]..starts[i + 1] {
+                        slopes[columns[at] as usize] += target * values[at];
+                    }
+                }
+            }
+        }
+        slopes.iter().fold(0.0_f64, |most, slope| most.max(slope.abs())) / self.n() as f64
     }
 
     fn n(&self) -> usize {

@@ -47,6 +47,12 @@ impl Facts<'_> {
         (0..self.d()).all(|l| self.0.regularizer.coordinate(l).is_some_and(|part| part.is_smooth()))
     }
 
+    /// Along how many coordinates g has a kink at 0.
+    pub(super) fn kinks(&self) -> usize {
+        let part = |l: usize| self.0.regularizer.coordinate(l);
+        (0..self.d()).filter(|&l| part(l).is_some_and(|part| part.l1 > 0.0)).count()
+    }
+
     /// g is a sum of logarithms.
     pub(super) fn logarithms(&self) -> bool {
         methods::direct::quadratic::has_logarithms(self.0)

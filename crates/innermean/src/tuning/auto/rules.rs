@@ -19,6 +19,9 @@ const MULTIPLIERS: usize = 1000;
 /// Linear predictors for each coordinate, where g has kinks, below which L-BFGS comes before
 /// Newton's method; without kinks it does below one.
 const FEW_PREDICTORS: usize = 2;
+/// Coordinates with kinks from which most may be left alone: of fewer, one Gram matrix of all serves
+/// the steps and the proof.
+const MANY_KINKS: usize = 100;
 /// Samples for each outer term from which steps on single samples are tried before passes over all,
 /// where there are too many coordinates for Newton's matrix: in the table they beat L-BFGS on large
 /// groups with uneven features, and never Newton's method.
@@ -36,6 +39,9 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         let new = method.filter(is_new);
         list.extend(new.map(|method| Candidate { method, reason: reason() }));
     };
+    if let Some(why) = few_that_matter(facts) {
+        add(facts.suited("working-set"), &|| why.clone());
+    }
     let (d, averages) = (facts.d(), facts.averages());
     let few = if facts.sparse() { DIRECT_SPARSE } else { DIRECT };
     if facts.quadratic_regularizer() && averages.min(d) <= few {
@@ -127,6 +133,14 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         list.retain(|candidate| Some(candidate.method) != single);
     }
     list
+}
+
+/// Why most coordinates are likely to rest at 0, if they are: g has a kink there along nearly all.
+fn few_that_matter(facts: &Facts<'_>) -> Option<String> {
+    let kinks = facts.kinks();
+    let many = kinks >= MANY_KINKS && 10 * kinks >= 9 * facts.d();
+    let many = many && facts.affine() && facts.smooth();
+    many.then(|| format!("{} that rest at 0 unless they matter", counted(kinks, "coordinate")))
 }
 
 /// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
