@@ -11,7 +11,8 @@ instrumental variables are problems of this kind.
 Start with a problem whose f is built in (:mod:`innermean.problems`), or with an f of your own
 (:func:`kernel`, :func:`batched`, :func:`jax`, :func:`torch`). The applications are estimators of
 scikit-learn: :class:`Portfolio`, :class:`LinearClassifier`, :class:`LinearRegressor`,
-:class:`BagClassifier`, :class:`BagRegressor`, :class:`PolicyEvaluator`.
+:class:`BagClassifier`, :class:`BagRegressor`, :class:`PolicyEvaluator`,
+:class:`SequenceClassifier`, :class:`InstrumentalRegressor`.
 
 Examples
 --------
@@ -52,11 +53,13 @@ _HOMES = {
     "torch": "innermean.own.torch",
     "BagClassifier": "innermean.bags",
     "BagRegressor": "innermean.bags",
+    "InstrumentalRegressor": "innermean.moments",
     "LinearClassifier": "innermean.linear",
     "LinearRegressor": "innermean.linear",
     "Log": "innermean.policy",
     "PolicyEvaluator": "innermean.policy",
     "Portfolio": "innermean.portfolio",
+    "SequenceClassifier": "innermean.sequences",
     "rollout": "innermean.policy",
 }
 _MODULES = ("g", "phi", "problems")
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from innermean.comparison import compare as compare
     from innermean.linear import LinearClassifier as LinearClassifier
     from innermean.linear import LinearRegressor as LinearRegressor
+    from innermean.moments import InstrumentalRegressor as InstrumentalRegressor
     from innermean.own.jax import jax as jax
     from innermean.own.numba import kernel as kernel
     from innermean.own.numpy import batched as batched
@@ -89,6 +93,7 @@ if TYPE_CHECKING:
     from innermean.result import Certificate as Certificate
     from innermean.result import Result as Result
     from innermean.result import Trace as Trace
+    from innermean.sequences import SequenceClassifier as SequenceClassifier
     from innermean.table import methods as methods
 
 

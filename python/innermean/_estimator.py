@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from innermean._callbacks import CallbackSupportMixin, onlooker
 from innermean.problem import _solver
 from innermean.result import Result
 
@@ -20,12 +23,32 @@ def said(**settings: Any) -> str:
     return json.dumps(given, default=lambda number: number.item())
 
 
-class Estimator(BaseEstimator):
+def _outside() -> int:
+    """How far up the stack whoever called `fit` is, for whoever calls this."""
+    level, frame = 1, sys._getframe(1)
+    inside = ("innermean.", "sklearn.callback", "skfolio.optimization._base")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class Estimator(CallbackSupportMixin, BaseEstimator):
     """An application as an estimator of scikit-learn.
 
     After ``fit``, ``result_`` is the run as :class:`innermean.Result`, and ``answer_`` what the
     application says of it; ``certificate_``, ``status_``, ``n_iter_`` and ``objective_`` are parts.
+    ``set_callbacks`` takes scikit-learn's callbacks (version 1.9), which see each evaluation of the
+    run as a task and may stop it.
     """
+
+    def _run(self, fit: Callable[..., dict[str, Any]], *data: Any, **more: Any) -> dict[str, Any]:
+        """Calls the compiled core, and keeps what every fit has."""
+        callback = onlooker(self)
+        found = fit(*data, callback=callback, **more)
+        if callback is not None:
+            callback.close()
+        self._keep(found)
+        return found
 
     def _solver(self, start: Any = None) -> str:
         stop = {
@@ -41,22 +64,26 @@ class Estimator(BaseEstimator):
         given = {"given": np.asarray(start, dtype=np.float64).tolist()}
         return json.dumps({**json.loads(solver), "start": given})
 
-    def _keep(self, found: dict[str, Any]) -> Result:
+    def _keep(self, found: dict[str, Any]) -> None:
         """Keeps what every fit has, and warns where it is not solved or doubtful."""
         result = Result.of(found["result"])
         self.result_, self.answer_ = result, found["answer"]
         self.certificate_, self.status_ = result.certificate, result.status
         self.objective_, self.n_iter_ = result.objective, result.outer
         for sentence in found["warnings"]:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
-        if not result.success:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
-        return result
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=_outside())
+        # A callback that stops a run knows that it does.
+        if not result.success and result.status != "stopped":
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=_outside())
 
     def _names(self) -> list[str]:
-        """The names of the features; x0, x1, ... where they have none."""
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{k}" for k in range(self.n_features_in_)] if names is None else list(names)
+        return names_of(self)
+
+
+def names_of(estimator: Any) -> list[str]:
+    """The names of the features; x0, x1, ... where they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{k}" for k in range(estimator.n_features_in_)] if names is None else list(names)
 
 
 def weights_of(sample_weight: Any, X: Any) -> Any:

@@ -11,8 +11,10 @@ __all__ = [
     "Record",
     "fit_bags",
     "fit_linear",
+    "fit_moments",
     "fit_policy",
     "fit_portfolio",
+    "fit_sequences",
     "methods",
     "settings",
     "version",
@@ -32,6 +34,7 @@ def fit_linear(
     weights: Floats | None = None,
     class_weights: list[tuple[str, float]] | None = None,
     balanced: bool = False,
+    callback: Callable[[Record], Any] | None = None,
 ) -> dict[str, Any]: ...
 def fit_bags(
     rows: Floats,
@@ -45,6 +48,7 @@ def fit_bags(
     *,
     weights: Floats | None = None,
     by_size: bool = False,
+    callback: Callable[[Record], Any] | None = None,
 ) -> dict[str, Any]: ...
 def fit_policy(
     states: Any,
@@ -59,6 +63,7 @@ def fit_policy(
     truncated: Floats | None = None,
     episodes: Codes | None = None,
     ratios: Floats | None = None,
+    callback: Callable[[Record], Any] | None = None,
 ) -> dict[str, Any]: ...
 def fit_portfolio(
     returns: Floats,
@@ -70,6 +75,29 @@ def fit_portfolio(
     weights: Floats | None = None,
     half_life: float | None = None,
     benchmark: Floats | None = None,
+    callback: Callable[[Record], Any] | None = None,
+) -> dict[str, Any]: ...
+def fit_sequences(
+    rows: Floats,
+    names: list[str],
+    sequences: Codes,
+    language: tuple[list[str], Codes, int, list[float], bool],
+    task: str,
+    starts: int,
+    solver: str,
+    *,
+    callback: Callable[[Record], Any] | None = None,
+) -> dict[str, Any]: ...
+def fit_moments(
+    outcome: Floats,
+    endogenous: tuple[list[str], Floats],
+    exogenous: tuple[list[str], Floats],
+    instruments: tuple[list[str], Floats],
+    task: str,
+    seed: int,
+    *,
+    clusters: Codes | None = None,
+    max_seconds: float | None = None,
 ) -> dict[str, Any]: ...
 @final
 class F:

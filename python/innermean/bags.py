@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from innermean import _arrays, _innermean
+from innermean._callbacks import with_callbacks
 from innermean._estimator import Estimator, said, weights_of
 
 __all__ = ["BagClassifier", "BagRegressor"]
@@ -64,7 +65,8 @@ class _Bags(Estimator):
         )
         start = getattr(self, "result_", None) if self.warm_start else None
         unweighted = (grouped.weights == 1).all()
-        found = _innermean.fit_bags(
+        self._run(
+            _innermean.fit_bags,
             X,
             self._names(),
             grouped.codes,
@@ -77,7 +79,7 @@ class _Bags(Estimator):
             # A row that is a group of its own counts by its weight, as counts do anyway.
             by_size=(grouped.are_rows and link != "exp") or self.group_weight == "size",
         )
-        theta = self._keep(found).theta
+        theta = self.result_.theta
         outputs = len(names)
         head = outputs * self.n_features_in_
         coefficients = theta[:head].reshape(outputs, self.n_features_in_)
@@ -177,6 +179,7 @@ class BagClassifier(ClassifierMixin, _Bags):
         tags.classifier_tags.multi_class = self.loss != "square"
         return tags
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> BagClassifier:
         """Finds the coefficients.
 
@@ -349,6 +352,7 @@ class BagRegressor(RegressorMixin, _Bags):
         tags.target_tags.positive_only = self.link == "exp"
         return tags
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> BagRegressor:
         """Finds the coefficients.
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from innermean import _arrays, _innermean
+from innermean._callbacks import with_callbacks
 from innermean._estimator import Estimator, said, weights_of
 
 __all__ = ["LinearClassifier", "LinearRegressor"]
@@ -25,10 +26,11 @@ class _Linear(Estimator):
         start = getattr(self, "result_", None) if self.warm_start else None
         solver = self._solver(None if start is None else start.theta)
         target = np.ascontiguousarray(target, dtype=np.float64)
-        found = _innermean.fit_linear(
+        self._run(
+            _innermean.fit_linear,
             rows, self._names(), target, classes, task, solver, **weights
         )
-        theta = self._keep(found).theta
+        theta = self.result_.theta
         outputs = len(classes) if len(classes) > 2 else 1
         head = outputs * self.n_features_in_
         coefficients = theta[:head].reshape(outputs, self.n_features_in_)
@@ -124,6 +126,7 @@ class LinearClassifier(ClassifierMixin, _Linear):
         tags.classifier_tags.multi_class = self.loss == "logistic"
         return tags
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearClassifier:
         """Finds the coefficients; rows of weight 0 take no part."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
@@ -269,6 +272,7 @@ class LinearRegressor(RegressorMixin, _Linear):
         self.seed = seed
         self.warm_start = warm_start
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegressor:
         """Finds the coefficients; rows of weight 0 take no part."""
         X, y = validate_data(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from innermean import _arrays, _innermean
+from innermean._callbacks import with_callbacks
 from innermean._estimator import Estimator, said, weights_of
 
 __all__ = ["Log", "PolicyEvaluator", "rollout"]
@@ -101,6 +102,7 @@ class PolicyEvaluator(Estimator):
         tags.target_tags.required = True
         return tags
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -199,7 +201,8 @@ class PolicyEvaluator(Estimator):
         )
         given, entered = (_named(states), _named(after)) if named else (states, after)
         names = [] if named else self._names()
-        found = _innermean.fit_policy(
+        found = self._run(
+            _innermean.fit_policy,
             given,
             entered,
             np.ascontiguousarray(rewards),
@@ -208,7 +211,7 @@ class PolicyEvaluator(Estimator):
             self._solver(),
             **columns,
         )
-        theta = self._keep(found).theta
+        theta = self.result_.theta
         if named:
             self.states_, self.values_ = np.array(self.answer_["states"]), found["values"]
         else:

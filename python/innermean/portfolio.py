@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from innermean import _arrays, _innermean
+from innermean._callbacks import with_callbacks
 from innermean._estimator import Estimator, said, weights_of
 
 try:
@@ -167,6 +168,7 @@ class Portfolio(*([Estimator] if _Base is None else [Estimator, _Base])):  # typ
         self.fallback = fallback
         self.raise_on_failure = raise_on_failure
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Portfolio:
         """Finds the weights from a row of returns for each period.
 
@@ -203,7 +205,8 @@ class Portfolio(*([Estimator] if _Base is None else [Estimator, _Base])):  # typ
             if y is None:
                 raise ValueError("y: expected the benchmark's returns, as benchmark=True asks for")
             against = _arrays.floats(y, "y", ndim=1, length=len(X))
-        found = _innermean.fit_portfolio(
+        self._run(
+            _innermean.fit_portfolio,
             X,
             self._names(),
             task,
@@ -213,7 +216,7 @@ class Portfolio(*([Estimator] if _Base is None else [Estimator, _Base])):  # typ
             half_life=self.half_life,
             benchmark=against,
         )
-        self.weights_ = self._keep(found).theta
+        self.weights_ = self.result_.theta
         return self
 
     def _limits(self) -> tuple[str | None, dict[str, Any]]:

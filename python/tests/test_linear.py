@@ -130,9 +130,10 @@ def test_what_a_fit_says_of_itself(numbers):
     assert model.certificate_.proven and model.certificate_.gap < 1e-6
     assert model.objective_ == model.result_.objective
     assert 0 < model.answer_["r_squared"] < 1
-    with pytest.warns(ConvergenceWarning, match="max_outer"):
+    with pytest.warns(ConvergenceWarning, match="max_outer") as warned:
         short = LinearRegressor("huber", method="svrpda1", max_outer=1).fit(X, y)
     assert short.status_ == "max_outer"
+    assert warned[0].filename == __file__
 
 
 def test_separated_classes_are_warned_of():

@@ -8,10 +8,14 @@
 mod bags;
 mod fitted;
 mod linear;
+mod moments;
 mod policy;
 mod portfolio;
+mod sequences;
 
 pub(crate) use bags::fit_bags;
 pub(crate) use linear::fit_linear;
+pub(crate) use moments::fit_moments;
 pub(crate) use policy::fit_policy;
 pub(crate) use portfolio::fit_portfolio;
+pub(crate) use sequences::fit_sequences;

@@ -23,7 +23,9 @@ mod watch;
 #[pymodule]
 mod _innermean {
     #[pymodule_export]
-    use super::apps::{fit_bags, fit_linear, fit_policy, fit_portfolio};
+    use super::apps::{
+        fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
+    };
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]

@@ -72,6 +72,13 @@ pub(crate) struct Onlookers {
     pub(crate) progress: Option<Py<PyAny>>,
 }
 
+impl Onlookers {
+    /// A callback, if there is one.
+    pub(crate) fn of(callback: Option<Py<PyAny>>) -> Self {
+        Onlookers { callback, progress: None }
+    }
+}
+
 /// They as the observer of one run.
 pub(crate) struct Watching<'a, 'c> {
     onlookers: &'a Onlookers,

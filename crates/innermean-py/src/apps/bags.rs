@@ -10,11 +10,12 @@ use pyo3::types::PyDict;
 use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
 use crate::errors::settings;
+use crate::watch::Onlookers;
 
 /// A model of single rows from labels of their groups: `groups` has the group of each row, counted
 /// from 0 in the order of their appearance, `labels` a row of `label_names` for each group.
 #[pyfunction]
-#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, by_size=false))]
+#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, by_size=false, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_bags<'py>(
     py: Python<'py>,
@@ -28,7 +29,9 @@ pub(crate) fn fit_bags<'py>(
     solver: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     by_size: bool,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let onlookers = Onlookers::of(callback);
     let (task, solver): (BagSettings, Solver) = (settings(task)?, settings(solver)?);
     let rows = numbers("X", &rows)?;
     let labels = GroupLabels {
@@ -46,7 +49,7 @@ pub(crate) fn fit_bags<'py>(
             data = data.weighted(weights)?;
         }
         let task = BagTask::new(data, rows, &task)?;
-        let mut found = fit(&task, &solver, caller)?;
+        let mut found = fit(&task, &solver, caller, &onlookers)?;
         let arrays = vec![
             ("predictions", std::mem::take(&mut found.answer.predictions)),
             ("fitted", std::mem::take(&mut found.answer.fitted)),

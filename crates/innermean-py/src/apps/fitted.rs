@@ -13,6 +13,7 @@ use crate::arrays::array;
 use crate::caller::{Caller, beside};
 use crate::errors::{json, refused, spelled};
 use crate::solution::{About, fields};
+use crate::watch::{Onlookers, Watching};
 
 /// A fit that has left the library.
 pub(super) struct Finished {
@@ -30,8 +31,10 @@ pub(super) fn fit<T: Task>(
     task: &T,
     solver: &Solver,
     caller: &Caller<'_>,
+    onlookers: &Onlookers,
 ) -> Result<Fit<T::Answer>, Error> {
-    task.fit(solver, Watch { observer: &mut (), interrupt: Some(caller.interrupt) })
+    let mut observer = Watching::new(onlookers, caller);
+    task.fit(solver, Watch { observer: &mut observer, interrupt: Some(caller.interrupt) })
 }
 
 impl Finished {

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
 use crate::errors::settings;
+use crate::watch::Onlookers;
 
 /// Rows of features as Python has them.
 #[derive(FromPyObject)]
@@ -39,7 +40,7 @@ impl Features<'_> {
 /// Coefficients of the features `names`. `classes` are those that the numbers of `target` count
 /// from 0 on; none where it is predicted itself.
 #[pyfunction]
-#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None, balanced=false))]
+#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None, balanced=false, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_linear<'py>(
     py: Python<'py>,
@@ -52,7 +53,9 @@ pub(crate) fn fit_linear<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     class_weights: Option<Vec<(String, f64)>>,
     balanced: bool,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let onlookers = Onlookers::of(callback);
     let (task, solver): (LinearSettings, Solver) = (settings(task)?, settings(solver)?);
     let rows = rows.extract::<Features<'_>>()?.rows()?;
     let class_weights = match class_weights {
@@ -78,7 +81,7 @@ pub(crate) fn fit_linear<'py>(
             data = data.with_class_weights(weights)?;
         }
         let task = LinearTask::new(data, &task)?;
-        let mut found = fit(&task, &solver, caller)?;
+        let mut found = fit(&task, &solver, caller, &onlookers)?;
         let scores = std::mem::take(&mut found.answer.scores);
         let doubt = found.answer.warning.take();
         Ok(Finished::of(found, doubt.as_ref(), vec![("scores", scores)]))

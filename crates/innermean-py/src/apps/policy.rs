@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 use super::fitted::{Finished, finish, fit};
 use crate::arrays::vector;
 use crate::errors::settings;
+use crate::watch::Onlookers;
 
 /// The states of transitions as Python has them.
 #[derive(FromPyObject)]
@@ -47,7 +48,7 @@ impl States<'_> {
 /// What states are worth: from transitions between states by name, or by their features `names`.
 /// Marks, episodes and ratios are what a log says of its steps, where it does.
 #[pyfunction]
-#[pyo3(signature = (states, next_states, rewards, names, task, solver, *, weights=None, terminated=None, truncated=None, episodes=None, ratios=None))]
+#[pyo3(signature = (states, next_states, rewards, names, task, solver, *, weights=None, terminated=None, truncated=None, episodes=None, ratios=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_policy<'py>(
     py: Python<'py>,
@@ -62,7 +63,9 @@ pub(crate) fn fit_policy<'py>(
     truncated: Option<PyReadonlyArray1<'py, f64>>,
     episodes: Option<PyReadonlyArray1<'py, u32>>,
     ratios: Option<PyReadonlyArray1<'py, f64>>,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let onlookers = Onlookers::of(callback);
     let (task, solver): (PolicySettings, Solver) = (settings(task)?, settings(solver)?);
     let given = states.extract::<States<'_>>()?.given();
     let next = next_states.extract::<States<'_>>()?.given();
@@ -93,7 +96,7 @@ pub(crate) fn fit_policy<'py>(
         process.log =
             LogColumns { done: mark(done)?, truncated: mark(truncated)?, episode, ratios };
         let task = PolicyTask::new(process, features, &task)?;
-        let found = fit(&task, &solver, caller)?;
+        let found = fit(&task, &solver, caller, &onlookers)?;
         let values = found.answer.values.clone();
         Ok(Finished::of(found, None, vec![("values", values)]))
     })

@@ -9,10 +9,11 @@ use pyo3::types::PyDict;
 use super::fitted::{Finished, finish, fit};
 use crate::arrays::{numbers, vector};
 use crate::errors::settings;
+use crate::watch::Onlookers;
 
 /// Weights for the assets `names`, from a row of returns for each period.
 #[pyfunction]
-#[pyo3(signature = (returns, names, task, limits, solver, *, weights=None, half_life=None, benchmark=None))]
+#[pyo3(signature = (returns, names, task, limits, solver, *, weights=None, half_life=None, benchmark=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_portfolio<'py>(
     py: Python<'py>,
@@ -24,7 +25,9 @@ pub(crate) fn fit_portfolio<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     half_life: Option<f64>,
     benchmark: Option<PyReadonlyArray1<'py, f64>>,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let onlookers = Onlookers::of(callback);
     let (task, limits): (PortfolioSettings, Limits) = (settings(task)?, settings(limits)?);
     let solver: Solver = settings(solver)?;
     let mut scenarios = Scenarios::new(names, numbers("X", &returns)?);
@@ -36,7 +39,7 @@ pub(crate) fn fit_portfolio<'py>(
     finish(py, move |caller| {
         let mut task = PortfolioTask::of(scenarios, &task, limits)?;
         task.search(&solver, Some(caller.interrupt))?;
-        let found = fit(&task, &solver, caller)?;
+        let found = fit(&task, &solver, caller, &onlookers)?;
         Ok(Finished::of(found, None, Vec::new()))
     })
 }
