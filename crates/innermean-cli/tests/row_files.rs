@@ -169,7 +169,8 @@ fn rows_are_sorted_by_their_groups() {
     desk.file("sorted.csv", &format!("{header}{}\n", lines.join("\n")));
     // A stride that meets every row: neighbours are far apart.
     let n = lines.len();
-    let stride = (n / 2 + 1..).find(|k| (2..=*k).all(|p| n % p > 0 || k % p > 0)).expect("one");
+    let stride =
+        (n / 2 + 1..2 * n).find(|k| (2..=*k).all(|p| n % p > 0 || k % p > 0)).expect("one");
     let mixed: Vec<&str> = (0..n).map(|k| lines[k * stride % n].as_str()).collect();
     desk.file("mixed.csv", &format!("{header}{}\n", mixed.join("\n")));
     let flags = "--labels labels.csv --l2 0.01";
@@ -203,8 +204,10 @@ fn rows_larger_than_memory_are_solved_where_they_are() {
         }
         let _ = writeln!(block, "{},g{}", u8::from(row[0] + row[1].sin() > 0.0), i / 20);
     }
-    let labels: String = (0..50).map(|i| format!("g{i},{}\n", 0.2 + 0.01 * f64::from(i))).collect();
-    let shares = format!("group,share\n{labels}");
+    let mut shares = String::from("group,share\n");
+    for i in 0..50 {
+        let _ = writeln!(shares, "g{i},{}", 0.2 + 0.01 * f64::from(i));
+    }
     for (command, kept, flags) in [
         ("linear", "--texts class --except group --intercept", "--target class --loss logistic"),
         ("bags", "--group group --except class", "--labels shares.csv"),
