@@ -9,6 +9,7 @@
 //! bounds, its return is halfway between theirs.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use innermean::{Certificate, Inner, Status};
 use serde::Serialize;
@@ -61,6 +62,8 @@ pub struct Frontier {
     pub points: Vec<FrontierPoint>,
     /// How many problems were solved for it.
     pub solved: usize,
+    /// How long that took.
+    pub seconds: f64,
 }
 
 impl PortfolioTask {
@@ -96,6 +99,7 @@ impl PortfolioTask {
         solver: &Solver,
         interrupt: Option<&AtomicBool>,
     ) -> Result<Frontier, Error> {
+        let begun = Instant::now();
         let measure = self.settings.risk;
         let periods = self.portfolio.n_x();
         let mut condensed = self.condensed();
@@ -136,7 +140,8 @@ impl PortfolioTask {
         };
         let solved = prober.probes.len();
         let points = kept.into_iter().map(point).collect();
-        Ok(Frontier { risk_measure: measure, is_open, points, solved })
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok(Frontier { risk_measure: measure, is_open, points, solved, seconds })
     }
 }
 

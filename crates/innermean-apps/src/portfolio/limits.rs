@@ -3,13 +3,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use innermean::regularizer::{Clash, Coordinate};
+use innermean::regularizer::Coordinate;
 use innermean::{Constraints, LinearConstraint, Polyhedral, WeightedNorm};
 use serde::Deserialize;
 
 use super::RiskBudget;
 use crate::error::Error;
 use crate::penalty::{Bounds, Constraint};
+
+mod clash;
+
+use clash::{Given, Named};
 
 /// Limits of one asset, and the group that it belongs to.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -125,12 +129,6 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// A linear constraint, and what it is called.
-struct Named {
-    row: LinearConstraint,
-    name: String,
-}
-
 impl Limits {
     /// Whether nothing is asked for but a risk budget.
     pub fn is_empty(&self) -> bool {
@@ -183,11 +181,11 @@ impl Limits {
         }
         let constraints =
             Constraints { rows: rows.iter().map(|row| row.row.clone()).collect(), norms };
+        let of_assets = parts.iter().map(|part| (part.lo, part.hi)).collect();
         let g = Polyhedral::new(parts, constraints)?;
-        match g.clash() {
-            None => Ok(g),
-            Some(clash) => Err(explained(&clash, &rows, &norm_names).into()),
-        }
+        let Some(clash) = g.clash() else { return Ok(g) };
+        let (limits, rows, norms) = (self, &*rows, &*norm_names);
+        Err(Given { limits, bounds, names, rows, norms, of_assets }.explained(&clash).into())
     }
 
     /// Bounds of single weights.
@@ -216,7 +214,8 @@ impl Limits {
         let mut rows = Vec::new();
         if matches!(bounds.constraint, Constraint::LongOnly | Constraint::SumToOne { .. }) {
             let row = LinearConstraint { coefficients: vec![1.0; d], lo: 1.0, hi: 1.0 };
-            rows.push(Named { row, name: format!("`constraint={}` (sum 1)", bounds.constraint) });
+            let name = format!("`constraint={}` (sum 1)", bounds.constraint);
+            rows.push(Named { row, ends: [name.clone(), name.clone()], name });
         }
         let mut seen = HashSet::new();
         for limit in &self.groups {
@@ -237,13 +236,20 @@ impl Limits {
             for l in members {
                 coefficients[l] = 1.0;
             }
-            let name = format!("group '{}' between {lo} and {hi}", limit.group);
-            rows.push(Named { row: LinearConstraint { coefficients, lo, hi }, name });
+            let group = &limit.group;
+            let name = match (limit.lower, limit.upper) {
+                (Some(lo), None) => format!("group '{group}' at least {lo}"),
+                (None, Some(hi)) => format!("group '{group}' at most {hi}"),
+                _ => format!("group '{group}' between {lo} and {hi}"),
+            };
+            let ends = ["lower", "upper"].map(|end| format!("the {end} limit of group '{group}'"));
+            rows.push(Named { row: LinearConstraint { coefficients, lo, hi }, name, ends });
         }
         if let Some(target) = self.target_return {
             let row =
                 LinearConstraint { coefficients: mean.to_vec(), lo: target, hi: f64::INFINITY };
-            rows.push(Named { row, name: format!("`target_return={target}`") });
+            let name = format!("`target_return={target}`");
+            rows.push(Named { row, ends: [name.clone(), name.clone()], name });
         }
         Ok(rows)
     }
@@ -297,34 +303,4 @@ fn crossed(name: &str, lower: f64, upper: f64) -> Result<(), Error> {
         return Ok(());
     }
     Err(LimitsError::Crossed { name: name.to_owned(), lower, upper }.into())
-}
-
-/// A clash by the names of its limits.
-fn explained(clash: &Clash, rows: &[Named], norms: &[(&'static str, f64)]) -> LimitsError {
-    match clash {
-        Clash::Rows { involved, relaxed } => {
-            let mut limits: Vec<String> = involved.iter().map(|&k| rows[k].name.clone()).collect();
-            limits.push("the limits of single assets".to_owned());
-            let change = |&(k, by): &(usize, f64)| {
-                let (side, end) =
-                    if by > 0.0 { ("raise", rows[k].row.hi) } else { ("lower", rows[k].row.lo) };
-                let to = end + by + by.signum() * 1e-6 * (1.0 + end.abs());
-                format!("{side} {} to {to:.6}", rows[k].name)
-            };
-            let changes: Vec<String> = relaxed.iter().map(change).collect();
-            LimitsError::Clash { limits, remedy: changes.join(" and ") }
-        }
-        Clash::Norm { index, needed } => {
-            let (name, limit) = norms[*index];
-            let mut limits: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
-            limits.push(format!("`{name}={limit}`"));
-            let remedy = format!("`{name}` must be at least {:.6}", needed * (1.0 + 1e-6));
-            LimitsError::Clash { limits, remedy }
-        }
-        // A kind that is not known here yet.
-        _ => LimitsError::Clash {
-            limits: rows.iter().map(|row| row.name.clone()).collect(),
-            remedy: "relax one of them".to_owned(),
-        },
-    }
 }

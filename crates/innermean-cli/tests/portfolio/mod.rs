@@ -10,6 +10,7 @@ use serde_json::Value;
 
 mod answers;
 mod bad_input;
+mod clashes;
 mod file;
 mod limits;
 mod options;

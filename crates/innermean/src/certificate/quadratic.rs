@@ -195,15 +195,92 @@ fn subgradients(part: &Coordinate, y: f64) -> (f64, f64) {
     (least, most)
 }
 
-/// The multiplier that suits the coordinates which have one subgradient alone: the mean of what
-/// each would like.
+/// The multiplier of a budget that makes the slopes least, `min over tau of sum_l r_l(tau)^2 /
+/// bend_l` where `r_l` is how far `wanted_l - tau` is from the subgradients of coordinate l: Newton's
+/// steps on a function of pieces that are parabolas. Where all can be met, the smallest such tau:
+/// at a vertex no coordinate has one subgradient alone.
 fn common(ranges: &[(f64, f64)], wanted: impl Fn(usize) -> f64, bends: &[f64]) -> f64 {
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for (l, (least, most)) in ranges.iter().enumerate() {
-        if least == most {
-            sum += (wanted(l) - least) / bends[l];
+    let ends = |l: usize| (wanted(l) - ranges[l].1, wanted(l) - ranges[l].0);
+    let all = (0..ranges.len()).map(ends);
+    let (low, high) = all.fold((f64::NEG_INFINITY, f64::INFINITY), |(low, high), (a, b)| {
+        (if a > low { a } else { low }, if b < high { b } else { high })
+    });
+    if low < high {
+        return clamp(0.0, low, high);
+    }
+    // Next to the coordinates that have one subgradient alone, if there are some.
+    let is_single = |l: &usize| ranges[*l].0 == ranges[*l].1;
+    let single: Vec<usize> = (0..ranges.len()).filter(is_single).collect();
+    let mean = |terms: &mut dyn Iterator<Item = (usize, f64)>| {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (l, end) in terms {
+            sum += end / bends[l];
             weight += 1.0 / bends[l];
         }
+        sum / weight
+    };
+    let mut tau = if single.is_empty() {
+        f64::midpoint(low, high)
+    } else {
+        mean(&mut single.iter().map(|&l| (l, ends(l).0)))
+    };
+    for _ in 0..MOST_PIECES {
+        let missed = |l: usize| match ends(l) {
+            (low, _) if tau < low => Some((l, low)),
+            (low, high) if tau > high || low == high => Some((l, high)),
+            _ => None,
+        };
+        let next = mean(&mut (0..ranges.len()).filter_map(missed));
+        if next == tau || !next.is_finite() {
+            break;
+        }
+        tau = next;
     }
-    if weight > 0.0 { sum / weight } else { 0.0 }
+    tau
+}
+
+/// Pieces that are tried; a few are usual, and any tau is one.
+const MOST_PIECES: usize = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::Stream;
+
+    /// The sum of squares that the multiplier makes least.
+    fn sum(ranges: &[(f64, f64)], wanted: &[f64], bends: &[f64], tau: f64) -> f64 {
+        let term = |l: usize| {
+            let v = wanted[l] - tau;
+            (clamp(v, ranges[l].0, ranges[l].1) - v).powi(2) / bends[l]
+        };
+        (0..wanted.len()).map(term).sum()
+    }
+
+    #[test]
+    fn no_other_multiplier_of_a_budget_is_better() {
+        let mut draws = Stream::new(6, 1);
+        let mut vertices = 0;
+        for _ in 0..500 {
+            let inf = f64::INFINITY;
+            let mut ranges = Vec::new();
+            for _ in 0..6 {
+                let v = draws.unit() - 0.5;
+                ranges.push(match draws.unit() {
+                    x if x < 0.4 => (-inf, v),
+                    x if x < 0.8 => (v, inf),
+                    _ => (v, v),
+                });
+            }
+            let wanted: Vec<f64> = (0..6).map(|_| 4.0 * draws.unit() - 2.0).collect();
+            let bends: Vec<f64> = (0..6).map(|_| 0.1 + draws.unit()).collect();
+            let tau = common(&ranges, |l| wanted[l], &bends);
+            let found = sum(&ranges, &wanted, &bends, tau);
+            vertices += usize::from(found == 0.0);
+            for k in -3000..=3000 {
+                let other = sum(&ranges, &wanted, &bends, f64::from(k) / 1000.0);
+                assert!(found <= other + 1e-12, "{ranges:?} {wanted:?}: {tau} {found} {other}");
+            }
+        }
+        assert!(vertices >= 10, "{vertices}");
+    }
 }

@@ -16,7 +16,7 @@
 //! (`portfolio/scenarios.rs`): `f_theta(x_i, y_ij) = <x_i - omega_j x_j, theta> - (z_i - zbar)`.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
@@ -58,6 +58,8 @@ pub struct Portfolio {
     offsets: Vec<f64>,
     /// `max_i |x_i - m|`, once somebody asks
     reach: OnceLock<f64>,
+    /// `sum_i (x_i - m) (x_i - m)'`, where many problems share the periods
+    products: Option<Arc<Vec<f64>>>,
 }
 
 /// Rows that are not where the returns are.
@@ -96,8 +98,8 @@ impl Portfolio {
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
         let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
-        let (moved, reach) = (None, OnceLock::new());
-        Ok(Portfolio { d, n, returns, mean, moved, weights, benchmark, offsets, reach })
+        let (moved, reach, products) = (None, OnceLock::new(), None);
+        Ok(Portfolio { d, n, returns, mean, moved, weights, benchmark, offsets, reach, products })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked
@@ -318,6 +320,12 @@ impl Passes for Portfolio {
     }
 
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
+        if let Some(products) = &self.products {
+            let common = weight(0);
+            if (1..self.n).all(|i| weight(i) == common) {
+                return Ok(Some(products.iter().map(|entry| common * entry).collect()));
+            }
+        }
         Ok(Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight)))
     }
 

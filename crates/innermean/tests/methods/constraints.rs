@@ -357,21 +357,27 @@ fn constraints_that_clash_are_named_with_the_least_relaxation() {
         let constraints = Constraints { rows, norms };
         let g = Polyhedral::new(vec![part(hi); d], constraints.clone()).unwrap();
         match (round % 4, g.clash()) {
-            (0, Some(Clash::Rows { involved, relaxed })) => {
-                assert_eq!(involved, [0]);
-                let missing = d as f64 * most - 1.0;
-                assert!((relaxed[0].1 - missing).abs() < 1e-6, "{relaxed:?} {missing}");
+            (0, Some(Clash::Rows { involved, relaxed, bounds })) => {
+                assert_eq!((involved, relaxed), (vec![0], vec![]));
+                let missing = 1.0 - d as f64 * most;
+                let sum: f64 = bounds.iter().map(|(_, by)| by).sum();
+                assert!((sum - missing).abs() < 1e-6, "{bounds:?} {missing}");
+                assert!(bounds.iter().all(|(_, by)| *by > 0.0), "{bounds:?}");
+                let mut wider = vec![part(hi); d];
+                for (l, by) in bounds {
+                    wider[l].hi += by + 1e-9;
+                }
+                assert_eq!(Polyhedral::new(wider, constraints).unwrap().clash(), None);
+            }
+            (1, Some(Clash::Rows { involved, relaxed, bounds })) => {
+                assert_eq!((involved, bounds), (vec![0, 1], vec![]));
+                assert!((relaxed[0].1 + 0.2).abs() < 1e-6 && relaxed.len() == 1, "{relaxed:?}");
                 let mut wider = constraints;
-                wider.rows[0].lo += relaxed[0].1 - 1e-7;
+                wider.rows[1].lo += relaxed[0].1 - 1e-9;
                 assert_eq!(Polyhedral::new(vec![part(hi); d], wider).unwrap().clash(), None);
             }
-            (1, Some(Clash::Rows { involved, relaxed })) => {
-                assert_eq!(involved, [0, 1]);
-                let sum: f64 = relaxed.iter().map(|(_, r)| r.abs()).sum();
-                assert!((sum - 0.2).abs() < 0.1, "{relaxed:?}");
-            }
-            (2, Some(Clash::Norm { index, needed })) => {
-                assert_eq!(index, 0);
+            (2, Some(Clash::Norm { index, needed, involved })) => {
+                assert_eq!((index, involved), (0, vec![0]));
                 assert!((needed - (d as f64 - 1.0)).abs() < 1e-6, "{needed}");
             }
             (3, None) => {}

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use innermean::{Certificate, Status};
+use innermean::{Certificate, Inner, Portfolio, Status};
 
 use super::super::risk::mean_absolute_deviation;
 use super::super::{PortfolioTask, Risk};
@@ -30,11 +30,40 @@ pub(in super::super) struct Probe {
     pub(in super::super) status: Status,
 }
 
+/// What a market of few periods may differ from the one whose place it takes.
+struct Condensed {
+    /// The periods of that one.
+    n: usize,
+    /// The standard deviation of every asset.
+    columns: Vec<f64>,
+    /// `max_l |m_l|` over the smallest of them.
+    along: f64,
+}
+
+impl Condensed {
+    fn new(n: usize, portfolio: &Portfolio) -> Self {
+        let (d, mean) = (portfolio.d(), portfolio.mean_returns());
+        let mut columns = vec![0.0; d];
+        for row in portfolio.returns().chunks_exact(d) {
+            for ((sum, x), m) in columns.iter_mut().zip(row).zip(mean) {
+                *sum += (x - m) * (x - m) / (2 * d) as f64;
+            }
+        }
+        for square in &mut columns {
+            *square = square.sqrt();
+        }
+        let shifts: f64 = mean.iter().fold(0.0, |most, m: &f64| most.max(m.abs()));
+        let smallest = columns.iter().copied().fold(f64::INFINITY, f64::min);
+        let along = if smallest > 0.0 { shifts / smallest } else { 0.0 };
+        Condensed { n, columns, along }
+    }
+}
+
 /// A task that is run at one weight of risk after the other.
 pub(in super::super) struct Prober<'t> {
     pub(in super::super) task: &'t mut PortfolioTask,
-    /// Whether the task is that of a condensed market, of this many periods.
-    condensed: Option<usize>,
+    /// Where the task is that of a condensed market.
+    condensed: Option<Condensed>,
     solver: Solver,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
@@ -50,6 +79,7 @@ impl<'t> Prober<'t> {
         solver: &Solver,
         interrupt: Option<&'t AtomicBool>,
     ) -> Self {
+        let condensed = condensed.map(|n| Condensed::new(n, &task.portfolio));
         let mut own = Solver::default();
         let tolerance = solver.stop.tolerance.unwrap_or(TOLERANCE);
         own.stop.tolerance = Some(tolerance.min(TOLERANCE));
@@ -101,7 +131,12 @@ impl<'t> Prober<'t> {
             (None, None) => None,
         };
         self.task.weigh(weight)?;
-        let start = self.task.leap(start, self.interrupt);
+        let start = if self.on_one_face(place) {
+            // The answer, but for rounding: all that is left is to prove it.
+            start
+        } else {
+            self.task.leap(start, self.interrupt)
+        };
         self.solver.start = start.map(Start::Given);
         let watch = Watch { observer: &mut (), interrupt: self.interrupt };
         let ran = self.task.run(&self.solver, watch)?;
@@ -116,33 +151,35 @@ impl<'t> Prober<'t> {
         Ok(&self.probes[place])
     }
 
+    /// Whether the neighbours of a place hold the same assets, and others at the same weights.
+    fn on_one_face(&self, place: usize) -> bool {
+        let (Some(above), Some(below)) =
+            (place.checked_sub(1).map(|k| &self.probes[k]), self.probes.get(place))
+        else {
+            return false;
+        };
+        let rests = |x: f64, other: f64| x == 0.0 || x == other;
+        let pairs = above.theta.iter().zip(&below.theta);
+        let alike = |(a, b): (&f64, &f64)| rests(*a, *b) == rests(*b, *a);
+        self.task.settings().risk == Risk::Variance && pairs.into_iter().all(alike)
+    }
+
     /// Adds what the market of few periods may differ from the one that it stands for: every
     /// covariance by the rounding of n products of deviations and of a factor of d columns, every
     /// mean by that of a few operations. Where the weights are not bounded the proof goes no
     /// further than some way beyond the answer.
     fn allow_for_condensing(&self, theta: &[f64], weight: f64, certificate: &mut Certificate) {
-        let (Some(n), Some(gap)) = (self.condensed, certificate.gap) else { return };
-        let portfolio = self.task.portfolio();
-        let (d, mean) = (theta.len(), portfolio.mean_returns());
-        let rows = portfolio.returns().chunks_exact(d);
-        let mut columns = vec![0.0; d];
-        for row in rows {
-            for ((sum, x), m) in columns.iter_mut().zip(row).zip(mean) {
-                *sum += (x - m) * (x - m) / (2 * d) as f64;
-            }
-        }
-        let columns: Vec<f64> = columns.iter().map(|square: &f64| square.sqrt()).collect();
+        let (Some(market), Some(gap)) = (&self.condensed, certificate.gap) else { return };
+        let Condensed { n, columns, along } = market;
+        let d = theta.len();
         let unit = f64::EPSILON / 2.0;
-        let mut far = self.task.reach(&columns);
+        let mut far = self.task.reach(columns);
         if !far.is_finite() {
             let own: f64 = columns.iter().zip(theta).map(|(s, x)| s * x.abs()).sum();
             far = FAR * own;
             certificate.within = Some(certificate.within.map_or(FAR, |within| within.min(FAR)));
         }
         let products = (n + 4 * d + 16) as f64 * unit;
-        let shifts: f64 = mean.iter().fold(0.0, |most, m: &f64| most.max(m.abs()));
-        let smallest = columns.iter().copied().fold(f64::INFINITY, f64::min);
-        let along = if smallest > 0.0 { shifts / smallest } else { 0.0 };
         let means = 8.0 * unit * far * (along + (d as f64).sqrt());
         // Once at the answer, once at whatever is best.
         certificate.gap = Some(gap + 2.0 * (weight * products * far * far + means));

@@ -9,7 +9,10 @@
 //! min over p of  <grad, p> + (1/2) p' B p  with  C p = b
 //! ```
 
-use super::{Cholesky, Curvature, Point, Scaled, Side, axpy, dot};
+use super::Curvature;
+use super::steps::{Point, Scaled, Side};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::vector::{axpy, dot};
 
 /// A regularisation of B on the face, relative to its diagonal: a step of the proximal point method
 /// where B is singular there.

@@ -1,7 +1,8 @@
 //! A program without the coordinates that cannot move.
 
 use super::units::Units;
-use super::{Answer, Band, Curvature, Kink, Program, axpy, dot};
+use super::{Answer, Band, Curvature, Kink, Program};
+use crate::linalg::vector::{axpy, dot};
 
 /// What is left of a program where some coordinates have one value alone.
 pub(super) struct Reduced {

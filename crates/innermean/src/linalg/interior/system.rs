@@ -1,7 +1,12 @@
 //! The linear equations of a step: one Cholesky factor, used for the predictor and the step.
 
-use super::{Cholesky, Curvature, Kink, Point, RIDGE, Scaled, Side, axpy, dot};
+use super::steps::{Point, Scaled, Side};
+use super::{Curvature, Kink};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::vector::{axpy, dot};
 
+/// A regularisation of the matrix, relative to its diagonal, where B is singular.
+const RIDGE: f64 = 1e-13;
 /// Solves of a step: a second one takes off what the ridge and rounding leave of the first.
 const SOLVES: usize = 2;
 

@@ -4,7 +4,8 @@
 //! by; limits of norms may be far within the bounds. Units are powers of two, so that bounds stay
 //! where they are.
 
-use super::{Answer, Band, Curvature, Kink, Program, Scaled};
+use super::steps::Scaled;
+use super::{Answer, Band, Curvature, Kink, Program};
 
 /// The units of a program.
 pub(super) struct Units {

@@ -6,6 +6,10 @@ use super::{Constraints, Coordinate, Multipliers, Regularizer, Separable};
 use crate::linalg::interior::{Answer, Band, Curvature, Kink, Program};
 use crate::model::setting::InvalidSetting;
 
+mod clash;
+
+pub use clash::Clash;
+
 /// Bounds and norms of the coordinates, [`Constraints`] on theta as a whole. With h the
 /// [`Separable`] part and, for the rows `lo <= A theta <= hi` and norms `N_j` of the constraints,
 ///
@@ -40,100 +44,6 @@ impl Polyhedral {
     pub fn parts(&self) -> &[Coordinate] {
         &self.parts
     }
-
-    /// Constraints that no theta meets together, if there are some.
-    ///
-    /// Rows first: `min over theta, r of sum_k cost_k |r_k|` with `lo <= A theta + r <= hi` and the
-    /// bounds of theta; an equation, such as a budget, costs a thousand times as much as another
-    /// row of the same length, so that it is relaxed last. Where all r are 0, each limit in turn:
-    /// the least that its norm can be.
-    pub fn clash(&self) -> Option<Clash> {
-        let plain: Vec<Coordinate> = self
-            .parts
-            .iter()
-            .map(|part| Coordinate { lo: part.lo, hi: part.hi, ..Coordinate::FREE })
-            .collect();
-        let (d, rows) = (plain.len(), &self.constraints.rows);
-        if !rows.is_empty() {
-            // theta and the r_k behind it, each row with lengths of 1
-            let length = |row: &super::LinearConstraint| {
-                let square: f64 = row.coefficients.iter().map(|a| a * a).sum();
-                if square > 0.0 { square.sqrt() } else { 1.0 }
-            };
-            let lengths: Vec<f64> = rows.iter().map(length).collect();
-            let wide = rows.iter().zip(&lengths).enumerate().map(|(k, (row, length))| {
-                let mut coefficients: Vec<f64> =
-                    row.coefficients.iter().map(|a| a / length).collect();
-                coefficients.resize(d + rows.len(), 0.0);
-                coefficients[d + k] = 1.0;
-                super::LinearConstraint { coefficients, lo: row.lo / length, hi: row.hi / length }
-            });
-            let elastic = Constraints { rows: wide.collect(), norms: Vec::new() };
-            let mut parts = plain.clone();
-            let cost = |row: &super::LinearConstraint| if row.lo == row.hi { 1e3 } else { 1.0 };
-            parts.extend(rows.iter().map(|row| Coordinate { l1: cost(row), ..Coordinate::FREE }));
-            let answer = least(&parts, &elastic);
-            let relaxed: Vec<f64> =
-                answer.x[d..].iter().zip(&lengths).map(|(r, length)| r * length).collect();
-            let missed = |(k, r): (usize, &f64)| {
-                r.abs() > Constraints::SLACK * rows[k].size(&answer.x[..d]).max(lengths[k])
-            };
-            if relaxed.iter().enumerate().any(missed) {
-                let involved = answer.rows.iter().enumerate();
-                let involved = involved.filter(|(_, y)| y.abs() > 1e-6).map(|(k, _)| k).collect();
-                let relaxed = relaxed.iter().enumerate().filter(|at| missed(*at));
-                // `A theta + r` is between the ends: r is what A theta lacks.
-                let relaxed = relaxed.map(|(k, r)| (k, -r)).collect();
-                return Some(Clash::Rows { involved, relaxed });
-            }
-        }
-        let mut so_far = Constraints { rows: rows.clone(), norms: Vec::new() };
-        for (j, norm) in self.constraints.norms.iter().enumerate() {
-            if norm.limit.is_infinite() {
-                continue;
-            }
-            let mut asked = so_far.clone();
-            asked.norms.push(super::WeightedNorm {
-                limit: f64::INFINITY,
-                price: 1.0,
-                ..norm.clone()
-            });
-            let answer = least(&plain, &asked);
-            let needed = norm.at(&answer.x);
-            if answer.converged && needed > norm.limit + Constraints::SLACK * needed {
-                return Some(Clash::Norm { index: j, needed });
-            }
-            so_far.norms.push(super::WeightedNorm { price: 0.0, ..norm.clone() });
-        }
-        None
-    }
-}
-
-/// `argmin over x of g(x)`
-fn least(parts: &[Coordinate], constraints: &Constraints) -> Answer {
-    let zeros = vec![0.0; parts.len()];
-    program(parts, constraints, Curvature::Diagonal(&zeros), &zeros).solve(&zeros)
-}
-
-/// Constraints that no theta meets together.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Clash {
-    /// Linear ones, given the bounds of the coordinates.
-    Rows {
-        /// Which rows take part: those with a multiplier in Farkas' lemma.
-        involved: Vec<usize>,
-        /// The least relaxation that helps: by how much `<a_k, theta>` must be allowed to lie above
-        /// its upper end or, if below 0, below its lower one.
-        relaxed: Vec<(usize, f64)>,
-    },
-    /// A limit, given everything before it.
-    Norm {
-        /// Which norm.
-        index: usize,
-        /// The least that it can be.
-        needed: f64,
-    },
 }
 
 /// The program `min over x of (1/2) x' B x + <q, x> + g(x)`; the squares of g are part of B.

@@ -1,5 +1,7 @@
 //! A market of few periods with the means and covariances of another.
 
+use std::sync::Arc;
+
 use super::{Moved, Portfolio};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
@@ -17,7 +19,7 @@ impl Portfolio {
     /// ```
     ///
     /// Where the risk is the variance, all problems on it are those on this one: many of them cost
-    /// one pass over the rows. None if there are no more rows than that, or the covariance matrix
+    /// one pass over the rows, and share one Gram matrix. None if there are no more rows than that, or the covariance matrix
     /// is not positive definite in double precision, or there is a benchmark.
     pub fn condensed(&self) -> Option<Portfolio> {
         let Portfolio { d, n, .. } = *self;
@@ -35,7 +37,14 @@ impl Portfolio {
                 rows.extend(column.zip(&self.mean).map(|(c, m)| m + sign * c));
             }
         }
-        Portfolio::of(d, Numbers::from(rows)).ok()
+        Some(Portfolio::of(d, Numbers::from(rows)).ok()?.with_products())
+    }
+
+    /// The same periods, whose Gram matrix is kept.
+    fn with_products(mut self) -> Self {
+        let products = gram::of_centred_rows(self.d, &self.returns, &self.mean, &|_| 1.0);
+        self.products = Some(Arc::new(products));
+        self
     }
 
     /// A market of few periods that stands for rows of which only the moments are known: its
@@ -52,6 +61,6 @@ impl Portfolio {
         }
         let mut market = Portfolio::of(moments.d(), Numbers::from(rows))?;
         market.moved = Some(Moved { mean, roundings });
-        Ok(market)
+        Ok(market.with_products())
     }
 }

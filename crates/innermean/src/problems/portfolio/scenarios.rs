@@ -32,6 +32,7 @@ impl Portfolio {
         self.weights = weights.into_iter().map(|weight| share * weight).collect();
         self.mean = mean(self.d, &self.returns, &self.weights);
         self.reach = std::sync::OnceLock::new();
+        self.products = None;
         self.centre_benchmark();
         Ok(self)
     }
