@@ -16,6 +16,7 @@ use self::checksum::{Checksum, LeafSums};
 use self::description::Description;
 use crate::error::{Place, ReadError};
 use crate::limits::{Limits, make_room, out_of_memory};
+use crate::memory::in_words;
 use crate::source::{ReadSeek, unreadable};
 use crate::tables::arrays::{ColumnSource, narrowed};
 use crate::tables::keys::KeyColumn;
@@ -213,7 +214,16 @@ impl ColumnSource for RowFile<'_> {
     }
 
     fn check_size(&self, columns: usize) -> Result<(), ReadError> {
-        self.limits.check_numbers(self.rows.saturating_mul(columns), &self.file)
+        let bytes = 8 * self.rows.saturating_mul(columns) as u64;
+        let Some((needed, free)) = self.limits.lacking(bytes, 0) else { return Ok(()) };
+        let reason = format!(
+            "is a file of rows that are copied here, in about {} of memory, and {} are there for it",
+            in_words(needed),
+            in_words(free)
+        );
+        let advice = "take all of its features, allow a larger address space (`ulimit -v`) so that \
+            it can be read where it is, or more memory by `--max-memory`";
+        Err(ReadError::too_large(self.file.clone(), reason, advice))
     }
 
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError> {
