@@ -4,6 +4,7 @@
 #![allow(clippy::missing_panics_doc, reason = "a measurement that cannot be made ends there")]
 
 pub mod bench;
+pub mod beyond;
 pub mod cases;
 pub mod drawn;
 pub mod families;

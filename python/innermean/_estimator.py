@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from innermean._callbacks import CallbackSupportMixin, onlooker
 from innermean.problem import _solver
@@ -49,6 +51,45 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             callback.close()
         self._keep(found)
         return found
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Writes a page about the fit that any browser opens without a network.
+
+        Parameters
+        ----------
+        path
+            Where it goes, such as ``"page.html"``.
+        title
+            What it is about; the name of the estimator by default.
+        """
+        from innermean import page
+
+        check_is_fitted(self, "result_")
+        facts = {
+            name.replace("_", " "): value
+            for name, value in self.answer_.items()
+            if isinstance(value, (str, bool, int, float))
+        }
+        settings = {**self.get_params(deep=False), **self.result_.settings}
+        text = page.of_result(
+            self.result_,
+            type(self).__name__ if title is None else title,
+            self._coordinates(),
+            settings,
+            f"innermean.{self!r}.fit(...)",
+            facts,
+        )
+        page.write(path, text)
+
+    def _coordinates(self) -> list[str] | None:
+        """A name for each coordinate of theta, where the features have one each."""
+        names = [*self._names(), *(["(intercept)"] if getattr(self, "intercept", False) else [])]
+        theta = self.result_.theta
+        if len(names) == len(theta):
+            return names
+        if len(self.answer_.get("states") or []) == len(theta):
+            return list(self.answer_["states"])
+        return None
 
     def _solver(self, start: Any = None) -> str:
         stop = {

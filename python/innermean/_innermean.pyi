@@ -16,11 +16,13 @@ __all__ = [
     "fit_portfolio",
     "fit_sequences",
     "methods",
+    "page",
     "settings",
     "version",
 ]
 
 def methods() -> list[list[str]]: ...
+def page() -> tuple[str, str]: ...
 def settings() -> list[str]: ...
 def version() -> str: ...
 def fit_linear(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,13 @@ class Comparison:
 
         traces = {name: [run.trace for run in runs] for name, runs in self.runs.items()}
         return picture.curves(traces, x, y, self.optimum, ax)
+
+    def report(self, path: str | os.PathLike[str], *, title: str = "Methods compared") -> None:
+        """Writes a page with the table and the curves; see :meth:`Result.report`."""
+        from innermean import page
+
+        code = f"innermean.compare(problem, {list(self.runs)!r})"
+        page.write(path, page.of_comparison(self, title, code))
 
     def _repr_html_(self) -> str:
         from innermean import picture

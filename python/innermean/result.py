@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,33 @@ class Result:
         from innermean import picture
 
         return picture.curves({self.method: [self.trace]}, x, y, self.objective, ax)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "A run",
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Writes a page that any browser opens without a network, as the command line does.
+
+        Parameters
+        ----------
+        path
+            Where it goes, such as ``"page.html"``.
+        title
+            What it is about.
+        names
+            A name for each coordinate of theta.
+        """
+        from innermean import page
+
+        if names is not None and len(names) != len(self.theta):
+            raise ValueError(f"names: expected {len(self.theta)}, got {len(names)}")
+        settings = {"method": self.method, **self.settings}
+        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        code = f"problem.solve({self.method!r}{', ' + given if given else ''})"
+        page.write(path, page.of_result(self, title, names, settings, code))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain dicts, lists and numbers."""

@@ -64,6 +64,54 @@ def test_comparison(comparison):
     plt.close("all")
 
 
+def script_of(page):
+    """What the script of a page draws."""
+    (data,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page)
+    return json.loads(data)
+
+
+def test_pages(problem, comparison, tmp_path):
+    found = problem.solve("svrpda1", tolerance=1e-6)
+    path = tmp_path / "page.html"
+    found.report(path, title="Three <assets>", names=["a", "</script><b>", "c"])
+    page = path.read_text()
+    assert "<title>Three &lt;assets&gt; - innermean</title>" in page
+    assert "&lt;/script&gt;&lt;b&gt;" in page and page.count("</script>") == 2
+    assert page.count('class="name"') == 3 and "above the optimum" in page
+    # Nothing is loaded from elsewhere.
+    assert not re.search(r'(src|href)="(?!data:)', page) and "default-src 'none'" in page
+    drawn = script_of(page)
+    assert [quantity["title"] for quantity in drawn["y"]][0] == "proven gap"
+    (run,) = drawn["panels"][0]["runs"]
+    assert len(run["x"][0]) == len(run["y"][0]) == len(found.trace.calls)
+    assert run["x"][0][-1] == pytest.approx(found.calls, rel=1e-4)
+    comparison.report(path)
+    drawn = script_of(path.read_text())
+    assert drawn["names"] == ["svrpda1", "direct"] and len(drawn["panels"][0]["runs"]) == 4
+    with pytest.raises(ValueError, match="names: expected 3, got 1"):
+        found.report(path, names=["a"])
+    with pytest.raises(FileNotFoundError):
+        found.report(tmp_path / "none" / "page.html")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_pages_of_estimators_and_of_many_numbers(rng, tmp_path):
+    path = tmp_path / "page.html"
+    X = rng.normal(size=(200, 60))
+    innermean.LinearRegressor(l2=0.1).fit(X, X[:, 0]).report(path, title="Sixty")
+    page = path.read_text()
+    assert page.count('class="name"') == 40 and "21 smaller ones are left out" in page
+    assert page.count("<tr><td>") == 61 and "(intercept)" in page
+    assert "innermean.LinearRegressor(l2=0.1).fit(...)" in page
+    long = innermean.LinearRegressor("huber", method="svrpda1", tolerance=None, max_outer=3000)
+    with pytest.warns(Warning, match="outer iterations"):
+        long.set_params(settings={"inner_iterations": 10}).fit(X, X[:, 0]).report(path)
+    (run,) = script_of(path.read_text())["panels"][0]["runs"]
+    assert len(long.result_.trace.calls) > 2000 >= len(run["y"][0]) > 400
+    with pytest.raises(Exception, match="not fitted"):
+        innermean.Portfolio().report(path)
+
+
 def test_every_public_name_is_there():
     for name in innermean.__all__:
         assert getattr(innermean, name) is not None

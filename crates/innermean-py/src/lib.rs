@@ -31,7 +31,7 @@ mod _innermean {
     #[pymodule_export]
     use super::watch::Told;
     #[pymodule_export]
-    use super::{methods, settings, version};
+    use super::{methods, page, settings, version};
 }
 
 /// The version of the package.
@@ -57,6 +57,15 @@ fn methods() -> Vec<[String; 6]> {
         .map(str::to_owned)
     };
     innermean::METHODS.iter().map(row).collect()
+}
+
+/// The style and the script of pages, those of the command line.
+#[pyfunction]
+fn page() -> (&'static str, &'static str) {
+    (
+        include_str!("../../innermean-cli/src/report/page.css"),
+        include_str!("../../innermean-cli/src/report/page.js"),
+    )
 }
 
 /// The names of the settings that methods may have.

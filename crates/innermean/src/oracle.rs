@@ -18,6 +18,7 @@ mod block;
 mod calls;
 mod envelope;
 mod linear_model;
+mod merits;
 mod outside;
 mod part;
 mod pass;
@@ -27,6 +28,7 @@ mod survey;
 pub use block::Block;
 pub use calls::{Calls, gradient_calls, snapshot_calls};
 pub use linear_model::LinearModel;
+pub(crate) use merits::{Curvature, Merits};
 pub use pass::Pass;
 pub use patience::Patience;
 

@@ -12,13 +12,14 @@ use crate::support::regression::Data;
 use crate::support::sparse::SparseData;
 use crate::support::toy::{self, Affine};
 use innermean::auto::{self, Candidate, GaveUp};
+use innermean::draws::Stream;
 use innermean::methods::direct::Direct;
 use innermean::methods::gradient_descent::GradientDescent;
 use innermean::problems::linear::{logistic_regression, ridge_regression};
 use innermean::{
-    Absolute, AnyMethod, Choice, Collapsed, Driver, Facts, FreeTail, Inner, Listed, Logistic,
-    Objective, Observer, Outcome, Portfolio, Problem, QuadraticForm, Record, Ridge, Solution,
-    Square, Status, Stop, Unregularized, Weighted,
+    Absolute, AnyMethod, Bags, Choice, Collapsed, Driver, Facts, FreeTail, Groups, Inner, Link,
+    Listed, Logistic, Merit, Objective, Observer, Outcome, Portfolio, Problem, QuadraticForm,
+    Record, Ridge, Solution, Square, Status, Stop, Unregularized, Weighted,
 };
 
 /// f with its averages out of sight.
@@ -323,4 +324,38 @@ fn the_shortest_way_is_a_line() {
         regularizer: Unregularized,
     };
     assert_eq!(innermean::solve(&one, &[0.0]).unwrap().theta, [3.0]);
+}
+
+/// Curved averages: for kinks the prox-linear method, as nothing else is fast there; without them
+/// where there are many coordinates and many samples.
+#[test]
+fn curved_averages_are_linearised() {
+    let first = |(groups, rows, d): (usize, usize, usize), kinks: bool| {
+        let mut draws = Stream::new(1, 0);
+        let table: Vec<f64> = (0..groups * rows * d).map(|_| draws.unit() - 0.5).collect();
+        let starts = (0..=groups).map(|i| i * rows).collect();
+        let all = Groups::new(d, table, starts, false).unwrap();
+        let inner = Bags::with_targets(all, Link::Logistic, vec![0.4; groups]).unwrap();
+        let merit: Box<dyn Merit> = if kinks {
+            Box::new(Absolute::new(1.0).unwrap())
+        } else {
+            Box::new(Square::new(1.0).unwrap())
+        };
+        let regularizer = Ridge::from_weight(1e-6).unwrap();
+        let problem = Problem { inner, merit, regularizer };
+        let chosen = auto::choose(&problem)[0].method;
+        if groups * rows * d < 10_000 {
+            // And it goes down.
+            let stop = Stop { max_outer: Some(30), ..Stop::default() };
+            let driver = Driver { stop, ..Driver::default() };
+            let found = auto::solve(&driver, &problem, &vec![0.0; d], &mut (), 1).unwrap().solution;
+            assert!(found.objective < problem.objective(&vec![0.0; d]));
+        }
+        chosen
+    };
+    assert_eq!(first((5, 4, 3), true), "prox-linear");
+    assert_eq!(first((5, 4, 300), true), "prox-linear");
+    assert_eq!(first((5, 40, 300), false), "prox-linear");
+    assert_ne!(first((5, 4, 300), false), "prox-linear");
+    assert_ne!(first((5, 40, 30), false), "prox-linear");
 }

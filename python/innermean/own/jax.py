@@ -48,16 +48,49 @@ class _Jax(Padded):
         self._vjp = library.jit(
             lambda theta, x, y, w: library.vjp(lambda t: many(t, x, y), theta)[1](w)[0]
         )
+        self._pull = library.jit(lambda theta, x, y: library.vjp(lambda t: many(t, x, y), theta))
+        self._apply = library.jit(lambda pull, w: pull(w)[0])
+        self._jacobians = library.jit(library.vmap(library.jacrev(one), (None, 0, 0)))
+        self._array = jnp.asarray
+        #: All rows as arrays of JAX, which a pass needs neither copied nor padded.
+        self._whole: Any = None
+        #: The last theta of a pass over all rows, and the pullback there.
+        self._at: tuple[bytes, Any] | None = None
+
+    def _all(self) -> Any:
+        if self._whole is None:
+            self._whole = self._array(self.x[self.terms]), self._array(self.y)
+        return self._whole
 
     def values(self, theta: Floats, rows: Any) -> Floats:
+        if rows is self.all:
+            with self._x64(True):
+                found, pull = self._pull(theta, *self._all())
+            self._at = (theta.tobytes(), pull)
+            return np.asarray(found)
         x, y, n = self.padded(rows)
         with self._x64(True):
             return np.asarray(self._values(theta, x, y))[:n]
 
     def vjp(self, theta: Floats, rows: Any, w: Floats) -> Floats:
+        if rows is self.all:
+            at = self._at
+            with self._x64(True):
+                if at is not None and at[0] == theta.tobytes():
+                    return np.array(self._apply(at[1], w))
+                return np.array(self._vjp(theta, *self._all(), w))
         x, y, _ = self.padded(rows)
         with self._x64(True):
             return np.array(self._vjp(theta, x, y, self.weights(w, len(y))))
+
+    def jacobians_of(
+        self, theta: Floats, rows: Integers, starts: Integers, sizes: Integers
+    ) -> Floats:
+        x, y, n = self.padded(rows)
+        with self._x64(True):
+            each = np.asarray(self._jacobians(theta, x, y))[:n]
+        sums = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
+        return (sums / sizes[:, None]).reshape(-1, self.ell, self.d)
 
 
 def jax(

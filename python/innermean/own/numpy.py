@@ -18,9 +18,13 @@ class _Batched(Rows):
     ) -> None:
         super().__init__(d, ell, starts)
         self.f, self.derivative, self.x, self.y = f, vjp, x, y
+        # A row of x for each row of y, unless that is large beside y itself.
+        is_small = 4 * x.shape[1] <= y.shape[1] or len(x) == len(y)
+        self._x = None if not is_small else x if len(x) == len(y) else x[self.terms]
 
     def _of(self, rows: Any) -> tuple[Floats, Floats]:
-        return self.x[self.terms[rows]], self.y[rows]
+        x = self.x[self.terms[rows]] if self._x is None else self._x[rows]
+        return x, self.y[rows]
 
     def values(self, theta: Floats, rows: Any) -> Floats:
         x, y = self._of(rows)

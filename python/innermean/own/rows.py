@@ -72,6 +72,8 @@ class Rows:
         self.sizes = np.diff(starts)
         self.terms = np.repeat(np.arange(len(self.sizes)), self.sizes)
         self.all = slice(0, int(starts[-1]))
+        #: The last sample of terms and its answer: methods ask for one several times.
+        self._last: tuple[Any, tuple[Floats, Floats]] | None = None
 
     def values(self, theta: Floats, rows: Any) -> Floats:
         raise NotImplementedError
@@ -87,29 +89,41 @@ class Rows:
         return self.vjp(theta, slice(first, end), np.broadcast_to(w / n, (n, self.ell)))
 
     def means(self, theta: Floats) -> Floats:
-        sums = np.add.reduceat(self.values(theta, self.all), self.starts[:-1], axis=0)
+        sums = _sums(self.values(theta, self.all), self.starts[:-1])
         return (sums / self.sizes[:, None]).reshape(-1)
 
     def weighted(self, theta: Floats, w: Floats) -> Floats:
         shares = w.reshape(-1, self.ell) / (self.sizes * len(self.sizes))[:, None]
-        return self.vjp(theta, self.all, shares[self.terms])
+        return self.vjp(theta, self.all, np.repeat(shares, self.sizes, axis=0))
 
     def means_of(
         self, theta: Floats, stretches: Integers, jacobians: bool
     ) -> tuple[Floats, Floats]:
+        asked = (theta.tobytes(), stretches.tobytes(), jacobians)
+        last = self._last
+        if last is not None and last[0] == asked:
+            return last[1]
         cuts = stretches.reshape(-1, 3)
-        rows = np.concatenate([np.arange(first, end) for _, first, end in cuts])
-        term = np.repeat(cuts[:, 0], cuts[:, 2] - cuts[:, 1])
+        lengths = cuts[:, 2] - cuts[:, 1]
+        before = np.cumsum(lengths) - lengths
+        rows = np.repeat(cuts[:, 1] - before, lengths) + np.arange(lengths.sum())
+        term = np.repeat(cuts[:, 0], lengths)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(term)) + 1])
         sizes = np.diff(np.concatenate([starts, [len(rows)]]))
-        sums = np.add.reduceat(self.values(theta, rows), starts, axis=0)
-        if not jacobians:
-            return (sums / sizes[:, None]).reshape(-1), np.zeros(0)
-        ends = starts + sizes
+        means = _sums(self.values(theta, rows), starts) / sizes[:, None]
+        found = self.jacobians_of(theta, rows, starts, sizes) if jacobians else np.zeros(0)
+        answer = (means.reshape(-1), found.reshape(-1))
+        self._last = (asked, answer)
+        return answer
+
+    def jacobians_of(
+        self, theta: Floats, rows: Integers, starts: Integers, sizes: Integers
+    ) -> Floats:
+        """The mean of f' over each of some stretches of `rows`, (stretches, ell, d)."""
         found = np.empty((len(starts), self.ell, self.d))
-        for k, (first, end) in enumerate(zip(starts, ends)):
+        for k, (first, end) in enumerate(zip(starts, starts + sizes)):
             found[k] = self.mean_jacobian(theta, rows[first:end])
-        return (sums / sizes[:, None]).reshape(-1), found.reshape(-1)
+        return found
 
     def mean_jacobian(self, theta: Floats, rows: Any) -> Floats:
         """The mean of f' over rows, (ell, d)."""
@@ -125,6 +139,12 @@ class Rows:
         cuts = zip(self.starts[:-1], self.starts[1:])
         found = [self.mean_jacobian(theta, slice(int(a), int(b))) for a, b in cuts]
         return np.concatenate(found).reshape(-1)
+
+
+def _sums(values: Floats, starts: Integers) -> Floats:
+    """The sums of stretches of rows, whose columns are few."""
+    columns = [np.add.reduceat(np.ascontiguousarray(column), starts) for column in values.T]
+    return np.stack(columns, axis=1)
 
 
 def checked(found: Any, shape: tuple[int, ...], name: str) -> Floats:

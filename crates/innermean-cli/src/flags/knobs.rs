@@ -59,6 +59,15 @@ pub(crate) struct KnobFlags {
     #[arg(long, value_name = "N", value_parser = number::positive_size, allow_hyphen_values = true)]
     pub(crate) memory: Option<usize>,
 
+    /// Stages of prox-linear, of two outer iterations each, in which a part of the samples is
+    /// looked at: a quarter before all, a sixteenth before that
+    #[arg(long, value_name = "N", value_parser = number::size, allow_hyphen_values = true)]
+    pub(crate) growing: Option<usize>,
+
+    /// Corrections of each model of prox-linear, by an eighth of the samples
+    #[arg(long, value_name = "N", value_parser = number::size, allow_hyphen_values = true)]
+    pub(crate) correction: Option<usize>,
+
     /// The distance in which ALEXR's dual step is measured
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(crate) mirror: Option<MirrorChoice>,
@@ -80,6 +89,8 @@ impl KnobFlags {
             averaging: self.averaging,
             extrapolation: self.extrapolation,
             memory: self.memory,
+            growing: self.growing,
+            correction: self.correction,
             mirror: self.mirror.map(Mirror::from),
             ..Choice::default()
         }

@@ -49,11 +49,6 @@ impl Backtracking {
         self.loss < f64::INFINITY
     }
 
-    /// Forgets the point: F has become another.
-    pub(super) fn forget(&mut self) {
-        self.loss = f64::INFINITY;
-    }
-
     /// Whether the step from x to y was short enough. If so, y becomes the point, and alpha a
     /// little longer; if not, alpha is halved and y, F' and F are those at x again.
     pub(super) fn accepts(&mut self, y: &mut [f64], gradient: &mut [f64], loss: &mut f64) -> bool {

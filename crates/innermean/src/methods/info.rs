@@ -89,6 +89,8 @@ pub enum Form {
 pub enum Ask {
     /// phi has a gradient everywhere.
     SmoothMerit,
+    /// The same; or what the method of multipliers asks for, but for an affine f.
+    Linearisable,
     /// f is affine.
     AffineInner,
     /// The inner samples are shared, or can be: all terms have equally many, or f knows a better
@@ -121,6 +123,11 @@ impl Ask {
     pub fn words(self) -> &'static str {
         match self {
             Ask::SmoothMerit => "a smooth phi",
+            Ask::Linearisable => {
+                "a smooth phi; or one with kinks that is a sum over coordinates, with a g that is a \
+                 sum over coordinates, with or without a budget of all or the first, and at most \
+                 2000 coordinates"
+            }
             Ask::AffineInner => "an affine f",
             Ask::SharedSample => "equally many inner samples for every outer term",
             Ask::QuadraticForm => {
@@ -152,6 +159,10 @@ impl Ask {
         let f = problem.inner;
         match self {
             Ask::SmoothMerit => problem.merit.has_kinks().then_some("phi has a kink"),
+            Ask::Linearisable if !problem.merit.has_kinks() => None,
+            Ask::Linearisable => [Ask::Kinks, Ask::PartsAndTail, Ask::FewColumns]
+                .iter()
+                .find_map(|ask| ask.missing(problem)),
             Ask::AffineInner => (!f.facts().affine).then_some("f is not affine"),
             Ask::SharedSample if f.facts().sample == Sample::Shared || shared_form(f).is_some() => {
                 None

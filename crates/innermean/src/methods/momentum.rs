@@ -34,19 +34,6 @@ impl Momentum {
         }
     }
 
-    /// At rest at theta.
-    pub(super) fn rest_at(&mut self, theta: &[f64]) {
-        self.theta.copy_from_slice(theta);
-        self.rest();
-    }
-
-    /// At rest where it is.
-    pub(super) fn rest(&mut self) {
-        self.y.copy_from_slice(&self.theta);
-        self.last.copy_from_slice(&self.theta);
-        self.t = 1.0;
-    }
-
     /// Takes back the last step, up to y, which the caller sets.
     pub(super) fn step_back(&mut self) {
         self.theta.copy_from_slice(&self.last);

@@ -151,13 +151,7 @@ impl Method for Multipliers {
     /// The minimum of the envelopes, the duals there, and another sigma.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         let solved = s.minimise(oracle);
-        std::mem::swap(&mut s.w, &mut s.next);
-        let largest = LARGEST * steepness(oracle) / size(&s.f_bar);
-        s.sigma = if solved {
-            (self.growth * s.sigma).min(largest.max(s.sigma))
-        } else {
-            s.sigma / self.growth
-        };
+        s.follow(oracle, solved, self.growth);
     }
 
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
@@ -172,6 +166,46 @@ impl Method for Multipliers {
         Some(Gradient { f_bar: &s.f_bar, w: &s.w, gradient: &s.u })
     }
 }
+
+/// Moves theta to the minimum of a problem that it would solve, from duals and a penalty that may be
+/// known from a problem like it (none: 0), where P is `start`; leaves behind those at the end. As
+/// accurate as a model needs it.
+pub(super) fn minimise(
+    oracle: &mut Oracle<'_>,
+    start: f64,
+    w: &mut [f64],
+    sigma: &mut f64,
+    theta: &mut [f64],
+) {
+    let method = Multipliers { growth: GROWTH };
+    let mut s = method.init(oracle, theta);
+    if *sigma > 0.0 {
+        s.w.copy_from_slice(w);
+        // The envelopes are to lead there, not to end there.
+        s.sigma = s.sigma.max(*sigma / (GROWTH * GROWTH));
+    }
+    for _ in 0..MOST_OF_MODEL {
+        let solved = s.minimise(oracle);
+        let change = s.change(oracle.n_x());
+        // The mean of the envelopes and g: below P, and next to it at the end.
+        let [conjugates, _] = oracle.phi().conjugates(0..oracle.n_x(), &s.next);
+        let envelopes = (dot(&s.next, &s.f_bar) - conjugates) * oracle.one_over_n_x() - change;
+        let here = envelopes + oracle.g().value(&s.theta);
+        let size = envelopes.abs() + (here - envelopes).abs();
+        let is_there = change <= LEFT_OF_MODEL * (start - here).abs() + ROUNDING * size;
+        s.follow(oracle, solved, method.growth);
+        if solved && is_there || oracle.patience.ends() {
+            break;
+        }
+    }
+    w.copy_from_slice(&s.w);
+    *sigma = s.sigma;
+    theta.copy_from_slice(&s.theta);
+}
+
+/// Of what a model promises, what its duals may still change, and how often they do at most.
+const LEFT_OF_MODEL: f64 = 1e-7;
+const MOST_OF_MODEL: usize = 30;
 
 /// So that envelopes are as wide as the averages vary.
 pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
@@ -198,6 +232,17 @@ fn deviation(x: &[f64]) -> Option<f64> {
 }
 
 impl State {
+    /// The next duals and another sigma, once the minimum has been found or not.
+    fn follow(&mut self, oracle: &Oracle<'_>, solved: bool, growth: f64) {
+        std::mem::swap(&mut self.w, &mut self.next);
+        let largest = LARGEST * steepness(oracle) / size(&self.f_bar);
+        self.sigma = if solved {
+            (growth * self.sigma).min(largest.max(self.sigma))
+        } else {
+            self.sigma / growth
+        };
+    }
+
     /// Newton steps to the minimum of the envelopes and g. Leaves the duals there in `next`, and
     /// what belongs to them in `u`. False if it is not reached.
     fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {

@@ -1,42 +1,79 @@
-//! The prox-linear method, or Gauss-Newton for a convex phi: each outer iteration linearises all
-//! averages at `theta_t` and minimises `(1/n_X) sum_i phi_i(fbar_i + fbar_i'^T (theta - theta_t)) +
-//! g(theta) + |theta - theta_t|^2 / (2 eta)` (Drusvyatskiy and Paquette, "Efficiency of Minimizing
-//! Compositions of Convex Functions and Smooth Maps", Math. Programming 2019, Algorithm 5), here by
-//! accelerated proximal steps on the stored rows.
+//! The prox-linear method, or Gauss-Newton for a convex phi, with its model solved to the end:
+//! Drusvyatskiy and Paquette, "Efficiency of Minimizing Compositions of Convex Functions and Smooth
+//! Maps", Math. Programming 2019, Algorithm 5. Each outer iteration linearises all averages at
+//! `theta_ref`,
 //!
-//! Asks of the problem: a smooth phi and a prox of g. f may be curved in any way: P falls from one
-//! accepted point to the next, and the points become stationary. With affine f the model is exact,
-//! eta infinite and one linearisation enough. Per outer iteration: a snapshot, and `n_X` phi for
-//! each inner step, at a point of its own. Storage: `n_X d ell`.
+//! ```text
+//! m(theta) = (1/n_X) sum_i phi_i( fbar_i + fbar_i'^T (theta - theta_ref) ) + g(theta)
+//! theta+   = argmin over theta of  m(theta) + (rho/2) |theta - theta_ref|^2
+//! ```
+//!
+//! and the minimiser is found exactly: by damped Newton steps on the stored Jacobians
+//! (`newton.rs`), d x d or m x m with `m = n_X ell`, whichever is smaller, or by conjugate gradients where
+//! both are large; with the program solver where g has corners; around duals, by the method of
+//! multipliers, where phi has kinks (`kinks.rs`). The model stores what f says: how its numbers are
+//! conditioned costs no call.
+//!
+//! rho begins at 0 and learns from what the model missed, `miss = 2 (P(theta+) - m(theta+)) /
+//! |theta+ - theta_ref|^2`, and from r, the fall of P over what the model promised:
+//!
+//! ```text
+//! r < 3/4:   rho <- max(rho, miss)
+//! r > 0.95:  rho <- rho/4, and 0 once it is next to nothing
+//! P rose:    back to theta_ref, whose Jacobians are kept
+//! ```
+//!
+//! The first outer iterations may look at a part of the samples of each term (`growing`), and each
+//! may correct its model at `theta+` by fresh samples, with the linear model as control variate
+//! (`samples.rs`).
+//!
+//! Asks of the problem: a smooth phi; or one with kinks that is a sum over coordinates, a g with
+//! parts and moderate d. f may be curved in any way: the reference points never rise, and become
+//! stationary. With affine f the model is exact and one snapshot enough. Per outer iteration: a
+//! snapshot, and `n_X` phi for each point at which the model is looked at, a handful. Storage: `2
+//! n_X d ell`.
+//!
+//! Differs: the paper has a fixed rho, and solves its model to a tolerance by first-order steps;
+//! these are left here for a g that is neither quadratic nor a sum over coordinates, and for
+//! corners in many coordinates (`first_order.rs`).
 
 use serde::Serialize;
 
-use super::backtracking::Backtracking;
-use super::momentum::Momentum;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
-use crate::linalg::vector::update_with_both;
-use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
+use crate::model::setting::at_least_one;
 use crate::oracle::Oracle;
 use crate::tuning::choice::{Choice, Knob};
-use crate::tuning::curvature;
 
+mod first_order;
+mod kinks;
+mod newton;
+mod samples;
+mod snapshot;
 mod state;
+mod system;
 
 pub use state::State;
 
-/// The first eta over the first inner step.
-const FIRST_ETA: f64 = 10.0;
-/// The least and the most inner steps by default.
-const INNER: (usize, usize) = (20, 100);
+/// Points at which one model is looked at by default, at most. A handful is usual; near the ends of
+/// a logarithm there are more.
+const MOST_LOOKS: usize = 60;
+
+/// Stages of growing samples by default.
+const GROWING: usize = 0;
 
 /// The prox-linear method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProxLinear {
-    /// The step of the inner iterations; the first one where f is not affine.
-    pub alpha_theta: f64,
-    /// Inner steps on one linear model.
+    /// Points at which one model is looked at, at most.
     pub inner_iterations: usize,
+    /// Stages of two outer iterations in which a part of the samples is looked at: before all, a
+    /// quarter of them, before that a sixteenth, and so on, where that is 16 or more.
+    pub growing: usize,
+    /// Corrections of each model.
+    pub correction: usize,
+    /// Of the samples that correct.
+    pub seed: u64,
 }
 
 impl Listed for ProxLinear {
@@ -44,22 +81,22 @@ impl Listed for ProxLinear {
         name: "prox-linear",
         title: "Prox-linear (Gauss-Newton)",
         family: Family::Batch,
-        summary: "linearises the averages and solves the convex problem that remains",
+        summary: "linearises the averages and solves the convex problem that remains to its end",
         reference: "Drusvyatskiy and Paquette 2019, Algorithm 5",
-        storage: "n_X d ell",
+        storage: "2 n_X d ell",
         rate: Rate::Linear,
         form: Form::Given,
-        asks: &[Ask::SmoothMerit],
-        settings: &[Knob::AlphaTheta, Knob::InnerIterations],
+        asks: &[Ask::Linearisable],
+        settings: &[Knob::InnerIterations, Knob::Growing, Knob::Correction],
     };
 
-    /// This many inner steps that they cost about what the linearisation does.
-    fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {
-        let f = problem.inner;
-        let samples = (0..f.n_x()).map(|i| f.n_y(i)).sum::<usize>() / f.n_x().max(1);
+    fn settings(choice: &Choice, _: Objective<'_>, _: &[f64]) -> Chosen<Self> {
+        let most = choice.inner_iterations.unwrap_or(MOST_LOOKS);
         Ok(ProxLinear {
-            alpha_theta: choice.alpha_theta(|| curvature::step(problem, theta))?,
-            inner_iterations: choice.inner_iterations((2 * samples).clamp(INNER.0, INNER.1))?,
+            inner_iterations: at_least_one("inner_iterations", most)?,
+            growing: choice.growing.unwrap_or(GROWING),
+            correction: choice.correction.unwrap_or(0),
+            seed: choice.seed,
         })
     }
 }
@@ -68,63 +105,25 @@ impl Method for ProxLinear {
     type State = State;
 
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
-        let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
-        State {
-            theta: theta.to_vec(),
-            objective: f64::INFINITY,
-            eta: if oracle.facts().affine { f64::INFINITY } else { FIRST_ETA * self.alpha_theta },
-            length: f64::INFINITY,
-            model: Collapsed::empty(d, ell, n_x),
-            inner: Momentum::new(theta),
-            step: Backtracking::new(d, self.alpha_theta),
-            loss: 0.0,
-            gradient: vec![0.0; d],
-            w: vec![0.0; n_x * ell],
-            direction: vec![0.0; d],
-        }
+        State::new(oracle, theta)
     }
 
+    /// The snapshot at the candidate, and whether it becomes the reference point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if s.objective == f64::INFINITY {
-            s.objective = s.linearise(oracle);
-        } else if !oracle.facts().affine {
-            let g = oracle.g().value(&s.inner.theta);
-            let predicted = oracle.model(&s.model).loss(&s.inner.theta) + g;
-            let objective = s.linearise(oracle);
-            if s.judge(predicted, objective) {
-                s.theta.copy_from_slice(&s.inner.theta);
-                s.objective = objective;
-            } else {
-                s.inner.rest_at(&s.theta);
-                s.linearise(oracle);
-            }
-        }
+        s.take_snapshot(oracle, self.growing);
     }
 
-    fn inner_iterations(&self, _: &State) -> usize {
-        self.inner_iterations
-    }
-
-    #[inline(always)]
+    /// The model's minimiser, the next candidate.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        if !oracle.facts().affine && !s.step.accepts(&mut s.inner.y, &mut s.gradient, &mut s.loss) {
-            s.inner.step_back();
-        }
-        let State { theta, eta, inner, step, gradient, direction, .. } = s;
-        // The prox of g + |. - theta_t|^2/(2 eta) at y - alpha F'(y) is that of g with the step
-        // tau: prox_{tau g}(y - tau (F'(y) + (y - theta_t)/eta)), 1/tau = 1/alpha + 1/eta.
-        let tau = 1.0 / (1.0 / step.alpha + 1.0 / *eta);
-        direction.copy_from_slice(gradient);
-        update_with_both(direction, &inner.y, theta, |slope, y, center| {
-            slope + (y - center) / *eta
-        });
-        inner.step(true, |y| oracle.g().step(tau, direction, y));
-        s.look(oracle);
+        s.minimise(oracle, self);
     }
 
-    /// `theta_t`: what the inner steps have found since is not known to be better before the next
-    /// linearisation. With affine f it is.
+    /// A candidate at which P rises, or is no number, is left again.
+    fn recovers(&self) -> bool {
+        true
+    }
+
     fn theta<'s>(&self, s: &'s State) -> &'s [f64] {
-        if s.eta == f64::INFINITY { &s.inner.theta } else { &s.theta }
+        s.candidate()
     }
 }

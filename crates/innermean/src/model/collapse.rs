@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
-use crate::linalg::vector::{axpy, update};
+use crate::linalg::vector::axpy;
 use crate::model::inner::{Bounds, Duals, Facts, Fused, Inner, Lost, PairRows, Passes};
 use crate::model::numbers::Numbers;
 
@@ -18,9 +18,6 @@ mod transposed;
 
 pub use matrix::Row;
 pub use sparse::SparseRows;
-
-/// Rows that a sweep takes at once: near when they are read again.
-const TILE: usize = 32;
 
 /// Linear predictors: `n_Y = 1`, affine, ell rows for each outer term, dense or sparse.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -52,7 +49,7 @@ impl Collapsed {
     }
 
     /// Zeros, sparse where f knows its supports.
-    fn room_for(f: &dyn Inner) -> Self {
+    pub(crate) fn room_for(f: &dyn Inner) -> Self {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
         match SparseRows::zeros(f) {
             Some(rows) => {
@@ -100,6 +97,12 @@ impl Collapsed {
         Self::of_parts(Shape { d, ell }, rows, vec![0.0; n_x * ell])
     }
 
+    /// ell dense rows for each term, with offsets of 0.
+    pub(crate) fn from_terms(d: usize, ell: usize, rows: Vec<f64>) -> Self {
+        let offsets = vec![0.0; rows.len() / d.max(1)];
+        Self::of_parts(Shape { d, ell }, Matrix::Dense(rows.into()), offsets)
+    }
+
     /// [`Self::new`] with offsets of 0, for those who need the rows alone: half the work.
     pub(crate) fn without_offsets(f: &dyn Inner, theta: &[f64]) -> Self {
         let mut collapsed = Self::room_for(f);
@@ -116,12 +119,33 @@ impl Collapsed {
 
     /// Takes the linear model at another point, in place.
     pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
-        self.take_rows(f, theta);
-        f.means(theta, &mut self.offsets);
-        for (r, offset) in self.offsets.iter_mut().enumerate() {
+        let mut f_bar = vec![0.0; self.offsets.len()];
+        self.take_rows_and_means(f, theta, &mut f_bar);
+        for (r, offset) in f_bar.iter_mut().enumerate() {
             *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
         }
+        self.offsets = f_bar;
+    }
+
+    /// Takes the mean Jacobians at another point, and gives the averages there; the offsets stay.
+    pub(crate) fn take_rows_and_means(&mut self, f: &dyn Inner, theta: &[f64], f_bar: &mut [f64]) {
+        match &mut self.rows {
+            Matrix::Dense(rows) => f.means_and_jacobians(theta, f_bar, rows.to_mut()),
+            Matrix::Sparse(rows) => {
+                rows.linearise(f, theta);
+                f.means(theta, f_bar);
+            }
+        }
         (self.reach, self.mean_squares) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// Other offsets.
+    ///
+    /// # Panics
+    /// Unless there are as many.
+    pub(crate) fn set_offsets(&mut self, offsets: Vec<f64>) {
+        assert_eq!(self.offsets.len(), offsets.len(), "one offset for each row");
+        self.offsets = offsets;
     }
 
     /// `(1/n_X) sum_r a_rl^2` for every column l.
@@ -136,34 +160,6 @@ impl Collapsed {
         *self.reach.get_or_init(|| {
             self.blocks(false).max(|| (), |(), i| rows.size_squared(*shape, i).sqrt())
         })
-    }
-
-    /// `out = (1/n_X) sum_i Abar_i w_i` with `w_i = dual(i, Abar_i theta + bbar_i, w_i)`, which are
-    /// left in `w`, in one sweep over the rows on this thread, without an allocation. The duals
-    /// find the averages in `w`.
-    #[inline(always)]
-    pub(crate) fn sweep(
-        &self,
-        theta: &[f64],
-        w: &mut [f64],
-        out: &mut [f64],
-        mut dual: impl FnMut(usize, &mut [f64]),
-    ) {
-        out.fill(0.0);
-        let ell = self.shape.ell;
-        let terms = TILE.div_ceil(ell);
-        for (tile, w) in w.chunks_mut(terms * ell).enumerate() {
-            let first = tile * terms;
-            let range = first..first + w.len() / ell;
-            self.rows.dots(self.shape, range.clone(), theta, w);
-            axpy(1.0, &self.offsets[first * ell..first * ell + w.len()], w);
-            for (k, w_i) in w.chunks_exact_mut(ell).enumerate() {
-                dual(first + k, w_i);
-            }
-            self.rows.add_weighted(self.shape, range, w, out);
-        }
-        let share = 1.0 / self.n_x() as f64;
-        update(out, |out| out * share);
     }
 
     /// `out_r = <row r, x>` for the rows of some terms, without offsets.

@@ -1,11 +1,13 @@
 //! Passes over the whole data: snapshots, gradients, second derivatives, linear models of f.
 
-use super::{Calls, Oracle};
+use super::{Calls, Oracle, snapshot_calls};
 use crate::certificate::hessian;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::precise::{Form, Rows};
-use crate::linalg::vector::{add_weighted_rows, norm_squared};
+use crate::linalg::vector::{add_weighted_rows, axpy, norm_squared};
 use crate::model::collapse::Collapsed;
+use crate::model::inner::Inner;
+use crate::model::sample::PartOf;
 
 /// [`Oracle::pass`]: what takes a pass over the data, or is made of one.
 #[derive(Debug)]
@@ -145,11 +147,59 @@ impl Pass<'_, '_> {
         self.0.problem.inner.add_weighted_jac_t(theta, w, out);
     }
 
-    /// The linear model at another point, in place: a snapshot's calls.
-    pub fn linearise(&mut self, theta: &[f64], model: &mut Collapsed) {
+    /// `fbar_i'(theta)` as the rows of a model whose offsets stay, and `f_bar_i = fbar_i(theta)`,
+    /// for all i, from at most so many samples of each if not from all: a snapshot's calls of
+    /// these.
+    pub(crate) fn rows_and_means(
+        &mut self,
+        theta: &[f64],
+        most: Option<usize>,
+        model: &mut Collapsed,
+        f_bar: &mut [f64],
+    ) {
+        let f = self.0.problem.inner;
+        if let Some(most) = most {
+            let terms: Vec<usize> = (0..self.0.n_x).collect();
+            let part: &dyn Inner = &PartOf::new(f, &terms, most);
+            self.0.calls = self.0.calls + snapshot_calls(part);
+            self.0.rows += part.rows().all;
+            return model.take_rows_and_means(part, theta, f_bar);
+        }
         self.0.calls = self.0.calls + self.0.snapshot;
-        self.0.rows += 2 * self.0.rows_of.all;
-        model.linearise(self.0.problem.inner, theta);
+        self.0.rows += self.0.rows_of.all;
+        model.take_rows_and_means(f, theta, f_bar);
+    }
+
+    /// The mean of f and of its Jacobian over a stretch of the samples of each term, which begins
+    /// somewhere, has a length and goes on at the first after the last: ell numbers and ell rows of
+    /// length d, one after the other. As many calls of f and of f' as there are samples.
+    pub(crate) fn stretches(&mut self, theta: &[f64], stretches: &[(usize, usize)]) -> Vec<f64> {
+        let samples: usize = stretches.iter().map(|(_, len)| len).sum();
+        let queries = self.0.weight * samples as u64;
+        self.0.calls.f += queries;
+        self.0.calls.jacobian += queries;
+        self.0.rows += self.0.rows_of.pair * samples as u64;
+        let (f, ell, d) = (self.0.problem.inner, self.0.ell, self.0.d);
+        let size = ell * (1 + d);
+        let mut out = vec![0.0; self.0.n_x * size];
+        let cost = size * samples.div_ceil(self.0.n_x.max(1));
+        Blocks::new(self.0.n_x, cost).fill(size, &mut out, |terms, out| {
+            let (mut work, mut one) = (vec![0.0; ell], vec![0.0; size]);
+            for (i, out) in terms.zip(out.chunks_exact_mut(size)) {
+                let ((first, len), n_y) = (stretches[i], f.n_y(i));
+                let wrapped = (first + len).saturating_sub(n_y);
+                for js in [first..(first + len).min(n_y), 0..wrapped] {
+                    if js.is_empty() {
+                        continue;
+                    }
+                    let share = js.len() as f64 / len as f64;
+                    let (mean, rows) = one.split_at_mut(ell);
+                    f.block_mean_and_jacobian(theta, i, js, &mut work, mean, rows);
+                    axpy(share, &one, out);
+                }
+            }
+        });
+        out
     }
 
     /// The rows of an affine f in twice the precision, those of a quadratic form as rows of

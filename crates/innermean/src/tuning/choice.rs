@@ -82,6 +82,10 @@ knobs! {
     Extrapolation extrapolation: f64,
     /// Pairs of differences that L-BFGS keeps.
     Memory memory: usize,
+    /// Stages of the prox-linear method in which a part of the samples is looked at.
+    Growing growing: usize,
+    /// Corrections of each model of the prox-linear method by fresh samples.
+    Correction correction: usize,
     /// The distance in which ALEXR's dual step is measured.
     Mirror mirror: Mirror,
 }

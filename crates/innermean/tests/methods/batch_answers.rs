@@ -74,7 +74,7 @@ fn the_embedded_portfolio_in_as_many_calls_as_promised() {
     for (name, most) in [
         ("apg", [240.0, 350.0, 550.0]),
         ("lbfgs", [18.0, 31.0, 64.0]),
-        ("prox-linear", [122.0, 122.0, 202.0]),
+        ("prox-linear", [2.0, 2.0, 2.0]),
         ("saga", [18.0, 23.0, 35.0]),
         ("svrg", [23.0, 37.0, 55.0]),
     ] {
@@ -250,7 +250,8 @@ fn sigmoid_slope(t: f64) -> f64 {
     sigmoid(t) * (1.0 - sigmoid(t))
 }
 
-/// P is not convex: methods fall to a stationary point, and prox-linear never rises on its way.
+/// P is not convex: methods fall to a stationary point. Candidates of prox-linear may lie higher,
+/// and are left again.
 #[test]
 fn stationary_points_of_a_problem_that_is_not_convex() {
     for (seed, noise) in [(1, 0.0), (2, 0.1), (3, 0.3)] {
@@ -267,7 +268,7 @@ fn stationary_points_of_a_problem_that_is_not_convex() {
                 assert_eq!(solution.status, Status::Solved, "{name}, seed {seed}, start {size}");
                 assert!(problem.erased().stationarity(&solution.theta, 1.0) < 1e-6, "{name}");
                 assert!(solution.objective <= problem.objective(&start));
-                if name != "apg" && name != "lbfgs" {
+                if name == "gd" {
                     for pair in solution.trace.windows(2) {
                         let (before, after) = (pair[0].objective, pair[1].objective);
                         assert!(
@@ -314,6 +315,10 @@ fn first_steps_far_too_short_and_far_too_long() {
     for name in ["gd", "apg", "lbfgs", "prox-linear"] {
         let best = solve("lbfgs", &free, &start, 1e-9).objective;
         for alpha_theta in [None, Some(1e6)] {
+            if alpha_theta.is_some() && name == "prox-linear" {
+                // It has none.
+                continue;
+            }
             let choice = Choice { alpha_theta, ..Choice::default() };
             let stop = Stop { tolerance: Some(1e-9), ..Stop::default() };
             let driver = Driver { stop, ..Driver::default() };

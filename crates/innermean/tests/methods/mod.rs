@@ -15,6 +15,7 @@ mod multipliers;
 mod optimum;
 mod oracle_calls;
 mod precise;
+mod prox_linear;
 mod quadratic_programs;
 mod safeguards;
 mod sparse;

@@ -1,74 +1,141 @@
-//! The linear model of the prox-linear method, and the judgement of its candidates.
+//! The reference point, the candidate, and what rho learns from them.
 
 use serde::{Deserialize, Serialize};
 
+use super::snapshot::Snapshot;
+use super::{ProxLinear, first_order, kinks, newton, samples};
 use crate::linalg::vector::distance_squared;
-use crate::methods::backtracking::{Backtracking, SLACK};
-use crate::methods::momentum::Momentum;
-use crate::model::collapse::Collapsed;
+use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
 
-/// A candidate is accepted if P falls by this part of what the model said.
-const ENOUGH: f64 = 0.1;
-/// Where P falls by this part of it, the model is good and eta grows.
-const GOOD: f64 = 0.75;
-/// By which eta grows; a refused one is divided by it.
-const GROWTH: f64 = 4.0;
+/// Where P falls by less than this part of what the model promised, rho is at least what it missed;
+/// where by more than the second, it falls.
+const POOR: f64 = 0.75;
+const GOOD: f64 = 0.95;
+/// By which rho falls and, after a refusal, grows at least.
+const CHANGE: f64 = 4.0;
+/// A rho whose part of a step is this of what the model promised is nothing.
+const NOTHING: f64 = 1e-6;
+/// Of the objective's parts, what is lost in rounding.
+const SLACK: f64 = 1e-13;
 
-/// The linear model at `theta_t` and where the inner steps on it have come.
+/// Where a run of the prox-linear method is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
-    /// `theta_t`
-    pub(super) theta: Vec<f64>,
-    /// `P(theta_t)`; infinite before the first linearisation
-    pub(super) objective: f64,
-    pub(super) eta: f64,
-    /// `|theta_t - theta_{t-1}|^2`
-    pub(super) length: f64,
-    pub(super) model: Collapsed,
-    pub(super) inner: Momentum,
-    pub(super) step: Backtracking,
-    /// The model's loss and its gradient at y
-    pub(super) loss: f64,
-    pub(super) gradient: Vec<f64>,
-    /// `phi_i'` at the model's averages
-    pub(super) w: Vec<f64>,
-    pub(super) direction: Vec<f64>,
+    /// At `theta_ref`
+    here: Snapshot,
+    /// At the candidate; none where f is affine
+    there: Option<Snapshot>,
+    candidate: Vec<f64>,
+    /// `m(candidate)`
+    predicted: f64,
+    rho: f64,
+    /// Snapshots so far
+    snapshots: u64,
+    /// Where the run began
+    start: Vec<f64>,
+    /// Duals of a phi with kinks, and their penalty
+    around: Option<kinks::Around>,
 }
 
 impl State {
-    /// The model's loss and gradient at y, the point from which the next inner step starts.
-    #[inline(always)]
-    pub(super) fn look(&mut self, oracle: &mut Oracle<'_>) {
-        self.loss = oracle.model(&self.model).sweep(&self.inner.y, &mut self.w, &mut self.gradient);
-    }
-
-    /// Linearises at the point where the inner steps are, which then rest. Returns P there, where
-    /// the model is exact.
-    pub(super) fn linearise(&mut self, oracle: &mut Oracle<'_>) -> f64 {
-        oracle.pass().linearise(&self.inner.theta, &mut self.model);
-        self.inner.rest();
-        self.step.forget();
-        self.look(oracle);
-        self.loss + oracle.g().value(&self.inner.theta)
-    }
-
-    /// Whether P has fallen from `theta_t` to the candidate as the model said; eta learns from it.
-    /// Where the fall is lost in rounding, it learns from the length of the step, which must become
-    /// shorter.
-    pub(super) fn judge(&mut self, predicted: f64, objective: f64) -> bool {
-        let slack = SLACK * (self.objective.abs() + self.loss.abs());
-        let (expected, fallen) = (self.objective - predicted, self.objective - objective);
-        let length = distance_squared(&self.theta, &self.inner.theta);
-        let enough =
-            objective.is_finite() && fallen >= -slack && fallen >= ENOUGH * expected - slack;
-        let lost = expected <= slack / SLACK.sqrt();
-        if !enough || lost && length > self.length {
-            self.eta /= GROWTH;
-        } else if !lost && fallen >= GOOD * expected {
-            self.eta *= GROWTH;
+    pub(super) fn new(oracle: &Oracle<'_>, theta: &[f64]) -> Self {
+        let mut theta = theta.to_vec();
+        oracle.problem().allow(&mut theta);
+        let affine = oracle.facts().affine;
+        State {
+            here: Snapshot::room(oracle, &theta),
+            there: (!affine).then(|| Snapshot::room(oracle, &theta)),
+            start: theta.clone(),
+            candidate: theta,
+            predicted: f64::INFINITY,
+            rho: 0.0,
+            snapshots: 0,
+            around: oracle.phi().has_kinks().then(|| kinks::Around::nothing(oracle)),
         }
-        self.length = length;
-        enough
+    }
+
+    pub(super) fn candidate(&self) -> &[f64] {
+        &self.candidate
+    }
+
+    /// At the candidate, which becomes the reference point unless P rose.
+    pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>, growing: usize) {
+        let State { here, there, candidate, snapshots, start, .. } = self;
+        let most = samples::looked_at(oracle, growing, *snapshots);
+        let before = snapshots.checked_sub(1).map(|k| samples::looked_at(oracle, growing, k));
+        *snapshots += 1;
+        if before != Some(most) {
+            // Another P than before: nothing to compare with.
+            here.take(oracle, candidate, most);
+            if !here.objective.is_finite() && candidate != start {
+                candidate.copy_from_slice(start);
+                here.take(oracle, candidate, most);
+            }
+            return;
+        }
+        let Some(there) = there else { return here.move_to(oracle, candidate) };
+        there.take(oracle, candidate, most);
+        if self.judge() {
+            let there = self.there.as_mut().expect("it has just been taken");
+            std::mem::swap(&mut self.here, there);
+        }
+    }
+
+    /// Whether P has not risen from the reference point to the candidate. rho learns from it.
+    fn judge(&mut self) -> bool {
+        let State { here, there, predicted, rho, .. } = self;
+        let there = there.as_ref().expect("it has just been taken");
+        let (expected, fall) = (here.objective - *predicted, here.objective - there.objective);
+        let slack = SLACK * (here.objective.abs() + here.merits.loss.abs());
+        let fell = fall >= -slack;
+        let length = distance_squared(&here.theta, &there.theta);
+        // A fall that is lost in rounding says nothing.
+        if length == 0.0 || fell && expected <= 10.0 * slack {
+            return fell;
+        }
+        let miss = 2.0 * (there.objective - *predicted) / length;
+        if !fell {
+            // At least so much that the step gets shorter.
+            let least = (CHANGE * *rho).max(2.0 * expected.abs() / length);
+            *rho = if miss.is_finite() { miss.max(least) } else { CHANGE * least };
+        } else if fall < POOR * expected {
+            *rho = rho.max(miss);
+        } else if fall > GOOD * expected {
+            *rho /= CHANGE;
+            *rho = if 0.5 * *rho * length < NOTHING * expected { 0.0 } else { *rho };
+        }
+        fell
+    }
+
+    /// The minimiser of the model and `(rho/2) |. - theta_ref|^2`.
+    pub(super) fn minimise(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+        let State { here, candidate, predicted, rho, around, snapshots, .. } = self;
+        if !here.objective.is_finite() {
+            return;
+        }
+        let most = method.inner_iterations;
+        let g = Parts::with_constraints(oracle.g(), oracle.d());
+        let parts = g.as_ref().filter(|g| newton::has_system(oracle, g));
+        let mut solve = |oracle: &mut Oracle<'_>, model: &mut Snapshot, x: &mut Vec<f64>| match (
+            around.as_mut(),
+            parts,
+        ) {
+            (Some(around), _) => kinks::minimise(oracle, model, *rho, around, x),
+            (None, Some(g)) => newton::minimise(oracle, model, g, *rho, most, x),
+            (None, None) => first_order::minimise(oracle, model, *rho, most, x),
+        };
+        *predicted = solve(oracle, here, candidate);
+        let all = samples::looked_at(oracle, method.growing, *snapshots - 1).is_none();
+        for k in 0..if all { method.correction as u64 } else { 0 } {
+            if !samples::can_correct(oracle, here) || oracle.patience.ends() {
+                break;
+            }
+            let draws = (method.seed, *snapshots * method.correction as u64 + k);
+            let mut model = samples::corrected(oracle, here, candidate, draws);
+            if model.objective.is_finite() {
+                *predicted = solve(oracle, &mut model, candidate);
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::cost::Price;
 use crate::certificate::hessian;
 use crate::certificate::prover::FEW_PRODUCTS;
 use crate::methods::{self, newton};
-use crate::model::inner::{Inner, mean_support, pieces};
+use crate::model::inner::{Inner, Sample, mean_support, pieces};
 use crate::model::problem::Objective;
 
 /// Structure and sizes of a problem.
@@ -84,6 +84,12 @@ impl Facts<'_> {
     pub(super) fn moderate(&self) -> bool {
         let f = &self.0.inner;
         newton::is_moderate(self.d(), pieces(f) * f.ell(), mean_support(f))
+    }
+
+    /// No two terms share their rows.
+    pub(super) fn has_own_rows(&self) -> bool {
+        let f = self.0.inner;
+        f.facts().sample == Sample::Own && pieces(f) <= f.rows().all as usize
     }
 
     /// What Newton's method costs where f is not affine or has scores of classes, if it and L-BFGS

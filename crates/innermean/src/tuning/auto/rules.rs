@@ -91,6 +91,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             // Newton's method solves a part first, in many small calls.
             add(facts.suited("lbfgs"), &|| why() + ": few calls, over all of them");
         }
+        add(linearised(facts), &|| why() + ": linearised, and the rest is solved to its end");
         if let Some(price) = &costly {
             let step = 1.0 + price.hessian;
             let costs = || format!("a Newton step costs as much as {step:.0} passes");
@@ -117,18 +118,39 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         add(facts.suited("multipliers"), &why);
         add(facts.suited("precise"), &alike);
     }
-    let why = if facts.smooth() {
-        "steps on single samples ask nothing of the problem"
-    } else {
-        "a loss with kinks: primal-dual steps ask for no gradient of it"
-    };
+    if !facts.smooth() {
+        add(linearised(facts), &|| "a loss with kinks of curved averages: linearised".to_owned());
+    }
     let single = single_samples(facts);
-    add(single, &|| why.to_owned());
+    add(single, &|| if facts.smooth() { ANYTHING } else { KINKS }.to_owned());
     if facts.calls_are_dear() && list.len() > 1 {
         list.retain(|candidate| Some(candidate.method) != single);
     }
     list
 }
+
+/// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
+/// averages the fewer, up to which its systems are solved at once; samples of a term on which one
+/// look at phi costs next to nothing. See `experiments/results/beyond.md`.
+const MANY: usize = 257;
+const SOLVED: usize = 2000;
+const SAMPLES: usize = 32;
+
+/// The prox-linear method where it comes first, if its Jacobians fit into memory: for kinks of
+/// curved averages, where nothing else was fast, and for curved averages of many samples in many
+/// coordinates, which no other term shares.
+fn linearised(facts: &Facts<'_>) -> Option<&'static str> {
+    if facts.affine() || facts.calls_are_dear() || !facts.jacobians_fit() {
+        return None;
+    }
+    let many = facts.d() >= MANY && facts.samples() >= SAMPLES && facts.has_own_rows();
+    let is_first = !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED;
+    facts.suited("prox-linear").filter(|_| is_first)
+}
+
+/// Why these come at last, or first.
+const ANYTHING: &str = "steps on single samples ask nothing of the problem";
+const KINKS: &str = "a loss with kinks: primal-dual steps ask for no gradient of it";
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.
 fn single_samples(facts: &Facts<'_>) -> Option<&'static str> {

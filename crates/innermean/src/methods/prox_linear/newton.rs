@@ -1,0 +1,116 @@
+//! Damped Newton steps to the minimum of the model, for a phi without kinks: the model is looked at
+//! where a step ends, one query of each phi that gives value, slope and curvature.
+
+use super::snapshot::Snapshot;
+use super::system::System;
+use crate::linalg::vector::{axpy, distance_squared, dot};
+use crate::methods::newton::MOST;
+use crate::methods::program;
+use crate::model::inner::Fused;
+use crate::model::regularizer::Parts;
+use crate::oracle::Oracle;
+
+/// The steps end where they promise this part of what the first did: the last is made without a
+/// look, and leaves the square of that or so.
+const LAST: f64 = 1e-4;
+/// Of the model's value, a promise that is rounding.
+const ROUNDING: f64 = 1e-15;
+/// The least fall, for what the slope says.
+const ENOUGH: f64 = 1e-4;
+/// The shortest part of a step that is tried.
+const SHORTEST: f64 = 1e-9;
+
+/// Whether the steps can be solved for: g is quadratic, or d moderate.
+pub(super) fn has_system(oracle: &Oracle<'_>, g: &Parts) -> bool {
+    g.are_smooth() || oracle.d() <= MOST
+}
+
+/// Moves `x` to the minimiser of the model and `(rho/2) |. - theta_ref|^2`; returns `m(x)`, or
+/// where the last step was not looked at what it promises.
+pub(super) fn minimise(
+    oracle: &mut Oracle<'_>,
+    here: &Snapshot,
+    g: &Parts,
+    rho: f64,
+    most: usize,
+    x: &mut Vec<f64>,
+) -> f64 {
+    let d = oracle.d();
+    x.copy_from_slice(&here.theta);
+    let (mut u, mut merits) = (here.f_bar.clone(), here.merits.clone());
+    let ridge = |x: &[f64]| 0.5 * rho * distance_squared(x, &here.theta);
+    let (mut value, mut first, mut looks) = (here.objective, 0.0_f64, 0);
+    let (mut at, mut try_x, mut next) = (u.clone(), x.clone(), merits.clone());
+    loop {
+        if oracle.patience.ends() {
+            return value - ridge(x);
+        }
+        // F' of the model, and rho (x - theta_ref)
+        let mut gradient = vec![0.0; d];
+        here.rows.f().add_weighted_jac_t(x, &merits.w, &mut gradient);
+        for ((slope, x), center) in gradient.iter_mut().zip(&*x).zip(&here.theta) {
+            *slope += rho * (x - center);
+        }
+        let system = System::new(oracle, here, &merits.seconds);
+        let (step, slope) = if g.are_smooth() {
+            g.add_gradient(x, &mut gradient);
+            let diagonal: Vec<f64> = g.l2().map(|l2| l2 + rho).collect();
+            let mut step = gradient.clone();
+            system.solve(&diagonal, &oracle.patience, &mut step);
+            for p in &mut step {
+                *p = -*p;
+            }
+            let slope = dot(&gradient, &step);
+            (step, slope)
+        } else {
+            let matrix = system.matrix(rho);
+            let mut target = x.clone();
+            let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
+            program::solve(&matrix, &gradient, g, prox, &mut target);
+            let step: Vec<f64> = target.iter().zip(&*x).map(|(to, from)| to - from).collect();
+            let slope = dot(&gradient, &step) + oracle.g().value(&target) - oracle.g().value(x);
+            (step, slope)
+        };
+        let size = merits.loss.abs() + (value - merits.loss).abs();
+        if slope.is_nan() || slope >= 0.0 {
+            return value - ridge(x);
+        }
+        first = first.max(-slope);
+        // What is lost in the rounding of values is not in that of slopes.
+        if -slope <= (LAST * first).max(ROUNDING * size) {
+            axpy(1.0, &step, x);
+            oracle.problem().allow(x);
+            return value + 0.5 * slope - ridge(x);
+        }
+        let mut along = vec![0.0; u.len()];
+        here.rows.f().means(&step, &mut along);
+        let mut tau = 1.0;
+        loop {
+            at.copy_from_slice(&u);
+            axpy(tau, &along, &mut at);
+            try_x.copy_from_slice(x);
+            axpy(tau, &step, &mut try_x);
+            if tau == 1.0 {
+                // Exactly there: rounding must not carry it out of a constraint.
+                oracle.problem().allow(&mut try_x);
+            }
+            oracle.merits(&at, &mut next);
+            looks += 1;
+            let there = next.loss + oracle.g().value(&try_x) + ridge(&try_x);
+            if there <= value + ENOUGH * tau * slope + ROUNDING * size {
+                value = there;
+                break;
+            }
+            tau *= 0.5;
+            if tau < SHORTEST || looks >= most {
+                return value - ridge(x);
+            }
+        }
+        std::mem::swap(&mut u, &mut at);
+        std::mem::swap(x, &mut try_x);
+        std::mem::swap(&mut merits, &mut next);
+        if looks >= most {
+            return value - ridge(x);
+        }
+    }
+}
