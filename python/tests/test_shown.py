@@ -64,6 +64,15 @@ def test_comparison(comparison):
     plt.close("all")
 
 
+def test_table_of_methods(problem):
+    suited = innermean.methods(problem)
+    table = suited.to_pandas()
+    assert list(table.index) == [method.name for method in suited] == problem.suited()
+    assert "alpha_theta" in table.loc["svrpda1", "settings"]
+    html = suited._repr_html_()
+    assert html.count("<tr>") == len(suited) + 1 and "<td style='text-align:left'>svrpda1" in html
+
+
 def script_of(page):
     """What the script of a page draws."""
     (data,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page)

@@ -52,7 +52,6 @@
 
 pub mod bags;
 pub mod compare;
-pub mod condensed;
 pub mod linear;
 pub mod model;
 pub mod moments;
@@ -63,6 +62,6 @@ pub mod sequences;
 pub mod validation;
 pub mod wording;
 
-pub use run::penalty;
+pub use run::{condensed, penalty};
 use wording::error;
 pub use wording::{Error, Place};

@@ -5,6 +5,7 @@
 //! (progress, checkpoints, threads of its own) makes a [`Plan`] and runs that.
 
 mod advice;
+pub mod condensed;
 pub mod inference;
 pub mod penalty;
 mod plan;

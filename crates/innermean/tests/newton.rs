@@ -4,6 +4,7 @@ mod curved;
 
 use innermean::draws::Stream;
 use innermean::evaluate::{Evaluator, Known};
+use innermean::methods::newton::Newton;
 use innermean::{
     AnyMethod, Bernoulli, BoxConstraint, Budget, Choice, Collapsed, DownsideSquare, Driver,
     ElasticNet, Facts, FreeTail, Huber, Inner, L1, Listed, Logistic, Merit, NegativeLog, Objective,
@@ -391,6 +392,31 @@ fn a_part_of_the_terms_is_enough_for_the_hessian() {
 }
 
 /// For quadratic P one Hessian and one step.
+/// A part of the terms of a portfolio still shares its sample: no sweep over it for each term.
+#[test]
+fn a_part_of_a_portfolio_costs_a_part_of_a_pass() {
+    let (n, d) = (8000, 12);
+    let portfolio = Portfolio::new(d, numbers(n * d, 4)).expect("returns");
+    let merit = Huber::new(1.0, 0.3).expect("a width");
+    let problem = Problem {
+        inner: &portfolio,
+        merit,
+        regularizer: Ridge::from_weight(0.1).expect("a weight"),
+    };
+    let run = |whole: bool| {
+        let choice = Choice::default();
+        let newton = Newton::choose(&choice, &problem, &[0.0; 12]).expect("it suits");
+        let stop = Stop { tolerance: Some(1e-9), ..Stop::default() };
+        let driver = Driver { stop, ..Driver::default() };
+        driver.run(&problem, &Newton { whole, ..newton }, &[0.0; 12], &mut ())
+    };
+    let (part, all) = (run(false), run(true));
+    assert!(part.status.is_solved() && all.status.is_solved());
+    let pass = 2 * n as u64;
+    assert!(part.calls.f <= pass * (part.outer + 4), "{:?} in {} steps", part.calls, part.outer);
+    assert!((part.objective - all.objective).abs() <= 1e-9 * all.objective.abs());
+}
+
 #[test]
 fn a_quadratic_is_solved_by_one_step() {
     let portfolio = Portfolio::new(8, numbers(900 * 8, 5)).unwrap();
@@ -544,12 +570,10 @@ fn what_it_cannot_do_it_says() {
         merit: innermean::Absolute::new(1.0).unwrap(),
         regularizer: Unregularized,
     };
-    let error = innermean::methods::newton::Newton::choose(&Choice::default(), &kinked, &start)
-        .unwrap_err();
+    let error = Newton::choose(&Choice::default(), &kinked, &start).unwrap_err();
     assert!(error.to_string().contains("phi has a kink"), "{error}");
     let g = FreeTail::new(Simplex, 2);
     let tail = Problem { inner: f(), merit: Square::new(1.0).unwrap(), regularizer: g };
-    let error =
-        innermean::methods::newton::Newton::choose(&Choice::default(), &tail, &start).unwrap_err();
+    let error = Newton::choose(&Choice::default(), &tail, &start).unwrap_err();
     assert!(error.to_string().contains("a sum over coordinates"), "{error}");
 }

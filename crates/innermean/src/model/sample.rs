@@ -8,7 +8,8 @@ use crate::draws::Stream;
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::vector::add_weighted_rows;
 use crate::model::inner::{
-    Duals, Facts, Fused, Inner, Lost, Passes, Rows, gradient_in_two_passes, sampled_mean, stretches,
+    Duals, Facts, Fused, Inner, Lost, Passes, Rows, Sample, gradient_in_two_passes, sampled_mean,
+    stretches,
 };
 use crate::model::merit::Merit;
 
@@ -43,9 +44,17 @@ pub(crate) struct PartOf<'p> {
 impl<'p> PartOf<'p> {
     pub(crate) fn new(whole: &'p dyn Inner, terms: &'p [usize], most: usize) -> Self {
         let (facts, Rows { pair, merit, .. }) = (whole.facts(), whole.rows());
-        let samples: usize = terms.iter().map(|&i| taken(whole.n_y(i), most)).sum();
+        // A term that keeps all of its samples shares them with others as before.
+        let sample = if most == usize::MAX { facts.sample } else { Sample::Own };
+        let shared = terms.first().map_or(0, |&i| whole.n_y(i));
+        let samples = match sample {
+            Sample::Own => terms.iter().map(|&i| taken(whole.n_y(i), most)).sum(),
+            Sample::Shared => shared,
+            Sample::Separable => terms.len() + shared,
+        };
         let facts = Facts {
             affine: facts.affine,
+            sample,
             calls_per_query: facts.calls_per_query,
             calls_are_dear: facts.calls_are_dear,
             rows: Some(Rows { pair, all: pair * samples as u64, merit }),

@@ -275,7 +275,13 @@ fn sampled_mean_and_jacobian(
     jacobian: &mut [f64],
 ) {
     let Some(stretches) = stretches(f.n_y(i), most) else {
-        return f.block_mean_and_jacobian(theta, i, 0..f.n_y(i), work, f_bar, jacobian);
+        if f.facts().sample == Sample::Own {
+            return f.block_mean_and_jacobian(theta, i, 0..f.n_y(i), work, f_bar, jacobian);
+        }
+        // A sample that terms share has been averaged once: a sweep over it for each term would
+        // cost n_X n_Y.
+        f.mean(theta, i, work, f_bar);
+        return mean_jacobian(f, theta, i, jacobian);
     };
     let (mut one, mut slopes) = (vec![0.0; f_bar.len()], vec![0.0; jacobian.len()]);
     f_bar.fill(0.0);
