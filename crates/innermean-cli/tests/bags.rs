@@ -412,3 +412,29 @@ fn rows_without_labels_of_their_own_are_not_scored() {
     let scored = |answer: &Value| answer["row_scores"]["rows"].as_u64().expect("scores");
     assert_eq!(scored(&some), scored(&all) - scored(&all) / 3);
 }
+
+/// Labels of groups that say 'some row is positive' look like shares of 0 and 1.
+#[test]
+fn bags_that_are_positive_if_any_row_is_are_told_apart() {
+    let desk = Desk::at("bags");
+    desk.file("any.csv", "group,x,label\na,1,1\na,-2,1\nb,-1,0\nb,-3,0\nc,2,1\nc,-1,1\n");
+    desk.file("ones.csv", "group,x,label\na,1,1\na,-2,1\nb,-1,1\nb,-3,1\n");
+    desk.file("shares.csv", "group,x,label\na,1,0.5\na,-2,0.5\nb,-1,0\nb,-3,0\n");
+    desk.file("single.csv", "group,x,label\na,1,1\nb,-2,0\nc,-1,1\nd,-3,0\n");
+    for (file, words) in [
+        ("any.csv", Some("All labels of groups are 0 or 1: taken as shares")),
+        ("ones.csv --no-intercept", Some("All labels of groups are 1: taken as shares")),
+        ("shares.csv", None),
+        ("single.csv", None),
+    ] {
+        let notes = desk.json(&format!("{file} --l2 0.1"), 0)["notes"].to_string();
+        let said = notes.contains("some row of the group is positive (multiple-instance learning)");
+        assert_eq!(said, words.is_some(), "{file}: {notes}");
+        assert!(words.is_none_or(|words| notes.contains(words)), "{file}: {notes}");
+    }
+    // Where there is nothing to tell apart the intercept grows without end, whatever holds the rest.
+    let run = desk.run("ones.csv --l2 0.1");
+    let flat = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("warning: All labels are 1"), "{flat}");
+    assert!(flat.contains("--no-intercept") && !flat.contains("multiple-instance"), "{flat}");
+}

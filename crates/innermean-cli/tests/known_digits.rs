@@ -99,6 +99,13 @@ fn warnings_stand_above_the_answer() {
         };
         assert!(place("warning:") < place("coefficient "), "{command}: {}", run.out);
         assert!(place(words) < place("objective"), "{command}: {}", run.out);
+        // Of such coefficients no digit is known but the first.
+        for (name, text) in shown(&run.out, "feature") {
+            let digits = text.split('e').next().unwrap_or_default();
+            let digits = digits.trim_start_matches(['-', '0', '.']);
+            let is_one = !digits.contains('.') && (digits.len() < 2 || !text.contains('.'));
+            assert!(is_one, "{command}: {name} {text}");
+        }
         assert!(!flat.contains("status solved"), "{command}: {}", run.out);
         let page = fs::read_to_string(desk.path().join("page.html")).expect("a page");
         let (_, verdict) = page.split_once("<div class=\"verdict").expect("a verdict");
@@ -156,5 +163,44 @@ fn methods_that_stop_at_different_objectives_are_not_both_solved() {
     }
     for objective in &solved {
         assert!((objective - solved[0]).abs() <= 1e-5 * solved[0].abs(), "{solved:?}");
+    }
+}
+
+/// Where all printed digits are known nobody is told to lower a tolerance, and elsewhere one is.
+#[test]
+fn no_digits_are_promised_that_are_there() {
+    for command in ["bags --groups 60 --features 3 --l2 0.01", "linear --l2 0.01 --rows 200"] {
+        let run = Desk::at(command).run("");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        assert!(!run.out.contains("Lower the tolerance"), "{command}: {}", run.out);
+    }
+    let run = Desk::at("linear --rows 300 --loss logistic --l2 0.01 --method gd").run("");
+    assert!(run.out.contains("Lower the tolerance for more digits"), "{}", run.out);
+}
+
+/// The same of tables that are not theta: weights of classes, values of states.
+#[test]
+fn tables_do_not_change_with_the_tolerance() {
+    for (command, heading) in [
+        ("sequences --classes 4 --generated-steps 2000 --starts 4", "class"),
+        ("sequences --classes 3 --generated-steps 1500 --starts 4 --l2 0.01", "class"),
+        ("policy --states 30 --features 4", "state"),
+        ("policy --states 40 --features 5 --method lbfgs", "state"),
+        ("policy --generate walk --states 5 --transitions 400", "state"),
+    ] {
+        let desk = Desk::at(command);
+        let table = |more: &str| -> Vec<String> {
+            let run = desk.run(more);
+            assert_eq!(run.code, Some(0), "{command}: {}{}", run.out, run.err);
+            let lines = run.out.lines().skip_while(|line| !line.trim_start().starts_with(heading));
+            // Without the bars.
+            let numbers = |line: &str| {
+                line.split_whitespace().filter(|word| word.is_ascii()).collect::<Vec<_>>().join(" ")
+            };
+            lines.take_while(|line| !line.is_empty()).map(numbers).collect()
+        };
+        let usual = table("");
+        assert!(usual.len() > 3, "{command}: {usual:?}");
+        assert_eq!(usual, table("--tolerance 1e-12"), "{command}");
     }
 }

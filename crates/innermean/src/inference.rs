@@ -96,6 +96,9 @@ pub enum InferenceError {
          errors; solve to a smaller tolerance"
     )]
     NotSolved(f64),
+    /// Whoever asked for it has no more time.
+    #[error("the time was up before they could be computed")]
+    OutOfTime,
     /// Too few observations.
     #[error("{units} independent units are too few for {d} coefficients")]
     TooFewUnits {

@@ -54,7 +54,7 @@ pub fn run(
 }
 
 /// Seconds after which a run is given up.
-pub const PATIENCE: f64 = 10.0;
+pub const PATIENCE: f64 = 5.0;
 
 /// All entries that suit, and the lowest objective that any of them found.
 pub fn contest(

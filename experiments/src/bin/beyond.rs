@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// Condition numbers of the family.
 const KAPPAS: [f64; 5] = [2e2, 2e3, 2e4, 2e5, 2e6];
 /// Runs of each method on a problem, of which the shortest counts.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 2;
 /// The method in question, and those that it is measured by.
 const OURS: &str = "prox-linear";
 /// It and what can be said about it.

@@ -77,7 +77,7 @@ fn main() {
     ];
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let counts: Vec<usize> = (0..).map(|k| 1 << k).take_while(|count| *count <= cores).collect();
+    let counts: Vec<usize> = (0..=cores.ilog2()).map(|k| 1 << k).collect();
     let pools: Vec<rayon::ThreadPool> = counts
         .iter()
         .map(|&count| rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("threads"))

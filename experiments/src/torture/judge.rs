@@ -8,6 +8,7 @@ use super::descent::descend;
 use super::double_double::Dd;
 use super::draw::Truth;
 use super::objective::Affine;
+use super::penalty::Part;
 use super::rival;
 use super::runs::Run;
 
@@ -79,6 +80,8 @@ const DIGITS: f64 = 1e-29;
 /// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is
 /// as good as unbounded for doubles.
 const FAR: f64 = 1e8;
+/// How often what is free is doubled to see whether a minimum that is not convex lies at infinity.
+const DOUBLINGS: i32 = 20;
 
 /// A point, its objective, and how far out it lies.
 struct Point {
@@ -196,11 +199,9 @@ impl Facts {
                 best = points.lowest().0;
             }
             let direction: Vec<Dd> = best.iter().zip(&origin).map(|(x, o)| *x - *o).collect();
-            // Nothing falls for ever against a ridge.
-            let ridged = affine.penalty.parts.iter().all(|part| part.l2 > 0.0);
             unbounded = affine.rises_by_logarithms()
-                || !ridged
-                    && (path.recession.is_some() || affine.falls_for_ever(&origin, &direction));
+                || path.recession.is_some()
+                || affine.falls_for_ever(&origin, &direction);
         }
         let (point, best) = points.lowest();
         let lowest = truth.magnitude(&point);
@@ -213,9 +214,10 @@ impl Facts {
             origin: origin_size,
             lowest,
         };
-        if let Truth::Affine(affine) = truth {
-            facts.near = facts.is_near(affine);
-        }
+        facts.near = match truth {
+            Truth::Affine(affine) => facts.is_near(affine),
+            Truth::Curved(curved) => !runs_away(curved, &point),
+        };
         facts
     }
 
@@ -377,6 +379,24 @@ impl Facts {
         }
         judged.verdicts = found;
     }
+}
+
+/// Whether a point that no penalty holds lies on the way to infinity: predictions of 0 and 1 fit
+/// best there, and each doubling of what is free brings P closer to a value that none attains.
+fn runs_away(curved: &Curved, theta: &[Dd]) -> bool {
+    let is_free = |part: &Part| {
+        part.l1 == 0.0 && part.l2 == 0.0 && part.lo.is_infinite() && part.hi.is_infinite()
+    };
+    let parts = &curved.penalty.parts;
+    let at = |times: f64| {
+        let stretched = theta.iter().zip(parts);
+        let stretched =
+            stretched.map(|(x, part)| if is_free(part) { *x * Dd::from(times) } else { *x });
+        let (f, g) = curved.parts(&stretched.collect::<Vec<Dd>>());
+        f + g
+    };
+    let values: Vec<Dd> = (0..=DOUBLINGS).map(|k| at(2.0_f64.powi(k))).collect();
+    values[1] < values[0] && values.windows(2).all(|pair| pair[1] <= pair[0])
 }
 
 /// How much of the scale steps from a point called stationary gain, if there is a slope at all.

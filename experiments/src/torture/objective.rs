@@ -343,7 +343,7 @@ impl Affine {
     /// Whether P falls without end in a direction: `FURTHER` times as far from the origin as `OUT`,
     /// it is about this many times as deep.
     pub fn falls_for_ever(&self, origin: &[Dd], direction: &[Dd]) -> bool {
-        let direction = &self.bearable(direction)[..];
+        let direction = &self.bearable(&self.unridged(direction))[..];
         // A column of zeros counts by its tilt alone: nothing else looks at it.
         let unit = |size: f64, tilt: Dd| if size == 0.0 && tilt != Dd::ZERO { 1.0 } else { size };
         let sizes = direction.iter().zip(self.column_sizes()).zip(&self.penalty.parts);
@@ -368,6 +368,12 @@ impl Affine {
         let fall = start - here;
         fall > slopes * Dd::from(OUT * 1e-18) / length
             && start - far > fall * Dd::from(0.5 * FURTHER)
+    }
+
+    /// The part of a direction that no ridge stops: far out, any other one rises.
+    fn unridged(&self, direction: &[Dd]) -> Vec<Dd> {
+        let parts = direction.iter().zip(&self.penalty.parts);
+        parts.map(|(v, part)| if part.l2 > 0.0 { Dd::ZERO } else { *v }).collect()
     }
 
     /// Whether a coordinate that no term looks at has a logarithm, which grows without end.

@@ -39,6 +39,24 @@ fn least(problem: &Affine) -> f64 {
 }
 
 #[test]
+fn nothing_falls_for_ever_against_a_ridge() {
+    // Losses up to 1e9 less a threshold, whose cost they pay for: with a ridge on the weights the
+    // minimum lies far out, further than 1e10 times the largest loss, but is there.
+    let rows = [-1e9, -1.0, 9e8, -1.0, -7e8, -1.0];
+    let losses = vec![Loss::Excess { c: Dd::from(2.0) }; 3];
+    let of = |l2: f64| {
+        let weight = Part { l2, tilt: Dd::from(-3e9), ..Part::FREE };
+        let threshold = Part { tilt: Dd::ONE, ..Part::FREE };
+        let penalty = Penalty { parts: vec![weight, threshold], budget: 0, limits: None };
+        Affine::predictors(2, &rows, &[0.0; 3], losses.clone(), penalty)
+    };
+    let along = [Dd::ONE, Dd::from(1e9)];
+    let origin = [Dd::ZERO; 2];
+    assert!(of(0.0).falls_for_ever(&origin, &along));
+    assert!(!of(1e-9).falls_for_ever(&origin, &along));
+}
+
+#[test]
 fn the_rival_knows_a_problem_without_a_minimum() {
     let rows = [0.13, -0.13, 0.64, 0.10, -0.54, 0.36, 1.30, 0.95];
     let risk = Loss::Square { c: Dd::ONE };

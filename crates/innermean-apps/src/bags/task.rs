@@ -264,6 +264,7 @@ impl Task for BagTask {
         let outside = (0..members.rows()).filter(|&row| members.of(row).is_empty()).count();
         notes.extend((outside > 0).then_some(Note::NoGroup(outside)));
         notes.extend(self.scaling.is_on().then_some(Note::Scaled));
+        notes.extend(self.extreme_labels());
         let (labels, coefficients) = (self.data.labels().len(), self.names.len());
         if self.settings.penalty.l2 == 0.0 && labels < coefficients {
             notes.push(Note::FewerLabels { coefficients });
@@ -354,6 +355,29 @@ impl BagTask {
             any.then(|| fit::of_rows(self.settings.link, rows, labels, predictions, weight))
         });
         [0; 3].map(|_| kinds.next().flatten())
+    }
+
+    /// Whether all labels are the same 0 or 1, or all shares of groups are 0 or 1, as those of
+    /// several rows are not by chance.
+    fn extreme_labels(&self) -> Option<Note> {
+        let data = &self.data;
+        if self.settings.link != BagLink::Logistic {
+            return None;
+        }
+        let one = data.labels()[0];
+        let is_same = data.labels().iter().all(|q| *q == one);
+        if self.settings.intercept && is_same && (one == 0.0 || one == 1.0) {
+            return Some(Note::OneLabel(one));
+        }
+        let groups = self.model.groups();
+        let wholes = data.labelled - data.singles;
+        let labels = &data.labels()[..wholes];
+        let several = (0..wholes).filter(|&i| groups.size(i) > 1).count();
+        let is_extreme = labels.iter().all(|q| *q == 0.0 || *q == 1.0);
+        (several > 1 && 2 * several > wholes && is_extreme).then(|| Note::ExtremeLabels {
+            groups: wholes,
+            ones: labels.iter().filter(|q| **q == 1.0).count(),
+        })
     }
 
     /// Whether twice the coefficients have no larger loss of probabilities, and no penalty holds them:

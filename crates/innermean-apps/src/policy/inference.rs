@@ -1,7 +1,7 @@
 //! How sure the values of states are. Transitions of a log are the observations, and its episodes
 //! the independent ones; within an episode whose states are Markov, so are the transitions.
 
-use innermean::inference::policy::{bellman, refit_bellman, refit_drawn, start_value};
+use innermean::inference::policy::{bellman_while, refit_bellman, refit_drawn, start_value};
 use innermean::inference::{
     Clusters, Covariance, Dependence, InferenceError, Replicates, Resampling, Sandwich,
     bootstrap_while,
@@ -105,7 +105,7 @@ impl PolicyTask {
         let mut initial = self.initial.as_ref().map(|initial| of(vec![initial.value(theta).value]));
         let wanted = settings.standard_errors;
         if wanted.is_some() || theta.len() <= SMALL {
-            match (self.covariance(log, theta, clusters.as_ref()), wanted) {
+            match (self.covariance(log, theta, clusters.as_ref(), time_left), wanted) {
                 (Ok(covariance), Some(kind)) => {
                     found.add_covariance(&covariance, kind.name());
                     if let Some(values) = &mut values {
@@ -173,13 +173,16 @@ impl PolicyTask {
         log: Log<'_>,
         theta: &[f64],
         clusters: Option<&Clusters>,
+        time_left: &TimeLeft<'_>,
     ) -> Result<Covariance, InferenceError> {
+        let go_on = || !is_over(time_left());
         let dependence = clusters.cloned().map_or(Dependence::Independent, Dependence::Clustered);
         let sandwich = Sandwich::new(dependence);
         if matches!(self.model, Model::Projected { .. }) {
-            return sandwich.of_samples(self.problem(), theta);
+            return sandwich.of_samples_while(&go_on, self.problem(), theta);
         }
-        bellman(log.features, log.moves, self.discount, &self.regularizer, theta, &sandwich)
+        let (discount, g) = (self.discount, &self.regularizer);
+        bellman_while(&go_on, log.features, log.moves, discount, g, theta, &sandwich)
     }
 
     /// The variance of the value of each state: `<Psi_s, Cov Psi_s>`, zero where episodes end.

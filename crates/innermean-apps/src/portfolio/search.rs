@@ -148,6 +148,7 @@ impl PortfolioTask {
     pub(super) fn leap(
         &self,
         start: Option<Vec<f64>>,
+        max_seconds: Option<f64>,
         interrupt: Option<&AtomicBool>,
     ) -> Option<Vec<f64>> {
         if self.settings.risk != Risk::Variance {
@@ -156,6 +157,7 @@ impl PortfolioTask {
         let mut once = Solver::default();
         "direct".clone_into(&mut once.method);
         (once.stop.tolerance, once.stop.max_outer) = (None, Some(1));
+        once.stop.max_seconds = max_seconds;
         once.start = start.clone().map(Start::Given);
         let found = self.run(&once, Watch { observer: &mut (), interrupt });
         let theta = found.ok().map(|ran| ran.solution.theta);

@@ -361,7 +361,8 @@ fn fit(
     let mut solver = solver.clone();
     let held = || universe.iter().map(|&l| held[l]).collect();
     let start = task.start().unwrap_or_else(held);
-    solver.start = task.leap(Some(start), interrupt).map(Start::Given);
+    let limit = solver.stop.max_seconds;
+    solver.start = task.leap(Some(start), limit, interrupt).map(Start::Given);
     let solution = task.run(&solver, Watch { observer: &mut (), interrupt })?.solution;
     if !solution.status.is_solved() {
         return Err(SearchError::Unsolved(solution.status).into());

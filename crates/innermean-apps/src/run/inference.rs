@@ -316,7 +316,8 @@ impl InferenceSettings {
         let is_cheap = problem.inner.facts().affine || time_left().is_none();
         let is_seen = is_cheap && z.len() <= SMALL && !problem.merit.has_kinks();
         if wanted || is_seen {
-            match sandwich.of_terms(problem, &z) {
+            let go_on = || !is_over(time_left());
+            match sandwich.of_terms_while(&go_on, problem, &z) {
                 Ok(covariance) if wanted => {
                     let covariance = covariance.transformed(|z| z.copy_from_slice(&centred(z)));
                     let kind =

@@ -91,6 +91,15 @@ pub enum Note {
         /// How many coefficients there are.
         coefficients: usize,
     },
+    /// All labels are 0, or all are 1, which the intercept alone fits without end.
+    OneLabel(f64),
+    /// All labels of groups of several rows are 0 or 1.
+    ExtremeLabels {
+        /// How many groups there are.
+        groups: usize,
+        /// How many have the label 1.
+        ones: usize,
+    },
     /// Groups without a label.
     Unlabelled {
         /// How many.
@@ -181,6 +190,7 @@ impl Note {
             Note::Undetermined(_)
                 | Note::FewerRows { .. }
                 | Note::FewerLabels { .. }
+                | Note::OneLabel(_)
                 | Note::Separated
                 | Note::Saturated
                 | Note::NoRisk { .. }
@@ -318,11 +328,36 @@ impl fmt::Display for Note {
             ),
             Note::Unlabelled { groups, example, rows } => write!(
                 f,
-                "Groups without a label: {}, such as '{example}'. Their {} rows take no part in \
-                 the fit; `predictions` has them too.",
+                "Groups without a label: {}, such as '{example}'. {} in the fit; `predictions` has \
+                 {} too.",
                 grouped(*groups as u64),
-                grouped(*rows as u64)
+                if *rows == 1 {
+                    "Their one row takes no part".to_owned()
+                } else {
+                    format!("Their {} rows take no part", grouped(*rows as u64))
+                },
+                if *rows == 1 { "it" } else { "them" }
             ),
+            Note::OneLabel(label) => write!(
+                f,
+                "All labels are {label}: there is nothing to tell apart, and no finite intercept \
+                 is best. Give labels of both kinds, or leave the intercept out (`intercept`)."
+            ),
+            Note::ExtremeLabels { groups, ones } => {
+                let all = if ones == groups {
+                    "All labels of groups are 1"
+                } else if *ones == 0 {
+                    "All labels of groups are 0"
+                } else {
+                    "All labels of groups are 0 or 1"
+                };
+                write!(
+                    f,
+                    "{all}: taken as shares, they say of every row of a group what it is. If 1 \
+                     means that some row of the group is positive (multiple-instance learning), \
+                     this is not the model for it."
+                )
+            }
             Note::HeldOutGroups { groups, example } => write!(
                 f,
                 "Labels of weight 0 are held out: {}, such as that of '{example}'. They take no part in the fit and are scored apart.",

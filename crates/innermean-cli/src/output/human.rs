@@ -41,8 +41,7 @@ impl Facts {
         // With its colours, which `line` would take away.
         let status_line = painted(solution, is_doubtful) + &optimality(plan, solution);
         self.0.push(("status".to_owned(), status_line));
-        // Where no more digits can be proven there is nothing to advise.
-        if status != Status::Solved || !solution.certificate.is_rounding {
+        if !is_exact(solution) {
             self.line("", &plan.advice(status));
         }
         let rule = plan.run.settings.rule().map_or(String::new(), |rule| format!(", {rule}"));
@@ -121,6 +120,16 @@ pub(crate) fn outcome(solution: &Solution, is_doubtful: bool) -> &'static str {
         (Status::Solved, Measure::Stationarity) => "stationary point reached",
         (status, _) => status.title(),
     }
+}
+
+/// A relative gap or stationarity below which another digit is not worth advice.
+const NO_MORE: f64 = 1e-12;
+
+/// Whether no more digits can be proven, or all that are printed are known: nothing is to be
+/// advised then.
+pub(crate) fn is_exact(solution: &Solution) -> bool {
+    let Certificate { is_rounding, relative, .. } = solution.certificate;
+    solution.status == Status::Solved && (is_rounding || relative.is_some_and(|r| r <= NO_MORE))
 }
 
 /// In colour where standard output is a terminal and `NO_COLOR` is not set.
@@ -213,7 +222,7 @@ fn wrap(text: &str, room: usize) -> Vec<String> {
 }
 
 /// 0.42 s, 12 ms
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     if seconds < 0.1 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }
 

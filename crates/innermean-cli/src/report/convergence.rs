@@ -70,7 +70,9 @@ impl Convergence {
         measure: &str,
     ) -> Self {
         let lowest = trace.iter().map(|record| record.objective).fold(f64::INFINITY, f64::min);
-        let above = trace.iter().map(|record| record.objective - lowest).collect();
+        let above: Vec<f64> = trace.iter().map(|record| record.objective - lowest).collect();
+        // A run that begins at its end, as one behind a search may.
+        let is_flat = above.iter().all(|above| *above == 0.0);
         let objective = trace.iter().map(|record| record.objective).collect();
         let above_lowest = Quantity { title: "objective − lowest found".to_owned(), log: true };
         let itself = Quantity { title: "objective".to_owned(), log: false };
@@ -80,8 +82,18 @@ impl Convergence {
             y.insert(0, Quantity { title: "proven gap".to_owned(), log: true });
             values.insert(0, trace.iter().map(|record| record.gap.unwrap_or(f64::NAN)).collect());
             about.push(format!("The proven gap is a bound on the objective minus the optimum, for the best point so far ({measure})."));
+        } else if is_flat {
+            about.push(
+                "No distance from the optimum is proven, and the objective is that of the start."
+                    .to_owned(),
+            );
         } else {
             about.push("No distance from the optimum is proven; the objective is shown above the lowest that this run found, which says nothing about the optimum itself.".to_owned());
+        }
+        if is_flat {
+            let place = y.len() - 2;
+            y.remove(place);
+            values.remove(place);
         }
         let course = Course { name: name.to_owned(), note, x: counts(trace, rows), y: values };
         Convergence {

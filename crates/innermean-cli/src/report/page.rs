@@ -138,7 +138,7 @@ pub(crate) fn pairs(out: &mut String, pairs: &[(String, String)]) {
 /// A table.
 pub(crate) fn grid(out: &mut String, Grid { title, header, rows, numbers, note }: &Grid) {
     if !title.is_empty() {
-        let _ = writeln!(out, "<h3>{}</h3>", escape(title));
+        let _ = writeln!(out, "<h3>{}</h3>", escape(&capital(title)));
     }
     let class = |column: usize| if numbers.contains(&column) { " class=\"number\"" } else { "" };
     let cells = |cells: &[String], tag: &str| {

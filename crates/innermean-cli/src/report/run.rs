@@ -7,7 +7,7 @@ use innermean::{Certificate, Inner, Measure, Objective, Solution, Status};
 use serde_json::Value;
 
 use super::{Convergence, Kind, Report, Verdict};
-use crate::output::human::{Facts, grouped, outcome};
+use crate::output::human::{Facts, grouped, is_exact, outcome};
 use crate::output::json::Settings;
 use crate::output::named_numbers::{Heading, NamedNumbers};
 use crate::run::application::{Application, Page, Part};
@@ -43,7 +43,8 @@ pub(crate) fn report<'a, A: Application>(
     let settings = settings.as_object().into_iter().flatten();
     let settings = settings
         .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name.clone(), plain(value)));
+        .map(|(name, value)| (name.clone(), plain(value)))
+        .filter(|(_, text)| !text.is_empty());
     let seed = ("seed".to_owned(), plan.run.seed.to_string());
     let rows = problem.inner.rows().all;
     Ok(Report {
@@ -147,8 +148,7 @@ fn verdict(plan: &Plan, solution: &Solution, warnings: &[String]) -> Verdict {
         status: outcome(solution, is_doubtful).replace(", with a warning above", ""),
         text: {
             // Where no more digits can be proven there is nothing to advise.
-            let has_all = solution.status == Status::Solved && is_rounding;
-            let advice = if has_all { None } else { Some(plan.advice(solution.status)) };
+            let advice = if is_exact(solution) { None } else { Some(plan.advice(solution.status)) };
             let parts = warnings.iter().cloned().chain([proven]).chain(advice);
             parts.collect::<Vec<_>>().join(" ")
         },

@@ -201,6 +201,16 @@ impl<'a> Page<'a> {
         }));
     }
 
+    /// What makes the answer doubtful, beside what was known before the run. Where no finite theta
+    /// is best, or many are, no more than the size of theta is shown.
+    fn warn(&mut self, own: Option<&str>, doubts: &[String], solution: &Solution) {
+        if own.is_some() || !(doubts.is_empty() || solution.certificate.measure.is_gap()) {
+            self.known.forget(&solution.theta);
+        }
+        let own = own.map(str::to_owned).into_iter();
+        self.warnings = own.chain(self.known.warning.clone()).collect();
+    }
+
     /// Standard errors and intervals of the numbers, which then need no table of their own on a
     /// terminal.
     fn estimates(&mut self, of: &[(&[String], &'a Inference)]) {
@@ -422,8 +432,7 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
         file.write(application.model(&solution), &solution, plan.run.info.name)
     });
     let mut page = Page { known, theta: &solution.theta, ..Page::default() };
-    let warnings = application.warning(&answer).map(str::to_owned);
-    page.warnings = warnings.into_iter().chain(page.known.warning.clone()).collect();
+    page.warn(application.warning(&answer), &doubts, &solution);
     application.describe(&answer, &solution, &mut page);
     if let Some(found) = &inference {
         estimates::describe(found, A::UNITS, &mut page.facts);

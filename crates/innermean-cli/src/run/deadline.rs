@@ -14,7 +14,7 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// What comes before a run may take so much more than it should: with no time left there is still
 /// the start to be reported, and without data there is nothing.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_millis(400);
 
 /// The clock starts. Whatever has not led to a run when time is up ends with the program: nothing
 /// has been written by then.

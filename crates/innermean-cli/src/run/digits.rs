@@ -35,6 +35,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// All but its size: where no finite theta is best, or many are, digits mean nothing.
+    pub(crate) fn forget(&mut self, theta: &[f64]) {
+        self.errors = theta.iter().map(|x| x.abs()).collect();
+    }
+
     /// By how much the largest of these numbers may be off: those of theta from the first on, or
     /// others that follow from theta.
     pub(crate) fn error_of(&self, numbers: &[f64], theta: &[f64]) -> f64 {

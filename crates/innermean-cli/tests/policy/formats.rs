@@ -85,6 +85,49 @@ fn d4rl_and_minari_are_read() {
     desk.assert_refused("other.hdf5", &["other.hdf5", "no log of D4RL or Minari"]);
 }
 
+/// A cell of a data frame may hold a whole observation: `X` is then `X1`, `X2`, ...
+#[test]
+fn lists_in_parquet_are_columns() {
+    let desk = desk();
+    let all = expected(&desk, &STEPS, false);
+    copied(&desk, "d4rl.parquet");
+    let answer = desk.json(&format!("d4rl.parquet {ARGS}"), 0);
+    assert_same(&answer, &all, "lists");
+    let said = answer["notes"].to_string();
+    assert!(said.contains("described by the columns of 'observations'"), "{said}");
+    let named = "--features observations1,observations2 \
+                 --next-features next_observations1,next_observations2";
+    let named = desk.json(&format!("d4rl.parquet {named} {ARGS}"), 0);
+    assert_eq!(named["theta"], answer["theta"]);
+    let both = desk.json(
+        "d4rl.parquet --features observations,actions --next-features next_observations,actions \
+         --discount 0.9",
+        0,
+    );
+    assert_eq!(both["names"][2], "actions1");
+    // Of 12 numbers in 8 rows no common length can be told; of gaps, where they are.
+    let next = "--next-features next_observations";
+    desk.assert_refused(
+        &format!("d4rl.parquet --features uneven.list.element,rewards {next} --discount 0.9"),
+        &["d4rl.parquet", "'uneven.list.element' holds lists"],
+    );
+    desk.assert_refused(
+        &format!("d4rl.parquet --features gaps {next} --discount 0.9"),
+        &["d4rl.parquet, row 2", "gaps1", "missing"],
+    );
+}
+
+/// A file without names that are known says what it has, and how to name it.
+#[test]
+fn columns_of_other_names_are_asked_for() {
+    let desk = desk();
+    copied(&desk, "snappy.parquet");
+    desk.assert_refused(
+        "snappy.parquet --discount 0.9",
+        &["snappy.parquet", "no column 'state'", "stars", "--state-column", "--next-features"],
+    );
+}
+
 #[test]
 fn parquet_is_read() {
     let desk = desk();

@@ -18,6 +18,7 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
+use self::lists::Leaf;
 use crate::error::{Place, ReadError};
 use crate::limits::Limits;
 use crate::tables::arrays::ColumnSource;
@@ -25,6 +26,7 @@ use crate::tables::keys::KeyColumn;
 use crate::write::table::{OutColumn, OutTable, push_number};
 
 mod days;
+mod lists;
 
 /// Rows read at a time.
 const BATCH: usize = 1 << 13;
@@ -40,6 +42,9 @@ type Done = Result<(), ReadError>;
 pub(crate) struct ParquetColumns<R: ChunkReader + 'static> {
     file: String,
     names: Vec<String>,
+    leaves: Vec<Leaf>,
+    /// Lists that were read last, with the column of the file that they are from.
+    lists: Option<(usize, Vec<f64>)>,
     rows: usize,
     reader: SerializedFileReader<R>,
     limits: Limits,
@@ -63,9 +68,11 @@ enum Sense {
 
 impl Sense {
     fn of(column: &ColumnDescriptor) -> Self {
-        if column.max_rep_level() > 0 {
-            return Self::Other;
-        }
+        if column.max_rep_level() > 0 { Self::Other } else { Self::of_item(column) }
+    }
+
+    /// The same of what is in the lists of a column.
+    fn of_item(column: &ColumnDescriptor) -> Self {
         let (logical, converted) = (column.logical_type_ref(), column.converted_type());
         match column.physical_type() {
             Physical::BYTE_ARRAY => match (logical, converted) {
@@ -111,18 +118,18 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         })?;
         let metadata = reader.metadata().file_metadata();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
-        let columns = metadata.schema_descr().columns();
-        let names: Vec<String> =
-            columns.iter().map(|column| column.path().parts().join(".")).collect();
+        limits.check_columns(metadata.schema_descr().num_columns(), file)?;
+        let (names, leaves) = lists::leaves(reader.metadata(), &limits, file)?;
         if rows == 0 || names.is_empty() {
             return Err(ReadError::unsuitable(file, "has no rows", "expected at least one row"));
         }
         limits.check_columns(names.len(), file)?;
-        Ok(Self { file: file.to_owned(), names, rows, reader, limits, length })
+        let file = file.to_owned();
+        Ok(Self { file, names, leaves, lists: None, rows, reader, limits, length })
     }
 
     fn descriptor(&self, column: usize) -> Arc<ColumnDescriptor> {
-        self.reader.metadata().file_metadata().schema_descr().column(column)
+        self.reader.metadata().file_metadata().schema_descr().column(self.leaves[column].number)
     }
 
     /// Hands every row of a column to `each`; `None` where it has no value.
@@ -144,7 +151,8 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         let mut row = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group).map_err(|error| failed(&error))?;
-            let reader = group.get_column_reader(column).map_err(|error| failed(&error))?;
+            let number = self.leaves[column].number;
+            let reader = group.get_column_reader(number).map_err(|error| failed(&error))?;
             macro_rules! drain {
                 ($reader:expr, $value:expr) => {
                     self.drain($reader, levels, &mut row, &mut |row, value| {
@@ -215,6 +223,12 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
     fn place(&self, row: usize, column: usize) -> Place {
         let name = Some(self.names[column].clone());
         Place { file: self.file.clone(), line: row + 1, column: column + 1, name, by_row: true }
+    }
+
+    fn too_large(&self, column: usize) -> ReadError {
+        let reason = format!("column '{}' has whole numbers above 2^53", self.names[column]);
+        let expected = "a double does not hold them, so leave the column out";
+        ReadError::unsuitable(&self.file, &reason, expected)
     }
 
     fn unsuitable(&self, column: usize) -> ReadError {
@@ -291,6 +305,12 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
     }
 
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError> {
+        if self.leaves[column].item.is_some() {
+            // What the crate below asserts of a file need not be so.
+            return catch_unwind(AssertUnwindSafe(|| self.items(column))).unwrap_or_else(|_| {
+                Err(ReadError::damaged(&self.file, "its parts do not fit together"))
+            });
+        }
         let sense = Sense::of(&self.descriptor(column));
         if matches!(sense, Sense::Time | Sense::Other) {
             return Err(self.unsuitable(column));
@@ -305,15 +325,7 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
                     let text = String::from_utf8_lossy(bytes).into_owned();
                     return Err(ReadError::NotANumber { place: self.place(row, column), text });
                 }
-                Some(value) => value.number(sense).ok_or_else(|| {
-                    let reason =
-                        format!("column '{}' has whole numbers above 2^53", self.names[column]);
-                    ReadError::unsuitable(
-                        &self.file,
-                        &reason,
-                        "a double does not hold them, so leave the column out",
-                    )
-                })?,
+                Some(value) => value.number(sense).ok_or_else(|| self.too_large(column))?,
             });
             Ok(())
         })?;

@@ -1,4 +1,5 @@
-"""Makes d4rl.hdf5, d4rl_bare.hdf5 and minari.hdf5 beside it: python make_logs.py (numpy, h5py).
+"""Makes d4rl.hdf5, d4rl_bare.hdf5, minari.hdf5 and the .parquet of the same beside it: python make_logs.py (numpy,
+h5py, pyarrow).
 
 Three episodes of 3, 2 and 3 steps; the second is cut off, the others end. In step t of episode e one
 observes [t + 1, e^2 + t^2 / 2], the action is t / 4 and the reward e - t.
@@ -6,6 +7,8 @@ observes [t + 1, e^2 + t^2 / 2], the action is t / 4 and the reward e - t.
 
 import h5py
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 LENGTHS = [3, 2, 3]
 CUT = [1]
@@ -51,6 +54,14 @@ with h5py.File("minari.hdf5", "w") as file:
         group["terminations"] = np.array([t + 1 == length and e not in CUT for t in range(length)])
         group["truncations"] = np.array([t + 1 == length and e in CUT for t in range(length)])
         group["infos/step"] = np.arange(length + 1)
+
+# As data frames write arrays: a list in each cell, in groups of three rows.
+lists = {name: pa.array(list(array) if array.ndim > 1 else array) for name, array in arrays.items()}
+fixed = [list(row) for row in arrays["next_observations"]]
+lists["next_observations"] = pa.array(fixed, pa.list_(pa.float32(), 2))
+lists["uneven"] = pa.array([[1.0] * (1 + t % 2) for t in range(len(steps))])
+lists["gaps"] = pa.array([[None if t == 1 else 1.0, 2.0] for t in range(len(steps))])
+pq.write_table(pa.table(lists), "d4rl.parquet", row_group_size=4)
 
 with h5py.File("other.hdf5", "w") as file:
     file["x"] = np.arange(3.0)

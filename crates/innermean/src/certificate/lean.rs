@@ -62,8 +62,8 @@ impl Lean {
         &self.leaning
     }
 
-    /// Takes multipliers for a point and the slopes of F there; what they charge, and what of that
-    /// may be rounding.
+    /// Takes multipliers for a point and the slopes of F there; what they charge, below 0 where the
+    /// point misses a constraint by rounding, and what of that may be rounding.
     pub(crate) fn toward(&mut self, theta: &[f64], u: &[f64]) -> (f64, f64) {
         let size: f64 = theta
             .iter()
@@ -117,8 +117,7 @@ impl Lean {
         }
         let (charged, size) = self.charged(multipliers, theta);
         let rounding = (theta.len() as f64 + terms) * UNIT * size;
-        // Not f64::max, which would drop a NaN.
-        (if charged < 0.0 { 0.0 } else { charged }, rounding)
+        (charged, rounding)
     }
 
     /// Those of `min over z of <u, z> + g(z)`.

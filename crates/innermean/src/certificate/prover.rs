@@ -80,6 +80,8 @@ pub(crate) struct Prover<'p> {
     pub(crate) is_small: bool,
     /// How many times the answer theta may be in a bound that holds for no more.
     reach: f64,
+    /// What the objective of the last point lacks, as that point misses constraints by rounding.
+    pub(crate) missed: f64,
     /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as
     /// for the last.
     pub(crate) asked: u64,
@@ -142,6 +144,7 @@ impl<'p> Prover<'p> {
             exact: None,
             is_small,
             reach,
+            missed: 0.0,
             asked: 0,
             due: 1,
         }
@@ -195,9 +198,12 @@ impl<'p> Prover<'p> {
     /// hand suggest, and returns what that costs and what of it may be rounding.
     fn lean(&mut self, evidence: &Evidence<'_>) -> (f64, f64) {
         let Ground { lean: Some(lean), parts, .. } = &mut self.ground else { return (0.0, 0.0) };
-        let charged = lean.toward(evidence.point.theta, evidence.u);
+        let (charged, rounding) = lean.toward(evidence.point.theta, evidence.u);
         *parts = Some(lean.parts().clone());
-        charged
+        // Multipliers charge nothing where constraints are met; below 0 is what it was worth that
+        // they were not.
+        self.missed = (-charged).max(0.0);
+        (if charged < 0.0 { 0.0 } else { charged }, rounding)
     }
 
     fn best_bound(&mut self, evidence: Evidence<'_>) -> (Bound, Measure) {

@@ -1,5 +1,7 @@
 //! The Hessian at an estimate, and whether it is one.
 
+use rayon::prelude::*;
+
 use super::InferenceError;
 use crate::certificate::hessian;
 use crate::linalg::cholesky::Cholesky;
@@ -11,6 +13,8 @@ use crate::oracle::Patience;
 /// A step of a difference of gradients, relative to that which changes the objective by its own
 /// size. The error of the five-point formula is about its fourth power.
 const DIFFERENCE: f64 = 1e-3;
+/// Rows that a thread solves for at once.
+const ROWS: usize = 16;
 /// A pivot of H, scaled to a unit diagonal, up to which coefficients count as unidentified.
 const SINGULAR: f64 = 1e-12;
 /// The share of its standard error by which a coefficient may miss the minimum: 95 % intervals that
@@ -22,6 +26,16 @@ const ROUNDING: f64 = 1e-10;
 const SLOPE_LEFT: f64 = 0.1;
 /// Of its diagonal, the curvature along a shift that the penalty does not see.
 const FLAT_CURVATURE: f64 = 1e-8;
+
+/// Whether there is time to go on: an error where there is none.
+pub(crate) type GoOn<'a> = dyn Fn() -> Result<(), InferenceError> + Sync + 'a;
+
+/// [`InferenceError::OutOfTime`] once `go_on` says no.
+pub(crate) fn or_out_of_time(
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> impl Fn() -> Result<(), InferenceError> + Sync {
+    || if go_on() { Ok(()) } else { Err(InferenceError::OutOfTime) }
+}
 
 /// g at theta, without bounds that are not active.
 pub(crate) fn smooth_penalty(
@@ -46,20 +60,32 @@ pub(crate) fn smooth_penalty(
 }
 
 /// `F''(theta)`, d rows of length d: from phi'' and the Jacobians where f is affine, elsewhere by
-/// differences of gradients, which have the second derivatives of f as well.
-pub(crate) fn loss_hessian(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+/// differences of gradients, which have the second derivatives of f as well. Whether to go on is
+/// asked before each coordinate of these.
+pub(crate) fn loss_hessian(
+    problem: Objective<'_>,
+    theta: &[f64],
+    f_bar: &[f64],
+    go_on: &GoOn<'_>,
+) -> Result<Vec<f64>, InferenceError> {
     let (f, ell) = (problem.inner, problem.inner.ell());
     let known = problem.merit.quadratic_form().is_some()
         || hessian::ties_classes(problem)
         || problem.merit.seconds(0..1, &f_bar[..ell], &mut vec![0.0; ell]);
     if f.facts().affine && known {
-        return hessian::dense(problem, theta, f_bar, (f.n_x(), 0), &Patience::default());
+        let all = (f.n_x(), 0);
+        return Ok(hessian::dense(problem, theta, f_bar, all, &Patience::default()));
     }
-    by_differences(problem, theta, f_bar)
+    by_differences(problem, theta, f_bar, go_on)
 }
 
 /// `(8 (F'(x + h) - F'(x - h)) - (F'(x + 2h) - F'(x - 2h))) / (12 h)` along every coordinate.
-fn by_differences(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
+fn by_differences(
+    problem: Objective<'_>,
+    theta: &[f64],
+    f_bar: &[f64],
+    go_on: &GoOn<'_>,
+) -> Result<Vec<f64>, InferenceError> {
     let d = theta.len();
     let size = problem.loss(f_bar).abs().max(f64::MIN_POSITIVE);
     let curvatures = hessian::diagonal(problem, theta, f_bar);
@@ -67,6 +93,7 @@ fn by_differences(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f
     let mut matrix = vec![0.0; d * d];
     let (mut x, mut slope) = (theta.to_vec(), vec![0.0; d]);
     for (l, row) in matrix.chunks_exact_mut(d).enumerate() {
+        go_on()?;
         let reach = (size / curvatures[l]).sqrt();
         let h = DIFFERENCE * if reach.is_finite() { reach } else { theta[l].abs().max(1.0) };
         for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
@@ -82,7 +109,7 @@ fn by_differences(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f
             (matrix[r * d + c], matrix[c * d + r]) = (mean, mean);
         }
     }
-    matrix
+    Ok(matrix)
 }
 
 /// `H += g''`, and what lies above the diagonal filled from below it.
@@ -158,10 +185,19 @@ impl Bread {
     }
 
     /// `factor H^-1 M H^-1` for a symmetric M.
-    pub(crate) fn around(&self, mut matrix: Vec<f64>, factor: f64) -> Vec<f64> {
+    pub(crate) fn around(
+        &self,
+        mut matrix: Vec<f64>,
+        factor: f64,
+        go_on: &GoOn<'_>,
+    ) -> Result<Vec<f64>, InferenceError> {
         let d = self.roots.len();
         for _ in 0..2 {
-            matrix.chunks_exact_mut(d).for_each(|row| self.solve(row));
+            matrix.par_chunks_exact_mut(d).with_min_len(ROWS).try_for_each(|row| {
+                go_on()?;
+                self.solve(row);
+                Ok::<(), InferenceError>(())
+            })?;
             // The rows are those of the transpose.
             for r in 0..d {
                 for c in 0..r {
@@ -175,7 +211,7 @@ impl Bread {
                 (matrix[r * d + c], matrix[c * d + r]) = (mean, mean);
             }
         }
-        matrix
+        Ok(matrix)
     }
 
     /// Whether the objective falls on along the Newton step as if there were no minimum, or theta

@@ -1,6 +1,7 @@
 //! Which observations depend on each other, and the middle of the sandwich that follows.
 
 use super::InferenceError;
+use super::bread::GoOn;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
 use crate::linalg::vector::axpy;
@@ -129,7 +130,8 @@ impl Dependence {
         n: usize,
         d: usize,
         add_score: &(dyn Fn(usize, &mut [f64]) + Sync),
-    ) -> Vec<f64> {
+        go_on: &GoOn<'_>,
+    ) -> Result<Vec<f64>, InferenceError> {
         let scores = |first: usize, count: usize| {
             let mut rows = vec![0.0; count * d];
             Blocks::new(count, d * d).fill(d, &mut rows, |range, rows| {
@@ -143,11 +145,13 @@ impl Dependence {
         match self {
             Dependence::Independent => {
                 for first in (0..n).step_by(CHUNK) {
+                    go_on()?;
                     let rows = scores(first, CHUNK.min(n - first));
                     axpy(1.0, &gram::of_rows(d, &rows, &|_| 1.0), &mut sum);
                 }
             }
             Dependence::Clustered(clusters) => {
+                go_on()?;
                 let mut rows = vec![0.0; clusters.count * d];
                 for (k, &c) in clusters.of.iter().enumerate() {
                     add_score(k, &mut rows[c as usize * d..(c as usize + 1) * d]);
@@ -173,7 +177,7 @@ impl Dependence {
                 sum = gram::of_rows(d, &windows, &|_| 1.0 / width as f64);
             }
         }
-        sum
+        Ok(sum)
     }
 }
 
@@ -200,9 +204,9 @@ mod tests {
             (Dependence::Serial { lags: 3 }, &|k, m| (1.0 - k.abs_diff(m) as f64 / 4.0).max(0.0)),
         ];
         for (dependence, kappa) in kinds {
-            let found = dependence.sum_of_products(n, d, &|k, out| {
-                axpy(1.0, &scores[k * d..(k + 1) * d], out);
-            });
+            let add_score = |k: usize, out: &mut [f64]| axpy(1.0, &scores[k * d..(k + 1) * d], out);
+            let found = dependence.sum_of_products(n, d, &add_score, &|| Ok(()));
+            let found = found.expect("there is time");
             for (at, found) in found.iter().enumerate() {
                 let mut wanted = 0.0;
                 for k in 0..n {

@@ -1,6 +1,6 @@
 //! Standard errors in policy evaluation: the mean squared Bellman error, and values of states.
 
-use super::bread::{Bread, add_penalty, loss_hessian, smooth_penalty};
+use super::bread::{Bread, add_penalty, loss_hessian, or_out_of_time, smooth_penalty};
 use super::{Correction, Covariance, Dependence, InferenceError, Sandwich};
 use crate::auto;
 use crate::linalg::vector::{axpy, dot};
@@ -35,6 +35,26 @@ pub fn bellman(
     theta: &[f64],
     sandwich: &Sandwich,
 ) -> Result<Covariance, InferenceError> {
+    bellman_while(&|| true, features, moves, discount, regularizer, theta, sandwich)
+}
+
+/// [`bellman`] as long as `go_on` says so, which is asked a few times for each coordinate.
+///
+/// # Errors
+/// As [`bellman`]; [`InferenceError::OutOfTime`] once it says no.
+///
+/// # Panics
+/// As [`bellman`].
+pub fn bellman_while(
+    go_on: &(dyn Fn() -> bool + Sync),
+    features: &StateFeatures,
+    moves: &Moves,
+    discount: f64,
+    regularizer: &dyn Regularizer,
+    theta: &[f64],
+    sandwich: &Sandwich,
+) -> Result<Covariance, InferenceError> {
+    let go_on = &or_out_of_time(go_on);
     let (d, n) = (features.d(), moves.from.len());
     assert_eq!(theta.len(), d, "a theta of {d} coordinates");
     sandwich.dependence.assert_covers(n);
@@ -54,7 +74,7 @@ pub fn bellman(
     let g = smooth_penalty(objective, theta)?;
     let (mut u, mut w, mut slope) = (vec![0.0; n_x], vec![0.0; n_x], vec![0.0; d]);
     objective.loss_and_gradient(theta, &mut u, &mut w, &mut slope);
-    let mut hessian = loss_hessian(objective, theta, &u);
+    let mut hessian = loss_hessian(objective, theta, &u, go_on)?;
     add_penalty(&g, &mut hessian);
     let bread = Bread::new(hessian, d)?;
     // Checks that there are enough units; the factor itself is replaced by that of the states.
@@ -91,8 +111,8 @@ pub fn bellman(
         axpy(share * u[i], &own, out);
         axpy(share * (error - 2.0 * u[i]), row, out);
     };
-    let middle = sandwich.dependence.sum_of_products(n, d, &add_score);
-    let matrix = bread.around(middle, factor);
+    let middle = sandwich.dependence.sum_of_products(n, d, &add_score, go_on)?;
+    let matrix = bread.around(middle, factor, go_on)?;
     g.add_gradient(theta, &mut slope);
     bread.check_minimum(objective, &g, theta, &slope, &matrix, &|_| f64::INFINITY)?;
     Ok(Covariance::new(d, matrix, sandwich.dependence.degrees_of_freedom(n, d)))

@@ -1,6 +1,8 @@
 //! The sandwich `H^-1 (sum_c s_c s_c') H^-1` of terms, and of the samples of one mean.
 
-use super::bread::{Bread, add_penalty, add_shifts, loss_hessian, smooth_penalty};
+use super::bread::{
+    Bread, GoOn, add_penalty, add_shifts, loss_hessian, or_out_of_time, smooth_penalty,
+};
 use super::{Correction, Covariance, Dependence, InferenceError};
 use crate::linalg::vector::{axpy, dot};
 use crate::model::inner::mean_jacobian;
@@ -54,13 +56,30 @@ impl Sandwich {
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Covariance, InferenceError> {
-        self.covariance_of_terms(problem.into(), theta)
+        self.covariance_of_terms(problem.into(), theta, &|| Ok(()))
+    }
+
+    /// The same as long as `go_on` says so, which is asked a few times for each coordinate.
+    ///
+    /// # Errors
+    /// See [`InferenceError`]; [`InferenceError::OutOfTime`] once it says no.
+    ///
+    /// # Panics
+    /// As [`Sandwich::of_terms`].
+    pub fn of_terms_while<'p>(
+        &self,
+        go_on: &(dyn Fn() -> bool + Sync),
+        problem: impl Into<Objective<'p>>,
+        theta: &[f64],
+    ) -> Result<Covariance, InferenceError> {
+        self.covariance_of_terms(problem.into(), theta, &or_out_of_time(go_on))
     }
 
     fn covariance_of_terms(
         &self,
         problem: Objective<'_>,
         theta: &[f64],
+        go_on: &GoOn<'_>,
     ) -> Result<Covariance, InferenceError> {
         let f = problem.inner;
         let (n, ell, d) = (f.n_x(), f.ell(), f.d());
@@ -73,7 +92,7 @@ impl Sandwich {
         let (mut f_bar, mut w) = (vec![0.0; n * ell], vec![0.0; n * ell]);
         let mut slope = vec![0.0; d];
         problem.loss_and_gradient(theta, &mut f_bar, &mut w, &mut slope);
-        let mut hessian = loss_hessian(problem, theta, &f_bar);
+        let mut hessian = loss_hessian(problem, theta, &f_bar, go_on)?;
         add_penalty(&g, &mut hessian);
         let identified = d - add_shifts(&self.shifts, &mut hessian, d);
         let factor = self.dependence.factor(n, identified, self.correction)?;
@@ -84,11 +103,12 @@ impl Sandwich {
             f.add_mean_jac_t(theta, i, &w[i * ell..(i + 1) * ell], share, out);
         };
         // A penalty moves the mean of the scores away from 0.
-        let middle = self.dependence.sum_of_products(n, d, &|i, out| {
+        let add_centred = |i: usize, out: &mut [f64]| {
             add_score(i, out);
             axpy(-share, &slope, out);
-        });
-        let matrix = bread.around(middle, factor);
+        };
+        let middle = self.dependence.sum_of_products(n, d, &add_centred, go_on)?;
+        let matrix = bread.around(middle, factor, go_on)?;
         g.add_gradient(theta, &mut slope);
         let cancelled = |step: &[f64]| {
             let mut score = vec![0.0; d];
@@ -127,13 +147,30 @@ impl Sandwich {
         problem: impl Into<Objective<'p>>,
         theta: &[f64],
     ) -> Result<Covariance, InferenceError> {
-        self.covariance_of_samples(problem.into(), theta)
+        self.covariance_of_samples(problem.into(), theta, &|| Ok(()))
+    }
+
+    /// The same as long as `go_on` says so, which is asked a few times for each coordinate.
+    ///
+    /// # Errors
+    /// As [`Sandwich::of_samples`]; [`InferenceError::OutOfTime`] once it says no.
+    ///
+    /// # Panics
+    /// As [`Sandwich::of_samples`].
+    pub fn of_samples_while<'p>(
+        &self,
+        go_on: &(dyn Fn() -> bool + Sync),
+        problem: impl Into<Objective<'p>>,
+        theta: &[f64],
+    ) -> Result<Covariance, InferenceError> {
+        self.covariance_of_samples(problem.into(), theta, &or_out_of_time(go_on))
     }
 
     fn covariance_of_samples(
         &self,
         problem: Objective<'_>,
         theta: &[f64],
+        go_on: &GoOn<'_>,
     ) -> Result<Covariance, InferenceError> {
         let f = problem.inner;
         let (ell, d) = (f.ell(), f.d());
@@ -149,7 +186,7 @@ impl Sandwich {
         let g = smooth_penalty(problem, theta)?;
         let (mut u, mut w, mut slope) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; d]);
         problem.loss_and_gradient(theta, &mut u, &mut w, &mut slope);
-        let mut hessian = loss_hessian(problem, theta, &u);
+        let mut hessian = loss_hessian(problem, theta, &u, go_on)?;
         add_penalty(&g, &mut hessian);
         let identified = d - add_shifts(&self.shifts, &mut hessian, d);
         let factor = self.dependence.factor(n, identified, self.correction)?;
@@ -174,8 +211,8 @@ impl Sandwich {
                 axpy(share * x, row, out);
             }
         };
-        let middle = self.dependence.sum_of_products(n, d, &add_score);
-        let matrix = bread.around(middle, factor);
+        let middle = self.dependence.sum_of_products(n, d, &add_score, go_on)?;
+        let matrix = bread.around(middle, factor, go_on)?;
         let mut gradient = slope.clone();
         g.add_gradient(theta, &mut gradient);
         // An affine f and a quadratic phi: the Newton step ends at the minimum.

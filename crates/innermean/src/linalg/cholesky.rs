@@ -43,10 +43,27 @@ impl Cholesky {
     /// # Panics
     /// Unless there are `d * d` entries.
     pub fn new(matrix: &[f64], d: usize) -> Result<Self, NotPositiveDefinite> {
+        Self::unless(&|| false, matrix, d)
+    }
+
+    /// The same, given up where `ends` says so, as if the pivot that comes next were not above
+    /// zero. It is asked once for every block of columns.
+    pub(crate) fn unless(
+        ends: &(dyn Fn() -> bool + Sync),
+        matrix: &[f64],
+        d: usize,
+    ) -> Result<Self, NotPositiveDefinite> {
         assert_eq!(matrix.len(), d * d, "d rows of d entries");
         let mut l = matrix.to_vec();
-        blocked::factor(&mut l, d)?;
+        blocked::factor(&mut l, d, ends)?;
         Ok(Cholesky { d, l })
+    }
+
+    /// That of `x I` for x above zero.
+    pub(crate) fn multiple_of_identity(x: f64, d: usize) -> Self {
+        let mut l = vec![0.0; d * d];
+        l.iter_mut().step_by(d + 1).for_each(|entry| *entry = x.sqrt());
+        Cholesky { d, l }
     }
 
     /// The number of rows.
@@ -174,6 +191,28 @@ mod tests {
         // A pivot that fails in the last block names its row.
         m[(d - 2) * d + d - 2] = -1.0;
         assert_eq!(Cholesky::new(&m, d).err(), Some(NotPositiveDefinite { row: d - 2, d }));
+    }
+
+    /// It is asked before each block of columns, and no block comes after.
+    #[test]
+    fn a_factor_is_given_up_between_blocks() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let d = 300;
+        let m = matrix(d, 1.0, 5);
+        let asked = AtomicUsize::new(0);
+        let count = |most: usize| {
+            asked.store(0, Ordering::Relaxed);
+            let ends = || asked.fetch_add(1, Ordering::Relaxed) + 1 == most;
+            Cholesky::unless(&ends, &m, d).map(|factor| factor.l)
+        };
+        assert_eq!(count(1).err(), Some(NotPositiveDefinite { row: 0, d }));
+        let third = count(3).expect_err("given up");
+        assert_eq!(asked.load(Ordering::Relaxed), 3);
+        assert!(third.row > 0 && third.row < d, "{third}");
+        assert_eq!(count(usize::MAX), Cholesky::new(&m, d).map(|factor| factor.l));
+        let identity = Cholesky::multiple_of_identity(4.0, 3);
+        let plain = [4.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 4.0];
+        assert_eq!(Some(identity.l), Cholesky::new(&plain, 3).ok().map(|factor| factor.l));
     }
 
     #[test]

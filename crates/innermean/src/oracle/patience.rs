@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::linalg::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::linalg::gram::Weight;
 
 /// A limit on time, and someone who may say stop.
@@ -23,6 +24,8 @@ pub struct Patience<'a> {
 
 /// Queries that take less than a millisecond or so: nobody needs to look more often.
 const CHECK_EVERY: usize = 1 << 12;
+/// The factor of a smaller matrix takes a millisecond or so.
+const SMALL_FACTOR: usize = 256;
 /// Rows of a Gram matrix between two looks, at least, and products of numbers.
 const LEAST_ROWS: usize = 16;
 const LEAST_PRODUCTS: usize = 1 << 24;
@@ -75,6 +78,30 @@ impl<'a> Patience<'a> {
         made
     }
 
+    /// Cholesky's factor, given up once time is up: an error that says nothing then.
+    pub(crate) fn factor(&self, matrix: &[f64], d: usize) -> Result<Cholesky, NotPositiveDefinite> {
+        let (deadline, interrupt) = (self.deadline, self.interrupt);
+        let cut = AtomicBool::new(self.over.get());
+        let ends = || {
+            let is_up = interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+                || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            cut.fetch_or(is_up, Ordering::Relaxed) || is_up
+        };
+        // What takes a millisecond is made.
+        let made = if d < SMALL_FACTOR {
+            Cholesky::new(matrix, d)
+        } else {
+            Cholesky::unless(&ends, matrix, d)
+        };
+        self.over.set(cut.into_inner());
+        made
+    }
+
+    /// Takes over that a copy of it is over.
+    pub(crate) fn join(&self, other: &Self) {
+        self.over.set(self.over.get() || other.over.get());
+    }
+
     /// Whether work was left.
     pub fn is_over(&self) -> bool {
         self.over.get()
@@ -85,6 +112,25 @@ impl<'a> Patience<'a> {
 mod tests {
     use super::*;
     use crate::linalg::gram;
+
+    /// A large factor is given up, a small one is made; a copy's end is its own until it is joined.
+    #[test]
+    fn a_factor_is_given_up_where_time_is_up() {
+        let identity = |d: usize| -> Vec<f64> {
+            (0..d * d).map(|k| f64::from(u8::from(k % (d + 1) == 0))).collect()
+        };
+        let stop = AtomicBool::new(false);
+        let patience = Patience::new(None, Some(&stop));
+        let d = SMALL_FACTOR;
+        assert!(patience.factor(&identity(d), d).is_ok() && !patience.is_over());
+        stop.store(true, Ordering::Relaxed);
+        assert!(patience.factor(&identity(d - 1), d - 1).is_ok() && !patience.is_over());
+        let copy = patience.clone();
+        assert!(copy.factor(&identity(d), d).is_err() && copy.is_over());
+        assert!(!patience.is_over());
+        patience.join(&copy);
+        assert!(patience.is_over());
+    }
 
     /// A flag that is set while the third row is looked at ends the pass at the next look, and
     /// nothing changes where nobody says stop.

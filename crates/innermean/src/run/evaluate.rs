@@ -342,6 +342,9 @@ impl<'p> Evaluator<'p> {
             Some(exact) => here.bound.gap += (here.objective - exact).max(0.0),
             None => {}
         }
+        // A point that misses a constraint by rounding may lie below the optimum by what that is
+        // worth: it is no better than one that meets it, and refutes no bound.
+        here.rounding += self.prover.missed;
     }
 
     /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or

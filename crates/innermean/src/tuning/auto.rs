@@ -222,7 +222,8 @@ impl Plan {
                 Ok(plan) => self = plan,
                 Err(_) => return Ok(self.outcome(found)),
             }
-            attempting.rate = (gave_up == GaveUp::Slow).then(|| fall.rate(passes));
+            attempting.rate =
+                (gave_up == GaveUp::Slow).then(|| fall.map_or(0.0, |fall| fall.rate(passes)));
             attempting.from = start.clone();
             attempting.take(&self);
             attempting.handed_over += 1;

@@ -170,3 +170,37 @@ fn several_means_have_no_covariance_of_samples() {
     let found = Sandwich::new(Dependence::Independent).of_samples(&problem, &theta);
     assert!(matches!(found, Err(InferenceError::WrongForm(_))), "{found:?}");
 }
+
+/// Whoever asks for a covariance may say stop at every coordinate of its Hessian and its rows.
+#[test]
+fn what_there_is_no_time_for() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let mut draws = Stream::new(4, 0);
+    let rows: Vec<f64> = (0..240).map(|_| normal(&mut draws)).collect();
+    let starts = (0..=20).map(|i| 4 * i).collect();
+    let labels: Vec<f64> = (0..20).map(|i| 0.2 + 0.03 * f64::from(i)).collect();
+    let groups = Groups::new(3, rows, starts, false).expect("groups");
+    let bags = Bags::new(groups, Link::Logistic);
+    let merit = Bernoulli::new(labels).expect("labels");
+    let regularizer = Ridge::new(Unregularized, 0.1).expect("a weight");
+    let problem = Problem { inner: bags, merit, regularizer };
+    let theta = solved(&problem);
+    let sandwich = Sandwich::new(Dependence::Independent);
+    let asked = AtomicUsize::new(0);
+    let until = |most: usize| {
+        asked.store(0, Ordering::Relaxed);
+        let go_on = || asked.fetch_add(1, Ordering::Relaxed) < most;
+        sandwich.of_terms_while(&go_on, &problem, &theta)
+    };
+    let whole = until(usize::MAX).expect("time enough");
+    assert_eq!(Ok(whole.clone()), sandwich.of_terms(&problem, &theta));
+    let all = asked.load(Ordering::Relaxed);
+    // For each coordinate of the Hessian, for the scores, and for each row of two products.
+    assert_eq!(all, 3 + 1 + 6);
+    for most in 0..all {
+        assert_eq!(until(most).err(), Some(InferenceError::OutOfTime), "after {most}");
+    }
+    let lstd = Problem { inner: inner(), merit: square(), regularizer: Unregularized };
+    let found = sandwich.of_terms_while(&|| false, &lstd, &solved(&lstd));
+    assert_eq!(found.err(), Some(InferenceError::OutOfTime));
+}

@@ -67,6 +67,8 @@ pub(in super::super) struct Prober<'t> {
     solver: Solver,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
+    /// For all runs together.
+    max_seconds: Option<f64>,
     /// All runs, by falling weight.
     pub(in super::super) probes: Vec<Probe>,
 }
@@ -84,22 +86,27 @@ impl<'t> Prober<'t> {
         let tolerance = solver.stop.tolerance.unwrap_or(TOLERANCE);
         own.stop.tolerance = Some(tolerance.min(TOLERANCE));
         own.choice.seed = solver.choice.seed;
-        own.stop.max_seconds = solver.stop.max_seconds;
         Prober {
             task,
             condensed,
             solver: own,
             interrupt,
             begun: Instant::now(),
+            max_seconds: solver.stop.max_seconds,
             probes: Vec::new(),
         }
     }
 
     /// Whether somebody wants an end, or time is up.
     pub(in super::super) fn is_interrupted(&self) -> bool {
-        let used = self.begun.elapsed().as_secs_f64();
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
-            || self.solver.stop.max_seconds.is_some_and(|most| used > most)
+            || self.left().is_some_and(|left| left <= f64::MIN_POSITIVE)
+    }
+
+    /// The seconds that are left, of which a run needs some to report where it begins.
+    fn left(&self) -> Option<f64> {
+        let used = self.begun.elapsed().as_secs_f64();
+        self.max_seconds.map(|most| (most - used).max(f64::MIN_POSITIVE))
     }
 
     /// A weight at which return and risk are of the same size.
@@ -131,11 +138,12 @@ impl<'t> Prober<'t> {
             (None, None) => None,
         };
         self.task.weigh(weight)?;
+        self.solver.stop.max_seconds = self.left();
         let start = if self.on_one_face(place) {
             // The answer, but for rounding: all that is left is to prove it.
             start
         } else {
-            self.task.leap(start, self.interrupt)
+            self.task.leap(start, self.solver.stop.max_seconds, self.interrupt)
         };
         self.solver.start = start.map(Start::Given);
         let watch = Watch { observer: &mut (), interrupt: self.interrupt };

@@ -85,6 +85,7 @@ impl<'a> Words<'a> {
             settings: settings
                 .filter(|(_, value)| !value.is_null())
                 .map(|(name, value)| (name.clone(), plain(value)))
+                .filter(|(_, text)| !text.is_empty())
                 .collect(),
             ..Report::default()
         }

@@ -304,7 +304,11 @@ fn feature_columns(flags: &PolicyFlags, path: &Path) -> Result<(Option<Pairs>, O
         arrays.as_ref().is_some_and(|columns| names.iter().all(|name| columns.contains(name)))
     };
     if now.len() != next.len() || !known(&now) || !known(&next) {
-        return Ok((None, None));
+        bail!(
+            "{}: has no column 'state'; its columns are {}; expected its name by --state-column, or columns that describe a state by --features and --next-features",
+            path.display(),
+            arrays.unwrap_or_default().join(", ")
+        );
     }
     let note = format!(
         "States are described by the columns of '{}' and '{}' (--features, --next-features).",

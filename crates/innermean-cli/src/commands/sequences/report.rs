@@ -15,7 +15,7 @@ use super::language;
 use crate::flags::columns::MissingChoice;
 use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
-use crate::output::human::{grouped, significant};
+use crate::output::human::{duration, grouped, significant};
 use crate::output::predictions::{OutColumn, OutTable};
 use crate::run::application::{Application, Page, Part, Source};
 use crate::run::interrupt;
@@ -274,7 +274,7 @@ impl Application for SequencesApplication<'_> {
                     grouped(search.part_steps as u64)
                 ),
             );
-            facts.line("time of search", &format!("{:.2} s", search.seconds));
+            facts.line("time of search", &duration(search.seconds));
         }
     }
 

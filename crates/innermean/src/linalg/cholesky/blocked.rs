@@ -15,18 +15,29 @@ const STRIP: usize = 8 * HEIGHT;
 const WORTH_THREADS: usize = 256;
 
 /// Turns a matrix, of which the part on and below the diagonal counts, into L; what lies above the
-/// diagonal is zero after it.
-pub(super) fn factor(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
+/// diagonal is zero after it. Before each block `ends` may give it up.
+pub(super) fn factor(
+    l: &mut [f64],
+    d: usize,
+    ends: &(dyn Fn() -> bool + Sync),
+) -> Result<(), NotPositiveDefinite> {
     if d < WORTH_THREADS {
-        return factor_on::<false>(l, d);
+        return factor_on::<false>(l, d, ends);
     }
     // Inside the threads' pool once and for all: to enter it takes longer than some of the passes.
-    rayon::scope(|_| factor_on::<true>(l, d))
+    rayon::scope(|_| factor_on::<true>(l, d, ends))
 }
 
-fn factor_on<const THREADS: bool>(l: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
+fn factor_on<const THREADS: bool>(
+    l: &mut [f64],
+    d: usize,
+    ends: &(dyn Fn() -> bool + Sync),
+) -> Result<(), NotPositiveDefinite> {
     let diagonal: Vec<f64> = (0..d).map(|r| l[r * d + r]).collect();
     for first in (0..d).step_by(BLOCK) {
+        if ends() {
+            return Err(NotPositiveDefinite { row: first, d });
+        }
         let end = d.min(first + BLOCK);
         let (head, below) = l.split_at_mut(end * d);
         let block = &mut head[first * d..];

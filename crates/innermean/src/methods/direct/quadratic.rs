@@ -4,14 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::cholesky::Cholesky;
-use crate::linalg::gram;
+use crate::linalg::gram::{self, Weight};
 use crate::linalg::vector::axpy;
 use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::{Fused, Inner};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
-use crate::oracle::Oracle;
+use crate::oracle::{Oracle, Patience};
 
 /// A matrix of more rows does not fit into the memory of an ordinary machine together with its
 /// factor.
@@ -106,19 +106,38 @@ impl Factor {
         g: &Parts,
         theta: &[f64],
     ) -> (Self, Option<Vec<f64>>, Option<Collapsed>) {
+        let patience = oracle.patience.clone();
+        let made = Self::within(&patience, oracle, g, theta);
+        oracle.patience.join(&patience);
+        made
+    }
+
+    /// The same, good for nothing where patience ends on the way.
+    fn within(
+        patience: &Patience<'_>,
+        oracle: &mut Oracle<'_>,
+        g: &Parts,
+        theta: &[f64],
+    ) -> (Self, Option<Vec<f64>>, Option<Collapsed>) {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let l2: Vec<f64> = g.l2().collect();
         let smooth = g.are_smooth();
         let of_matrix = |matrix: Vec<f64>| {
             let gram = matrix.clone();
-            let factor =
-                if smooth { Self::of_columns(matrix, &l2) } else { Self::program(matrix, &l2) };
+            let factor = if smooth {
+                Self::of_columns(matrix, &l2, patience)
+            } else {
+                Self::program(matrix, &l2, patience)
+            };
             (factor, Some(gram))
+        };
+        let weighted = |rows: &Collapsed, weight: &Weight<'_>| {
+            patience.within(rows.d(), weight, |weight| gram::weighted(rows, weight))
         };
         if let Some(form) = oracle.phi().quadratic_form() {
             let model = oracle.pass().collapsed(theta);
             let whitened = whitened(&model, form);
-            let (factor, gram) = of_matrix(gram::weighted(&whitened, &|_| 1.0));
+            let (factor, gram) = of_matrix(weighted(&whitened, &|_| 1.0));
             return (factor, gram, Some(model));
         }
         let share = 2.0 * oracle.one_over_n_x();
@@ -134,29 +153,29 @@ impl Factor {
             let model =
                 oracle.problem().inner.averages().is_none().then(|| oracle.pass().collapsed(theta));
             let rows = oracle.problem().inner.averages().or(model.as_ref()).expect("one of them");
-            return (Self::of_rows(rows, &l2, weight), None, model);
+            return (Self::of_rows(rows, &l2, weight, patience), None, model);
         }
         if let Some(gram) = oracle.pass().gram(&weight) {
             let (factor, gram) = of_matrix(gram);
             return (factor, gram, None);
         }
         let model = oracle.pass().collapsed(theta);
-        let (factor, gram) = of_matrix(gram::weighted(&model, &weight));
+        let (factor, gram) = of_matrix(weighted(&model, &weight));
         (factor, gram, Some(model))
     }
 
-    fn program(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
+    fn program(mut matrix: Vec<f64>, l2: &[f64], patience: &Patience<'_>) -> Self {
         let d = l2.len();
         let mut whole = matrix.clone();
         whole.iter_mut().step_by(d + 1).zip(l2).for_each(|(entry, l2)| *entry += l2);
-        let definite = Cholesky::new(&whole, d).is_ok();
+        let definite = patience.factor(&whole, d).is_ok();
         if !definite {
             gram::add_ridge(PROGRAM_RIDGE, 1.0, d, &mut matrix);
         }
         Factor::Program { matrix, definite }
     }
 
-    fn of_columns(mut matrix: Vec<f64>, l2: &[f64]) -> Self {
+    fn of_columns(mut matrix: Vec<f64>, l2: &[f64], patience: &Patience<'_>) -> Self {
         let d = l2.len();
         let diagonal =
             |matrix: &[f64]| -> Vec<f64> { matrix.iter().step_by(d + 1).copied().collect() };
@@ -167,7 +186,11 @@ impl Factor {
         let mut ridge = Vec::new();
         let mut shift = SHIFT * d as f64;
         loop {
-            if let Ok(cholesky) = Cholesky::new(&matrix, d) {
+            if let Ok(cholesky) = patience.factor(&matrix, d) {
+                return Factor::OfColumns { cholesky, ridge };
+            }
+            if patience.is_over() {
+                let cholesky = Cholesky::multiple_of_identity(1.0, d);
                 return Factor::OfColumns { cholesky, ridge };
             }
             if ridge.is_empty() {
@@ -190,7 +213,12 @@ impl Factor {
         }
     }
 
-    fn of_rows(rows: &Collapsed, l2: &[f64], weight: impl Fn(usize) -> f64) -> Self {
+    fn of_rows(
+        rows: &Collapsed,
+        l2: &[f64],
+        weight: impl Fn(usize) -> f64,
+        patience: &Patience<'_>,
+    ) -> Self {
         let turned = rows.transposed();
         let n = turned.d();
         let diagonal: f64 =
@@ -198,13 +226,14 @@ impl Factor {
         let ridge = SMALL_RIDGE * (diagonal / l2.len() as f64).max(f64::MIN_POSITIVE);
         let inverse: Vec<f64> =
             l2.iter().map(|l2| 1.0 / if *l2 > 0.0 { *l2 } else { ridge }).collect();
-        let mut matrix = gram::weighted(&turned, &|l| inverse[l]);
+        let of_column = |l: usize| inverse[l];
+        let mut matrix = patience.within(n, &of_column, |weight| gram::weighted(&turned, weight));
         matrix
             .iter_mut()
             .step_by(n + 1)
             .enumerate()
             .for_each(|(r, entry)| *entry += 1.0 / weight(r));
-        match Self::of_columns(matrix, &vec![0.0; n]) {
+        match Self::of_columns(matrix, &vec![0.0; n], patience) {
             Factor::OfColumns { cholesky, .. } | Factor::OfRows { cholesky, .. } => {
                 Factor::OfRows { cholesky, inverse, ridged: l2.iter().all(|l2| *l2 > 0.0) }
             }

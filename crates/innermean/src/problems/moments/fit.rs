@@ -143,7 +143,7 @@ impl Moments {
         };
         let products: Vec<Vec<f64>> = columns.iter().map(product).collect();
         let middle = products.iter().flat_map(|a| columns.iter().map(|b| dot(a, b))).collect();
-        let matrix = bread.around(middle, factor / n as f64);
+        let matrix = bread.around(middle, factor / n as f64, &|| Ok(()))?;
         Ok(Covariance::new(d, matrix, dependence.degrees_of_freedom(n, d)))
     }
 
@@ -233,9 +233,11 @@ impl Moments {
             }
             MomentErrors::Robust(dependence) => {
                 dependence.assert_covers(n);
-                dependence.sum_of_products(n, self.ell, &|j, out| {
+                let add = |j: usize, out: &mut [f64]| {
                     axpy(self.residual(theta, j), self.instrument(j), out);
-                })
+                };
+                let found = dependence.sum_of_products(n, self.ell, &add, &|| Ok(()));
+                found.expect("nobody says stop")
             }
         };
         for entry in &mut matrix {

@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::GaveUp;
-use super::cost::{Fall, Trial};
+use super::cost::{Done, Fall, Trial};
 use super::facts::Facts;
 use super::memory::Attempting;
+use crate::linalg::elementary::Elementary;
 use crate::methods::MethodInfo;
 use crate::model::inner::Inner;
 use crate::model::problem::Objective;
@@ -19,6 +20,9 @@ use crate::run::{Driver, Observer, Record, Solution, Stop};
 /// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are
 /// more.
 const PATIENCE: u64 = 100;
+/// The same for L-BFGS, whose steps cost little: in a long valley the measure comes back to what it
+/// was after hundreds of them.
+const MUCH_PATIENCE: u64 = 300;
 /// The same for Newton's method, which takes off a digit or so with each, and for the normal
 /// equations, which are done after a few.
 const LITTLE_PATIENCE: u64 = 30;
@@ -35,6 +39,10 @@ const LITTLE: f64 = 1e-2;
 /// And of the objective.
 const VISIBLE: f64 = 1e-4;
 
+/// What the last measure counts for in the average of late, whose logarithm is taken: in a valley it
+/// is small for a moment and large again.
+const LATELY: f64 = 0.2;
+
 /// What is left of the first measure where nobody else would get further either.
 const ROUNDING: f64 = 1e-9;
 
@@ -43,19 +51,29 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Progress {
     /// The first measure, of all attempts.
     first: Option<f64>,
-    /// The first of this attempt.
-    begun: Option<f64>,
+    /// The logarithms of the first of this attempt, and of the average of late.
+    fall: Option<(f64, f64)>,
     /// The last measure that was a tenth below the one before it, and when.
     mark: (f64, u64),
     /// The first objective of this attempt, and the last that had gained a little of what was
     /// gained in all.
     objectives: Option<(f64, f64)>,
+    /// The last objective, and how often in this attempt it was the one before.
+    last: f64,
+    refused: u64,
 }
 
 impl Progress {
     /// Of an attempt that begins after others.
     pub(super) fn after(first: Option<f64>) -> Self {
-        Progress { first, begun: None, mark: (f64::INFINITY, 0), objectives: None }
+        Progress {
+            first,
+            fall: None,
+            mark: (f64::INFINITY, 0),
+            objectives: None,
+            last: f64::INFINITY,
+            refused: 0,
+        }
     }
 
     /// The first measure of all.
@@ -64,8 +82,21 @@ impl Progress {
     }
 
     /// How far the measure has fallen in this attempt.
-    pub(super) fn fall(&self) -> Fall {
-        Fall { first: self.begun, now: self.mark.0 }
+    pub(super) fn fall(&self) -> Option<Fall> {
+        self.fall.map(|(first, now)| Fall { first, now })
+    }
+
+    /// Takes in what a record says; whether that is a measure.
+    fn note(&mut self, record: &Record) -> Option<f64> {
+        self.refused += u64::from(record.objective == self.last);
+        self.last = record.objective;
+        let now = record.optimality?;
+        if now.is_finite() {
+            let log = now.max(f64::MIN_POSITIVE).natural_log();
+            let (first, average) = self.fall.unwrap_or((log, log));
+            self.fall = Some((first, average + LATELY * (log - average)));
+        }
+        Some(now)
     }
 }
 
@@ -97,6 +128,7 @@ impl<'a> Watch<'a> {
         let patience = match info.name {
             "direct" => NO_PATIENCE,
             "newton" | "multipliers" => LITTLE_PATIENCE,
+            "lbfgs" => MUCH_PATIENCE,
             _ => PATIENCE,
         };
         let most = match info.name {
@@ -170,15 +202,14 @@ impl Observer for Watch<'_> {
             self.observer.record(&self.whole(record), theta)?;
         }
         self.stalled |= record.outer >= self.most;
-        if let Some(now) = record.optimality {
-            let Progress { first, begun, mark, objectives } = &mut self.progress;
+        if let Some(now) = self.progress.note(record) {
+            let Progress { first, mark, objectives, .. } = &mut self.progress;
             if !now.is_finite() {
                 // Nothing is proven yet, which says nothing about progress.
                 mark.1 = record.outer;
                 return self.flow();
             }
             first.get_or_insert(now);
-            begun.get_or_insert(now);
             let (at_first, marked) = objectives.get_or_insert((record.objective, record.objective));
             // Far from the optimum a measure may say little while the objective falls.
             let least = (LITTLE * (*at_first - record.objective).abs())
@@ -194,10 +225,9 @@ impl Observer for Watch<'_> {
                 self.stalled = true;
             }
         }
-        let fall = self.progress.fall();
-        self.slow |= self
-            .trial
-            .is_some_and(|trial| trial.has_failed(self.inner, record.outer, record.calls, fall));
+        let (fall, refused) = (self.progress.fall(), self.progress.refused);
+        let done = Done { outer: record.outer, calls: record.calls, refused };
+        self.slow |= self.trial.is_some_and(|trial| trial.has_failed(self.inner, done, fall));
         self.flow()
     }
 
