@@ -4,6 +4,7 @@
 pub(crate) mod absent;
 pub(crate) mod bags;
 pub(crate) mod compare;
+pub(crate) mod convert;
 pub(crate) mod linear;
 pub(crate) mod methods;
 pub(crate) mod moments;

@@ -37,6 +37,7 @@ enum Command {
     Bags(commands::bags::BagsArgs),
     Linear(commands::linear::LinearArgs),
     Predict(commands::predict::PredictArgs),
+    Convert(commands::convert::ConvertArgs),
     Moments(commands::moments::MomentsArgs),
     Compare(commands::compare::CompareArgs),
     Methods(commands::methods::MethodsArgs),
@@ -64,7 +65,7 @@ Minimise a loss of averages.
   min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 
 The average stands inside the loss, where ordinary stochastic gradients are biased. A command \
-builds such a problem from a file and solves it; predict applies a fitted model to other rows; compare runs several methods on one; methods lists them; report makes a page from stored traces.";
+builds such a problem from a file and solves it; predict applies a fitted model to other rows; convert makes files that may be larger than memory; compare runs several methods on one; methods lists them; report makes a page from stored traces.";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage, input or output.";
@@ -85,6 +86,7 @@ pub fn run() -> ExitCode {
         Command::Bags(args) => commands::bags::run(args),
         Command::Linear(args) => commands::linear::run(args),
         Command::Predict(args) => commands::predict::run(args),
+        Command::Convert(args) => commands::convert::run(args),
         Command::Moments(args) => commands::moments::run(args),
         Command::Compare(args) => commands::compare::run(args),
         Command::Methods(args) => commands::methods::run(args),

@@ -19,6 +19,7 @@ mod policy;
 mod portfolio;
 mod precincts;
 mod reports;
+mod row_files;
 mod sequences;
 mod shell;
 mod time_limits;

@@ -11,4 +11,5 @@ pub(crate) mod npy;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod row_file;
 pub(crate) mod vector;

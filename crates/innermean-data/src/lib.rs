@@ -27,7 +27,7 @@
 //! | `source` | a file as it is opened: what it holds, unpacked; `limits` on its parts, and what `memory` there is |
 //! | `text` | lines read in pieces; delimiters, quotes, cells and numbers |
 //! | `tables` | [`Frame`] with its [`Columns`], and [`Returns`], from text or from arrays: layout, roles, missing values; a [`Panel`] in memory is judged and made into [`Returns`] |
-//! | `formats` | numpy, Parquet, MATLAB, LIBSVM, start points, corpora |
+//! | `formats` | numpy, files of rows that are mapped, Parquet, MATLAB, LIBSVM, start points, corpora |
 //! | `generated` | data without a file: markets, decision processes, groups, rows with targets, languages |
 //! | `write` | [`OutFile`], which appears whole or not at all, and [`OutTable`] in the format its name says |
 //! | `error` | [`ReadError`]: what was wrong, where, and what to do about it; `wording` has its texts of any length |
@@ -50,6 +50,7 @@ pub use error::{Place, ReadError};
 pub use formats::corpus::{Corpus, parse_corpus, read_corpus};
 pub use formats::libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
 pub use formats::matrix::{Matrix, read_matrix, write_npy};
+pub use formats::row_file::{Conversion, ConvertError, Converted, Mapped, MappedFrame};
 pub use formats::vector::{parse_vector, read_vector};
 pub use generated::factor_model::generate_factor_model;
 pub use generated::groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};

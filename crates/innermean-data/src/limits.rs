@@ -39,7 +39,7 @@ impl Default for Limits {
 }
 
 /// Bytes about which no limit asks.
-const SMALL: u64 = 16 << 20;
+pub(crate) const SMALL: u64 = 16 << 20;
 /// What is read is in memory twice: as it was read, and as the problem keeps it.
 const COPIES: u64 = 2;
 
@@ -165,7 +165,8 @@ fn no_room(file: &str, needed: u64, free: u64) -> ReadError {
         in_words(needed),
         in_words(free)
     );
-    let advice = "read fewer columns or rows, or allow more by `--max-memory`";
+    let advice = "read fewer columns or rows, make a file of rows of it by `innermean convert`, \
+        or allow more by `--max-memory`";
     ReadError::too_large(file.to_owned(), reason, advice)
 }
 

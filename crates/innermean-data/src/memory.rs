@@ -7,7 +7,7 @@ use std::fs;
 pub fn free_memory() -> Option<u64> {
     let machine = read("/proc/meminfo")
         .and_then(|text| 1024_u64.checked_mul(number_after(&text, "MemAvailable:")?));
-    [machine, address_space(), group()].into_iter().flatten().min()
+    [machine, address_space(), data(), group()].into_iter().flatten().min()
 }
 
 fn read(path: &str) -> Option<String> {
@@ -24,6 +24,13 @@ fn number_after(text: &str, name: &str) -> Option<u64> {
 fn address_space() -> Option<u64> {
     let most = number_after(&read("/proc/self/limits")?, "Max address space")?;
     let used = number_after(&read("/proc/self/status")?, "VmSize:")?;
+    Some(most.saturating_sub(1024 * used))
+}
+
+/// What `ulimit -d` leaves; files that are mapped do not count.
+fn data() -> Option<u64> {
+    let most = number_after(&read("/proc/self/limits")?, "Max data size")?;
+    let used = number_after(&read("/proc/self/status")?, "VmData:")?;
     Some(most.saturating_sub(1024 * used))
 }
 

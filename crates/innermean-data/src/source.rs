@@ -12,6 +12,8 @@ use flate2::read::MultiGzDecoder;
 use crate::error::ReadError;
 use crate::formats::npy;
 use crate::formats::npz::Archive;
+use crate::formats::row_file::RowFile;
+use crate::formats::row_file::description::Description;
 use crate::limits::{Counted, Limits};
 use crate::tables::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::text::Text;
@@ -171,8 +173,26 @@ impl<'a> Source<'a> {
         Ok(Ok(npy::Pieces::new(input, room, &file)?))
     }
 
+    /// A file of rows that was converted; of any other, the file as it was.
+    pub(crate) fn row_file(mut self) -> Result<Result<RowFile<'a>, Self>, ReadError> {
+        if self.kind != Kind::Npy {
+            return Ok(Err(self));
+        }
+        Ok(match Description::find(&mut *self.input, &self.file)? {
+            Some(found) => Ok(RowFile::new(self.input, found, self.limits, &self.file)?),
+            None => Err(self),
+        })
+    }
+
     /// A table in whatever form the file has it.
-    pub(crate) fn content(mut self) -> Result<Content<'a>, ReadError> {
+    pub(crate) fn content(self) -> Result<Content<'a>, ReadError> {
+        match self.row_file()? {
+            Ok(rows) => Ok(Content::Columns(Box::new(rows))),
+            Err(source) => source.other_content(),
+        }
+    }
+
+    fn other_content(mut self) -> Result<Content<'a>, ReadError> {
         match self.kind {
             Kind::Text | Kind::Gzip => Ok(Content::Text(self.text()?)),
             Kind::Npy => {

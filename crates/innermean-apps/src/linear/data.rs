@@ -58,7 +58,10 @@ impl LinearData {
         }
         let n = target.numbers().len();
         match &rows {
-            Rows::Dense(rows) => same_length("numbers in the rows", rows.len(), n * names.len())?,
+            Rows::Dense(numbers) | Rows::Wide(numbers) => {
+                let expected = n * rows.width(names.len());
+                same_length("numbers in the rows", numbers.len(), expected)?;
+            }
             Rows::Sparse { indptr, .. } => {
                 same_length("sparse rows", indptr.len().saturating_sub(1), n)?;
             }

@@ -7,6 +7,8 @@ use innermean::Numbers;
 pub enum Rows {
     /// Row after row.
     Dense(Numbers),
+    /// Row after row with a 1 behind each, as an intercept takes them.
+    Wide(Numbers),
     /// Compressed sparse rows (CSR).
     Sparse {
         /// Where each row begins and the last one ends.
@@ -24,13 +26,19 @@ impl Rows {
         Rows::Dense(rows.into())
     }
 
+    /// How many numbers stand in a dense row of `d` features.
+    pub(crate) fn width(&self, d: usize) -> usize {
+        d + usize::from(matches!(self, Rows::Wide(_)))
+    }
+
     /// These rows of `d` features, in this order.
     pub(crate) fn select(&self, places: &[usize], d: usize) -> Rows {
         match self {
-            Rows::Dense(rows) => {
+            Rows::Dense(rows) | Rows::Wide(rows) => {
+                let width = self.width(d);
                 let mut chosen = Vec::with_capacity(places.len() * d);
                 for &i in places {
-                    chosen.extend_from_slice(&rows[i * d..(i + 1) * d]);
+                    chosen.extend_from_slice(&rows[i * width..i * width + d]);
                 }
                 Rows::dense(chosen)
             }
@@ -49,8 +57,9 @@ impl Rows {
 
     /// Leaves out the rows that are not kept.
     pub(crate) fn retain(&mut self, kept: &[bool], d: usize) {
+        let d = self.width(d);
         match self {
-            Rows::Dense(rows) => {
+            Rows::Dense(rows) | Rows::Wide(rows) => {
                 let mut left = Vec::with_capacity(kept.iter().filter(|kept| **kept).count() * d);
                 for i in (0..kept.len()).filter(|&i| kept[i]) {
                     left.extend_from_slice(&rows[i * d..(i + 1) * d]);
@@ -80,7 +89,11 @@ impl Rows {
             squares[l] += x * x / n as f64;
         };
         match self {
-            Rows::Dense(rows) => rows.iter().enumerate().for_each(|(k, x)| add(k % d, *x)),
+            Rows::Dense(rows) | Rows::Wide(rows) => {
+                for row in rows.chunks_exact(self.width(d)) {
+                    row[..d].iter().enumerate().for_each(|(l, x)| add(l, *x));
+                }
+            }
             Rows::Sparse { indices, values, .. } => {
                 indices.iter().zip(values).for_each(|(l, x)| add(*l as usize, *x));
             }

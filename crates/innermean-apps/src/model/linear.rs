@@ -117,6 +117,11 @@ impl LinearModel {
                 let rows = NewRows::Dense { names: &self.features, values };
                 self.scores(&rows).expect("the names are those of the model")
             }
+            Rows::Wide(values) => {
+                let d = self.features.len();
+                let all: Vec<usize> = (0..values.len() / (d + 1)).collect();
+                self.scores_of(&rows.select(&all, d))
+            }
             Rows::Sparse { indptr, indices, values } => {
                 let entries = |row: &[usize]| {
                     let own = row[0]..row[1];

@@ -12,6 +12,7 @@ use self::columns::ColumnFlags;
 use self::report::BagsApplication;
 use self::table::Read;
 use crate::flags::inference::{Asked, InferenceFlags};
+use crate::flags::input::fits_scaled;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -219,7 +220,9 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         settings.penalty = found.table.rows[found.chosen].penalty;
         validated = Some(found);
     }
-    let Read { data, features, origin, .. } = read;
+    let Read { data, features, mut origin, .. } = read;
+    let mapped = features.is_shared().then_some(size_of_val(&features[..]) as u64);
+    settings.scaling &= fits_scaled(mapped, &mut origin.notes);
     if inference.is_on() {
         data.refuse_overlap(inference.parameter())?;
     }

@@ -16,7 +16,7 @@ use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::{FeatureFlags, MissingChoice};
 use crate::flags::inference::{Asked, InferenceFlags, kept};
-use crate::flags::input::takes_moments;
+use crate::flags::input::{fits_scaled, takes_moments};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -243,7 +243,8 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         }
         generated.data(settings.loss)?
     };
-    let Read { data, origin, folds, clusters } = read;
+    let Read { data, mut origin, folds, clusters, mapped } = read;
+    settings.scaling &= fits_scaled(mapped, &mut origin.notes);
     let mut data = data.separated()?;
     if let Some(weights) = &flags.class_weights {
         data = data.with_class_weights(weights.clone())?;

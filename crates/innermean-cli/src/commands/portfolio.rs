@@ -16,6 +16,7 @@ use self::scenarios::ScenarioFlags;
 use self::study::{Desktop, SoughtFlags, Study, StudyFlags, WeightsFlags};
 use crate::flags::columns::MissingChoice;
 use crate::flags::inference::share;
+use crate::flags::input::fits_copied;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::regularizer::RegularizerFlags;
@@ -217,8 +218,12 @@ impl ProblemFlags {
             if let Some(path) = &self.scenarios.mean {
                 bail!("--mean {}: goes with --covariance or --factors", path.display());
             }
-            let mut returns = self.file.returns(file, settings.constraint, None)?;
-            let scenarios = self.scenarios.scenarios(&mut returns)?;
+            let (mut returns, values) = self.file.returns(file, settings.constraint, None)?;
+            if values.is_shared() && settings.risk != Risk::Variance {
+                let what = format!("{}: --risk {}", returns.source, settings.risk);
+                fits_copied(&what, size_of_val(&values[..]) as u64)?;
+            }
+            let scenarios = self.scenarios.scenarios(&mut returns, values)?;
             (returns, scenarios)
         };
         let task = PortfolioTask::of(scenarios, &settings, limits)?;
@@ -301,8 +306,8 @@ impl PortfolioArgs {
         // A walk looks at each window's gaps.
         let is_refused = flags.file.missing.missing == MissingChoice::Error;
         let missing = is_refused.then_some(Missing::Keep);
-        let mut returns = flags.file.returns(file, settings.constraint, missing)?;
-        let (names, values) = (returns.names.clone(), std::mem::take(&mut returns.values));
+        let (mut returns, values) = flags.file.returns(file, settings.constraint, missing)?;
+        let names = returns.names.clone();
         let (walk, task) = desktop.run("walk-forward", |solver, interrupt| {
             Walk::over(&names, &values, &settings, &limits, &walk, (solver, interrupt))
         })?;

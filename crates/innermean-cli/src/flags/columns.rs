@@ -6,10 +6,12 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, ReadError};
+use innermean::Numbers;
+use innermean_data::{Ask, Columns, FeatureColumns, Frame, MappedFrame, Missing, ReadError};
 use serde::Serialize;
 
 use crate::flags::input::limits;
@@ -94,12 +96,43 @@ impl FeatureFlags {
     /// Reads a table in which columns called like one of `labels` are never features: they hold
     /// what is to be found out. Where one would have been a feature, a note says that it is left
     /// out; where --columns asks for it, it is refused.
-    pub(crate) fn read(
+    pub(crate) fn read(&self, file: &Path, columns: Columns, labels: &[String]) -> Result<Frame> {
+        let mut read =
+            |columns: &Columns| limits().read_frame(file, columns, self.missing().into());
+        let (mut frame, others) = self.read_by(columns, labels, &mut read)?;
+        self.leave_out(&mut frame, others, labels)?;
+        Ok(frame)
+    }
+
+    /// The same with the features beside it, where they are in the file if that is one of rows.
+    pub(crate) fn read_rows(
         &self,
         file: &Path,
+        columns: Columns,
+        labels: &[String],
+    ) -> Result<(Frame, Numbers)> {
+        let mut read = |columns: &Columns| {
+            let missing = self.missing().into();
+            let mapped = limits().map_frame(file, columns, missing)?;
+            if let Some(MappedFrame { frame, features, ones: false, .. }) = mapped {
+                return Ok((frame, Numbers::from(Arc::new(features))));
+            }
+            let mut frame = limits().read_frame(file, columns, missing)?;
+            let features = std::mem::take(&mut frame.features);
+            Ok((frame, features.into()))
+        };
+        let ((mut frame, features), others) = self.read_by(columns, labels, &mut read)?;
+        self.leave_out(&mut frame, others, labels)?;
+        Ok((frame, features))
+    }
+
+    /// Reads with columns of these names apart, and says how many there are before them.
+    fn read_by<T>(
+        &self,
         mut columns: Columns,
         labels: &[String],
-    ) -> Result<Frame> {
+        read: &mut dyn FnMut(&Columns) -> Result<T, ReadError>,
+    ) -> Result<(T, usize)> {
         let others = columns.keys.len();
         let is_excepted =
             |name: &String| self.except.iter().any(|except| except.eq_ignore_ascii_case(name));
@@ -107,8 +140,8 @@ impl FeatureFlags {
         let aside =
             labels.iter().filter(|name| name.parse::<usize>().is_err() && !is_excepted(name));
         columns.keys.extend(aside.map(|name| Ask::optional(name).or_blank()));
-        let mut frame = loop {
-            match limits().read_frame(file, &columns, self.missing().into()) {
+        loop {
+            match read(&columns) {
                 Err(ReadError::ColumnTwice { file, name }) => {
                     // It has a role already.
                     let same = |ask: &Ask| ask.name.eq_ignore_ascii_case(&name);
@@ -117,9 +150,13 @@ impl FeatureFlags {
                     };
                     columns.keys.remove(others + k);
                 }
-                read => break read?,
+                read => return Ok((read?, others)),
             }
-        };
+        }
+    }
+
+    /// Takes the columns apart that are called as labels are.
+    fn leave_out(&self, frame: &mut Frame, others: usize, labels: &[String]) -> Result<()> {
         let is_label = |name: &&String| labels.iter().any(|label| label.eq_ignore_ascii_case(name));
         if let Some(name) = frame.feature_names.iter().find(is_label) {
             bail!(
@@ -136,7 +173,7 @@ impl FeatureFlags {
                 left_out.join(", ")
             ));
         }
-        Ok(frame)
+        Ok(())
     }
 }
 

@@ -117,3 +117,31 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
     }
     Ok(())
 }
+
+/// Whether rows that are read where they are in a file, of so many bytes, could be copied to bring
+/// their columns to one scale; a note says so if not.
+pub(crate) fn fits_scaled(mapped: Option<u64>, notes: &mut Vec<String>) -> bool {
+    let fits = mapped.is_none_or(|bytes| limits().lacking(bytes / 2, 0).is_none());
+    if !fits {
+        notes.push(
+            "Columns are taken as they are (--no-scaling): rows brought to one scale would not fit \
+             into memory."
+                .to_owned(),
+        );
+    }
+    fits
+}
+
+/// Refuses to make a copy of rows that are read where they are in a file, of so many bytes, if it
+/// would not fit into memory; `what` takes one.
+pub(crate) fn fits_copied(what: &str, bytes: u64) -> Result<()> {
+    if let Some((needed, free)) = limits().lacking(bytes / 2, 0) {
+        bail!(
+            "{what} takes a copy of the rows, of {} MB, and {} MB of memory are there; expected \
+             fewer rows, or more memory by --max-memory",
+            grouped(needed / 1_000_000),
+            grouped(free / 1_000_000)
+        );
+    }
+    Ok(())
+}

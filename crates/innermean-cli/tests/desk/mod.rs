@@ -83,8 +83,17 @@ impl Desk {
 
     /// Runs with an address space of so many KiB.
     pub(crate) fn run_within(&self, kib: u32, args: &str) -> Run {
+        self.run_limited(&format!("-v {kib}"), args)
+    }
+
+    /// Runs with so many KiB of memory of its own, to which files that are mapped do not count.
+    pub(crate) fn run_with_data(&self, kib: u32, args: &str) -> Run {
+        self.run_limited(&format!("-d {kib}"), args)
+    }
+
+    fn run_limited(&self, limit: &str, args: &str) -> Run {
         let binary = self.command(args);
-        let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        let limited = format!("ulimit {limit}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");
         shell.current_dir(self.path()).args(["-c", &limited]);
         let output = shell.arg(binary.get_program()).args(binary.get_args()).output();

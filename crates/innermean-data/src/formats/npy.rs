@@ -52,6 +52,8 @@ struct Header {
     big_endian: bool,
     by_columns: bool,
     shape: Vec<usize>,
+    /// Where the numbers begin, in bytes.
+    start: usize,
 }
 
 /// The type of the numbers.
@@ -260,6 +262,12 @@ impl<'a> Pieces<'a> {
         Ok(Self { input, header, file: file.to_owned(), rows, columns, done: 0 })
     }
 
+    /// Where its numbers begin, in bytes, if they are doubles as this machine has them.
+    pub(crate) fn doubles_from(&self) -> Option<usize> {
+        let Header { kind, big_endian, start, .. } = &self.header;
+        (*kind == Kind::Float(8) && !big_endian).then_some(*start)
+    }
+
     /// The next rows, at most so many; no rows past the last.
     pub(crate) fn next(&mut self, most: usize) -> Result<Array, ReadError> {
         let rows = most.min(self.rows - self.done);
@@ -311,6 +319,7 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     };
     let mut length = [0; 4];
     let bytes = if wide { &mut length[..] } else { &mut length[..2] };
+    let bytes_of_length = bytes.len();
     input.read_exact(bytes).map_err(|source| unreadable(file, source))?;
     let length = u32::from_le_bytes(length);
     if length > LONGEST_HEADER {
@@ -322,7 +331,8 @@ fn read_header(input: &mut dyn Read, file: &str) -> Result<Header, ReadError> {
     if text.len() < length as usize {
         return Err(ReadError::damaged(file, "it ends too early"));
     }
-    parse_header(&String::from_utf8_lossy(&text), file)
+    let header = parse_header(&String::from_utf8_lossy(&text), file)?;
+    Ok(Header { start: start.len() + bytes_of_length + text.len(), ..header })
 }
 
 /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
@@ -371,11 +381,21 @@ fn parse_header(text: &str, file: &str) -> Result<Header, ReadError> {
             advice,
         ));
     };
-    Ok(Header { kind, big_endian: order == b'>', by_columns, shape })
+    Ok(Header { kind, big_endian: order == b'>', by_columns, shape, start: 0 })
 }
 
 /// Writes what comes before the numbers, which follow in the order of rows.
 pub(crate) fn write_header(out: &mut impl Write, kind: &str, shape: &[usize]) -> io::Result<()> {
+    write_padded_header(out, kind, shape, 0)
+}
+
+/// The same in so many bytes at least.
+pub(crate) fn write_padded_header(
+    out: &mut impl Write,
+    kind: &str,
+    shape: &[usize],
+    least: usize,
+) -> io::Result<()> {
     let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let text = format!(
@@ -384,7 +404,7 @@ pub(crate) fn write_header(out: &mut impl Write, kind: &str, shape: &[usize]) ->
     );
     // Magic, version and length take 10 bytes; the numbers begin at a multiple of 64, after a line
     // feed.
-    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let length = (10 + text.len() + 1).max(least).next_multiple_of(64) - 10;
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&(length as u16).to_le_bytes())?;

@@ -67,9 +67,11 @@ pub(crate) trait ColumnSource {
         Ok(None)
     }
 
-    /// All columns at once, row after row, if that is how they are stored; they are gone then.
-    fn take_all(&mut self) -> Option<Vec<f64>> {
-        None
+    /// Some columns at once, in rising order, row after row, if that is how they are stored; all
+    /// columns are gone then.
+    fn take(&mut self, columns: &[usize]) -> Result<Option<Vec<f64>>, ReadError> {
+        let _ = columns;
+        Ok(None)
     }
 }
 
@@ -92,35 +94,7 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
     if source.rows_before() > 0 {
         table.lines.push(0, source.rows_before() + 1);
     }
-    let d = chosen.features.len();
-    let all = d == names.len();
-    let whole = if all { source.take_all() } else { None };
-    let features =
-        (0..names.len()).filter(|&j| matches!(chosen.roles[j], Role::Value | Role::Other));
     let (mut gaps, mut needed) = (Gaps::default(), Gaps::default());
-    if let Some(values) = whole {
-        for (at, &value) in values.iter().enumerate().filter(|(_, value)| !value.is_finite()) {
-            look_at(value, &mut gaps, || place(source, at / d, at % d))?;
-        }
-        table.values = values;
-    } else {
-        for (k, column) in features.enumerate() {
-            let numbers = numbers(source, column).map_err(|error| match error {
-                ReadError::NotANumber { place, text } if chosen.roles[column] == Role::Other => {
-                    ReadError::TextAmongFeatures { place, text }
-                }
-                error => error,
-            })?;
-            // A column that has been read shows that there are as many rows as the file says.
-            if k == 0 {
-                table.values = zeros(rows.saturating_mul(d), source.file())?;
-            }
-            for (row, value) in numbers.into_iter().enumerate() {
-                look_at(value, &mut gaps, || place(source, row, column))?;
-                table.values[row * d + k] = value;
-            }
-        }
-    }
     for &column in chosen.numbers.iter().flatten() {
         let numbers = numbers(source, column)?;
         let blank = matches!(chosen.roles[column], Role::NumberOrNan(_));
@@ -141,8 +115,51 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
         }
         table.keys.push(keys);
     }
+    // Last, since they may be taken from where they stand.
+    let d = chosen.features.len();
+    let features: Vec<usize> = (0..names.len())
+        .filter(|&j| matches!(chosen.roles[j], Role::Value | Role::Other))
+        .collect();
+    let whole = if d > 0 { source.take(&features)? } else { Some(Vec::new()) };
+    if let Some(values) = whole {
+        for (at, &value) in values.iter().enumerate().filter(|(_, value)| !value.is_finite()) {
+            look_at(value, &mut gaps, || place(source, at / d, features[at % d]))?;
+        }
+        table.values = values;
+    } else {
+        for (k, column) in features.into_iter().enumerate() {
+            let numbers = numbers(source, column).map_err(|error| match error {
+                ReadError::NotANumber { place, text } if chosen.roles[column] == Role::Other => {
+                    ReadError::TextAmongFeatures { place, text }
+                }
+                error => error,
+            })?;
+            // A column that has been read shows that there are as many rows as the file says.
+            if k == 0 {
+                table.values = zeros(rows.saturating_mul(d), source.file())?;
+            }
+            for (row, value) in numbers.into_iter().enumerate() {
+                look_at(value, &mut gaps, || place(source, row, column))?;
+                table.values[row * d + k] = value;
+            }
+        }
+    }
     (table.gaps, table.needed_gaps) = (gaps, needed);
     Ok(table)
+}
+
+/// Some columns, in rising order, of rows of `width` numbers, moved together in their own memory.
+pub(crate) fn narrowed(mut values: Vec<f64>, width: usize, columns: &[usize]) -> Vec<f64> {
+    if columns.len() < width {
+        let rows = values.len() / width;
+        for row in 0..rows {
+            for (k, column) in columns.iter().enumerate() {
+                values[row * columns.len() + k] = values[row * width + column];
+            }
+        }
+        values.truncate(rows * columns.len());
+    }
+    values
 }
 
 /// A column of numbers, as long as the others.
@@ -235,8 +252,9 @@ impl ColumnSource for MatrixColumns {
         Ok(self.array.column(column))
     }
 
-    fn take_all(&mut self) -> Option<Vec<f64>> {
-        Some(std::mem::take(&mut self.array.values))
+    fn take(&mut self, columns: &[usize]) -> Result<Option<Vec<f64>>, ReadError> {
+        let width = self.array.width();
+        Ok(Some(narrowed(std::mem::take(&mut self.array.values), width, columns)))
     }
 }
 

@@ -210,8 +210,7 @@ impl Frame {
     /// Says what columns without names are called.
     pub(crate) fn note_names(&mut self, source: &dyn ColumnSource) {
         if !source.named() {
-            let names = numbered(source.names());
-            self.notes.insert(0, format!("The columns have no names and are called {names}."));
+            self.notes.insert(0, note_of_numbered(source.names()));
         }
     }
 }
@@ -249,6 +248,11 @@ pub(crate) fn assemble(
         lines: table.lines,
         by_row: false,
     })
+}
+
+/// What columns without names are called.
+pub(crate) fn note_of_numbered(names: &[String]) -> String {
+    format!("The columns have no names and are called {}.", numbered(names))
 }
 
 /// `c1 to c5`.

@@ -92,6 +92,33 @@ impl KeyColumn {
         self.codes.push(code);
     }
 
+    /// A row whose text has this code.
+    pub(crate) fn push_code(&mut self, code: u32) {
+        self.codes.push(code);
+    }
+
+    /// How many different texts there are.
+    pub(crate) fn texts_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The rows in the order of the codes, those of one code as they were.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let mut next = vec![0; self.ends.len() + 1];
+        for &code in &self.codes {
+            next[code as usize + 1] += 1;
+        }
+        for code in 0..self.ends.len() {
+            next[code + 1] += next[code];
+        }
+        let mut order = vec![0; self.codes.len()];
+        for (row, &code) in self.codes.iter().enumerate() {
+            order[next[code as usize]] = row;
+            next[code as usize] += 1;
+        }
+        order
+    }
+
     /// The code of a text, a new one if it has none; for those that keep the rows.
     pub(crate) fn code(&mut self, text: &str) -> u32 {
         let hash = hash(text.as_bytes());

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::error::{Place, ReadError};
+use crate::formats::row_file::RowFile;
 use crate::limits::Limits;
 use crate::source::{Content, Source};
-use crate::tables::arrays::{MatrixColumns, header_of, table_of};
+use crate::tables::arrays::{ColumnSource, MatrixColumns, header_of, table_of};
 use crate::tables::columns::{Chosen, Columns};
 use crate::tables::frame::{Frame, assemble, frame_of, frame_of_text};
 use crate::tables::missing::{Dropped, Missing};
@@ -94,6 +95,10 @@ impl InPieces<'_> {
         limits: &Limits,
     ) -> Result<Frame, ReadError> {
         let file = source.file.clone();
+        let source = match source.row_file()? {
+            Ok(rows) => return self.read_row_file(rows, columns, missing),
+            Err(source) => source,
+        };
         let mut pieces = match source.array_in_pieces()? {
             Ok(pieces) => pieces,
             Err(source) => return self.read_other(source, columns, missing),
@@ -111,6 +116,29 @@ impl InPieces<'_> {
             self.take(table, of_piece, missing, &file, true)?;
             let before = pieces.done;
             source.next_rows(pieces.next(self.rows)?, before);
+        }
+    }
+
+    /// Of a file of rows that was converted.
+    fn read_row_file(
+        &mut self,
+        mut rows: RowFile<'_>,
+        columns: &Columns,
+        missing: Missing,
+    ) -> Result<Frame, ReadError> {
+        let file = rows.file().to_owned();
+        rows.in_pieces(self.rows);
+        let chosen = columns.choose(header_of(&rows))?;
+        loop {
+            let table = table_of(&mut rows, &chosen)?;
+            if rows.is_at_end() {
+                let mut frame = self.end(table, chosen, missing, &file, true)?;
+                frame.notes.extend(rows.notes());
+                return Ok(frame);
+            }
+            let of_piece = Chosen { notes: Vec::new(), ..chosen.clone() };
+            self.take(table, of_piece, missing, &file, true)?;
+            rows.advance(self.rows);
         }
     }
 

@@ -143,6 +143,11 @@ impl OutFile {
         written.map_err(|error| WriteError::refused(&self.given, &error))
     }
 
+    /// A file beside it for a while: it goes when it is dropped.
+    pub(crate) fn scratch(&self) -> io::Result<NamedTempFile> {
+        temporary_beside(&self.path)
+    }
+
     fn replace(
         &self,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -39,6 +39,19 @@ impl Numbers {
         }
     }
 
+    /// Whether somebody else may hold them too, so that a change would copy them.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.0, Held::Shared(_))
+    }
+
+    /// As a vector of its own; shared numbers are copied.
+    pub fn into_vec(self) -> Vec<f64> {
+        match self.0 {
+            Held::Own(numbers) => numbers,
+            Held::Shared(numbers) => (*numbers).as_ref().to_vec(),
+        }
+    }
+
     /// To be changed; shared numbers are copied first.
     pub fn to_mut(&mut self) -> &mut [f64] {
         if let Held::Shared(numbers) = &self.0 {

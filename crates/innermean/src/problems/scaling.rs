@@ -43,20 +43,25 @@ const SMALLEST_SCALE: f64 = 1e-100;
 impl Scaling {
     /// Scales rows of d features in place, if they need it: shared ones are copied only then.
     pub fn of_rows(rows: &mut Numbers, d: usize, intercept: bool) -> Self {
-        let scaling = Self::needed(rows, d, intercept);
+        Self::of_wide_rows(rows, d, d, intercept)
+    }
+
+    /// The same of rows of `width` numbers, the first d of which are features.
+    pub fn of_wide_rows(rows: &mut Numbers, d: usize, width: usize, intercept: bool) -> Self {
+        let scaling = Self::needed(rows, d, width, intercept);
         if scaling.is_on() {
-            scaling.apply(rows.to_mut());
+            scaling.apply_wide(rows.to_mut(), width);
         }
         scaling
     }
 
     /// The units that rows of d features need, if they need others than their own.
-    fn needed(rows: &[f64], d: usize, intercept: bool) -> Self {
-        let n = (rows.len() / d) as f64;
+    fn needed(rows: &[f64], d: usize, width: usize, intercept: bool) -> Self {
+        let n = (rows.len() / width) as f64;
         let mut centers = vec![0.0; d];
         let each = |visit: &mut dyn FnMut(usize, f64)| {
-            for row in rows.chunks_exact(d) {
-                row.iter().enumerate().for_each(|(l, x)| visit(l, *x));
+            for row in rows.chunks_exact(width) {
+                row[..d].iter().enumerate().for_each(|(l, x)| visit(l, *x));
             }
         };
         if intercept {
@@ -66,7 +71,7 @@ impl Scaling {
         each(&mut |l, x| squares[l] += (x - centers[l]).powi(2) / n);
         let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
         for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
-            let column = || rows.iter().skip(l).step_by(d);
+            let column = || rows.iter().skip(l).step_by(width);
             if column().all(|x| *x == rows[l]) && intercept {
                 // Only an intercept can take the place of a constant column.
                 (*size, *center) = (1.0, rows[l]);
@@ -108,8 +113,17 @@ impl Scaling {
     /// rows that it was found from; differences of others may be rounded.
     pub fn apply(&self, rows: &mut [f64]) {
         if self.is_on() {
-            let center = |l: usize| self.centers.get(l).copied().unwrap_or(0.0);
-            each(rows, self.sizes.len(), |l, x| *x = (*x - center(l)) / self.sizes[l]);
+            self.apply_wide(rows, self.sizes.len());
+        }
+    }
+
+    /// What stands behind the features of a row of `width` numbers stays.
+    fn apply_wide(&self, rows: &mut [f64], width: usize) {
+        let center = |l: usize| self.centers.get(l).copied().unwrap_or(0.0);
+        for row in rows.chunks_exact_mut(width) {
+            for (l, (x, size)) in row.iter_mut().zip(&self.sizes).enumerate() {
+                *x = (*x - center(l)) / size;
+            }
         }
     }
 

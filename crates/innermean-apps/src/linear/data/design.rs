@@ -3,7 +3,7 @@
 use innermean::collapse::SparseRows;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Merit, Multinomial, Weighted};
+use innermean::{Collapsed, Merit, Multinomial, Numbers, Weighted};
 
 use super::LinearData;
 use crate::error::Error;
@@ -12,9 +12,10 @@ use crate::linear::{LinearError, Loss, Rows, Target};
 impl LinearData {
     /// Brings the columns of dense rows to one scale, if they need it.
     pub(in crate::linear) fn scale(&mut self, intercept: bool) -> Scaling {
+        let (d, width) = (self.names.len(), self.rows.width(self.names.len()));
         match &mut self.rows {
-            Rows::Dense(rows) if !rows.is_empty() => {
-                Scaling::of_rows(rows, self.names.len(), intercept)
+            Rows::Dense(rows) | Rows::Wide(rows) if !rows.is_empty() => {
+                Scaling::of_wide_rows(rows, d, width, intercept)
             }
             _ => Scaling::default(),
         }
@@ -58,15 +59,16 @@ impl LinearData {
             Target::Classes(_, labels) | Target::Several(_, labels) => vec![0.0; labels.len()],
         };
         Ok(match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
-            Rows::Dense(rows) if intercept => {
-                let mut wider = Vec::with_capacity(offsets.len() * (d + 1));
-                for row in rows.chunks_exact(d) {
-                    wider.extend_from_slice(row);
-                    wider.push(1.0);
+            Rows::Dense(rows) if intercept => predictors(d + 1, widened(rows, d), offsets)?,
+            Rows::Wide(rows) if !intercept => {
+                let mut narrow = Vec::with_capacity(offsets.len() * d);
+                for row in rows.chunks_exact(d + 1) {
+                    narrow.extend_from_slice(&row[..d]);
                 }
-                predictors(d + 1, wider, offsets)?
+                predictors(d, narrow, offsets)?
             }
             Rows::Dense(rows) => predictors(d, rows, offsets)?,
+            Rows::Wide(rows) => predictors(d + 1, rows, offsets)?,
             Rows::Sparse { indptr, indices, values } if intercept => {
                 let room = indices.len() + offsets.len();
                 let (mut wider, mut with_ones) =
@@ -84,5 +86,38 @@ impl LinearData {
                 sparse_predictors(SparseRows::new(d, indptr, indices, values)?, offsets)?
             }
         })
+    }
+}
+
+/// The same rows with a 1 behind each, moved within their own memory, from the last one on.
+fn widened(rows: Numbers, d: usize) -> Vec<f64> {
+    let mut rows = rows.into_vec();
+    let n = rows.len() / d;
+    rows.reserve_exact(n);
+    rows.resize(n * (d + 1), 1.0);
+    for i in (0..n).rev() {
+        rows.copy_within(i * d..(i + 1) * d, i * (d + 1));
+        rows[i * (d + 1) + d] = 1.0;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widening_moves_rows_and_adds_ones() {
+        for d in 1..5 {
+            for n in 0..6 {
+                let rows: Vec<f64> = (0..n * d).map(|k| k as f64 + 2.0).collect();
+                let mut expected = Vec::new();
+                for row in rows.chunks_exact(d) {
+                    expected.extend_from_slice(row);
+                    expected.push(1.0);
+                }
+                assert_eq!(widened(rows.into(), d), expected, "{n} rows of {d}");
+            }
+        }
     }
 }

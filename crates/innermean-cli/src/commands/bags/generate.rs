@@ -57,6 +57,6 @@ impl GeneratorFlags {
         );
         let (notes, other_columns) = (Vec::new(), Vec::new());
         let origin = Origin { source, notes, frame: None, other_columns };
-        Ok(Read { data, features: drawn.rows, origin, folds: None })
+        Ok(Read { data, features: drawn.rows.into(), origin, folds: None })
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use innermean::Numbers;
 use innermean_apps::Error;
 use innermean_apps::bags::{BagData, BagLink, Memberships};
 use innermean_data::{Ask, Columns, Frame, Keys};
@@ -16,7 +17,7 @@ use crate::output::human::grouped;
 pub(crate) struct Read {
     pub(crate) data: BagData,
     /// The features of all rows.
-    pub(crate) features: Vec<f64>,
+    pub(crate) features: Numbers,
     pub(crate) origin: Origin,
     /// The fold of each row, where a column says so.
     pub(crate) folds: Option<Keys>,
@@ -64,7 +65,7 @@ impl ColumnFlags {
         let mut aside = of_groups.as_ref().map_or(Vec::new(), Labels::names_given);
         aside.extend(of_groups.as_ref().and_then(|_| self.weight_column().cloned()));
         let columns = self.columns(of_groups.is_none().then_some(&label_columns), folds);
-        let mut frame = self.features.read(file, columns, &aside)?;
+        let (mut frame, features) = self.features.read_rows(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
             bail!(
                 "{}: no column is left for the features; expected at least one beside {}",
@@ -98,7 +99,6 @@ impl ColumnFlags {
             let columns = frame.dropped.columns.join(", ");
             notes.push(format!("Features left out because of missing values: {columns}."));
         }
-        let features = std::mem::take(&mut frame.features);
         let origin = Origin { source, notes, frame: Some(frame), other_columns };
         Ok(Read { data, features, origin, folds: texts.folds })
     }

@@ -1,10 +1,11 @@
 //! The file of returns: which columns and rows are taken, and what they are taken for.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::RowMoments;
+use innermean::{Numbers, RowMoments};
 use innermean_apps::condensed::{Collector, PIECE};
 use innermean_apps::penalty::Constraint;
 use innermean_data::{Cash, Missing, Panel, Prices, ReadOptions, Returns, generate_factor_model};
@@ -96,18 +97,23 @@ pub(super) struct FileSettings<'a> {
 }
 
 impl FileFlags {
-    /// Reads the file, or generates a market; `missing` takes the place of the flag's.
+    /// Reads the file, or generates a market; `missing` takes the place of the flag's. The values
+    /// are beside the rest, where they are in the file if that is one of rows.
     pub(super) fn returns(
         &self,
         file: Option<&Path>,
         constraint: Constraint,
         missing: Option<Missing>,
-    ) -> Result<Returns> {
+    ) -> Result<(Returns, Numbers)> {
+        let apart = |mut returns: Returns| {
+            let values = std::mem::take(&mut returns.values);
+            (returns, values.into())
+        };
         let mut options = self.options(constraint);
         options.missing = missing.unwrap_or(options.missing);
         let Some(file) = file else {
             let market = generate_factor_model(GENERATED_ROWS, GENERATED_ASSETS, GENERATED_SEED);
-            return Ok(Panel::from(market).returns(&options)?);
+            return Ok(apart(Panel::from(market).returns(&options)?));
         };
         if file == Path::new("-") {
             bail!(
@@ -115,7 +121,10 @@ impl FileFlags {
                  generated market"
             );
         }
-        Ok(limits().read_returns(file, &options)?)
+        Ok(match limits().map_returns(file, &options)? {
+            Some((returns, values)) => (returns, Arc::new(values).into()),
+            None => apart(limits().read_returns(file, &options)?),
+        })
     }
 
     /// Whether the rows of this file are read once and not kept: as asked for, or since they would

@@ -4,9 +4,12 @@
 use std::path::Path;
 
 use crate::error::ReadError;
+use crate::formats::row_file::{Mapped, MappedFrame};
 use crate::limits::Limits;
 use crate::source::{Content, Source};
 use crate::tables::arrays::MatrixColumns;
+use crate::tables::columns::{Columns, FeatureColumns};
+use crate::tables::layout::numbered_assets;
 use crate::tables::missing::{Dropped, Missing};
 use crate::tables::options::{Prices, ReadOptions};
 use crate::tables::panel::error::PanelError;
@@ -14,6 +17,7 @@ use crate::tables::panel::{Origin, Panel};
 use crate::tables::pieces::FirstGap;
 use crate::tables::read::{panel_of_columns, returns_of_text};
 use crate::tables::returns::Returns;
+use crate::tables::row_lines::RowLines;
 
 impl ReadOptions {
     /// Whether each row can be judged without the others: returns that are no prices, all rows, and
@@ -51,21 +55,63 @@ impl Limits {
             let advice = "choose dates, make returns of prices or drop columns before";
             return Err(ReadError::unsuitable(&name, reason, advice));
         }
-        let mut stream = Stream {
-            rows,
-            options,
-            hand,
-            handed: 0,
-            kept: None,
-            names: Vec::new(),
-            least: Vec::new(),
-            most: Vec::new(),
-            dropped: 0,
-            gaps: FirstGap::default(),
-            notes: Vec::new(),
-        };
+        let mut stream = Stream::new(rows, options, hand);
         let returns = stream.read(source, &name, self)?;
         Ok((returns, stream.handed))
+    }
+
+    /// Reads returns as [`read_returns`](crate::read_returns) does, but takes their values where
+    /// they are: those handed back have none. `None` for any file but one that
+    /// [`map_frame`](Self::map_frame) takes, whose columns are all assets, and for options that need
+    /// all rows at once ([`ReadOptions::is_by_row`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`read_returns`](crate::read_returns).
+    pub fn map_returns(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+    ) -> Result<Option<(Returns, Mapped)>, ReadError> {
+        /// Rows that are judged at a time.
+        const PIECE: usize = 4096;
+        if !options.is_by_row() || options.date_column.is_some() {
+            return Ok(None);
+        }
+        let features = if options.columns.is_empty() {
+            let mut except = options.except.clone();
+            // Dates, which label the rows.
+            except.extend(self.texts_beside(path)?);
+            FeatureColumns::Others { except }
+        } else {
+            FeatureColumns::Named(options.columns.clone())
+        };
+        let columns = Columns { features, ..Columns::default() };
+        let Some(found) = self.map_frame(path, &columns, options.missing)? else { return Ok(None) };
+        let MappedFrame { frame, features, ones: false, named } = found else { return Ok(None) };
+        let names = if named { frame.feature_names } else { numbered_assets(frame.columns.len()) };
+        let mut hand = |_: Vec<f64>, _: usize| {};
+        let mut stream = Stream::new(PIECE, options, &mut hand);
+        let (width, values) = (names.len(), features.as_ref());
+        let mut panels = values.chunks(PIECE * width).enumerate().map(|(k, values)| {
+            let columns = (1..=width).collect();
+            let mut rows = RowLines::default();
+            rows.push(0, k * PIECE + 1);
+            let origin = Origin { rows, columns, named, by_row: true, ..Origin::default() };
+            let (names, source) = (names.clone(), frame.source.clone());
+            Panel { names, dates: None, values: values.to_vec(), source, notes: Vec::new(), origin }
+        });
+        let last = panels.next_back();
+        panels.try_for_each(|panel| stream.take(panel))?;
+        let Some(last) = last else { return Ok(None) };
+        let mut returns = stream.end(last)?;
+        if returns.names != names || returns.dropped.rows > 0 {
+            return Ok(None);
+        }
+        if named {
+            returns.notes.splice(0..0, frame.notes);
+        }
+        Ok(Some((returns, features)))
     }
 }
 
@@ -87,6 +133,28 @@ pub(crate) struct Stream<'p> {
     notes: Vec<String>,
 }
 
+impl<'p> Stream<'p> {
+    fn new(
+        rows: usize,
+        options: &'p ReadOptions,
+        hand: &'p mut dyn FnMut(Vec<f64>, usize),
+    ) -> Self {
+        Stream {
+            rows,
+            options,
+            hand,
+            handed: 0,
+            kept: None,
+            names: Vec::new(),
+            least: Vec::new(),
+            most: Vec::new(),
+            dropped: 0,
+            gaps: FirstGap::default(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 impl Stream<'_> {
     fn read(
         &mut self,
@@ -94,6 +162,20 @@ impl Stream<'_> {
         name: &str,
         limits: &Limits,
     ) -> Result<Returns, ReadError> {
+        let source = match source.row_file()? {
+            Ok(mut rows) => {
+                rows.in_pieces(self.rows);
+                loop {
+                    let panel = panel_of_columns(&mut rows, self.options)?;
+                    if rows.is_at_end() {
+                        return self.end(panel);
+                    }
+                    self.take(Panel { notes: Vec::new(), ..panel })?;
+                    rows.advance(self.rows);
+                }
+            }
+            Err(source) => source,
+        };
         let source = match source.array_in_pieces()? {
             Ok(mut pieces) => {
                 let first = pieces.next(self.rows)?;
