@@ -145,17 +145,16 @@ impl Method for WorkingSet {
         let enough = if is_new { ENOUGH_AT_FIRST } else { ENOUGH };
         let x = part.minimise(oracle, &own, at, &s.w, enough);
         s.part = Some(part);
-        if x != before {
-            let objective = s.loss + s.g;
-            let slack = 10.0 * SLACK * (s.loss.abs() + s.g.abs());
-            s.put(&x);
+        let objective = s.loss + s.g;
+        let slack = 10.0 * SLACK * (s.loss.abs() + s.g.abs());
+        s.put(&x);
+        // Also where the step ends at once, so that a run without progress still counts its calls.
+        s.look(oracle);
+        // Also where it is no number.
+        let falls = s.loss + s.g <= objective + slack;
+        if !falls {
+            s.put(&before);
             s.look(oracle);
-            // Also where it is no number.
-            let falls = s.loss + s.g <= objective + slack;
-            if !falls {
-                s.put(&before);
-                s.look(oracle);
-            }
         }
     }
 
