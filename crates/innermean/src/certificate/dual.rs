@@ -12,6 +12,7 @@
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::dot;
 use crate::model::problem::Objective;
+use crate::model::regularizer::Regularizer;
 
 /// A point, as far as bounds ask for it.
 #[derive(Clone, Copy)]
@@ -103,9 +104,19 @@ pub(crate) fn mismatch_within(
 /// minimum.
 pub(crate) fn at_zero(problem: Objective<'_>) -> f64 {
     let Objective { inner: f, merit, regularizer: g } = problem;
-    let zero = vec![0.0; f.d()];
     let duals = vec![0.0; f.n_x() * f.ell()];
     let [sum, _] = merit.conjugates(0..f.n_x(), &duals);
-    let bound = -sum / f.n_x() as f64 - g.conjugate(&zero);
+    let bound = -sum / f.n_x() as f64 + lowest(g, f.d());
     if bound.is_finite() { bound } else { f64::NEG_INFINITY }
+}
+
+/// `min g`; `-inf` where g is a straight line along some coordinate and not level there. At 0
+/// nothing is rounded, so that a slope that is small beside those of other coordinates, which a
+/// conjugate may take for what rounding left of none
+/// ([`FreeTail`](crate::model::regularizer::FreeTail)), is a slope.
+pub(crate) fn lowest(g: &dyn Regularizer, d: usize) -> f64 {
+    if g.free_coordinates(d).iter().any(|(_, slope)| *slope != 0.0) {
+        return f64::NEG_INFINITY;
+    }
+    -g.conjugate(&vec![0.0; d])
 }

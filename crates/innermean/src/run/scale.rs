@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::dual;
 use crate::certificate::ground::Ground;
 use crate::certificate::hessian;
 use crate::model::inner::Inner;
@@ -59,7 +60,7 @@ impl Scale {
         if origin != 0.0 || magnitude == 0.0 || self.instead > 0.0 {
             return;
         }
-        let least = problem.regularizer.conjugate(&zero).abs();
+        let least = dual::lowest(problem.regularizer, theta.len()).abs();
         if !least.is_finite() {
             return;
         }

@@ -9,13 +9,16 @@ use crate::certificate::bracket::{self, Bracket, Slopes};
 use crate::certificate::class_balance;
 use crate::certificate::dual::{self, Point, mismatch, mismatch_within};
 use crate::certificate::repair::{self, Repair};
-use crate::certificate::sizes::UNIT;
+use crate::certificate::sizes::{UNIT, mean_square};
 use crate::linalg::scalar::clamp;
 use crate::linalg::vector::dot;
 use crate::model::regularizer::Parts;
 
 /// What rounding may do to a g of one's own, of the size of its terms.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// What balancing may leave of the slope along a coordinate that such a g leaves free, of the size
+/// of its terms.
+const LEFT: f64 = 1e-12;
 
 impl Prover<'_> {
     /// By what no phi and no g can be below.
@@ -138,7 +141,17 @@ impl Prover<'_> {
         let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
         let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
         let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
-        let errors = self.ground.errors(w);
+        let mut errors = self.ground.errors(w);
+        // Along a straight line the conjugate is finite at its slope alone: beside large slopes of
+        // other coordinates, a small one may pass for that.
+        let (sizes, omega) = (self.ground.sizes(), mean_square(w, self.ground.n_x()));
+        for &(l, slope) in &self.free {
+            let left = (u[l] + slope).abs();
+            if left > errors[l] + LEFT * (sizes.columns[l] * omega + slope.abs()) {
+                return Bound::NONE;
+            }
+            errors[l] = errors[l].max(left);
+        }
         let moved = if problem.regularizer.barrier(0).is_some() {
             // It grows with v: a slope that rounding may have made negative proves nothing.
             let most: Vec<f64> = v.iter().zip(&errors).map(|(v, error)| v + error).collect();

@@ -17,7 +17,7 @@ use crate::linalg::vector;
 ///
 /// The conjugate takes a tail for zero that rounding may have left, `|tail of v| <= 1e-12 |v|`.
 /// Bounds from below do without it: they balance the duals against the one coordinate that is free
-/// (see [`crate::certificate`]). Default steps do not need mu: they are made for mu = 0 as well.
+/// (see [`crate::certificate`]), and compare what is left with its own terms, not with v. Default steps do not need mu: they are made for mu = 0 as well.
 /// The steps of the theorems are not, and are refused.
 ///
 /// All of these panic if theta has fewer than m coordinates.
