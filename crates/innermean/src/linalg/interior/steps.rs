@@ -17,6 +17,8 @@ const BOLDNESS: f64 = 0.995;
 const SHORT: f64 = 0.5;
 /// Steps without progress after which the next ones are careful.
 const PATIENCE: i32 = 3;
+/// How many times as large as all else bounds may be and still count for the size of x.
+const WIDE: f64 = 1e4;
 
 /// An inequality `c(x, t) >= 0`.
 #[derive(Debug, Clone, Copy)]
@@ -126,13 +128,15 @@ impl<'a> Scaled<'a> {
             [row.lo, row.hi].map(|end| if end.is_finite() { end.abs() / length } else { 0.0 })
         };
         let asked = largest(&mut program.rows.iter().zip(&self.lengths).flat_map(of_rows));
-        let ends = program.lo.iter().zip(&program.hi).map(|(lo, hi)| lo.abs().min(hi.abs()));
+        let mut ends = program.lo.iter().zip(&program.hi).map(|(lo, hi)| lo.abs().min(hi.abs()));
+        let ends = largest(&mut ends);
         let mut kinks = program.kinks.iter().map(|kink| kink.center);
-        let size =
-            largest(&mut start.iter().copied()).max(asked).max(largest(&mut ends.into_iter()));
+        let size = largest(&mut start.iter().copied()).max(asked);
         let size =
             size.max(largest(&mut kinks)).max(largest(&mut self.least_reaches().into_iter()));
         let size = size.max(largest(&mut (0..start.len()).map(|l| self.alone(l))));
+        // Bounds far out tell nothing about where the minimum is, and would hide its digits.
+        let size = if size > 0.0 { size.max(ends.min(WIDE * size)) } else { ends };
         self.size = if size > 0.0 { size } else { 1.0 };
         let bends = (0..start.len()).map(|l| program.bend(l) * self.size);
         let costs = program.kinks.iter().map(|kink| kink.cost);
