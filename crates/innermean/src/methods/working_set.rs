@@ -148,9 +148,10 @@ impl Method for WorkingSet {
         let objective = s.loss + s.g;
         let slack = 10.0 * SLACK * (s.loss.abs() + s.g.abs());
         s.put(&x);
-        // Also where the step ends at once, so that a run without progress still counts its calls.
+        // A step that ends where it began counts its calls too, or a limit on them would not end a
+        // run without progress.
         s.look(oracle);
-        // Also where it is no number.
+        // False also where P is no number.
         let falls = s.loss + s.g <= objective + slack;
         if !falls {
             s.put(&before);
