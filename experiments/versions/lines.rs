@@ -25,22 +25,12 @@ fn case(name: &str, quick: bool) -> (Box<dyn Case>, f64) {
     let sparse = |loss| {
         Box::new(LinearCase::sparse(size(200_000, 20_000), size(50_000, 5_000), 50, loss, 1))
     };
-    let sparse_lasso = |part| {
-        let size = size(20_000, 4000);
-        Box::new(LinearCase::lasso_sparse(size, size, 50, part, 1))
-    };
-    let dense_lasso =
-        |part| Box::new(LinearCase::lasso_dense(size(2000, 500), size(10_000, 2500), part, 1));
     match name {
         "portfolio" => (portfolio(18, PortfolioTask::Free), 1e-10),
         "portfolio long-only" => (portfolio(18, PortfolioTask::LongOnly), 1e-10),
         "portfolio absolute deviation" => (portfolio(size(3, 1), PortfolioTask::Absolute), 1e-6),
         "mdp" => (Box::new(BellmanCase::new(size(10_000, 2000), 10, 1)), 1e-8),
         "elastic net" => (Box::new(LinearCase::elastic_net(size(50_000, 10_000), 200, 1)), 1e-6),
-        "lasso sparse 0.1" => (sparse_lasso(0.1), 1e-6),
-        "lasso sparse 0.01" => (sparse_lasso(0.01), 1e-6),
-        "lasso dense 0.1" => (dense_lasso(0.1), 1e-6),
-        "lasso dense 0.02" => (dense_lasso(0.02), 1e-6),
         "logistic dense" => (dense(Loss::Logistic), 1e-6),
         "squared hinge dense" => (dense(Loss::SquaredHinge), 1e-6),
         "logistic sparse" => (sparse(Loss::Logistic), 1e-6),
