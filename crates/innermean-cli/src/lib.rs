@@ -12,6 +12,8 @@ use innermean_data::visible;
 
 mod commands;
 mod flags;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod heap;
 mod output;
 mod plot;
 mod report;
@@ -72,6 +74,8 @@ Exit codes: 0 solved, 1 stopped at a limit, diverged or interrupted, 2 bad usage
 
 /// Reads the command line, does what it asks for, and says how that ended.
 pub fn run() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    heap::share_one();
     let command = match Cli::try_parse() {
         Ok(Cli { command, input }) => {
             input.hold();
