@@ -244,11 +244,16 @@ pub enum MomentsError {
         /// Why.
         reason: innermean::InvalidSetting,
     },
-    /// The instruments are linearly dependent, or so are the moments.
+    /// An instrument says nothing that others do not say.
     #[error(
-        "the instruments are linearly dependent, or there are too few rows or clusters for {0} of them; leave some out, or take `steps=1`"
+        "the instruments are linearly dependent: {0} is a combination of the others, or there are too few rows for {1} of them; leave some out"
     )]
-    DependentInstruments(usize),
+    DependentInstrument(String, usize),
+    /// The moments, whose covariance weighs them in the second step, are linearly dependent.
+    #[error(
+        "the moments of the first step are linearly dependent: there are too few rows or clusters for {0} instruments; leave some out, or take `steps=1`"
+    )]
+    DependentMoments(usize),
     /// The coefficients are not identified.
     #[error("{}", identified(.0))]
     NotEstimated(InferenceError),

@@ -476,7 +476,9 @@ impl Task for PortfolioTask {
             notes.extend(are_few.then_some(Note::FewPeriods { periods, assets }));
         } else {
             notes.extend((self.settings.risk == Risk::Huber).then_some(Note::RiskMayFall));
-            notes.push(if are_few { Note::NoRisk { periods, assets } } else { Note::FreeSum });
+            let free = bounds.constraint == Constraint::None;
+            notes.extend(are_few.then_some(Note::NoRisk { periods, assets }));
+            notes.extend((free && !are_few).then_some(Note::FreeSum));
         }
         notes.extend(bounds.note());
         notes

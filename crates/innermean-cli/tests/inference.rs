@@ -300,7 +300,53 @@ fn bad_moments_are_refused_in_a_sentence() {
         let _ = writeln!(text, "{},{},{},{}", i % 7, i % 5, i % 3, 2 * (i % 3));
     }
     desk.file("twice.csv", &text);
-    let run = desk.run("twice.csv --outcome y --regressors p --instruments a,b");
-    assert_eq!(run.code, Some(2));
-    assert!(run.err.contains("linearly dependent"), "{}", run.err);
+    for steps in ["", " --steps 1"] {
+        let run =
+            desk.run(&format!("twice.csv --outcome y --regressors p --instruments a,b{steps}"));
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("linearly dependent: b is a combination"), "{}", run.err);
+        assert!(!run.err.contains("--steps"), "{}", run.err);
+    }
+}
+
+/// Rows whose columns lie `offset` away from zero, all but the outcome.
+fn far_from_zero(offset: f64) -> String {
+    let mut text = "y,x,w,z1,z2\n".to_owned();
+    let waves = |i: usize, by: f64| (by * i as f64).sin();
+    for i in 0..200 {
+        let (z1, z2, u) = (waves(i, 1.3), waves(i, 2.1), waves(i, 3.7));
+        let (x, w) = (z1 + 0.5 * z2 + u, waves(i, 0.7));
+        let y = 1.0 + 2.0 * x + 0.5 * w + u;
+        // On a grid that offsets do not disturb.
+        let [x, w, z1, z2] = [x, w, z1, z2].map(|v| (v * 1024.0).round() / 1024.0 + offset);
+        let _ = writeln!(text, "{y},{x},{w},{z1},{z2}");
+    }
+    text
+}
+
+#[test]
+fn moments_do_not_depend_on_where_columns_begin() {
+    let desk = Desk::at("moments");
+    let flags = "--outcome y --regressors x --exogenous w --instruments z1,z2 --bootstrap 5";
+    let at = |offset: f64| {
+        desk.file("far.csv", &far_from_zero(offset));
+        let found = desk.json(&format!("far.csv {flags}"), 0);
+        let coefficients = numbers(&found["theta"])[..2].to_vec();
+        let errors = numbers(&found["standard_errors"]["errors"])[..2].to_vec();
+        let j = number(&found["j"]["statistic"]);
+        let f = number(&found["first_stage"][0]["f"]);
+        [coefficients, errors, vec![j, f, number(&found["objective"])]].concat()
+    };
+    let near = at(0.0);
+    for offset in [1e3, 1e6, 1e9] {
+        assert_close(&at(offset), &near, 1e-7);
+    }
+}
+
+#[test]
+fn a_first_stage_without_degrees_of_freedom_has_no_test() {
+    let desk = Desk::at("moments");
+    desk.file("three.csv", "y,x,z1,z2\n1,2,0,1\n2,1,1,0\n4,5,2,3\n");
+    let run = desk.run("three.csv --outcome y --regressors x --instruments z1,z2 --steps 1");
+    assert!(!run.out.contains("F below"), "{}", run.out);
 }

@@ -97,7 +97,7 @@ fn folds_of_a_cross_validation() {
 }
 
 /// A million draws of the bootstrap, of which those after the limit are not made: the answer is
-/// there all the same, and says how many have no estimate.
+/// there all the same, and says how many are missing.
 #[test]
 fn draws_of_a_bootstrap() {
     const DRAWS: f64 = 1e6;
@@ -117,14 +117,16 @@ fn draws_of_a_bootstrap() {
         "moments rows.csv --outcome y --regressors p --exogenous w --instruments z",
     ] {
         let args = format!("{command} --bootstrap 1000000");
-        let Some((_, answer)) = answer(&desk, &args, BEFORE) else { continue };
+        let Some((code, answer)) = answer(&desk, &args, BEFORE) else { continue };
         let found = if answer["inference"].is_null() { &answer } else { &answer["inference"] };
         let drawn = &found["bootstrap"];
         if drawn.is_null() {
             // A busy machine has no time for two of them, or for the run before.
             assert!(found["refused"].is_string(), "{command}: {found}");
         } else {
-            assert!(number(&drawn["failed"]) > DRAWS / 2.0, "{command}: {drawn}");
+            assert!(number(&drawn["unmade"]) > DRAWS / 2.0, "{command}: {drawn}");
+            let made = number(&drawn["draws"]) + number(&drawn["unmade"]);
+            assert_eq!((code, made), (Some(1), DRAWS), "{command}: {drawn}");
         }
     }
 }

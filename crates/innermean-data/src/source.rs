@@ -18,6 +18,8 @@ use crate::limits::{Counted, Limits};
 use crate::tables::arrays::{ArchiveColumns, ColumnSource, MatrixColumns};
 use crate::text::Text;
 
+mod pipe;
+
 /// Bytes in order, or from any place on.
 pub(crate) trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
@@ -93,11 +95,16 @@ impl<'a> Source<'a> {
         if path.is_dir() {
             return Err(ReadError::Directory { file: file() });
         }
-        let opened = File::open(&path).map_err(|source| match source.kind() {
+        let refused = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => ReadError::NotFound { file: file() },
             io::ErrorKind::IsADirectory => ReadError::Directory { file: file() },
             _ => ReadError::Unreadable { file: file(), source },
-        })?;
+        };
+        if let Some(bytes) = pipe::bytes_of(&path, &limits).map_err(refused)? {
+            let input = Box::new(Cursor::new(bytes));
+            return Self::new(input, file(), member, Origin::Bytes(bytes), limits);
+        }
+        let opened = File::open(&path).map_err(refused)?;
         let source =
             Self::new(Box::new(opened), file(), member, Origin::Path(path.clone()), limits)?;
         // Other files have no parts that could be named.

@@ -4,7 +4,8 @@ use innermean::inference::{
     Clusters, Correction, Covariance, Dependence, InferenceError, Resampling, bootstrap_while,
 };
 use innermean::problems::moments::{self, MomentErrors, MomentsFit, Weighting};
-use innermean::{Certificate, Moments, Objective, Unregularized};
+use innermean::problems::scaling::Scaling;
+use innermean::{Certificate, Moments, Numbers, Objective, Unregularized};
 
 use super::columns::{expanded, rows};
 use super::{
@@ -20,7 +21,11 @@ use crate::wording::Named;
 /// Columns and settings made into moments.
 #[derive(Debug)]
 pub struct MomentsTask {
+    /// Of columns brought to one scale: estimates and J are the same, and keep their digits where
+    /// columns are far from zero or in units far apart.
     moments: Moments,
+    /// Of the regressors.
+    scaling: Scaling,
     names: Vec<String>,
     instruments: Vec<String>,
     clusters: Option<Clusters>,
@@ -104,13 +109,14 @@ impl MomentsTask {
         if ell < d {
             return Err(MomentsError::TooFewInstruments { instruments: ell, regressors: d }.into());
         }
-        let moments = Moments::new(
-            d,
-            rows(&regressors, n, intercept),
-            ell,
-            rows(&instruments, n, intercept),
-            data.outcome.clone(),
-        )?;
+        let scaled = |columns: &[&Column]| {
+            let (features, width) = (columns.len(), columns.len() + ones);
+            let mut rows = Numbers::from(rows(columns, n, intercept));
+            let scaling = Scaling::of_wide_rows(&mut rows, features, width, intercept);
+            (rows.into_vec(), scaling)
+        };
+        let ((x, scaling), (z, _)) = (scaled(&regressors), scaled(&instruments));
+        let moments = Moments::new(d, x, ell, z, data.outcome.clone())?;
         let names = |columns: &[&Column]| {
             let ones = intercept.then(|| INTERCEPT.to_owned());
             columns.iter().map(|column| column.name.clone()).chain(ones).collect()
@@ -119,6 +125,7 @@ impl MomentsTask {
             if data.clusters.is_some() { MomentsErrors::Clustered } else { MomentsErrors::Robust };
         Ok(MomentsTask {
             moments,
+            scaling,
             names: names(&regressors),
             instruments: names(&instruments),
             clusters: data.clusters.clone(),
@@ -158,10 +165,12 @@ impl MomentsTask {
             Steps::Two => Weighting::TwoStep(errors.clone()),
             Steps::Iterated => Weighting::Iterated(errors.clone()),
         };
+        if let Some(k) = self.moments.dependent_instrument() {
+            let (name, count) = (self.instruments[k].clone(), self.instruments.len());
+            return Err(MomentsError::DependentInstrument(name, count).into());
+        }
         let refused = |reason| match reason {
-            InferenceError::Invalid(_) => {
-                MomentsError::DependentInstruments(self.instruments.len())
-            }
+            InferenceError::Invalid(_) => MomentsError::DependentMoments(self.instruments.len()),
             other => MomentsError::NotEstimated(other),
         };
         let fit = self.moments.fit(&weighting).map_err(refused)?;
@@ -175,7 +184,14 @@ impl MomentsTask {
         let first_stage = self.first_stage().map_err(refused)?;
         let (objective, certificate) = self.certified(&fit)?;
         let clusters = self.clusters.as_ref();
-        let mut inference = Inference::of(fit.theta, self.rows, clusters, self.settings.level);
+        let unscaled = |z: &[f64]| {
+            let mut theta = z.to_vec();
+            self.scaling.unscale(&mut theta);
+            theta
+        };
+        let estimates = unscaled(&fit.theta);
+        let covariance = covariance.transformed(|z| self.scaling.unscale(z));
+        let mut inference = Inference::of(estimates, self.rows, clusters, self.settings.level);
         inference.add_covariance(&covariance, self.errors.name());
         if let Some(draws) = self.settings.bootstrap {
             let clusters = self.clusters.clone().unwrap_or_else(|| Clusters::singletons(self.rows));
@@ -183,7 +199,7 @@ impl MomentsTask {
             let units = Resampling::Clusters(clusters);
             let go_on = || !is_over(time_left());
             let replicates = bootstrap_while(&go_on, &units, draws, seed, refit);
-            inference.add_replicates(&replicates, draws, seed);
+            inference.add_replicates(&replicates.map(unscaled), draws, seed);
         }
         Ok(MomentsAnswer {
             names: self.names.clone(),

@@ -27,7 +27,7 @@ pub struct Growth {
 
 impl Growth {
     /// What is added to 1 in a period.
-    fn of(self, x: f64) -> f64 {
+    pub(super) fn of(self, x: f64) -> f64 {
         let x = self.unit.as_fraction() * x;
         if self.are_logs { x.exp_m1() } else { x }
     }

@@ -19,6 +19,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchError;
+use super::story::Growth;
 use super::{Aim, Annual, Limits, PortfolioSettings, PortfolioTask, Risk, RiskBudget, Scenarios};
 use crate::error::{Error, same_length};
 use crate::run::{Solver, Start, Task, Watch};
@@ -55,6 +56,9 @@ pub struct WalkSettings {
     pub test: usize,
     /// The unit of the returns.
     pub unit: Unit,
+    /// Whether returns are logarithms of what 1 has become. What is realised is said in simple
+    /// returns all the same.
+    pub are_logs: bool,
     /// After how many periods one counts half in a fit.
     pub half_life: Option<f64>,
 }
@@ -141,8 +145,8 @@ pub struct Walk {
 struct History<'a> {
     names: &'a [String],
     values: &'a [f64],
-    /// A unit of the returns as a fraction.
-    unit: f64,
+    growth: Growth,
+    /// What cash adds to 1 in a period.
     risk_free: f64,
     half_life: Option<f64>,
 }
@@ -201,7 +205,7 @@ impl History<'_> {
     fn advance(&self, row: &[f64], weights: &mut [f64], missing: &mut usize) -> f64 {
         let mut growth = |x: f64, weight: f64| {
             if x.is_finite() {
-                return self.unit * x;
+                return self.growth.of(x);
             }
             *missing += usize::from(weight != 0.0);
             0.0
@@ -244,14 +248,14 @@ impl Walk {
         let d = names.len();
         same_length("returns beyond the last whole row", values.len() % d.max(1), 0)?;
         let periods = values.len().checked_div(d).unwrap_or(0);
-        let WalkSettings { train, test, unit, half_life } = *walk;
+        let WalkSettings { train, test, unit, are_logs, half_life } = *walk;
         if train == 0 || test == 0 || train >= periods {
             return Err(SearchError::Windows { train, test, periods }.into());
         }
         let unit = resolved(unit, d, values);
-        let as_fraction = unit.as_fraction();
-        let risk_free = as_fraction * settings.risk_free.unwrap_or(0.0);
-        let history = History { names, values, unit: as_fraction, risk_free, half_life };
+        let (as_fraction, growth) = (unit.as_fraction(), Growth { unit, are_logs });
+        let risk_free = growth.of(settings.risk_free.unwrap_or(0.0));
+        let history = History { names, values, growth, risk_free, half_life };
         let rate = as_fraction * limits.cost.unwrap_or(0.0);
         let mut limits = limits.clone();
         limits.cost = limits.cost.map(|rate| rate / test as f64);

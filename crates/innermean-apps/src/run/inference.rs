@@ -123,10 +123,12 @@ pub struct StandardErrors {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Bootstrap {
-    /// Draws.
+    /// Draws that were made.
     pub draws: usize,
     /// Those without an estimate.
     pub failed: usize,
+    /// Draws that were asked for and not made, since time was up.
+    pub unmade: usize,
     /// Of the draws.
     pub seed: u64,
     /// One for each coordinate.
@@ -136,6 +138,11 @@ pub struct Bootstrap {
 }
 
 impl Inference {
+    /// Whether everything that was asked for was done before time was up.
+    pub fn is_whole(&self) -> bool {
+        self.bootstrap.as_ref().is_none_or(|bootstrap| bootstrap.unmade == 0)
+    }
+
     /// Nothing but estimates.
     pub(crate) fn of(
         estimates: Vec<f64>,
@@ -186,8 +193,9 @@ impl Inference {
         let intervals = (0..d).map(|l| replicates.percentile_interval(l, self.level)).collect();
         match (replicates.standard_errors(), intervals) {
             (Some(errors), Some(intervals)) => {
-                let failed = replicates.failed;
-                self.bootstrap = Some(Bootstrap { draws, failed, seed, errors, intervals });
+                let Replicates { failed, unmade, .. } = *replicates;
+                let draws = draws - unmade;
+                self.bootstrap = Some(Bootstrap { draws, failed, unmade, seed, errors, intervals });
             }
             _ => {
                 self.refused = Some(format!(
@@ -229,7 +237,7 @@ impl InferenceSettings {
             }),
             (None, true) if self.bootstrap.is_none() => Err(Error::IdleWithout {
                 parameter: "cluster",
-                needed: "standard_errors".to_owned(),
+                needed: "standard_errors` or `bootstrap".to_owned(),
             }),
             _ => Ok(()),
         }

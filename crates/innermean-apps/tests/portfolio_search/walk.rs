@@ -86,7 +86,13 @@ fn a_walk_is_fit_hold_drift_and_fit_again() {
         }
         let mut limits = Limits::default();
         (limits.turnover, limits.cost) = (turnover, cost);
-        let windows = WalkSettings { train: 40, test: 9, unit: Unit::Fraction, half_life: None };
+        let windows = WalkSettings {
+            train: 40,
+            test: 9,
+            unit: Unit::Fraction,
+            half_life: None,
+            are_logs: false,
+        };
         let mut by_hand = settings;
         if aim != Aim::MaxSharpe {
             by_hand.risk_free = None;
@@ -127,7 +133,8 @@ fn percent_are_hundredths() {
     settings.constraint = "long-only".parse().expect("a constraint");
     let mut limits = Limits::default();
     limits.cost = Some(0.1);
-    let windows = WalkSettings { train: 20, test: 10, unit: Unit::Auto, half_life: None };
+    let windows =
+        WalkSettings { train: 20, test: 10, unit: Unit::Auto, half_life: None, are_logs: false };
     let found = walked(3, &percent, &settings, &limits, windows).expect("windows that fit");
     assert_eq!(found.unit, Unit::Percent);
     settings.risk_aversion = 100.0;
@@ -149,7 +156,8 @@ fn half_and_half_drifts_as_computed_by_hand() {
     settings.constraint = "box=0.5,0.5".parse().expect("a constraint");
     let mut limits = Limits::default();
     limits.cost = Some(0.1);
-    let windows = WalkSettings { train: 2, test: 2, unit: Unit::Fraction, half_life: None };
+    let windows =
+        WalkSettings { train: 2, test: 2, unit: Unit::Fraction, half_life: None, are_logs: false };
     let found = walked(2, &rows, &settings, &limits, windows).expect("windows that fit");
     // 1/2 + 1/2 -> 1 + 1/2 -> 2 + 1/2, of which 4/5 is sold down to 1/2: a turnover of 3/5.
     let known = [0.9 * 1.5 - 1.0, 2.5 / 1.5 - 1.0, (1.0 - 0.06) * 1.5 - 1.0];
@@ -174,7 +182,8 @@ fn a_window_that_fails_keeps_its_weights_and_says_why() {
     (settings.aim, settings.constraint) = (Aim::MinRisk, "long-only".parse().expect("known"));
     let mut limits = Limits::default();
     limits.target_return = Some(0.01);
-    let windows = WalkSettings { train: 10, test: 5, unit: Unit::Fraction, half_life: None };
+    let windows =
+        WalkSettings { train: 10, test: 5, unit: Unit::Fraction, half_life: None, are_logs: false };
     let found = walked(2, &rows, &settings, &limits, windows).expect("windows that fit");
     let held: Vec<Held> = found.windows.iter().map(|window| window.weights).collect();
     assert_eq!(held[0], Held::Fitted);
@@ -206,7 +215,13 @@ fn an_asset_takes_part_where_nothing_of_it_is_missing() {
     };
     limits.assets = vec![own(2)];
     limits.groups = vec![GroupLimit { group: "all".to_owned(), lower: None, upper: Some(0.5) }];
-    let windows = WalkSettings { train: 20, test: 10, unit: Unit::Fraction, half_life: None };
+    let windows = WalkSettings {
+        train: 20,
+        test: 10,
+        unit: Unit::Fraction,
+        half_life: None,
+        are_logs: false,
+    };
     let found = walked(3, &rows, &settings, &limits, windows).expect("windows that fit");
     let counts: Vec<usize> = found.windows.iter().map(|window| window.assets).collect();
     assert_eq!(counts, [2, 2, 2, 3]);
@@ -219,10 +234,25 @@ fn windows_that_do_not_fit_are_refused() {
     let rows = [0.0, 0.1, 0.1, 0.0];
     let settings = PortfolioSettings::default();
     for (train, test) in [(0, 1), (1, 0), (2, 1), (5, 5)] {
-        let windows = WalkSettings { train, test, unit: Unit::Auto, half_life: None };
+        let windows =
+            WalkSettings { train, test, unit: Unit::Auto, half_life: None, are_logs: false };
         let refusal = walked(2, &rows, &settings, &Limits::default(), windows);
         let text = refusal.expect_err("it is refused").to_string();
         assert!(text.contains(&format!("`walk_forward={train},{test}`")), "{text}");
         assert!(text.contains("there are 2 periods"), "{text}");
     }
+}
+
+/// All in one asset: what its price has become.
+#[test]
+fn logarithms_are_compounded_as_such() {
+    let prices: Vec<f64> = (0..60).map(|t| 1.0 + 0.01 * f64::from(t * t % 37)).collect();
+    let logs: Vec<f64> = prices.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
+    let mut settings = PortfolioSettings::default();
+    settings.constraint = innermean_apps::penalty::Constraint::LongOnly;
+    let (unit, half_life) = (Unit::Fraction, None);
+    let windows = WalkSettings { train: 20, test: 10, unit, half_life, are_logs: true };
+    let walk = walked(1, &logs, &settings, &Limits::default(), windows).expect("a walk");
+    let wanted = prices[59] / prices[20] - 1.0;
+    assert!((walk.total_return - wanted).abs() < 1e-12, "{} {wanted}", walk.total_return);
 }

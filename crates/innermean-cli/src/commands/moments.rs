@@ -313,7 +313,7 @@ pub(crate) fn run(args: &MomentsArgs) -> Result<Status> {
     };
     stdout::print(&text)?;
     pictured?;
-    Ok(Status::Solved)
+    Ok(if answer.inference.is_whole() { Status::Solved } else { Status::Stopped })
 }
 
 fn notes(frame: &Frame, answer: &MomentsAnswer) -> Vec<String> {

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use innermean::Status;
 use innermean_apps::portfolio::{Aim, PortfolioSettings, PortfolioTask, Risk, Walk, WalkSettings};
 use innermean_apps::run::{Solver, Task};
-use innermean_data::{Missing, Returns};
+use innermean_data::{Missing, Returns, visible};
 
 use self::desk::DeskFlags;
 use self::input::FileFlags;
@@ -219,6 +219,9 @@ impl ProblemFlags {
                 bail!("--mean {}: goes with --covariance or --factors", path.display());
             }
             let (mut returns, values) = self.file.returns(file, settings.constraint, None)?;
+            if self.scenarios.half_life.is_some() {
+                in_order(&returns, "--half-life")?;
+            }
             if values.is_shared() && settings.risk != Risk::Variance {
                 let what = format!("{}: --risk {}", returns.source, settings.risk);
                 fits_copied(&what, size_of_val(&values[..]) as u64)?;
@@ -302,11 +305,13 @@ impl PortfolioArgs {
         if limits.is_empty() && limits.risk_budget.is_none() {
             settings.check()?;
         }
-        let walk = WalkSettings { half_life: flags.scenarios.half_life, ..walk };
+        let (half_life, are_logs) = (flags.scenarios.half_life, flags.file.are_logs());
+        let walk = WalkSettings { half_life, are_logs, ..walk };
         // A walk looks at each window's gaps.
         let is_refused = flags.file.missing.missing == MissingChoice::Error;
         let missing = is_refused.then_some(Missing::Keep);
         let (mut returns, values) = flags.file.returns(file, settings.constraint, missing)?;
+        in_order(&returns, "--walk-forward")?;
         let names = returns.names.clone();
         let (walk, task) = desktop.run("walk-forward", |solver, interrupt| {
             Walk::over(&names, &values, &settings, &limits, &walk, (solver, interrupt))
@@ -314,4 +319,16 @@ impl PortfolioArgs {
         returns.names = task.coordinates().to_vec();
         Ok((Market { returns, task }, Some(walk)))
     }
+}
+
+/// Refuses rows that go back in time where `flag` takes them for its course.
+fn in_order(returns: &Returns, flag: &str) -> Result<()> {
+    let Some([before, label]) = returns.step_back() else { return Ok(()) };
+    bail!(
+        "{}: the rows are not in the order of their dates, which {flag} goes by: '{}' follows \
+         '{}'; sort the rows by date",
+        returns.source,
+        visible(label),
+        visible(before)
+    )
 }

@@ -98,7 +98,7 @@ impl InferenceFlags {
     /// A level of nothing is refused.
     pub(crate) fn check(&self) -> Result<()> {
         if self.level.is_some() && !self.is_on() {
-            let needed = "standard_errors".to_owned();
+            let needed = "standard_errors` or `bootstrap".to_owned();
             return Err(Error::IdleWithout { parameter: "level", needed }.into());
         }
         Ok(())

@@ -71,15 +71,19 @@ pub(crate) fn describe(found: &Inference, units: Units, facts: &mut Facts) {
             &format!("{kind}, {units} independent {unit}; {distribution}"),
         );
     }
-    if let Some(Bootstrap { draws, failed, seed, .. }) = found.bootstrap {
+    if let Some(Bootstrap { draws, failed, unmade, seed, .. }) = found.bootstrap {
         let failed = match failed {
             0 => String::new(),
             failed => format!(", {} of them without an estimate", grouped(failed as u64)),
         };
+        let asked = match unmade {
+            0 => String::new(),
+            unmade => format!(" (of {}, when time was up)", grouped((draws + unmade) as u64)),
+        };
         let draws = grouped(draws as u64);
         facts.line(
             "bootstrap",
-            &format!("{draws} draws of {units} {unit}{failed}, seed {seed}; percentiles"),
+            &format!("{draws} draws{asked} of {units} {unit}{failed}, seed {seed}; percentiles"),
         );
     }
     if let Some(reason) = &found.refused {

@@ -474,7 +474,8 @@ pub(crate) fn solve<A: Application>(application: &A, request: &Request<'_>) -> R
     predicted?;
     modelled?;
     pictured?;
-    Ok(solution.status)
+    let is_whole = inference.is_none_or(|found| found.is_whole());
+    Ok(if is_whole || !solution.status.is_solved() { solution.status } else { Status::Stopped })
 }
 
 /// What is known before the run.

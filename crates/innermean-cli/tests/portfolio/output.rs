@@ -119,6 +119,10 @@ fn what_was_decided_without_being_asked_is_said() {
         free.out
     );
     assert!(!free.out.contains("no minimum"), "{}", free.out);
+    for constraint in ["sum-to-one", "box=0,inf"] {
+        let run = desk.run(&format!("--constraint {constraint}"));
+        assert!(!run.out.contains("Without a constraint"), "{}", run.out);
+    }
     // Three days of four assets: some portfolio has no risk.
     desk.file("few.csv", &csv(&generate_factor_model(3, 4, 7)));
     let few = desk.run("few.csv --max-outer 5");

@@ -124,6 +124,20 @@ fn an_asset_with_gaps_walks_where_it_has_none() {
 }
 
 #[test]
+fn rows_that_go_back_in_time_are_no_course() {
+    let desk = desk();
+    desk.file(
+        "s.csv",
+        "Date,A,B\n2024-01-05,1,0.5\n2024-01-03,2,1\n2024-01-04,1,-1\n2024-01-08,-1,1\n",
+    );
+    for flag in ["--walk-forward 2,1", "--half-life 2"] {
+        let parts = ["s.csv", flag.split(' ').next().expect("a flag"), "'2024-01-03' follows"];
+        desk.assert_refused(&format!("s.csv {LONG_ONLY} {flag}"), &parts);
+    }
+    assert_eq!(desk.run(&format!("s.csv {LONG_ONLY}")).code, Some(0));
+}
+
+#[test]
 fn weights_are_written_with_trades() {
     let desk = desk();
     let answer = desk.json(&format!("{LONG_ONLY} --weights weights.csv"), 0);

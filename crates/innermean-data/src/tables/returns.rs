@@ -35,6 +35,14 @@ impl Returns {
         dates.first_step_back().is_none().then(|| dates.years())
     }
 
+    /// The first date that is earlier than the one before it, behind that one, if the labels are
+    /// dates.
+    pub fn step_back(&self) -> Option<[&str; 2]> {
+        let labels = self.dates.as_deref()?;
+        let row = Dates::parse(labels).ok()?.first_step_back()?;
+        Some([&labels[row - 1], &labels[row]])
+    }
+
     /// The number of assets.
     pub fn assets(&self) -> usize {
         self.names.len()

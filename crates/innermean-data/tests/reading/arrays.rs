@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::{doubles, npy, npy_with, zip};
 use innermean_data::{
-    Ask, Columns, FeatureColumns, Matrix, Missing, OutColumn, OutTable, ReadError, ReadOptions,
-    parse_returns, read_frame, read_matrix, read_returns,
+    Ask, Columns, FeatureColumns, Limits, Matrix, Missing, OutColumn, OutTable, ReadError,
+    ReadOptions, parse_returns, read_frame, read_matrix, read_returns,
 };
 use proptest::prelude::*;
 
@@ -289,6 +289,12 @@ fn files_that_numpy_wrote() {
     let values: Vec<f64> = (0..12).map(f64::from).collect();
     let matrix = read_matrix(&file("fortran.npy")).unwrap();
     assert_eq!((matrix.rows, matrix.columns, matrix.values), (4, 3, values.clone()));
+    // Data frames of one type are saved column after column.
+    let (limits, columns) = (Limits::default(), Columns::default());
+    let mapped = limits.map_frame(&file("fortran.npy"), &columns, Missing::Error);
+    assert!(mapped.unwrap().is_none());
+    let returns = limits.read_returns(&file("fortran.npy"), &ReadOptions::default()).unwrap();
+    assert_eq!(returns.values, values);
     assert_eq!(read_matrix(&file("numpy.npz:X")).unwrap().values, values[..6]);
     assert_eq!(read_matrix(&file("numpy.npz:y")).unwrap().values, [7.0, 8.0, 7.0]);
     assert_eq!(read_matrix(&file("numpy.npz")).unwrap().columns, 3);

@@ -7,6 +7,8 @@ mod frame;
 mod libsvm;
 mod packed;
 mod panel;
+#[cfg(unix)]
+mod pipes;
 mod real_files;
 mod round_trip;
 mod vector;

@@ -10,14 +10,14 @@ use innermean_data::{
     parse_returns, parse_vector,
 };
 
-fn packed(text: &str) -> Vec<u8> {
+pub(super) fn packed(text: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()
 }
 
 /// A table that takes several pieces of the reader.
-fn long_table() -> String {
+pub(super) fn long_table() -> String {
     let returns = generate_factor_model(20_000, 8, 3);
     let mut text = returns.names.join(",") + "\n";
     for i in 0..returns.rows() {

@@ -76,6 +76,8 @@ pub struct Replicates {
     pub thetas: Vec<Vec<f64>>,
     /// The number of draws that did not, or whose problem was not solved.
     pub failed: usize,
+    /// The number of draws that were asked for and not made (see [`bootstrap_while`]).
+    pub unmade: usize,
 }
 
 impl Replicates {
@@ -151,7 +153,7 @@ impl Replicates {
     #[must_use]
     pub fn map(&self, map: impl Fn(&[f64]) -> Vec<f64>) -> Replicates {
         let thetas = self.thetas.iter().map(|theta| map(theta)).collect();
-        Replicates { thetas, failed: self.failed }
+        Replicates { thetas, ..*self }
     }
 }
 
@@ -174,8 +176,8 @@ pub fn bootstrap(
     bootstrap_while(&|| true, resampling, replicates, seed, refit)
 }
 
-/// The same as long as `go_on` says so, which is asked before each draw: those after it said no are
-/// not made, and count as failed.
+/// The same as long as `go_on` says so, which is asked before each draw. Draws after it said no are
+/// not made ([`Replicates::unmade`]).
 ///
 /// # Panics
 /// As [`bootstrap`].
@@ -192,18 +194,17 @@ pub fn bootstrap_while(
         assert!((1..=*n).contains(length), "blocks of {length} of {n} observations");
     }
     let members = resampling.members();
-    let estimates: Vec<Option<Vec<f64>>> = (0..replicates)
+    let made: Vec<Option<Vec<f64>>> = (0..replicates)
         .into_par_iter()
+        .filter(|_| go_on())
         .map(|replicate| {
-            if !go_on() {
-                return None;
-            }
             let mut draws = Stream::new(seed, STREAM + replicate as u64);
             refit(&resampling.draw(&members, &mut draws))
         })
         .collect();
-    let thetas: Vec<Vec<f64>> = estimates.into_iter().flatten().collect();
-    Replicates { failed: replicates - thetas.len(), thetas }
+    let unmade = replicates - made.len();
+    let thetas: Vec<Vec<f64>> = made.into_iter().flatten().collect();
+    Replicates { failed: replicates - unmade - thetas.len(), unmade, thetas }
 }
 
 /// A refit for [`bootstrap`]: the problem of the drawn terms, solved from theta. None unless it is

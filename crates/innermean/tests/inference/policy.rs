@@ -95,7 +95,7 @@ fn drawn_rows_are_those_of_drawn_transitions() {
     }
 }
 
-/// Draws that are not made count as failed, and those that are made are the same.
+/// Draws that are not made are counted, and those that are made are the same.
 #[test]
 fn a_bootstrap_ends_when_it_is_told_to() {
     let of = |drawn: &[usize]| Some(vec![drawn.iter().sum::<usize>() as f64]);
@@ -104,7 +104,8 @@ fn a_bootstrap_ends_when_it_is_told_to() {
     let asked = AtomicUsize::new(0);
     let go_on = || asked.fetch_add(1, Ordering::Relaxed) < 30;
     let some = bootstrap_while(&go_on, &units, 50, 3, of);
-    assert_eq!((some.thetas.len(), some.failed, asked.into_inner()), (30, 20, 50));
+    assert_eq!((some.thetas.len(), some.failed, some.unmade), (30, 0, 20));
+    assert_eq!(asked.into_inner(), 50);
     assert!(some.thetas.iter().all(|theta| all.thetas.contains(theta)));
     let errors = all.standard_errors().expect("replicates");
     assert_close(&errors, &all.covariance().expect("replicates").standard_errors(), 1e-14);

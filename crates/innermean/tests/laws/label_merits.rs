@@ -1,7 +1,7 @@
 //! The laws of merits whose curvature has no bound: cross-entropy of a proportion and deviance of a
 //! count.
 
-use innermean::merit::{Bernoulli, Merit, Poisson, ScalarMerit};
+use innermean::merit::{Bernoulli, Logistic, Merit, Poisson, ScalarMerit};
 use proptest::prelude::*;
 
 /// A proportion, often exactly 0 or 1, and a point of (0, 1), often near an end.
@@ -147,4 +147,36 @@ fn bad_labels_are_refused() {
     assert!(message(vec![-1.0], vec![1.0]).starts_with("counts[0] = -1.0"));
     assert!(message(vec![1.0], vec![0.0]).starts_with("exposures[0] = 0.0"));
     assert!(message(vec![1.0], vec![]).contains("one for each of 1 counts"));
+}
+
+/// `(1 - v) log(1 - v) + v = v^2/2 + v^3/6 + ... + v^k / (k (k - 1)) + ...`
+fn of_the_rest(v: f64) -> f64 {
+    (2..12).rev().map(|k| v.powi(k) / f64::from(k * (k - 1))).sum()
+}
+
+/// A gap is as small as the conjugates of rare classes and of confident predictions are exact.
+#[test]
+fn conjugates_of_small_duals_keep_their_digits() {
+    let units = |k: f64| k * f64::EPSILON;
+    let logistic = Logistic::new(vec![-1.0]).expect("a label");
+    for digits in 2..16 {
+        let v = 0.77 * 10f64.powi(-digits);
+        let exact = v * v.ln() - v + of_the_rest(v);
+        assert!((logistic.phi_star(0, v) - exact).abs() <= units(4.0) * exact.abs(), "{v:e}");
+
+        // phi*(phi'(u)) = u phi'(u) - phi(u), for rare shares q and averages u near them.
+        let merit = bernoulli(1.3 * v);
+        let (q, u) = (1.3 * v, v);
+        let w = (u - q) / (u * (1.0 - u));
+        let no = (1.0 - q) * (-u).ln_1p();
+        let star = w * u + q * u.ln() + no;
+        let size = (w * u).abs() + (q * u.ln()).abs();
+        assert!((merit.phi_star(0, w) - star).abs() <= units(8.0) * size, "share {q:e}");
+
+        // Without a share: t - log(1 + t) with t = w - 1.
+        let t = (1.0 + v) - 1.0;
+        let series: f64 = (2..12).rev().map(|k| -(-t).powi(k) / f64::from(k)).sum();
+        let star = bernoulli(0.0).phi_star(0, 1.0 + v);
+        assert!((star + series).abs() <= units(4.0) * t, "{t:e}: {star:e}, {series:e}");
+    }
 }

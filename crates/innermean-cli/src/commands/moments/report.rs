@@ -129,7 +129,8 @@ impl<'a> Words<'a> {
     fn first_stage(&self) -> Grid {
         let row = |stage: &FirstStage| {
             let [q, rest] = stage.degrees_of_freedom.map(|degrees| grouped(degrees as u64));
-            let (f, share) = (significant(stage.f, 4), significant(stage.partial_r_squared, 4));
+            let f = if stage.f.is_nan() { "-".to_owned() } else { significant(stage.f, 4) };
+            let share = significant(stage.partial_r_squared, 4);
             vec![stage.regressor.clone(), f, format!("{q}, {rest}"), share]
         };
         let header = ["first stage of", "F", "degrees of freedom", "partial R²"];

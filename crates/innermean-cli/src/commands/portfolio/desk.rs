@@ -35,7 +35,8 @@ pub(crate) struct DeskFlags {
     #[arg(long, value_name = "SUM", value_parser = number::non_negative)]
     turnover: Option<f64>,
 
-    /// What a trade costs, as a part of its size, such as 0.001
+    /// What a trade of weight 1 costs, in the unit of the returns: a tenth of a percent is 0.001 of
+    /// fractions and 0.1 of percent
     #[arg(long, value_name = "RATE", value_parser = number::non_negative)]
     cost: Option<f64>,
 

@@ -83,8 +83,14 @@ impl StudyFlags {
 
     /// The windows of a walk, where one was asked for.
     pub(super) fn walk(&self) -> Option<WalkSettings> {
-        let unit = self.unit;
-        self.walk_forward.map(|(train, test)| WalkSettings { train, test, unit, half_life: None })
+        let (unit, half_life, are_logs) = (self.unit, None, false);
+        self.walk_forward.map(|(train, test)| WalkSettings {
+            train,
+            test,
+            unit,
+            are_logs,
+            half_life,
+        })
     }
 }
 

@@ -104,7 +104,8 @@ fn plain(
     columns: &Columns,
 ) -> Result<Option<MappedFrame>, ReadError> {
     let (file, limits) = (source.file.clone(), source.limits);
-    let Ok(array) = source.array_in_pieces()? else { return Ok(None) };
+    // Of an array column after column, or one that is damaged, its reader takes care.
+    let Ok(Ok(array)) = source.array_in_pieces() else { return Ok(None) };
     let (rows, width) = (array.rows, array.columns.unwrap_or(1));
     let Some(start) = array.doubles_from().filter(|_| 8 * (rows * width) as u64 > SMALL) else {
         return Ok(None);

@@ -190,13 +190,17 @@ impl ScalarMerit for Bernoulli {
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let q = self.proportions[i];
         if q == 0.0 {
-            return if w > 0.0 { w - 1.0 - w.natural_log() } else { f64::INFINITY };
+            return if w > 0.0 { (w - 1.0) - (w - 1.0).natural_log_1p() } else { f64::INFINITY };
         }
         if q == 1.0 {
             return if w < 0.0 { -1.0 - (-w).natural_log() } else { f64::INFINITY };
         }
         let (u, rest) = averages(q, w);
-        w * u + q * u.natural_log() + (1.0 - q) * rest.natural_log()
+        // A logarithm of what is near 1 keeps its digits if it is taken of the distance from 1.
+        let log = |x: f64, other: f64| {
+            if other < 0.5 { (-other).natural_log_1p() } else { x.natural_log() }
+        };
+        w * u + q * log(u, rest) + (1.0 - q) * log(rest, u)
     }
 
     #[inline(always)]

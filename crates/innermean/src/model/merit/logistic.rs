@@ -158,8 +158,13 @@ impl ScalarMerit for Logistic {
 
     fn phi_star(&self, i: usize, w: f64) -> f64 {
         let v = -self.labels.of(i) * w;
-        let part = |v: f64| if v == 0.0 { 0.0 } else { v * v.natural_log() };
-        if (0.0..=1.0).contains(&v) { part(v) + part(1.0 - v) } else { f64::INFINITY }
+        if !(0.0..=1.0).contains(&v) {
+            return f64::INFINITY;
+        }
+        // Of the rounded 1 - v the logarithm would be wrong by a unit of 1, however small v is.
+        let log_rest = if v < 0.5 { (-v).natural_log_1p() } else { (1.0 - v).natural_log() };
+        let part = |v: f64, log: f64| if v == 0.0 { 0.0 } else { v * log };
+        part(v, v.natural_log()) + part(1.0 - v, log_rest)
     }
 
     #[inline(always)]

@@ -12,7 +12,8 @@ use crate::model::merit::QuadraticForm;
 pub struct FirstStage {
     /// `((R - S)/q) / (S/(n - ell))` with the sums of squared residuals S of the regression on all
     /// instruments and R of that on the exogenous regressors alone. Below 10 or so, estimates are
-    /// biased towards least squares and intervals too narrow (Staiger and Stock, 1997).
+    /// biased towards least squares and intervals too narrow (Staiger and Stock, 1997). NaN where n
+    /// is ell, so that no residual is left.
     pub f: f64,
     /// q, the number of excluded instruments, and `n - ell`.
     pub degrees_of_freedom: [usize; 2],
@@ -20,7 +21,38 @@ pub struct FirstStage {
     pub partial_r_squared: f64,
 }
 
+/// Of an instrument's mean square, what the instruments before it must leave: less is rounding.
+const OWN: f64 = 1e-12;
+
 impl Moments {
+    /// The first instrument that is a linear combination of those before it, up to rounding. Columns
+    /// far from zero, or in units far apart, are to be brought to one scale before
+    /// ([`Scaling`](crate::problems::scaling::Scaling)).
+    pub fn dependent_instrument(&self) -> Option<usize> {
+        let ell = self.ell;
+        let products = self.instrument_products();
+        let size: Vec<f64> = (0..ell).map(|c| products[c * ell + c].sqrt()).collect();
+        // The Cholesky factor of the products of columns of mean square 1, as far as it goes.
+        let mut l = vec![0.0; ell * ell];
+        for r in 0..ell {
+            if size[r] == 0.0 {
+                return Some(r);
+            }
+            for c in 0..=r {
+                let product = products[r * ell + c] / (size[r] * size[c]);
+                let rest = product - dot(&l[r * ell..r * ell + c], &l[c * ell..c * ell + c]);
+                if c < r {
+                    l[r * ell + c] = rest / l[c * ell + c];
+                } else if rest > OWN {
+                    l[r * ell + r] = rest.sqrt();
+                } else {
+                    return Some(r);
+                }
+            }
+        }
+        None
+    }
+
     /// One for each of the first `endogenous` regressors. The last `d - endogenous` instruments are
     /// the other regressors.
     ///
@@ -58,7 +90,8 @@ impl Moments {
             let (full, restricted) = (left(l, 0, Some(&all)), left(l, excluded, others.as_ref()));
             let [q, rest] = degrees_of_freedom.map(|degrees| degrees as f64);
             FirstStage {
-                f: ((restricted - full) / q) / (full / rest),
+                // Without degrees of freedom there is no such test.
+                f: if rest > 0.0 { ((restricted - full) / q) / (full / rest) } else { f64::NAN },
                 degrees_of_freedom,
                 partial_r_squared: 1.0 - full / restricted,
             }
