@@ -89,7 +89,7 @@ const SOME_TERMS: usize = 20;
 /// The terms and how many samples of each an estimate is made of, if not of all.
 pub(crate) fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
     let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
-    let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
+    let samples = f.pairs();
     if samples.saturating_mul(width) <= MANY_NUMBERS || f.facts().affine {
         return None;
     }

@@ -270,6 +270,17 @@ impl Fused for Collapsed {
         }
     }
 
+    fn support_sizes(&self) -> Option<(usize, usize)> {
+        match &self.rows {
+            Matrix::Dense(_) => None,
+            Matrix::Sparse(rows) => Some(rows.support_sizes()),
+        }
+    }
+
+    fn pairs(&self) -> usize {
+        self.n_x()
+    }
+
     fn pair_rows(&self) -> Option<PairRows<'_>> {
         self.dense().filter(|_| self.shape.ell == 1).map(PairRows::Own)
     }

@@ -62,14 +62,15 @@ impl<'a> Patience<'a> {
         gram: impl FnOnce(&Weight<'_>) -> T,
     ) -> T {
         let (deadline, interrupt) = (self.deadline, self.interrupt);
-        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS);
+        // A power of two, so that a row costs no division.
+        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS).next_power_of_two();
         let cut = AtomicBool::new(false);
         let made = gram(&|r| {
             let is_up = || {
                 interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
                     || deadline.is_some_and(|deadline| Instant::now() >= deadline)
             };
-            if r % every == every - 1 && is_up() {
+            if r & (every - 1) == every - 1 && is_up() {
                 cut.store(true, Ordering::Relaxed);
             }
             if cut.load(Ordering::Relaxed) { 0.0 } else { weight(r) }

@@ -473,7 +473,8 @@ impl Passes for SoftmaxBags {
         out: &mut [f64],
     ) -> Result<f64, Lost> {
         let largest = (0..self.n_x()).map(|i| self.n_y(i)).max().unwrap_or(0);
-        if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > NEAR {
+        if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > CACHED_NUMBERS
+        {
             return gradient_in_two_passes(self, theta, duals, f_bar, w, out);
         }
         let (d, classes) = (self.d(), self.classes);
@@ -530,4 +531,4 @@ impl Passes for SoftmaxBags {
 
 /// Numbers of a group, features and probabilities, that stay near while its dual is found: half a
 /// megabyte.
-const NEAR: usize = 1 << 16;
+const CACHED_NUMBERS: usize = 1 << 16;
