@@ -25,7 +25,7 @@ pub struct Stream {
     block: [u64; BLOCK + AHEAD_OF_BLOCK],
 }
 
-/// Where a stream stands.
+/// The position of a stream.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Position {
     #[serde(with = "crate::run::checkpoint::shape::free")]

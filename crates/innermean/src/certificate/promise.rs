@@ -15,7 +15,7 @@ use crate::model::regularizer::Parts;
 /// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along
 /// one direction must not hide what is a slope along another.
 const RIDGES: [f64; 4] = [1e-3, 1e-6, 1e-9, 1e-13];
-/// Each length that is tried is so many times the last.
+/// Each length that is tried is this many times the last.
 const SHORTENING: f64 = 0.25;
 /// Of the size of the objective: a difference that rounding does not hide.
 const BEYOND_ROUNDING: f64 = 32.0 * UNIT;
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_rounding_would_hide_stands() {
-        // Some 1e-17, of an objective of 0.7: nobody sees it fall.
+        // Some 1e-17, of an objective of 0.7: the fall is invisible.
         let (theta, wanted) = (1e-8, (0.25e-8_f64).powi(2) / 0.5);
         let found = kept_at(theta, 0.0, 1e-20);
         assert!((found / wanted - 1.0).abs() < 1e-3, "{found} is not {wanted}");

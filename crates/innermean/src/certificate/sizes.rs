@@ -33,7 +33,7 @@ const MOST_NUMBERS: usize = 1 << 16;
 const SOME_TERMS: usize = 128;
 const SOME_PAIRS: usize = 16;
 const MARGIN_OF_SAMPLE: f64 = 2.0;
-/// At most so many blocks are added up (see `blocks.rs`), of at least so many numbers.
+/// At most this many blocks are added up (see `blocks.rs`), of at least so many numbers.
 const MOST_BLOCKS: usize = 128;
 const LEAST_WORK: usize = 1 << 15;
 

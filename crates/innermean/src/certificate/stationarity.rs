@@ -82,7 +82,7 @@ impl Default for Stationarity {
 }
 
 impl Stationarity {
-    /// Whether it measures problems of so many coordinates.
+    /// Whether it measures problems of this many coordinates.
     pub(crate) fn is_of(&self, d: usize) -> bool {
         [&self.diagonal, &self.sizes, &self.reach].iter().all(|x| x.is_empty() || x.len() == d)
     }

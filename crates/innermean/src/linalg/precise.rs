@@ -34,7 +34,7 @@ pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
         })
 }
 
-/// Whether the matrix of a quadratic form on `R^ell`, a sum over so many rows, is made of few
+/// Whether the matrix of a quadratic form on `R^ell`, a sum over this many rows, is made of few
 /// products.
 pub(crate) fn is_few(rows: usize, ell: usize) -> bool {
     rows.max(ell).saturating_mul(ell * ell) <= MOST_PRODUCTS

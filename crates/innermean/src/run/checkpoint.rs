@@ -10,7 +10,7 @@
 //! "innermean checkpoint\n", format (4 bytes), hash (16), length (8), then as many bytes: header, body, note
 //! ```
 //!
-//! All numbers stand with their lowest byte first; the hash is that of everything behind it. What
+//! All numbers have their lowest byte first; the hash is that of everything behind it. What
 //! does not fit is refused with a sentence: another format or release, a hash that does not
 //! match, another problem, method or setting.
 

@@ -264,7 +264,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are
+    /// The averages at theta and, if asked for, duals and their sum; whether the duals are
     /// `phi_i'(fbar_i)`.
     fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
         let Evaluator { problem, f_bar, w, gradient, .. } = self;

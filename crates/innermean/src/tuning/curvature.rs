@@ -8,7 +8,7 @@ use crate::linalg::vector::{
 use crate::model::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_norm};
 use crate::model::problem::Objective;
 
-/// Enough for a few percent; the largest eigenvalue of real data stands alone.
+/// Enough for a few percent; the largest eigenvalue of real data is well separated.
 const ITERATIONS: usize = 20;
 /// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove
 /// themselves.

@@ -34,7 +34,7 @@ impl Prover<'_> {
         Bound::new(gap, rounding, 4.0 * UNIT * size, None)
     }
 
-    /// By the duals at hand, with or without a repair, among all theta or among so many times the
+    /// By the duals at hand, with or without a repair, among all theta or among this many times the
     /// answer. What phi adds to the gap is found once and kept in `mismatched`.
     pub(super) fn by_duals(
         &self,

@@ -24,7 +24,7 @@ fn own_samples(oracle: &Oracle<'_>) -> Option<usize> {
     is_own.then(|| oracle.samples() / oracle.n_x().max(1))
 }
 
-/// The samples of a term that outer iteration `outer` looks at, of so many growing stages of two
+/// The samples of a term that outer iteration `outer` looks at, of this many growing stages of two
 /// outer iterations each: of the last a quarter of them, of the one before a sixteenth. None: all.
 pub(super) fn looked_at(oracle: &Oracle<'_>, stages: usize, outer: u64) -> Option<usize> {
     let samples = own_samples(oracle)?;

@@ -21,7 +21,7 @@ use super::snapshot::Snapshot;
 
 /// The largest matrix that is factored.
 const MOST_IN_FACTOR: usize = 2000;
-/// Up to so many coordinates, d x d whatever m is.
+/// Up to this many coordinates, d x d whatever m is.
 const FEW_COORDINATES: usize = 64;
 /// The first ridge, of the diagonal, for a matrix without full rank.
 const RIDGE: f64 = 1e-13;

@@ -20,8 +20,8 @@ const LEAST_FLOOR: f64 = 1e-6;
 /// Newton steps, at most, and the part of what the first would gain that is not worth another.
 const MOST_STEPS: usize = 50;
 const SMALL_GAIN: f64 = 1e-4;
-/// Columns for which there is a matrix: at most so many, and numbers of the matrix for each number
-/// of the columns.
+/// Columns for which there is a matrix: at most this many, and numbers of the matrix for each
+/// number of the columns.
 const MOST_IN_MATRIX: usize = 1500;
 const NUMBERS_PER_NUMBER: usize = 16;
 /// Of the diagonal: the ridge that keeps a matrix positive definite.

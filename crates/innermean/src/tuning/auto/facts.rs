@@ -17,7 +17,7 @@ const MEMORY_SHARE: f64 = 0.25;
 const LITTLE_MEMORY: f64 = 64e6;
 
 /// Passes that a Hessian costs above which L-BFGS comes before Newton's method, and where the rows
-/// are fewer than so many for each coordinate; see `experiments/results/auto.md`.
+/// are fewer than this many for each coordinate; see `experiments/results/auto.md`.
 const DEAR_HESSIAN: f64 = 17.0;
 const DEAR_HESSIAN_OF_FEW_ROWS: f64 = 6.0;
 const FEW_ROWS: f64 = 10.0;

@@ -43,7 +43,7 @@ const PROGRESS_OF_OBJECTIVE: f64 = 1e-4;
 /// is small for a moment and large again.
 const WEIGHT_OF_LAST: f64 = 0.2;
 
-/// What is left of the first measure where nobody else would get further either.
+/// What is left of the first measure where no other method would get further either.
 const ROUNDING: f64 = 1e-9;
 
 /// What a watch has seen.
