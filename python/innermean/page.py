@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["of_comparison", "of_result"]
 
-#: What may be loaded: what stands in the page.
+#: What may be loaded: what the page holds.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 )
@@ -145,7 +145,7 @@ def _curves_text(about: str) -> str:
     return (
         f"<h2>Convergence</h2>\n<p>{escape(about)}</p>\n"
         '<p class="soft">Point at a curve to read it, drag to zoom, double click to go back. '
-        "An open triangle stands for zero or less.</p>\n"
+        "An open triangle means zero or less.</p>\n"
         "<noscript><p>The curves need scripts, which are turned off.</p></noscript>\n"
         '<div id="controls" class="controls"></div>\n<div id="legend"></div>\n'
         '<div id="panels"></div>\n<div id="reading" role="status" hidden></div>'

@@ -78,7 +78,7 @@ pub struct MomentsSettings {
     pub splines: Vec<Spline>,
     /// The degree of splines.
     pub degree: usize,
-    /// Estimates from so many draws with replacement.
+    /// Estimates from this many draws with replacement.
     pub bootstrap: Option<usize>,
     /// How often intervals are to hold the truth.
     pub level: f64,
@@ -233,7 +233,7 @@ pub enum MomentsError {
     SplineTwice(String),
     /// A spline's functions sum to 1.
     #[error(
-        "`spline={0}`: the functions of a basis sum to 1 and so stand for an intercept; expected `spline` with one"
+        "`spline={0}`: the functions of a basis sum to 1 and so contain an intercept; expected `spline` with one"
     )]
     SplineWithoutIntercept(String),
     /// The column's values do not make knots.

@@ -61,7 +61,7 @@ pub enum SequencesError {
     )]
     Sum(f64),
     /// An n-gram that was given before.
-    #[error("the n-gram '{ngram}' stands in row {} already; expected each once", .first + 1)]
+    #[error("the n-gram '{ngram}' is in row {} already; expected each once", .first + 1)]
     NgramTwice {
         /// The n-gram.
         ngram: String,
@@ -77,7 +77,7 @@ pub enum SequencesError {
     #[error("has one class alone, {0}; expected at least two")]
     OneClass(String),
     /// A step that was given before.
-    #[error("{what} stands in row {} already; expected each step of a sequence once", .first + 1)]
+    #[error("{what} is in row {} already; expected each step of a sequence once", .first + 1)]
     StepTwice {
         /// The step, and of which sequence.
         what: String,

@@ -116,7 +116,7 @@ pub enum ValidationError {
          `fold_column`"
     )]
     OneClassOutside(usize),
-    /// Somebody could not wait.
+    /// It was interrupted.
     #[error(
         "cross-validation was interrupted before it ended; expected more time, fewer folds or \
          fewer penalties"

@@ -50,7 +50,7 @@ fn steps_are_ordered_and_broken_at_gaps() {
     assert_eq!((&whole.lengths[..], whole.notes()), (&[4, 2][..], &[][..]));
     let error = refused(new(&[3.0, 1.0, 1.0, 2.0, 3.0, 6.0], Gaps::Break));
     assert_eq!(error.place(), Some(Place::Row(4)));
-    assert!(error.to_string().starts_with("step 3 of 's' stands in row 1 already"), "{error}");
+    assert!(error.to_string().starts_with("step 3 of 's' is in row 1 already"), "{error}");
     // Without numbers a jump of lines is a gap.
     let lines = [1, 2, 3, 5, 6, 7];
     let counted = Steps::new(names(&["x"]), &features, None, None, Some(&lines), Gaps::Break);

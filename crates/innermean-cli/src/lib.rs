@@ -66,7 +66,7 @@ Minimise a loss of averages.
 
   min over theta of  (1/n_X) sum_i phi_i( (1/n_Yi) sum_j f_theta(x_i, y_ij) ) + g(theta)
 
-The average stands inside the loss, where ordinary stochastic gradients are biased. A command \
+The average is inside the loss, where ordinary stochastic gradients are biased. A command \
 builds such a problem from a file and solves it; predict applies a fitted model to other rows; convert makes files that may be larger than memory; compare runs several methods on one; methods lists them; report makes a page from stored traces.";
 
 const EXIT_CODES: &str = "\

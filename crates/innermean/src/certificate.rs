@@ -47,7 +47,7 @@ pub(crate) struct Bound {
     pub(crate) excess: f64,
     /// What of that is no more than rounding usually is: less would say nothing.
     pub(crate) floor: f64,
-    /// If it holds for no more: among all theta up to so many times the answer.
+    /// If it holds for no more: among all theta up to this many times the answer.
     pub(crate) within: Option<f64>,
 }
 
@@ -141,8 +141,8 @@ pub struct Certificate {
     /// the square root of what a Newton step would gain, over the same. It does not change when
     /// columns or the objective are multiplied by constants.
     pub relative: Option<f64>,
-    /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to so many
-    /// times the largest of the answer, where `S_l` is the root mean square of column l. None:
+    /// If the bound holds for no more: it is one among all theta with `S_l |theta_l|` up to this
+    /// many times the largest of the answer, where `S_l` is the root mean square of column l. None:
     /// among all theta.
     pub within: Option<f64>,
     /// Whether double precision can prove no better: what is left is rounding. Then a problem

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Draws made at once.
 const BLOCK: usize = 256;
 /// This many of the next block are made as well, for those who look ahead.
-const MARGIN: usize = 8;
+const AHEAD_OF_BLOCK: usize = 8;
 /// The generator counts 32-bit words; a draw takes two.
 const WORDS_PER_DRAW: u128 = 2;
 
@@ -22,10 +22,10 @@ const WORDS_PER_DRAW: u128 = 2;
 pub struct Stream {
     position: Position,
     /// The block that holds draw `position.next`; at its first draw, to be drawn.
-    block: [u64; BLOCK + MARGIN],
+    block: [u64; BLOCK + AHEAD_OF_BLOCK],
 }
 
-/// Where a stream stands.
+/// The position of a stream.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Position {
     #[serde(with = "crate::run::checkpoint::shape::free")]
@@ -37,7 +37,7 @@ struct Position {
 
 impl From<Position> for Stream {
     fn from(position: Position) -> Self {
-        let mut stream = Stream { position, block: [0; BLOCK + MARGIN] };
+        let mut stream = Stream { position, block: [0; BLOCK + AHEAD_OF_BLOCK] };
         stream.draw_block();
         stream
     }
@@ -73,10 +73,10 @@ impl Stream {
     }
 
     /// What [`Self::index`] will return at the call after the next `by` ones, for prefetching.
-    /// Before the first draw of a block, and more than `MARGIN` ahead, it is a guess.
+    /// Before the first draw of a block, and more than `AHEAD_OF_BLOCK` ahead, it is a guess.
     #[inline(always)]
     pub fn ahead(&self, by: usize, n: usize) -> usize {
-        let within = (self.position.next as usize % BLOCK + by).min(BLOCK + MARGIN - 1);
+        let within = (self.position.next as usize % BLOCK + by).min(BLOCK + AHEAD_OF_BLOCK - 1);
         ((u128::from(self.block[within]) * n as u128) >> 64) as usize
     }
 
@@ -94,7 +94,7 @@ impl Stream {
         rng.set_stream(stream);
         let first = next / BLOCK as u64 * BLOCK as u64;
         rng.set_word_pos(u128::from(first) * WORDS_PER_DRAW);
-        let mut bytes = [0; size_of::<u64>() * (BLOCK + MARGIN)];
+        let mut bytes = [0; size_of::<u64>() * (BLOCK + AHEAD_OF_BLOCK)];
         rng.fill_bytes(&mut bytes);
         for (draw, bytes) in self.block.iter_mut().zip(bytes.as_chunks().0) {
             *draw = u64::from_le_bytes(*bytes);

@@ -3,7 +3,7 @@
 //! Inner steps run in chunks of a few milliseconds. Between chunks the driver looks at the limits
 //! and at the user's interrupt, and there a checkpoint may be made; between outer iterations it
 //! evaluates the objective, tells the observers and judges progress. `seconds` are the method's
-//! own: that clock stands still while the driver does so. The limit on time is one on all of it.
+//! own: that clock is stopped while the driver does so. The limit on time is one on all of it.
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -117,7 +117,7 @@ pub trait Observer {
     }
 }
 
-/// Nobody listens.
+/// For runs that are not observed.
 impl Observer for () {}
 
 /// What a run returns.

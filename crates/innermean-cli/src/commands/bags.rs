@@ -126,7 +126,7 @@ Learn about single rows from labels of groups.
 
   min over theta of  (1/n) sum_i phi_i( mean over the rows j of group i of link(<y_ij, theta> + intercept) ) + g(theta)
 
-Rows y_ij of features stand in n groups, and of each group one label is known. The link makes a row's score a prediction, \
+Rows y_ij of features form n groups, and one label of each group is known. The link makes a row's score a prediction, \
 phi compares the average prediction of a group with its label:
 
   logistic  label: proportion q of positive rows  phi(u) = -q log u - (1 - q) log(1 - u), or (u - q)^2 by --loss square
@@ -242,7 +242,7 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
 }
 
 impl BagsArgs {
-    /// The penalties compared; none if somebody could not wait.
+    /// The penalties compared; none if interrupted.
     fn validated(&self, read: &Read, settings: &BagSettings) -> Result<Option<Validated>> {
         let (flags, solver) = (&self.validation, &self.solver);
         let Read { data, features, folds, .. } = read;

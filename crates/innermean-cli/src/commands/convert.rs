@@ -62,7 +62,7 @@ struct ColumnFlags {
 const LONG_ABOUT: &str = "\
 Make a file of rows, for data larger than memory.
 
-Columns of features become an array of numpy, row after row; other columns, names and checksums stand behind it. portfolio, linear and bags read such a file \
+Columns of features become an array of numpy, row after row; other columns, names and checksums follow. portfolio, linear and bags read such a file \
 where it is: the system brings what is looked at into memory and gives it up again. Every other command reads it as it reads any table.
 
 The table is read once, a few rows at a time. Memory holds the columns of --numbers, --texts and --group, and nothing of the features.";

@@ -172,7 +172,7 @@ x_i are the features of row i. The loss of a score u, with t the target that is 
 
 With more than two classes, logistic is log(sum over classes c of e^(u_c)) - u_y, where each class has coefficients and an intercept of its own.
 
-The intercept is not penalised. The mean over rows stands before the penalty, so that weights do not depend on the number of rows: \
+The intercept is not penalised. The loss is a mean over rows, so that weights do not depend on the number of rows: \
 scikit-learn's Lasso(alpha) is --l1 alpha, its Ridge(alpha) is --l2 alpha/n, and its LogisticRegression(C) is --l2 1/(C n).
 
 The run stops as solved when the objective is proven to be within --tolerance of its minimum, relative to its scale. Columns of a table that are of \
@@ -294,7 +294,7 @@ impl LinearArgs {
         given.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// The penalties compared; none if somebody could not wait.
+    /// The penalties compared; none if interrupted.
     fn validated(
         &self,
         data: &LinearData,

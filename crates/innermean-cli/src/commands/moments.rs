@@ -87,8 +87,8 @@ struct ColumnFlags {
     #[arg(long, value_name = "COLUMN")]
     cluster: Option<String>,
 
-    /// Take a B-spline basis of a regressor or instrument in its place, with so many knots between
-    /// its ends, at quantiles
+    /// Take a B-spline basis of a regressor or instrument in its place, with this many knots
+    /// between its ends, at quantiles
     #[arg(long, value_name = "COLUMN=KNOTS", value_delimiter = ',', value_parser = spline)]
     spline: Vec<Spline>,
 
@@ -131,7 +131,7 @@ struct ErrorFlags {
     #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = share, allow_hyphen_values = true)]
     level: f64,
 
-    /// Estimate again from so many draws of rows or clusters with replacement, such as 1000
+    /// Estimate again from this many draws of rows or clusters with replacement, such as 1000
     #[arg(long, value_name = "DRAWS", value_parser = draws, allow_hyphen_values = true)]
     bootstrap: Option<usize>,
 
@@ -139,7 +139,7 @@ struct ErrorFlags {
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = number::seed, allow_hyphen_values = true)]
     seed: u64,
 
-    /// Draw no more after so many seconds from the command's start
+    /// Stop drawing this many seconds after the command starts
     #[arg(long, value_name = "SECONDS", value_parser = number::positive, allow_hyphen_values = true)]
     max_seconds: Option<f64>,
 

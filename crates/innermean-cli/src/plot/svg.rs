@@ -36,7 +36,7 @@ pub(crate) fn svg(scene: &Scene) -> String {
     out + "</svg>\n"
 }
 
-/// A hundredth of a pixel is seen by nobody.
+/// A hundredth of a pixel is invisible.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

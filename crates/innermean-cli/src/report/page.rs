@@ -9,7 +9,7 @@ use super::{EPOCHS, Kind, Report, Verdict, bars};
 use crate::output::grid::Grid;
 use crate::run::application::Part;
 
-/// What may be loaded: what stands in the page.
+/// What may be loaded: what the page holds.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -75,7 +75,7 @@ impl Report<'_> {
             out.push_str("<p class=\"soft\">An epoch is as many rows read as there are.</p>\n");
         }
         out.push_str(
-            "<p class=\"soft\">Point at a curve to read it, drag to zoom, double click to go back. An open triangle stands for zero or less.</p>\n\
+            "<p class=\"soft\">Point at a curve to read it, drag to zoom, double click to go back. An open triangle means zero or less.</p>\n\
              <noscript><p>The curves need scripts, which are turned off.</p></noscript>\n\
              <div id=\"controls\" class=\"controls\"></div>\n<div id=\"legend\"></div>\n<div id=\"panels\"></div>\n<div id=\"reading\" role=\"status\" hidden></div>\n",
         );

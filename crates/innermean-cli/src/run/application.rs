@@ -106,7 +106,7 @@ pub(crate) trait Application {
     /// Whether coordinates of theta are printed, whose digits should all be known.
     const PRINTS_THETA: bool = true;
 
-    /// What makes the answer doubtful, in a whole sentence that stands above it.
+    /// What makes the answer doubtful, in a whole sentence that precedes it.
     fn warning<'a>(&self, answer: &'a Self::Answer<'_>) -> Option<&'a str> {
         let _ = answer;
         None

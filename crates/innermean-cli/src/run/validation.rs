@@ -13,7 +13,7 @@ use crate::output::progress;
 use crate::output::validation::Validated;
 use crate::run::{deadline, interrupt};
 
-/// Runs `table` as the flags say, on their threads; none if somebody could not wait.
+/// Runs `table` as the flags say, on their threads; none if interrupted.
 pub(crate) fn validate(
     flags: &ValidationFlags,
     solver: &SolverFlags,

@@ -17,7 +17,7 @@ fn tables_of_steps() {
             "sequence,step,x\nu,1,0\nv,1,0\nu,1,5\n",
             &[
                 "line 4",
-                "step 1 of 'u' stands in bad.csv, line 2 already",
+                "step 1 of 'u' is in bad.csv, line 2 already",
                 "each step of a sequence once",
             ],
         ),
@@ -49,7 +49,7 @@ fn languages() {
         ("token1,token2,probability\na,b,1.5\nb,a,-0.5\n", &["line 3", "-0.5 is below 0"]),
         (
             "token1,token2,probability\na,b,0.5\nb,a,0.25\na,b,0.25\n",
-            &["line 4", "'a b' stands in bad.csv, line 2 already"],
+            &["line 4", "'a b' is in bad.csv, line 2 already"],
         ),
         ("token1,token2,count\na,b,0\nb,a,0\n", &["all counts are 0"]),
         ("token1,token2,count,probability\na,b,1,1\n", &["both"]),

@@ -34,7 +34,7 @@ const MOST_STEPS: usize = 80;
 /// What rounding of h cannot be told from.
 const NOISE: f64 = 2.0 * f64::EPSILON;
 /// The step of a prox that is as good as a projection.
-const VANISHING: f64 = 1e-300;
+const PROJECTING_STEP: f64 = 1e-300;
 
 impl Balance {
     /// Looks up column l.
@@ -148,7 +148,7 @@ impl Balance {
                     if let Some(given) = given {
                         w.copy_from_slice(&given[own]);
                         axpy(c, z, w);
-                        problem.merit.prox_conjugate(i, VANISHING, w);
+                        problem.merit.prox_conjugate(i, PROJECTING_STEP, w);
                     } else {
                         moved.copy_from_slice(&f_bar[own]);
                         axpy(c, z, &mut moved);

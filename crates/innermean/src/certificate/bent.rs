@@ -22,7 +22,7 @@ const DIFFERENCE: f64 = 6e-6;
 /// the most.
 const LONGEST: f64 = 1e4;
 /// The least size of an eigenvalue, relative to the largest.
-const LEAST: f64 = 1e-6;
+const LEAST_EIGENVALUE: f64 = 1e-6;
 /// What F may bend by along a direction, relative to Gauss-Newton's matrix, before the direction is
 /// made shorter: probabilities p that are nearly 0 bend by p, of which the matrix has the square.
 /// Otherwise such a direction would make what the others bend by seem rounding.
@@ -92,7 +92,7 @@ pub(crate) fn whole(
         update_with(row, &shorter, |entry, t| entry * s * t);
     }
     let Eigen { values, vectors } = Eigen::new(bent, d);
-    let least = LEAST * values.iter().fold(1.0_f64, |most, value| most.max(value.abs()));
+    let least = LEAST_EIGENVALUE * values.iter().fold(1.0_f64, |most, value| most.max(value.abs()));
     let mut matrix = vec![0.0; d * d];
     for (value, vector) in values.iter().zip(vectors.chunks_exact(d)) {
         let mut column = vector.to_vec();

@@ -11,7 +11,10 @@
 //! tau will do. Where `G_l` is infinite, so that g leaves theta a way to infinity that F does not
 //! close for certain, it is finite among all `|z_l| <= radius_l`.
 
+use std::ops::Range;
+
 use super::sizes::UNIT;
+use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::scalar::{clamp, soft_threshold};
 use crate::model::regularizer::{Coordinate, Parts};
 
@@ -144,9 +147,32 @@ pub(crate) struct Slopes<'a> {
 
 /// `sum_l G_l`, for a theta within the bounds.
 pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
+    let mut sums = [0.0; 3];
+    Blocks::new(g.parts.len(), MERIT).add(1.0, &mut sums, |range, sums| {
+        let part = bracket_of(&g.parts, theta, slopes, range);
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    });
+    let [exact, mut rounding, floor] = sums;
+    if g.budget {
+        let off = (theta.iter().sum::<f64>() - 1.0).abs()
+            + UNIT * theta.iter().map(|t| t.abs()).sum::<f64>();
+        rounding += slopes.tau.abs() * off;
+    }
+    Bracket { exact, rounding, floor }
+}
+
+/// Its three sums over some coordinates.
+#[inline(always)]
+fn bracket_of(
+    parts: &[Coordinate],
+    theta: &[f64],
+    slopes: Slopes<'_>,
+    range: Range<usize>,
+) -> [f64; 3] {
     let Slopes { u, error, usual, tau, repaired, radius } = slopes;
     let (mut sum, mut rounding, mut floor) = (0.0, 0.0, 0.0);
-    for (l, part) in g.parts.iter().enumerate() {
+    for l in range {
+        let part = &parts[l];
         let radius = radius.map_or(f64::INFINITY, |radius| radius[l].max(theta[l].abs()));
         let (mut v, mut error) = slope(part, u[l], error[l], tau);
         if repaired.is_some_and(|excess| excess[l] > 0.0) {
@@ -176,12 +202,7 @@ pub(crate) fn bracket(g: &Parts, theta: &[f64], slopes: Slopes<'_>) -> Bracket {
         rounding += 4.0 * UNIT * size;
         floor += 4.0 * UNIT * size;
     }
-    if g.budget {
-        let off = (theta.iter().sum::<f64>() - 1.0).abs()
-            + UNIT * theta.iter().map(|t| t.abs()).sum::<f64>();
-        rounding += tau.abs() * off;
-    }
-    Bracket { exact: sum, rounding, floor }
+    [sum, rounding, floor]
 }
 
 #[cfg(test)]

@@ -37,13 +37,13 @@ const MOST_STEPS: usize = 40;
 /// What rounding of r cannot be told from.
 const NOISE: f64 = 2.0 * f64::EPSILON;
 /// Of r, what a step with an old matrix may leave before a new one is made.
-const SLOW: f64 = 0.1;
+const LEFT_BY_OLD_MATRIX: f64 = 0.1;
 /// A step moves no score by more.
 const LONGEST: f64 = 2.0;
 /// The largest spread that counts as a repair.
 const MOST_SPREAD: f64 = 0.1;
 /// Makes up for what r and the weights are rounded by.
-const SURE: f64 = 4.0;
+const MARGIN_OF_WEIGHTS: f64 = 4.0;
 
 /// Whether the coordinates along which g is a straight line, with these slopes, are the intercepts
 /// of scores of classes that phi ties together.
@@ -103,7 +103,7 @@ pub(crate) fn apply(problem: Objective<'_>, f_bar: &[f64], w: &mut [f64]) {
             // Rounding, or too far.
             break;
         }
-        if mean.norm() > SLOW * before || part < 1.0 {
+        if mean.norm() > LEFT_BY_OLD_MATRIX * before || part < 1.0 {
             factor = None;
         }
     }
@@ -208,7 +208,7 @@ pub(crate) fn repair(
     });
     edges[hub] = f64::INFINITY;
     let least = edges.iter().copied().fold(f64::INFINITY, f64::min);
-    let spread = SURE * 2.0 * excess.iter().sum::<f64>() / least;
+    let spread = MARGIN_OF_WEIGHTS * 2.0 * excess.iter().sum::<f64>() / least;
     if spread.is_nan() || spread >= MOST_SPREAD {
         return None;
     }
@@ -218,6 +218,6 @@ pub(crate) fn repair(
         let size = sums[ell + c].sqrt();
         scores.columns_of(c).map(|l| columns[l] * size).collect()
     };
-    let added = SURE * (spread * sums[2 * ell + 1] + spread * spread * sums[2 * ell]);
+    let added = MARGIN_OF_WEIGHTS * (spread * sums[2 * ell + 1] + spread * spread * sums[2 * ell]);
     Some(Repair::of_classes(scores.by_class(of_class), spread, added))
 }

@@ -9,7 +9,7 @@
 //! phi_i'(fbar_i)`; nor is the second bracket (`bracket.rs`). Added up like this nothing is lost to
 //! the cancellation of P with D. Duals outside the domain of `phi_i*` make the first sum infinite.
 
-use crate::linalg::blocks::Blocks;
+use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::vector::dot;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Regularizer;
@@ -104,9 +104,13 @@ pub(crate) fn mismatch_within(
 /// minimum.
 pub(crate) fn at_zero(problem: Objective<'_>) -> f64 {
     let Objective { inner: f, merit, regularizer: g } = problem;
-    let duals = vec![0.0; f.n_x() * f.ell()];
-    let [sum, _] = merit.conjugates(0..f.n_x(), &duals);
-    let bound = -sum / f.n_x() as f64 + lowest(g, f.d());
+    let (n_x, ell) = (f.n_x(), f.ell());
+    let mut sum = [0.0];
+    Blocks::new(n_x, MERIT * ell).add(1.0 / n_x as f64, &mut sum, |terms, sum| {
+        let duals = vec![0.0; terms.len() * ell];
+        sum[0] += merit.conjugates(terms, &duals)[0];
+    });
+    let bound = -sum[0] + lowest(g, f.d());
     if bound.is_finite() { bound } else { f64::NEG_INFINITY }
 }
 

@@ -162,9 +162,9 @@ impl<'p> Ground<'p> {
     }
 
     /// How far theta may go, coordinate by coordinate, for a bound among `times` the answer: `S_l
-    /// |z_l|` up to so many times the largest `S_l |theta_l|`, or what else tells how large a theta
-    /// is that matters: the averages, what moves the loss by itself, or what a step along a slope
-    /// does.
+    /// |z_l|` up to this many times the largest `S_l |theta_l|`, or what else tells how large a
+    /// theta is that matters: the averages, what moves the loss by itself, or what a step along a
+    /// slope does.
     pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
         let (sizes, merit) = (self.sizes(), self.problem.merit);
         let omega = mean_square(w, self.n_x());

@@ -13,9 +13,9 @@ use crate::model::problem::Objective;
 use crate::model::sample::{PartOf, TermsOf, spread};
 use crate::oracle::Patience;
 
-/// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over so many terms:
-/// all of them, or some that are drawn by a seed. Where patience ends on the way it is good for
-/// nothing.
+/// `F''` at theta, whose averages are `f_bar`, d rows of length d, as the mean over this many
+/// terms: all of them, or some that are drawn by a seed. Where patience ends on the way it is good
+/// for nothing.
 pub(crate) fn dense(
     problem: Objective<'_>,
     theta: &[f64],
@@ -80,7 +80,7 @@ fn part_of(all: &[f64], ell: usize, picked: &[usize]) -> Vec<f64> {
 }
 
 /// Numbers in the Jacobians of all samples up to which all are looked at for an estimate; beyond,
-/// about so many.
+/// about this many.
 const MANY_NUMBERS: usize = 1 << 20;
 /// Samples of a term that are looked at then, and terms for each coordinate, at least.
 const SOME_SAMPLES: usize = 32;
@@ -89,7 +89,7 @@ const SOME_TERMS: usize = 20;
 /// The terms and how many samples of each an estimate is made of, if not of all.
 pub(crate) fn looked_at(f: &dyn Inner) -> Option<(Vec<usize>, usize)> {
     let (n_x, width) = (f.n_x(), (f.ell() * f.d()).max(1));
-    let samples: usize = (0..n_x).map(|i| f.n_y(i)).sum();
+    let samples = f.pairs();
     if samples.saturating_mul(width) <= MANY_NUMBERS || f.facts().affine {
         return None;
     }

@@ -47,7 +47,7 @@ fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta, or all up to so many times the answer, and
+/// A bound on `P(theta) - P*` among all theta, or all up to this many times the answer, and
 /// `P(theta)` as it is then.
 pub(super) fn gap(
     ground: &Ground<'_>,
@@ -273,7 +273,7 @@ fn by_duals(
     proof: &Proof<'_>,
 ) -> Bound {
     let rounded: Vec<f64> = proof.w.iter().map(|w| w.value()).collect();
-    // Sums of so many terms in double-double arithmetic.
+    // Sums of this many terms in double-double arithmetic.
     let sizes = ground.sizes();
     let omega = mean_square(&rounded, ground.n_x());
     let roundings = PRECISE_UNIT * (rounded.len() as f64 + 16.0);

@@ -15,10 +15,10 @@ use crate::model::regularizer::Parts;
 /// Of the diagonal: ridges for Newton's matrix, down to the matrix as it is. What is rounding along
 /// one direction must not hide what is a slope along another.
 const RIDGES: [f64; 4] = [1e-3, 1e-6, 1e-9, 1e-13];
-/// Each length that is tried is so many times the last.
-const SHORTER: f64 = 0.25;
+/// Each length that is tried is this many times the last.
+const SHORTENING: f64 = 0.25;
 /// Of the size of the objective: a difference that rounding does not hide.
-const VISIBLE: f64 = 32.0 * UNIT;
+const BEYOND_ROUNDING: f64 = 32.0 * UNIT;
 /// Lengths in a row at which the objective falls as promised: one may be rounding.
 const IN_A_ROW: i32 = 2;
 
@@ -97,14 +97,14 @@ impl<'a> Beside<'a> {
         let (loss, g) = (problem.loss(at.f_bar), problem.regularizer.value(at.theta));
         let (x, f_bar) = (at.theta.to_vec(), at.f_bar.to_vec());
         // What is small here may be a difference of what is large at the origin.
-        let visible = VISIBLE * (loss.abs() + g.abs()).max(scale);
+        let visible = BEYOND_ROUNDING * (loss.abs() + g.abs()).max(scale);
         Beside { problem, at, objective: loss + g, visible, fallen: 0.0, x, f_bar }
     }
 
     /// Whether the objective falls on the way to `next`, by half of what the step gains for each
     /// part of it.
     fn promise(&mut self, next: &[f64], gain: f64) -> Promise {
-        if !gain.is_finite() || gain * SHORTER.powi(IN_A_ROW) <= self.visible {
+        if !gain.is_finite() || gain * SHORTENING.powi(IN_A_ROW) <= self.visible {
             return Promise::Unseen;
         }
         let (mut length, mut in_a_row) = (1.0, 0);
@@ -119,7 +119,7 @@ impl<'a> Beside<'a> {
             if in_a_row == IN_A_ROW {
                 return Promise::Kept;
             }
-            length *= SHORTER;
+            length *= SHORTENING;
         }
         Promise::Broken
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_rounding_would_hide_stands() {
-        // Some 1e-17, of an objective of 0.7: nobody sees it fall.
+        // Some 1e-17, of an objective of 0.7: the fall is invisible.
         let (theta, wanted) = (1e-8, (0.25e-8_f64).powi(2) / 0.5);
         let found = kept_at(theta, 0.0, 1e-20);
         assert!((found / wanted - 1.0).abs() < 1e-3, "{found} is not {wanted}");

@@ -1,7 +1,7 @@
 //! Takes a point and what is known of it, and proves how far from optimal it is.
 //!
-//! Nobody is believed: duals come from wherever they like, but their feasibility and all values are
-//! found here, with a bound on what rounding may have done to each (`sizes.rs`). In turn:
+//! Nothing is believed: duals come from wherever they like, but their feasibility and all values
+//! are found here, with a bound on what rounding may have done to each (`sizes.rs`). In turn:
 //!
 //! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its
 //!    model (`quadratic.rs`).
@@ -47,7 +47,7 @@ const MOST_GAP_WITH_KINKS: f64 = 10.0;
 /// are prove more with every step, and elsewhere.
 const MOST_PROGRESS_IF_STRONG: f64 = 0.01;
 const MOST_PROGRESS: f64 = 100.0;
-/// Gram matrices of at most so many products take less than a millisecond, and are made at every
+/// Gram matrices of at most this many products take less than a millisecond, and are made at every
 /// point close to the optimum; in twice the precision, fewer.
 pub(crate) const FEW_PRODUCTS: f64 = 2e6;
 const FEW_PRECISE_PRODUCTS: f64 = 1e5;

@@ -32,11 +32,11 @@ use crate::model::inner::Inner;
 use crate::model::problem::Objective;
 use crate::model::regularizer::{Coordinate, Parts};
 
-/// Beyond so many coordinates a matrix is not made: Cholesky's factor costs `d^3 / 3`.
+/// Beyond this many coordinates a matrix is not made: Cholesky's factor costs `d^3 / 3`.
 pub(crate) const MOST_COLUMNS: usize = 2000;
-/// Nor beyond so many products, a second or two.
+/// Nor beyond this many products, a second or two.
 const MOST_PRODUCTS: f64 = 1e10;
-/// Nor of so many numbers, which are copied.
+/// Nor of this many numbers, which are copied.
 const MOST_NUMBERS: f64 = 4e7;
 
 /// Whether F is quadratic and its Hessian not too dear.

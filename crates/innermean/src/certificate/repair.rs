@@ -35,7 +35,7 @@ pub(crate) struct Repair {
 const ROOM: f64 = 1e-7;
 
 /// Of the size of a column: what of it may be rounding if it is to be divided by.
-const CERTAIN: f64 = 0.1;
+const ROUNDING_OF_COLUMN: f64 = 0.1;
 
 /// `phi_r''`; None where phi has kinks or no second derivatives.
 pub(crate) fn bend(problem: Objective<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
@@ -143,7 +143,7 @@ impl Repair {
         let lost = sizes.of_entry * most * sizes.columns[coordinate] / bend.sqrt();
         // Twice the excess for what rounding did to the sum.
         let q = 2.0 * excess / bend.sqrt();
-        (q.is_finite() && lost < CERTAIN).then(|| Repair {
+        (q.is_finite() && lost < ROUNDING_OF_COLUMN).then(|| Repair {
             of_dual: weights.iter().map(|weight| (n_x * weight).sqrt()).collect(),
             of_sum: sizes.columns.iter().map(|size| most * size).collect(),
             q,

@@ -24,7 +24,7 @@ pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Of the most that rounding can do to a long sum, what it usually does; and units of rounding that
 /// it does to a short one.
-const USUAL: f64 = 0.03;
+const USUAL_PART: f64 = 0.03;
 const FEW_UNITS: f64 = 8.0;
 
 /// Numbers up to which the rows of all pairs are looked at; beyond, so many terms and pairs of
@@ -32,13 +32,13 @@ const FEW_UNITS: f64 = 8.0;
 const MOST_NUMBERS: usize = 1 << 16;
 const SOME_TERMS: usize = 128;
 const SOME_PAIRS: usize = 16;
-const UNSEEN: f64 = 2.0;
-/// At most so many blocks are added up (see `blocks.rs`), of at least so many numbers.
+const MARGIN_OF_SAMPLE: f64 = 2.0;
+/// At most this many blocks are added up (see `blocks.rs`), of at least so many numbers.
 const MOST_BLOCKS: usize = 128;
 const LEAST_WORK: usize = 1 << 15;
 
 /// Makes up for what a variance is rounded by.
-const SURE: f64 = 1.0 + 1e-6;
+const ROUNDING_OF_VARIANCE: f64 = 1.0 + 1e-6;
 
 /// Units for each class by which duals of classes may miss their sum, and by which softmax rounds.
 const OFF_BY: f64 = 40.0;
@@ -73,16 +73,14 @@ impl Sizes {
         if let Some(scores) = f.class_scores() {
             return Self::of_classes(scores, added);
         }
-        let sparse = n_x > 0 && f.support(0).is_some();
-        let widest = || (0..n_x).map(|i| f.support(i).map_or(d, <[u32]>::len)).max();
-        let width = if sparse { widest().unwrap_or(d) } else { d } as f64;
+        let width = f.support_sizes().map_or(d, |(_, most)| most) as f64;
         let (columns, offset, averaged) = if let Some(centred) = f.centred_rows() {
             let CentredRows { rows, mean, offsets, .. } = centred;
             let columns = match variances {
                 Some(variances) => variances
                     .iter()
                     .zip(mean)
-                    .map(|(v, m)| SURE * v.sqrt() + 2.0 * m.abs())
+                    .map(|(v, m)| ROUNDING_OF_VARIANCE * v.sqrt() + 2.0 * m.abs())
                     .collect(),
                 None => sizes_of_centred(rows, mean),
             };
@@ -186,7 +184,7 @@ impl Sizes {
 
     /// Of a bound on rounding, what may well be.
     pub(crate) fn usual(&self) -> f64 {
-        (FEW_UNITS * UNIT / self.of_sum).clamp(USUAL, 1.0)
+        (FEW_UNITS * UNIT / self.of_sum).clamp(USUAL_PART, 1.0)
     }
 
     /// `max_l S_l |theta_l|`, or `least` if that is more: how large theta is, in units in which
@@ -218,7 +216,7 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
     if let (1, Some(averages), false) = (most, f.averages(), differ) {
         return sizes_of_rows(averages);
     }
-    let whole = pieces(f).max((0..n_x).map(|i| f.n_y(i)).sum()) * ell * d <= MOST_NUMBERS;
+    let whole = pieces(f).max(f.pairs()) * ell * d <= MOST_NUMBERS;
     let origin = vec![0.0; d];
     let (mut value, mut work, mut jacobian) = (vec![0.0; ell], vec![0.0; ell], vec![0.0; ell * d]);
     let (mut columns, mut offset) = match f.averages().filter(|_| !whole) {
@@ -252,7 +250,7 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
         }
         offsets += (constant * share).powi(2);
     }
-    let margin = if whole { 1.0 } else { UNSEEN };
+    let margin = if whole { 1.0 } else { MARGIN_OF_SAMPLE };
     for (column, square) in columns.iter_mut().zip(&squares) {
         *column = column.max(margin * (square / terms as f64).sqrt());
     }

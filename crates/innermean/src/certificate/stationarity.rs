@@ -33,10 +33,10 @@ const ROUNDING: f64 = 1024.0 * UNIT;
 const CEASED: f64 = 1e-150;
 
 /// Points at which the objective has hardly fallen after which what steps promise is looked at.
-const PATIENCE: u64 = 8;
+const POINTS_WITHOUT_FALL: u64 = 8;
 
 /// Points after the first that go by its diagonal.
-const AT_FIRST: u64 = 16;
+const POINTS_BY_DIAGONAL: u64 = 16;
 
 /// What is known of a point.
 #[derive(Clone, Copy)]
@@ -82,7 +82,7 @@ impl Default for Stationarity {
 }
 
 impl Stationarity {
-    /// Whether it measures problems of so many coordinates.
+    /// Whether it measures problems of this many coordinates.
     pub(crate) fn is_of(&self, d: usize) -> bool {
         [&self.diagonal, &self.sizes, &self.reach].iter().all(|x| x.is_empty() || x.len() == d)
     }
@@ -109,7 +109,7 @@ impl Stationarity {
         self.asked += 1;
         let due = self.asked >= self.due;
         if due {
-            self.due = (2 * self.asked).max(AT_FIRST);
+            self.due = (2 * self.asked).max(POINTS_BY_DIAGONAL);
         }
         // A checkpoint may hold lists of nothing.
         let made = [&self.diagonal, &self.sizes].iter().all(|x| x.len() == f.d());
@@ -180,7 +180,7 @@ impl Stationarity {
         if objective < self.lowest - enough {
             (self.lowest, self.idle) = (objective, 0);
         }
-        self.idle >= PATIENCE && self.idle.is_power_of_two()
+        self.idle >= POINTS_WITHOUT_FALL && self.idle.is_power_of_two()
     }
 
     /// Makes both anew.

@@ -29,7 +29,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     for term in TERMS {
         series = series * r + term;
     }
-    // 2^k: the low bits of `shifted` moved to where the exponent stands.
+    // 2^k: the low bits of `shifted` moved to the place of the exponent.
     let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
     series * power
 }

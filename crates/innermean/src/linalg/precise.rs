@@ -34,7 +34,7 @@ pub(crate) fn is_affordable(problem: Objective<'_>) -> bool {
         })
 }
 
-/// Whether the matrix of a quadratic form on `R^ell`, a sum over so many rows, is made of few
+/// Whether the matrix of a quadratic form on `R^ell`, a sum over this many rows, is made of few
 /// products.
 pub(crate) fn is_few(rows: usize, ell: usize) -> bool {
     rows.max(ell).saturating_mul(ell * ell) <= MOST_PRODUCTS
@@ -43,8 +43,7 @@ pub(crate) fn is_few(rows: usize, ell: usize) -> bool {
 /// Whether an affine f has so few numbers, and these are the data themselves.
 pub(crate) fn is_small(problem: Objective<'_>) -> bool {
     let f = problem.inner;
-    let pairs =
-        if f.centred_rows().is_some() { f.n_x() } else { (0..f.n_x()).map(|i| f.n_y(i)).sum() };
+    let pairs = if f.centred_rows().is_some() { f.n_x() } else { f.pairs() };
     let d = f.d();
     f.facts().affine
         && f.facts().roundings == 0

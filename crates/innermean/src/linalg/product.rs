@@ -11,7 +11,7 @@ const DEPTH: usize = 256;
 const PREFETCH_AHEAD: usize = 512;
 /// This many of these before the next rows: the part of B that they meet stays in the second cache,
 /// and rows are read in long stretches.
-const STRETCH: usize = 8 * DEPTH;
+const ROWS_PER_STRETCH: usize = 8 * DEPTH;
 
 /// `out = rows B`, where `rows` are as many rows of length d as `out` has rows of length k, and B
 /// is d rows of length k. Meant for small k. Parallel over the rows; the bits do not depend on the
@@ -83,9 +83,9 @@ fn block(
     let n = out.len() / k.max(1);
     let whole = n - n % HEIGHT;
     let mut last = [0.0; HEIGHT * DEPTH];
-    for stretch in (0..d).step_by(STRETCH) {
+    for stretch in (0..d).step_by(ROWS_PER_STRETCH) {
         for r in (0..n).step_by(HEIGHT) {
-            for first in (stretch..d.min(stretch + STRETCH)).step_by(DEPTH) {
+            for first in (stretch..d.min(stretch + ROWS_PER_STRETCH)).step_by(DEPTH) {
                 let terms = first..d.min(first + DEPTH);
                 let own = &mut out[r * k..k * n.min(r + HEIGHT)];
                 if r < whole {
@@ -99,7 +99,7 @@ fn block(
                 }
             }
             for i in r..n.min(r + HEIGHT) {
-                look(i, &rows[i * d + stretch..i * d + d.min(stretch + STRETCH)]);
+                look(i, &rows[i * d + stretch..i * d + d.min(stretch + ROWS_PER_STRETCH)]);
             }
         }
     }

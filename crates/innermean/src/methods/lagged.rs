@@ -22,7 +22,7 @@ pub(super) struct Lagged {
     now: u64,
     /// Steps made on each coordinate; empty if none lags.
     made: Vec<u64>,
-    /// theta as it was when somebody looked, and when that was.
+    /// theta as it was when last looked at, and when that was.
     shown: (Option<u64>, Vec<f64>),
 }
 

@@ -40,7 +40,7 @@ const MEMORY: usize = 20;
 /// gamma times L: below 1, as the envelope asks.
 const GAMMA: f64 = 0.95;
 /// How many moves must pass before gamma may grow, at first.
-const PATIENCE: usize = 10;
+const MOVES_BEFORE_GROWTH: usize = 10;
 /// The shortest part of a quasi-Newton step that is tried before the prox-gradient step.
 const SHORTEST: f64 = 0.1;
 
@@ -92,7 +92,7 @@ impl Method for Lbfgs {
             known: false,
             quiet: 0,
             steepest: 0.0,
-            patience: PATIENCE,
+            patience: MOVES_BEFORE_GROWTH,
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             work: vec![0.0; d],

@@ -48,7 +48,7 @@ const LARGEST: f64 = 1e5;
 /// Newton steps of an outer iteration, at most.
 const MOST_STEPS: usize = 40;
 /// What may be left to gain of the envelopes, for what the duals' change is worth as 1.
-const LEFT: f64 = 0.1;
+const LEFT_OF_ENVELOPES: f64 = 0.1;
 /// A gain that is lost in rounding, of the size of P.
 const ROUNDING: f64 = 1e-13;
 /// The least ridge of a Newton step, of the diagonal; by which it grows after a step that was cut
@@ -57,7 +57,7 @@ const LEAST_RIDGE: f64 = 1e-9;
 const DAMP: f64 = 100.0;
 const MOST_RIDGE: f64 = 1e-3;
 /// A step is cut short if less than this part of it is taken.
-const SHORT: f64 = 0.1;
+const SHORT_STEP: f64 = 0.1;
 /// The slope that may be left where a step ends, below 0 and above, for that at its start as 1; and
 /// how often it is looked at.
 const BELOW: f64 = 0.2;
@@ -265,7 +265,9 @@ impl State {
             let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
             let size = products.abs() + oracle.g().value(&self.theta).abs();
             let is_rounding = -slope <= ROUNDING * size;
-            if slope.is_nan() || !is_rounding && -slope <= LEFT * self.change(oracle.n_x()) {
+            if slope.is_nan()
+                || !is_rounding && -slope <= LEFT_OF_ENVELOPES * self.change(oracle.n_x())
+            {
                 solved = !slope.is_nan();
                 break;
             }
@@ -291,7 +293,7 @@ impl State {
                 solved = is_rounding;
                 break;
             }
-            ridge = if tau < SHORT {
+            ridge = if tau < SHORT_STEP {
                 (DAMP * ridge).min(MOST_RIDGE)
             } else {
                 (ridge / DAMP).max(LEAST_RIDGE)

@@ -46,7 +46,7 @@ const DAMP: f64 = 100.0;
 const LEAST_DAMPING: f64 = 1e-28;
 const MOST_DAMPING: f64 = 1e3;
 /// A step is short if less than this part of it is taken.
-const SHORT: f64 = 0.05;
+const SHORT_STEP: f64 = 0.05;
 /// The longest multiple of a step.
 const LONGEST: f64 = 1e6;
 /// The same along a direction in which P seems to fall for ever.
@@ -58,7 +58,7 @@ const HALVINGS: usize = 60;
 const MOST_STEPS: usize = 10;
 /// What may be left to gain of what is smoothed, for what the change of the duals is worth as 1;
 /// and of the size of P, a gain that is rounding.
-const LEFT: f64 = 0.1;
+const LEFT_OF_SMOOTHED: f64 = 0.1;
 const ROUNDING: f64 = 1e-20;
 /// The method, which has no settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -206,7 +206,7 @@ impl State {
         self.theta.iter_mut().zip(&delta).for_each(|(theta, delta)| *theta += step * *delta);
         self.f_bar = self.rows.means(&self.theta);
         self.damping = match (self.damping, t) {
-            (damping, t) if t < SHORT => (damping * DAMP).clamp(FIRST_DAMPING, MOST_DAMPING),
+            (damping, t) if t < SHORT_STEP => (damping * DAMP).clamp(FIRST_DAMPING, MOST_DAMPING),
             (damping, _) if damping > LEAST_DAMPING => damping / DAMP,
             _ => 0.0,
         };
@@ -219,7 +219,8 @@ impl State {
         self.kinks.look(oracle, &f_bar);
         let change = self.kinks.change(g, &self.theta, oracle.n_x());
         let settled =
-            !flat && t > SHORT && gain <= (LEFT * change).max(ROUNDING * size) || t == 0.0;
+            !flat && t > SHORT_STEP && gain <= (LEFT_OF_SMOOTHED * change).max(ROUNDING * size)
+                || t == 0.0;
         if settled {
             self.kinks.renew(g, &self.theta);
         }

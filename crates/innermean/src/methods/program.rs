@@ -26,7 +26,7 @@ const SWEEPS: usize = 4;
 /// Projections of a point that misses a constraint by more than rounding; one is usual.
 const MOST_PROJECTIONS: usize = 4;
 /// Of the size of theta: a change that counts.
-const VISIBLE: f64 = 1e-13;
+const MOVED: f64 = 1e-13;
 
 /// The program with its current point.
 struct Program<'a> {
@@ -161,8 +161,8 @@ impl Program<'_> {
                     largest = largest.max((next - x).abs() / (1.0 + x.abs()));
                 }
             }
-            moved |= largest > VISIBLE;
-            if largest <= VISIBLE {
+            moved |= largest > MOVED;
+            if largest <= MOVED {
                 break;
             }
         }
@@ -185,8 +185,8 @@ impl Program<'_> {
                     self.x[l] = next;
                 }
             }
-            moved |= largest > VISIBLE;
-            if largest <= VISIBLE {
+            moved |= largest > MOVED;
+            if largest <= MOVED {
                 break;
             }
         }

@@ -88,46 +88,46 @@ pub(crate) struct Safeguard {
 /// This many times what a look costs are spent between two looks.
 const EVERY: u64 = 8;
 /// The first comes earlier.
-const EARLY: u64 = 3;
+const FIRST_LOOK: u64 = 3;
 /// Where looks are free, this many gradients' worth of calls, or nearly: shorter loops say more
 /// about their noise than about their progress.
-const APART: f64 = 2.5;
+const GRADIENTS_PER_LOOK: f64 = 2.5;
 /// An excess over the best objective that is a blow-up, in what is normal.
-const FAR: f64 = 100.0;
+const BLOW_UP: f64 = 100.0;
 /// This many first looks say what is normal: the start may be all zeros.
-const FIRST: u64 = 3;
+const FIRST_LOOKS: u64 = 3;
 /// What is left of steps after a blow-up, and after a lasting increase.
 const BLOWN_UP: f64 = 0.25;
 const INCREASED: f64 = 0.5;
 /// Looks in a row above the best that make an increase lasting, while it grows and in any case.
-const LASTING: u32 = 2;
-const IN_ANY_CASE: u32 = 6;
+const LOOKS_WHILE_GROWING: u32 = 2;
+const LOOKS_IN_ANY_CASE: u32 = 6;
 /// Where noise stays, an increase is one beyond this part of what has been gained.
-const GAINED: f64 = 0.5;
+const INCREASE_OF_GAIN: f64 = 0.5;
 /// An objective moves by so much of its parts from rounding alone.
 const ROUNDING: f64 = 1e-12;
 /// Differences of objectives that are larger by so much tell a rate.
-const TELLING: f64 = 100.0;
+const TELLS_A_RATE: f64 = 100.0;
 /// Looks that tell a rate, if its fall is as smooth as that: no look gains more than this many
 /// times what the one before it did.
 const WINDOW: usize = 5;
 const SMOOTH: f64 = 1.1;
 /// Otherwise it takes as many as show the gap to fall by that in half of them: what noise does to a
 /// smaller fall would be taken for progress.
-const VISIBLE: f64 = 1.5;
+const VISIBLE_FALL: f64 = 1.5;
 /// Of more looks every other one is forgotten.
-const MOST: usize = 64;
+const MOST_LOOKS_KEPT: usize = 64;
 /// A trial takes at most this many times the calls that told the rate before it.
 const LONGEST: u64 = 2;
 /// A trial is kept if the gap falls so much faster.
-const KEEP: f64 = 1.0;
+const GAIN_OF_TRIAL: f64 = 1.0;
 /// The factors of steps and of M that are tried, in turn.
 const CHANGES: [(f64, f64); 4] = [(2.0, 1.0), (1.0, 2.0), (0.5, 1.0), (1.0, 0.5)];
 /// How far a tempo may go.
 const MOST_STEPS: f64 = 256.0;
 const MOST_EPOCH: f64 = 16.0;
 /// Looks without a trial after one that fails: at first, and at most.
-const REST: u32 = 2;
+const LOOKS_AFTER_FAILURE: u32 = 2;
 const LONGEST_REST: u32 = 64;
 /// What smaller steps regain with a new best, up to which part of steps that have failed, and how
 /// fast that is forgotten.
@@ -136,9 +136,9 @@ const BELOW: f64 = 0.7;
 const FORGETS: f64 = 1.02;
 /// Where noise stays: new bests in a row after which the factor grows, by how much, and how many
 /// looks without one after which it falls again.
-const STEADY: u32 = 3;
+const BESTS_IN_A_ROW: u32 = 3;
 const GROWTH: f64 = 1.3;
-const UNSTEADY: u32 = 4;
+const LOOKS_WITHOUT_BEST: u32 = 4;
 
 impl Safeguard {
     pub(crate) fn new(noise: Noise) -> Self {
@@ -159,7 +159,7 @@ impl Safeguard {
             failed: f64::INFINITY,
             next: 0,
             rest: 0,
-            patience: REST,
+            patience: LOOKS_AFTER_FAILURE,
         }
     }
 
@@ -181,14 +181,14 @@ impl Safeguard {
 
     /// Whether it is time for a look that is free, where a gradient costs this many calls.
     pub(crate) fn is_welcome(&self, calls: u64, gradient: u64) -> bool {
-        self.looks == 0 || (calls - self.looked) as f64 >= APART * gradient as f64
+        self.looks == 0 || (calls - self.looked) as f64 >= GRADIENTS_PER_LOOK * gradient as f64
     }
 
     /// Whether it is time for a look that costs this many calls.
     pub(crate) fn is_due(&self, calls: u64, cost: u64) -> bool {
         let wait = match self.looks {
             0 => 0,
-            1 => EARLY,
+            1 => FIRST_LOOK,
             _ => EVERY,
         };
         calls >= self.looked + wait * cost
@@ -199,7 +199,7 @@ impl Safeguard {
         let Seen { objective, magnitude } = seen;
         self.looked = calls;
         self.looks += 1;
-        if self.looks <= FIRST {
+        if self.looks <= FIRST_LOOKS {
             self.normal = self.normal.max(magnitude);
         }
         if self.looks == 1 {
@@ -210,7 +210,7 @@ impl Safeguard {
         }
         let gained = self.first - self.best;
         let excess = objective - self.best;
-        let is_far = self.looks > FIRST && excess > FAR * self.normal.max(gained);
+        let is_far = self.looks > FIRST_LOOKS && excess > BLOW_UP * self.normal.max(gained);
         if !objective.is_finite() || is_far {
             return self.go_back(BLOWN_UP, calls);
         }
@@ -218,7 +218,7 @@ impl Safeguard {
         if excess.abs() <= ROUNDING * magnitude {
             self.note(calls);
             if self.trial.is_some() {
-                self.climb(ROUNDING * TELLING * magnitude);
+                self.climb(ROUNDING * TELLS_A_RATE * magnitude);
             }
             return Verdict::GoOn;
         }
@@ -228,12 +228,12 @@ impl Safeguard {
         } else {
             (self.below, self.above) = (0, self.above + 1);
             self.note(calls);
-            if self.is_lasting(excess > GAINED * gained, objective > last) {
+            if self.is_lasting(excess > INCREASE_OF_GAIN * gained, objective > last) {
                 return self.go_back(INCREASED, calls);
             }
         }
         match self.noise {
-            Noise::Vanishes => self.climb(ROUNDING * TELLING * magnitude),
+            Noise::Vanishes => self.climb(ROUNDING * TELLS_A_RATE * magnitude),
             Noise::Stays => self.grow(),
             Noise::Circles => {}
         }
@@ -249,7 +249,7 @@ impl Safeguard {
     }
 
     fn note(&mut self, calls: u64) {
-        if self.since.len() == MOST {
+        if self.since.len() == MOST_LOOKS_KEPT {
             let mut k = 0;
             self.since.retain(|_| {
                 k += 1;
@@ -262,8 +262,10 @@ impl Safeguard {
     /// Whether the looks above the best say that the run goes up.
     fn is_lasting(&self, large: bool, growing: bool) -> bool {
         match self.noise {
-            Noise::Vanishes => (self.above >= LASTING && growing) || self.above >= IN_ANY_CASE,
-            Noise::Stays | Noise::Circles => self.above >= LASTING && large,
+            Noise::Vanishes => {
+                (self.above >= LOOKS_WHILE_GROWING && growing) || self.above >= LOOKS_IN_ANY_CASE
+            }
+            Noise::Stays | Noise::Circles => self.above >= LOOKS_WHILE_GROWING && large,
         }
     }
 
@@ -312,9 +314,9 @@ impl Safeguard {
         let rate = rate(&self.since, telling);
         if let Some(trial) = self.trial {
             match rate {
-                Some(rate) if rate > KEEP * trial.rate => {
+                Some(rate) if rate > GAIN_OF_TRIAL * trial.rate => {
                     self.trial = None;
-                    self.patience = REST;
+                    self.patience = LOOKS_AFTER_FAILURE;
                 }
                 None if calls <= LONGEST * trial.calls => return,
                 _ => {
@@ -342,10 +344,10 @@ impl Safeguard {
 
     /// Where noise stays: a larger factor while every look finds a new best.
     fn grow(&mut self) {
-        if self.below >= STEADY {
+        if self.below >= BESTS_IN_A_ROW {
             self.below = 0;
             self.tempo.steps = (GROWTH * self.tempo.steps).min(MOST_STEPS);
-        } else if self.above >= UNSTEADY && self.tempo.steps > 1.0 {
+        } else if self.above >= LOOKS_WITHOUT_BEST && self.tempo.steps > 1.0 {
             self.above = 0;
             self.tempo.steps = (self.tempo.steps / GROWTH).max(1.0);
         }
@@ -366,7 +368,7 @@ fn rate(looks: &[(u64, f64)], telling: f64) -> Option<f64> {
     let smooth =
         gains().zip(gains().skip(1)).all(|(before, after)| after > 0.0 && after <= SMOOTH * before);
     let calls = (last.0 - first.0) as f64 / 2.0;
-    let tells = late > telling && calls > 0.0 && (smooth || early >= VISIBLE * late);
+    let tells = late > telling && calls > 0.0 && (smooth || early >= VISIBLE_FALL * late);
     tells.then(|| (early / late).natural_log() / calls)
 }
 

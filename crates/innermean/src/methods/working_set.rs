@@ -58,7 +58,7 @@ const WORTH_A_SET: f64 = 0.01;
 /// The part of what a first sweep gains that is not worth another, on a set that will grow and on
 /// one that may be the last.
 const ENOUGH_AT_FIRST: f64 = 1e-3;
-const ENOUGH: f64 = 1e-8;
+const SMALL_GAIN_OF_LAST: f64 = 1e-8;
 /// Of what a slope is made of.
 const ROUNDING: f64 = 1e-14;
 
@@ -142,7 +142,7 @@ impl Method for WorkingSet {
         let before: Vec<f64> = s.set.iter().map(|&l| s.theta[l]).collect();
         let slopes = s.set.iter().map(|&l| s.gradient[l]).collect();
         let at = Point { x: before.clone(), loss: s.loss, f_bar: s.f_bar.clone(), slopes };
-        let enough = if is_new { ENOUGH_AT_FIRST } else { ENOUGH };
+        let enough = if is_new { ENOUGH_AT_FIRST } else { SMALL_GAIN_OF_LAST };
         let x = part.minimise(oracle, &own, at, &s.w, enough);
         s.part = Some(part);
         let objective = s.loss + s.g;

@@ -39,7 +39,7 @@ pub(crate) struct Seconds {
 }
 
 impl ClassScores {
-    /// The scores of so many classes by these rows, one for each term. With intercepts, the last
+    /// The scores of this many classes by these rows, one for each term. With intercepts, the last
     /// number of every row is 1.
     ///
     /// # Errors

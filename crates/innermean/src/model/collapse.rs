@@ -32,10 +32,10 @@ pub struct Collapsed {
     /// Of the data that the rows stand for ([`Facts::roundings`])
     #[serde(default)]
     roundings: u32,
-    /// `max_i |Abar_i|` (Frobenius), once somebody asks
+    /// `max_i |Abar_i|` (Frobenius), once asked for
     #[serde(skip)]
     reach: OnceLock<f64>,
-    /// `(1/n_X) sum_r a_rl^2` for every column l, once somebody asks
+    /// `(1/n_X) sum_r a_rl^2` for every column l, once asked for
     #[serde(skip)]
     mean_squares: OnceLock<Vec<f64>>,
 }
@@ -268,6 +268,17 @@ impl Fused for Collapsed {
             Matrix::Dense(_) => None,
             Matrix::Sparse(rows) => Some(rows.columns(i)),
         }
+    }
+
+    fn support_sizes(&self) -> Option<(usize, usize)> {
+        match &self.rows {
+            Matrix::Dense(_) => None,
+            Matrix::Sparse(rows) => Some(rows.support_sizes()),
+        }
+    }
+
+    fn pairs(&self) -> usize {
+        self.n_x()
     }
 
     fn pair_rows(&self) -> Option<PairRows<'_>> {

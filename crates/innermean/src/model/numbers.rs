@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Many numbers: a vector, or memory of somebody else (a mapped file, an array of another language)
-/// that is read where it is. A clone of shared numbers shares them.
+/// Many numbers: a vector, or memory with another owner (a mapped file, an array of another
+/// language) that is read where it is. A clone of shared numbers shares them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// Whether somebody else may hold them too, so that a change would copy them.
+    /// Whether others may hold them too, so that a change would copy them.
     pub fn is_shared(&self) -> bool {
         matches!(self.0, Held::Shared(_))
     }

@@ -9,7 +9,7 @@ use crate::tuning::curvature;
 /// What F may rise above its quadratic model by rounding alone, relative to F.
 const SLACK: f64 = 1e-13;
 /// Enough for momentum to build up at condition numbers of a million.
-const PATIENCE: usize = 1000;
+const STEPS_WITHOUT_PROGRESS: usize = 1000;
 
 /// The point with the smallest prox-gradient mapping of a run from `theta`.
 pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) {
@@ -23,7 +23,8 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
     let (mut gradient, zeros) = (vec![0.0; d], vec![0.0; d]);
     let mut f_bar = vec![0.0; problem.inner.n_x() * problem.inner.ell()];
     let mut w = f_bar.clone();
-    let mut progress = Progress::new(problem.stationarity(&x, 1.0 / smoothness), PATIENCE);
+    let mut progress =
+        Progress::new(problem.stationarity(&x, 1.0 / smoothness), STEPS_WITHOUT_PROGRESS);
     let mut t = 1.0;
     for k in 1..=MOST_ITERATIONS {
         problem.inner.means(&y, &mut f_bar);

@@ -22,7 +22,7 @@ const NECESSARY_DECAY: f64 = 0.8;
 const LONGEST_SHARE: f64 = 0.36;
 /// Long plateaus before the last stretch are common, where the run finds out which averages are
 /// zero.
-const PATIENCE: usize = 20_000;
+const STEPS_WITHOUT_PROGRESS: usize = 20_000;
 
 /// theta and the duals.
 #[derive(Clone)]
@@ -94,13 +94,13 @@ pub(super) fn run(problem: Objective<'_>, theta: &[f64]) -> (Vec<f64>, Reached) 
     let product = 0.9 / curvature::of_jacobians(f, &z.theta).max(f64::MIN_POSITIVE);
     let scaled = steps::scaled(problem, theta);
     let mut ratio = scaled.alpha_w / scaled.alpha_theta;
-    let mut progress = Progress::new(f64::INFINITY, PATIENCE);
+    let mut progress = Progress::new(f64::INFINITY, STEPS_WITHOUT_PROGRESS);
     let (mut at_anchor, mut last, mut since) = (f64::INFINITY, f64::INFINITY, 0_usize);
     for k in 1..=MOST_ITERATIONS {
         let residual =
             stepper.step(&z, &mut to, (product / ratio).sqrt(), (product * ratio).sqrt());
         if k == 1 {
-            progress = Progress::new(residual, PATIENCE);
+            progress = Progress::new(residual, STEPS_WITHOUT_PROGRESS);
         }
         if progress.improves(k, residual) {
             best.copy_from_slice(&to.theta);

@@ -56,7 +56,7 @@ pub fn snapshot_calls(f: &dyn Inner) -> Calls {
     let n_y = |i| f.n_y(i) as u64;
     let (values, jacobians) = match structure.sample {
         Sample::Own => {
-            let pairs = (0..f.n_x()).map(n_y).sum();
+            let pairs = f.pairs() as u64;
             (pairs, pairs)
         }
         Sample::Shared => (n_y(0), n_y(0)),
@@ -72,7 +72,7 @@ pub fn snapshot_calls(f: &dyn Inner) -> Calls {
 /// paper's identification (5): with it, the portfolio's costs `3 n`.
 pub fn gradient_calls(f: &dyn Inner) -> Calls {
     let pieces = match f.facts().sample {
-        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
+        Sample::Own => f.pairs(),
         Sample::Shared | Sample::Separable => f.n_y(0),
     };
     let pieces = f.facts().calls_per_query * pieces as u64;

@@ -195,7 +195,7 @@ mod tests {
         (merits, oracle.calls.merit)
     }
 
-    /// Two terms of so many averages each.
+    /// Two terms of this many averages each.
     fn averages(ell: usize) -> Collapsed {
         let mut averages = Collapsed::empty(3, ell, 2);
         averages.set_offsets(vec![0.0; 2 * ell]);

@@ -1,4 +1,4 @@
-//! What stands outside of the average: phi, of which every value and gradient is counted, and g,
+//! What is outside of the average: phi, of which every value and gradient is counted, and g,
 //! which is free.
 
 use std::sync::Arc;

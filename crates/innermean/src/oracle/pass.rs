@@ -148,7 +148,7 @@ impl Pass<'_, '_> {
     }
 
     /// `fbar_i'(theta)` as the rows of a model whose offsets stay, and `f_bar_i = fbar_i(theta)`,
-    /// for all i, from at most so many samples of each if not from all: a snapshot's calls of
+    /// for all i, from at most this many samples of each if not from all: a snapshot's calls of
     /// these.
     pub(crate) fn rows_and_means(
         &mut self,

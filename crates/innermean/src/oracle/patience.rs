@@ -1,8 +1,8 @@
 //! How long work may go on that takes long by itself: a step in a batch of a billion, a
 //! factorisation.
 //!
-//! Between steps the driver looks at the time. Within a step nobody does but the method, every so
-//! many queries, and leaves the rest of the work where
+//! Between steps the driver looks at the time. Within a step only the method does, once in many
+//! queries, and leaves the rest of the work where
 //! there is no time left. What it leaves behind is good for nothing: the driver throws it away, and
 //! the answer is the best point from before.
 
@@ -22,7 +22,7 @@ pub struct Patience<'a> {
     over: Cell<bool>,
 }
 
-/// Queries that take less than a millisecond or so: nobody needs to look more often.
+/// Queries that take about a millisecond: there is no need to look more often.
 const CHECK_EVERY: usize = 1 << 12;
 /// The factor of a smaller matrix takes a millisecond or so.
 const SMALL_FACTOR: usize = 256;
@@ -62,14 +62,15 @@ impl<'a> Patience<'a> {
         gram: impl FnOnce(&Weight<'_>) -> T,
     ) -> T {
         let (deadline, interrupt) = (self.deadline, self.interrupt);
-        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS);
+        // A power of two, so that a row costs no division.
+        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS).next_power_of_two();
         let cut = AtomicBool::new(false);
         let made = gram(&|r| {
             let is_up = || {
                 interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
                     || deadline.is_some_and(|deadline| Instant::now() >= deadline)
             };
-            if r % every == every - 1 && is_up() {
+            if r & (every - 1) == every - 1 && is_up() {
                 cut.store(true, Ordering::Relaxed);
             }
             if cut.load(Ordering::Relaxed) { 0.0 } else { weight(r) }
@@ -133,7 +134,7 @@ mod tests {
     }
 
     /// A flag that is set while the third row is looked at ends the pass at the next look, and
-    /// nothing changes where nobody says stop.
+    /// nothing changes without a flag.
     #[test]
     fn a_pass_over_rows_ends_where_it_is_cut() {
         let stop = AtomicBool::new(false);

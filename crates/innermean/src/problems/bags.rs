@@ -1,6 +1,6 @@
 //! Labels known for groups alone: learning from label proportions, counts or means.
 //!
-//! Rows `y_ij` of features stand in groups i; of each group one label is known: which part of its
+//! Rows `y_ij` of features form groups i; of each group one label is known: which part of its
 //! rows is positive, how many events they had together, the mean of their targets, or the
 //! proportions of several classes. A model of single rows is fitted to that:
 //!
@@ -84,7 +84,7 @@ const TILE: usize = 64;
 const TILE_NUMBERS: usize = 2048;
 /// Rows that a step of SVRPDA-I or II takes at once by default, at most.
 const BLOCK: usize = 16;
-/// A group has so many blocks at least, on average. In `experiments/src/bin/blocks.rs`, of blocks
+/// A group has this many blocks at least, on average. In `experiments/src/bin/blocks.rs`, of blocks
 /// of 1, 4, 16 and 64 rows, 16 were the fastest for groups of 20 000 and of 2000 rows, and 4 for
 /// groups of 200.
 const PIECES: usize = 64;

@@ -43,7 +43,7 @@ pub struct Bellman {
     features: Vec<f64>,
     /// `fbar_i`
     averages: Collapsed,
-    /// A bound on `|Psi_i - S P_ij discount Psi_j|`, once somebody asks
+    /// A bound on `|Psi_i - S P_ij discount Psi_j|`, once asked for
     b_f: OnceLock<f64>,
 }
 

@@ -11,7 +11,7 @@ use crate::model::inner::Inner;
 
 /// A pivot up to this is none: columns agree to five digits.
 const DEPENDENT: f64 = 1e-10;
-/// Products beyond which nobody waits for the matrix.
+/// Products beyond which the matrix takes too long.
 const MOST_PRODUCTS: f64 = 2e8;
 const MOST_COLUMNS: usize = 1000;
 

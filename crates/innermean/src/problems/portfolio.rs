@@ -57,7 +57,7 @@ pub struct Portfolio {
     benchmark: Vec<f64>,
     /// `-(z_i - zbar)`, what the benchmark adds to the averages
     offsets: Vec<f64>,
-    /// `max_i |x_i - m|`, once somebody asks
+    /// `max_i |x_i - m|`, once asked for
     reach: OnceLock<f64>,
     /// `sum_i (x_i - m) (x_i - m)'`, where many problems share the periods
     products: Option<CommonGram>,

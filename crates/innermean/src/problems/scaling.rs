@@ -117,7 +117,7 @@ impl Scaling {
         }
     }
 
-    /// What stands behind the features of a row of `width` numbers stays.
+    /// What follows the features of a row of `width` numbers stays.
     fn apply_wide(&self, rows: &mut [f64], width: usize) {
         let center = |l: usize| self.centers.get(l).copied().unwrap_or(0.0);
         for row in rows.chunks_exact_mut(width) {

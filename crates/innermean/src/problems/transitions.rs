@@ -148,7 +148,7 @@ impl Transitions {
         most
     }
 
-    /// Where pair (i, j) stands.
+    /// The place of pair (i, j).
     #[inline(always)]
     fn at(&self, i: usize, j: usize) -> usize {
         self.starts[i] + j
@@ -195,7 +195,7 @@ impl Transitions {
 }
 
 /// The states that are left, where the transitions of each begin (and the last ends), and the order
-/// that brings them there; none if they stand so already.
+/// that brings them there; none if they are in that order already.
 fn by_state(from: &[u32], states: usize) -> (Vec<u32>, Vec<usize>, Option<Vec<usize>>) {
     let mut counts = vec![0_usize; states];
     for &s in from {

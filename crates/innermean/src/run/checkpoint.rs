@@ -10,7 +10,7 @@
 //! "innermean checkpoint\n", format (4 bytes), hash (16), length (8), then as many bytes: header, body, note
 //! ```
 //!
-//! All numbers stand with their lowest byte first; the hash is that of everything behind it. What
+//! All numbers have their lowest byte first; the hash is that of everything behind it. What
 //! does not fit is refused with a sentence: another format or release, a hash that does not
 //! match, another problem, method or setting.
 
@@ -132,7 +132,7 @@ impl Checkpoint {
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = to_bytes(&(RELEASE, &self.header, self.body.len() as u64));
         let length = header.len() + self.body.len() + self.note.len();
-        let mut bytes = Vec::with_capacity(BEFORE + length);
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + length);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&FORMAT.to_le_bytes());
         bytes.extend_from_slice(&[0; HASH]);
@@ -151,16 +151,16 @@ impl Checkpoint {
     /// If they are not all that was written, or by another release.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
         let after = bytes.strip_prefix(MAGIC).ok_or(CheckpointError::Unknown)?;
-        let (format, after) = after.split_first_chunk().ok_or(SHORT)?;
+        let (format, after) = after.split_first_chunk().ok_or(TRUNCATED)?;
         let format = u32::from_le_bytes(*format);
         if format != FORMAT {
             let name = |format: u32| format!("with the format {format}");
             return Err(CheckpointError::Release { found: name(format), here: name(FORMAT) });
         }
-        let (hash, hashed) = after.split_first_chunk().ok_or(SHORT)?;
-        let (length, content) = hashed.split_first_chunk().ok_or(SHORT)?;
+        let (hash, hashed) = after.split_first_chunk().ok_or(TRUNCATED)?;
+        let (length, content) = hashed.split_first_chunk().ok_or(TRUNCATED)?;
         match (content.len() as u64).cmp(&u64::from_le_bytes(*length)) {
-            std::cmp::Ordering::Less => return Err(SHORT),
+            std::cmp::Ordering::Less => return Err(TRUNCATED),
             std::cmp::Ordering::Greater => return Err(CheckpointError::Damaged("it is too long")),
             std::cmp::Ordering::Equal => {}
         }
@@ -177,7 +177,7 @@ impl Checkpoint {
         let (body, note) = usize::try_from(length)
             .ok()
             .and_then(|length| rest.split_at_checked(length))
-            .ok_or(SHORT)?;
+            .ok_or(TRUNCATED)?;
         Ok(Checkpoint { header, body: body.to_vec(), note: note.to_vec() })
     }
 
@@ -237,8 +237,8 @@ const HASH: usize = 16;
 /// Where begins what is hashed.
 const HASHED: usize = MAGIC.len() + 4 + HASH;
 /// Bytes before the content.
-const BEFORE: usize = HASHED + 8;
-const SHORT: CheckpointError = CheckpointError::Damaged("it ends too soon");
+const HEADER_BYTES: usize = HASHED + 8;
+const TRUNCATED: CheckpointError = CheckpointError::Damaged("it ends too soon");
 pub(crate) const UNREADABLE: CheckpointError =
     CheckpointError::Damaged("what it holds cannot be read");
 pub(crate) const FOREIGN: CheckpointError =

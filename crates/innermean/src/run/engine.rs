@@ -28,7 +28,7 @@ pub(super) struct Counts {
     pub(super) seconds: f64,
 }
 
-/// Where an outer iteration stands.
+/// How far an outer iteration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// None has begun.

@@ -22,10 +22,10 @@ use digits::DIGITS;
 use proven::{Proven, lower};
 
 /// An objective this many times that of the origin is no answer, however flat it is there.
-const ABSURD: f64 = 1e3;
+const WORSE_THAN_ORIGIN: f64 = 1e3;
 /// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
 /// many times as much is taken for that.
-const MARGIN: f64 = 1e3;
+const MARGIN_OF_GAIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
 /// The tolerance if none is set.
@@ -227,18 +227,19 @@ impl<'p> Evaluator<'p> {
                     // and so its rounding.
                     let sized = memory.scale.at_origin().is_some();
                     if memory.stationarity.is_idle(objective, square) && gain > square && sized {
-                        let enough = square.max(*tolerance / MARGIN * scale);
+                        let enough = square.max(*tolerance / MARGIN_OF_GAIN * scale);
                         let asked = Asked { enough, scale };
                         let kept = memory.stationarity.kept(*problem, at, asked, gain);
                         let gain = relative(kept, scale);
-                        measure = gain.sqrt().min(MARGIN * gain);
+                        measure = gain.sqrt().min(MARGIN_OF_GAIN * gain);
                     }
                     // What has run away to where squares are not finite rests there by rounding
                     // alone.
                     if !norm_squared(theta).is_finite() {
                         measure = f64::INFINITY;
                     }
-                    let least = if magnitude > ABSURD * scale { 1.0 } else { LAST_DIGIT };
+                    let least =
+                        if magnitude > WORSE_THAN_ORIGIN * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(measure.max(least));
                 }
                 Way::NoMeasure | Way::Unasked => {}
@@ -263,7 +264,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The averages at theta and, if anybody asks, duals and their sum; whether the duals are
+    /// The averages at theta and, if asked for, duals and their sum; whether the duals are
     /// `phi_i'(fbar_i)`.
     fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
         let Evaluator { problem, f_bar, w, gradient, .. } = self;

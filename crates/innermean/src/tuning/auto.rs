@@ -205,7 +205,7 @@ impl Plan {
             let Some(gave_up) = gave_up else { return Ok(self.outcome(found)) };
             found.status =
                 if gave_up == GaveUp::Diverged { Status::Diverged } else { Status::Stalled };
-            // A quadratic along which the normal equations run away has no minimum for anybody,
+            // A quadratic along which the normal equations run away has no minimum for any method,
             // unless twice the precision finds one.
             let is_last_word = self.rest.iter().all(|candidate| candidate.method != "precise");
             let has_none = gave_up == GaveUp::Diverged

@@ -8,13 +8,13 @@ use crate::linalg::vector::{
 use crate::model::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_norm};
 use crate::model::problem::Objective;
 
-/// Enough for a few percent; the largest eigenvalue of real data stands alone.
+/// Enough for a few percent; the largest eigenvalue of real data is well separated.
 const ITERATIONS: usize = 20;
 /// Of an f that is not affine the eigenvalue is wanted no more precisely than that: steps prove
 /// themselves.
 const EIGENVALUE_TOLERANCE: f64 = 0.05;
 /// For what the iterations leave out.
-const MARGIN: f64 = 1.05;
+const UNCONVERGED: f64 = 1.05;
 /// Of the draws for the first vector, far from those that the methods number from 0.
 const STREAM: u64 = 2000;
 
@@ -36,7 +36,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     if !f.facts().affine
         && let Some(jacobians) = f.some_mean_jacobians(theta)
     {
-        return MARGIN * of_rows(&jacobians, f.ell(), v);
+        return UNCONVERGED * of_rows(&jacobians, f.ell(), v);
     }
     let mut at_theta = vec![0.0; f.n_x() * f.ell()];
     let mut ahead = at_theta.clone();
@@ -66,7 +66,7 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
         }
         std::mem::swap(&mut v, &mut product);
     }
-    MARGIN * eigenvalue
+    UNCONVERGED * eigenvalue
 }
 
 /// The largest eigenvalue of the mean of `J J^T` over Jacobians of ell rows each, roughly.

@@ -183,7 +183,11 @@ fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) 
         if there <= GROWTH * first {
             // Where they grow on the first way already, they go on to.
             return alpha
-                * if there > BEYOND_CHANCE * first { MARGIN * first / there } else { 1.0 };
+                * if there > BEYOND_CHANCE * first {
+                    PART_IF_GROWING * first / there
+                } else {
+                    1.0
+                };
         }
         alpha *= 0.5;
     }
@@ -196,7 +200,7 @@ const GROWTH: f64 = 4.0;
 const BEYOND_CHANCE: f64 = 1.05;
 /// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged
 /// on one with 1; of nine, on none with 1/2.
-const MARGIN: f64 = 0.5;
+const PART_IF_GROWING: f64 = 0.5;
 /// By a millionth, no step that fits begins.
 const MOST_HALVINGS: usize = 20;
 

@@ -97,7 +97,7 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// Whether somebody wants an end, or time is up.
+    /// Whether an end was asked for, or time is up.
     pub(in super::super) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.left().is_some_and(|left| left <= f64::MIN_POSITIVE)

@@ -14,12 +14,12 @@ use crate::flags::number;
 pub(crate) struct ColumnFlags {
     /// The column with the group of each row, in ROWS and in the table of labels. Several columns of
     /// ROWS, with commas between them, name several groups that a row belongs to, such as
-    /// precinct,county; the groups of all of them stand in the first of these columns of the table
-    /// of labels. An empty cell names none
+    /// precinct,county; the groups of all of them are named in the first of these columns of the
+    /// table of labels. An empty cell names none
     #[arg(long, value_name = "COLUMNS", default_value = "group", value_delimiter = ',')]
     pub(super) group: Vec<String>,
 
-    /// What stands between the groups in a cell of --group, where it names several, such as ';'
+    /// What separates the groups in a cell of --group, where it names several, such as ';'
     #[arg(long, value_name = "TEXT", requires = "file")]
     pub(super) group_separator: Option<String>,
 

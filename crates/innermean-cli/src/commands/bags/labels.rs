@@ -19,7 +19,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The names that somebody gave: `c2` in a table that begins with its first row is no name, and
+    /// The names that were given: `c2` in a table that begins with its first row is no name, and
     /// is another column in every such table.
     pub(super) fn names_given(&self) -> Vec<String> {
         let no_header = self
@@ -98,7 +98,7 @@ impl ColumnFlags {
         Ok(Labels { labels, places })
     }
 
-    /// Labels that stand in every row, the same in all rows of a group, and their weights.
+    /// Labels that are in every row, the same in all rows of a group, and their weights.
     pub(super) fn labels_in_rows(
         &self,
         frame: &Frame,

@@ -33,7 +33,7 @@ pub(super) struct BagsApplication<'a> {
     pub(super) start: &'a Start,
     /// Where penalties were compared.
     pub(super) validated: Option<&'a Validated>,
-    /// Whether nobody gave a file.
+    /// Whether no file was given.
     pub(super) generated: bool,
     /// How sure one wants to be.
     pub(super) inference: Option<Asked<'a>>,

@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     pub(crate) source: String,
     /// What the reader decided, in whole sentences.
     pub(crate) notes: Vec<String>,
-    /// The file that the rows come from, for where they stand in it.
+    /// The file that the rows come from, for where they are in it.
     pub(super) frame: Option<Frame>,
     /// Columns of the file that are no features.
     pub(crate) other_columns: Vec<String>,
@@ -61,7 +61,7 @@ impl ColumnFlags {
         let label_columns = self.label_columns(file, link)?;
         let of_groups =
             self.labels.as_ref().map(|path| self.read_labels(path, &label_columns)).transpose()?;
-        // What stands in the table of labels may stand in the rows too.
+        // What is in the table of labels may be in the rows too.
         let mut aside = of_groups.as_ref().map_or(Vec::new(), Labels::names_given);
         aside.extend(of_groups.as_ref().and_then(|_| self.weight_column().cloned()));
         let columns = self.columns(of_groups.is_none().then_some(&label_columns), folds);
@@ -111,9 +111,7 @@ impl ColumnFlags {
             );
         }
         if self.group_separator.as_ref().is_some_and(String::is_empty) {
-            bail!(
-                "--group-separator '': is empty; expected what stands between groups, such as ';'"
-            );
+            bail!("--group-separator '': is empty; expected what separates groups, such as ';'");
         }
         let in_rows = self.labels.is_none();
         if in_rows && self.may_overlap() {
@@ -124,7 +122,7 @@ impl ColumnFlags {
         }
         if in_rows && self.single_label.is_some() {
             bail!(
-                "--single-label: the labels of groups stand in the rows too; expected a table of labels by --labels"
+                "--single-label: the labels of groups are in the rows too; expected a table of labels by --labels"
             );
         }
         let label_columns = if self.label.is_empty() && in_rows {

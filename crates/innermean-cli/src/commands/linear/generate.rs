@@ -54,7 +54,7 @@ fn features(text: &str) -> Result<usize, String> {
 }
 
 impl GeneratorFlags {
-    /// Whether somebody wants generated rows, rather than has no file.
+    /// Whether generated rows were asked for, rather than no file given.
     pub(super) fn is_asked_for(&self) -> bool {
         self.generate.is_some()
     }

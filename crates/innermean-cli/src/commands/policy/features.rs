@@ -69,7 +69,7 @@ impl Described {
                 )
             }
             PolicyError::DescribedTwice { state, first, second } => anyhow!(
-                "{}: state '{state}' again, which stands already in {}; expected one row for each state",
+                "{}: state '{state}' again, which is already in {}; expected one row for each state",
                 frame.place(*second),
                 frame.place(*first)
             ),

@@ -37,7 +37,7 @@ pub(crate) struct PolicyFlags {
     #[arg(long, value_name = "FILE", requires = "model")]
     pub(crate) rewards: Option<PathBuf>,
 
-    /// What describes a state: one-hot (a value of its own for each), D (so many random numbers, of
+    /// What describes a state: one-hot (a value of its own for each), D (D random numbers, of
     /// a generated process), a file with a row for each state, or, with --next-features, columns of
     /// the log [default: one-hot; those that belong to a generated process]
     #[arg(long, value_name = "one-hot|D|FILE|COLUMNS")]
@@ -125,7 +125,7 @@ pub(crate) struct GeneratorFlags {
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(crate) policy: Option<GridPolicy>,
 
-    /// Walk so many transitions through the process, and evaluate this log in its stead [default:
+    /// Walk this many transitions through the process, and evaluate this log in its stead [default:
     /// the process itself; 1000 for --objective projected with random features]
     #[arg(long, value_name = "T", value_parser = number::positive_size, allow_hyphen_values = true)]
     pub(crate) transitions: Option<usize>,
@@ -291,7 +291,7 @@ impl PolicyFlags {
         path.filter(|path| path.is_file())
     }
 
-    /// Whether nobody gave a file.
+    /// Whether no file was given.
     pub(crate) fn generated(&self) -> bool {
         self.log.is_none() && self.model.is_none()
     }

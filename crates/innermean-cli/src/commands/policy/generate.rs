@@ -77,8 +77,8 @@ impl Known {
             seed: generator.data_seed,
             ..MdpOptions::default()
         });
-        // The projected error is one of transitions that were seen, unless somebody asks for
-        // others.
+        // The projected error is one of transitions that were seen, unless others are
+        // asked for.
         let default = (flags.objective == Some(PolicyObjective::Projected)).then_some(TRANSITIONS);
         let log = generator.transitions.or(default).map(|t| (t, mdp.log(t, generator.data_seed)));
         let (moves, seen, source) = match log {

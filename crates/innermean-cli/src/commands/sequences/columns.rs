@@ -114,7 +114,7 @@ impl ColumnFlags {
                 "There is no column {STEP}: steps come in the order of the file (--step)."
             ));
         }
-        // Lines without a row count as left out too, for nobody can tell.
+        // Lines without a row count as left out too, for there is no telling.
         let lines: Option<Vec<usize>> = (frame.dropped.rows > 0)
             .then(|| (0..frame.rows).map(|row| frame.line(row).1).collect());
         let gaps = self.gaps.unwrap_or_default();
@@ -142,7 +142,7 @@ impl ColumnFlags {
 fn refused_in(frame: &Frame, error: Error) -> anyhow::Error {
     match &error {
         Error::Sequences(SequencesError::StepTwice { what, first, row }) => anyhow!(
-            "{}: {what} stands in {} already; expected each step of a sequence once",
+            "{}: {what} is in {} already; expected each step of a sequence once",
             frame.place(*row),
             frame.place(*first)
         ),

@@ -112,7 +112,7 @@ impl Spoken {
 fn refused_in(frame: &Frame, path: &Path, error: Error) -> anyhow::Error {
     match (&error, error.place()) {
         (Error::Sequences(SequencesError::NgramTwice { ngram, first, row }), _) => anyhow!(
-            "{}: the n-gram '{ngram}' stands in {} already; expected each once",
+            "{}: the n-gram '{ngram}' is in {} already; expected each once",
             frame.place(*row),
             frame.place(*first)
         ),

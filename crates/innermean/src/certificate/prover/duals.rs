@@ -18,7 +18,7 @@ use crate::model::regularizer::Parts;
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// What balancing may leave of the slope along a coordinate that such a g leaves free, of the size
 /// of its terms.
-const LEFT: f64 = 1e-12;
+const LEFT_BY_BALANCE: f64 = 1e-12;
 
 impl Prover<'_> {
     /// By what no phi and no g can be below.
@@ -34,7 +34,7 @@ impl Prover<'_> {
         Bound::new(gap, rounding, 4.0 * UNIT * size, None)
     }
 
-    /// By the duals at hand, with or without a repair, among all theta or among so many times the
+    /// By the duals at hand, with or without a repair, among all theta or among this many times the
     /// answer. What phi adds to the gap is found once and kept in `mismatched`.
     pub(super) fn by_duals(
         &self,
@@ -147,7 +147,7 @@ impl Prover<'_> {
         let (sizes, omega) = (self.ground.sizes(), mean_square(w, self.ground.n_x()));
         for &(l, slope) in &self.free {
             let left = (u[l] + slope).abs();
-            if left > errors[l] + LEFT * (sizes.columns[l] * omega + slope.abs()) {
+            if left > errors[l] + LEFT_BY_BALANCE * (sizes.columns[l] * omega + slope.abs()) {
                 return Bound::NONE;
             }
             errors[l] = errors[l].max(left);

@@ -12,13 +12,13 @@ const ACCURACY: f64 = 1e-13;
 /// The accuracy at which an answer is one, where rounding stops the steps before.
 const ACCEPTABLE: f64 = 1e-8;
 /// The part of the way to the boundary that a step takes.
-const BOLDNESS: f64 = 0.995;
+const PART_TO_BOUNDARY: f64 = 0.995;
 /// Of the predictor's length, a corrected step that is shorter than it should be.
-const SHORT: f64 = 0.5;
+const SHORT_OF_PREDICTOR: f64 = 0.5;
 /// Steps without progress after which the next ones are careful.
-const PATIENCE: i32 = 3;
+const STEPS_WITHOUT_PROGRESS: i32 = 3;
 /// How many times as large as all else bounds may be and still count for the size of x.
-const WIDE: f64 = 1e4;
+const WIDE_BOUND: f64 = 1e4;
 
 /// An inequality `c(x, t) >= 0`.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +109,7 @@ impl<'a> Scaled<'a> {
                 break;
             }
             let Some(system) = System::new(&self, &point) else { break };
-            is_careful = idle >= PATIENCE && least > ACCEPTABLE;
+            is_careful = idle >= STEPS_WITHOUT_PROGRESS && least > ACCEPTABLE;
             self.advance(&system, &mut point, is_careful);
         }
         let point = best.unwrap_or(point);
@@ -136,7 +136,7 @@ impl<'a> Scaled<'a> {
             size.max(largest(&mut kinks)).max(largest(&mut self.least_reaches().into_iter()));
         let size = size.max(largest(&mut (0..start.len()).map(|l| self.alone(l))));
         // Bounds far out tell nothing about where the minimum is, and would hide its digits.
-        let size = if size > 0.0 { size.max(ends.min(WIDE * size)) } else { ends };
+        let size = if size > 0.0 { size.max(ends.min(WIDE_BOUND * size)) } else { ends };
         self.size = if size > 0.0 { size } else { 1.0 };
         let bends = (0..start.len()).map(|l| program.bend(l) * self.size);
         let costs = program.kinks.iter().map(|kink| kink.cost);
@@ -324,12 +324,12 @@ impl<'a> Scaled<'a> {
         };
         let corrected: Vec<f64> = (0..products.len()).map(correct).collect();
         let mut step = system.direction(self, point, &corrected);
-        let mut length = step_length(point, &step, BOLDNESS);
-        if length < SHORT * predicted && !is_careful {
+        let mut length = step_length(point, &step, PART_TO_BOUNDARY);
+        if length < SHORT_OF_PREDICTOR * predicted && !is_careful {
             // The correction is one for a whole step, and may lead anywhere but ahead.
             let plain: Vec<f64> = products.iter().map(|product| product + sigma * mu).collect();
             let other = system.direction(self, point, &plain);
-            let reach = step_length(point, &other, BOLDNESS);
+            let reach = step_length(point, &other, PART_TO_BOUNDARY);
             if reach > length {
                 (step, length) = (other, reach);
             }

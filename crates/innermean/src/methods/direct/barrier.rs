@@ -15,9 +15,9 @@ use crate::linalg::vector::dot;
 /// Newton steps; ten to thirty are usual.
 const MOST_STEPS: usize = 200;
 /// Of the least `b_l`: the square of the decrement from which on steps are whole.
-const NEAR: f64 = 1.0 / 16.0;
+const WHOLE_STEPS: f64 = 1.0 / 16.0;
 /// The same at which the minimum is reached but for rounding.
-const REACHED: f64 = 1e-24;
+const MINIMUM_REACHED: f64 = 1e-24;
 /// The part of the way to the nearest bound that a step may take.
 const WITHIN: f64 = 0.99;
 /// The part of what the slope promises that a step must gain.
@@ -92,9 +92,9 @@ impl Program<'_> {
             if decrement.is_nan() {
                 return false;
             }
-            let near = decrement <= NEAR * least;
+            let near = decrement <= WHOLE_STEPS * least;
             // Squares fall by far more than a half until rounding is all that is left.
-            if decrement <= REACHED * least || near && decrement > 0.5 * last {
+            if decrement <= MINIMUM_REACHED * least || near && decrement > 0.5 * last {
                 return true;
             }
             last = if near { decrement } else { f64::INFINITY };

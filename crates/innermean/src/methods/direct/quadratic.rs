@@ -213,7 +213,7 @@ impl Factor {
                     .map(|entry| if *entry > 0.0 { shift * entry } else { 1.0 })
                     .collect()
             } else {
-                // Numbers beyond all bounds: steps of length zero, and somebody else's turn.
+                // Numbers beyond all bounds: steps of length zero, and another method's turn.
                 matrix.fill(0.0);
                 vec![f64::MAX; d]
             };

@@ -11,7 +11,7 @@ use crate::oracle::Oracle;
 const GROWTH: f64 = 10.0;
 const MOST_GROWTHS: u32 = 10;
 /// Penalty times theta, for a dual as 1, up to which a dual is found to ten digits or more.
-const TELLING: f64 = 1e20;
+const MOST_PENALTY: f64 = 1e20;
 
 /// The duals and their penalties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Kinks {
             self.sigma *= GROWTH;
             for (l, penalty) in self.penalties.iter_mut().enumerate() {
                 // Beyond, what rounds theta would move the duals.
-                let most = TELLING * (self.y[l].hi.abs() + g.parts[l].l1) / theta[l].hi.abs();
+                let most = MOST_PENALTY * (self.y[l].hi.abs() + g.parts[l].l1) / theta[l].hi.abs();
                 let grown = GROWTH * *penalty;
                 *penalty = if grown > most { penalty.max(most) } else { grown };
             }

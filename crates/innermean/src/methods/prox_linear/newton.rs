@@ -12,11 +12,11 @@ use crate::oracle::Oracle;
 
 /// The steps end where they promise this part of what the first did: the last is made without a
 /// look, and leaves the square of that or so.
-const LAST: f64 = 1e-4;
+const LAST_PROMISE: f64 = 1e-4;
 /// Of the model's value, a promise that is rounding.
 const ROUNDING: f64 = 1e-15;
 /// The least fall, for what the slope says.
-const ENOUGH: f64 = 1e-4;
+const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// The shortest part of a step that is tried.
 const SHORTEST: f64 = 1e-9;
 
@@ -77,7 +77,7 @@ pub(super) fn minimise(
         }
         first = first.max(-slope);
         // What is lost in the rounding of values is not in that of slopes.
-        if -slope <= (LAST * first).max(ROUNDING * size) {
+        if -slope <= (LAST_PROMISE * first).max(ROUNDING * size) {
             axpy(1.0, &step, x);
             oracle.problem().allow(x);
             return value + 0.5 * slope - ridge(x);
@@ -97,7 +97,7 @@ pub(super) fn minimise(
             oracle.merits(&at, &mut next);
             looks += 1;
             let there = next.loss + oracle.g().value(&try_x) + ridge(&try_x);
-            if there <= value + ENOUGH * tau * slope + ROUNDING * size {
+            if there <= value + SUFFICIENT_DECREASE * tau * slope + ROUNDING * size {
                 value = there;
                 break;
             }

@@ -12,7 +12,7 @@ const STEPS: u64 = 2;
 /// By which the samples of a stage grow.
 const GROWTH: usize = 4;
 /// Fewer samples of a term say too little.
-const LEAST: usize = 16;
+const LEAST_SAMPLES: usize = 16;
 /// A correction takes this part of the samples of a term.
 const PART: usize = 8;
 /// Of the draws, far from those that methods number from 0.
@@ -24,7 +24,7 @@ fn own_samples(oracle: &Oracle<'_>) -> Option<usize> {
     is_own.then(|| oracle.samples() / oracle.n_x().max(1))
 }
 
-/// The samples of a term that outer iteration `outer` looks at, of so many growing stages of two
+/// The samples of a term that outer iteration `outer` looks at, of this many growing stages of two
 /// outer iterations each: of the last a quarter of them, of the one before a sixteenth. None: all.
 pub(super) fn looked_at(oracle: &Oracle<'_>, stages: usize, outer: u64) -> Option<usize> {
     let samples = own_samples(oracle)?;
@@ -32,7 +32,7 @@ pub(super) fn looked_at(oracle: &Oracle<'_>, stages: usize, outer: u64) -> Optio
     let stages = stages.min(20);
     let of = |stage: usize| samples / GROWTH.saturating_pow((stages - stage) as u32);
     let mut left = outer / STEPS;
-    for stage in (0..stages).filter(|stage| of(*stage) >= LEAST) {
+    for stage in (0..stages).filter(|stage| of(*stage) >= LEAST_SAMPLES) {
         if left == 0 {
             return Some(of(stage));
         }

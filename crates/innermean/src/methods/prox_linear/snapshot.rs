@@ -48,7 +48,7 @@ impl Snapshot {
         own
     }
 
-    /// At theta, from at most so many samples of each term if not from all: a snapshot's calls of
+    /// At theta, from at most this many samples of each term if not from all: a snapshot's calls of
     /// these, and `n_X` phi.
     pub(super) fn take(&mut self, oracle: &mut Oracle<'_>, theta: &[f64], most: Option<usize>) {
         self.theta.copy_from_slice(theta);

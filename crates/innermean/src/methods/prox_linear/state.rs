@@ -10,10 +10,10 @@ use crate::oracle::Oracle;
 
 /// Where P falls by less than this part of what the model promised, rho is at least what it missed;
 /// where by more than the second, it falls.
-const POOR: f64 = 0.75;
+const POOR_FALL: f64 = 0.75;
 const GOOD: f64 = 0.95;
 /// By which rho falls and, after a refusal, grows at least.
-const CHANGE: f64 = 4.0;
+const CHANGE_OF_RHO: f64 = 4.0;
 /// A rho whose part of a step is this of what the model promised is nothing.
 const NOTHING: f64 = 1e-6;
 /// Of the objective's parts, what is lost in rounding.
@@ -97,12 +97,12 @@ impl State {
         let miss = 2.0 * (there.objective - *predicted) / length;
         if !fell {
             // At least so much that the step gets shorter.
-            let least = (CHANGE * *rho).max(2.0 * expected.abs() / length);
-            *rho = if miss.is_finite() { miss.max(least) } else { CHANGE * least };
-        } else if fall < POOR * expected {
+            let least = (CHANGE_OF_RHO * *rho).max(2.0 * expected.abs() / length);
+            *rho = if miss.is_finite() { miss.max(least) } else { CHANGE_OF_RHO * least };
+        } else if fall < POOR_FALL * expected {
             *rho = rho.max(miss);
         } else if fall > GOOD * expected {
-            *rho /= CHANGE;
+            *rho /= CHANGE_OF_RHO;
             *rho = if 0.5 * *rho * length < NOTHING * expected { 0.0 } else { *rho };
         }
         fell

@@ -20,15 +20,15 @@ use crate::oracle::{Curvature, Oracle, Patience};
 use super::snapshot::Snapshot;
 
 /// The largest matrix that is factored.
-const MOST: usize = 2000;
-/// Up to so many coordinates, d x d whatever m is.
-const FEW: usize = 64;
+const MOST_IN_FACTOR: usize = 2000;
+/// Up to this many coordinates, d x d whatever m is.
+const FEW_COORDINATES: usize = 64;
 /// The first ridge, of the diagonal, for a matrix without full rank.
 const RIDGE: f64 = 1e-13;
 /// Of the mean of the diagonal of `A' C A`, the least D that Woodbury's formula divides by.
-const LEAST: f64 = 1e-8;
+const LEAST_WOODBURY: f64 = 1e-8;
 /// What is left of the residual, and after how many products at most.
-const LEFT: f64 = 1e-10;
+const LEFT_OF_RESIDUAL: f64 = 1e-10;
 const MOST_PRODUCTS: usize = 500;
 
 /// `A' C A`
@@ -76,15 +76,15 @@ impl<'s> System<'s> {
     /// `x <- (A' C A + D)^-1 x`
     pub(super) fn solve(&self, diagonal: &[f64], patience: &Patience<'_>, x: &mut [f64]) {
         let (m, d) = (self.weights.len(), diagonal.len());
-        if d <= FEW || d <= m && d <= MOST {
+        if d <= FEW_COORDINATES || d <= m && d <= MOST_IN_FACTOR {
             self.factor(diagonal).solve(x);
-        } else if m <= MOST {
+        } else if m <= MOST_IN_FACTOR {
             let woodbury = Woodbury::new(self, diagonal);
             self.iterate(diagonal, |r| woodbury.solve(self, r), patience, x);
         } else {
             let mut whole = gram::weighted_diagonal(&self.rows, &|r| self.weights[r]);
             axpy(1.0, diagonal, &mut whole);
-            let least = LEAST * whole.iter().sum::<f64>() / d as f64;
+            let least = LEAST_WOODBURY * whole.iter().sum::<f64>() / d as f64;
             let divide = |r: &[f64]| -> Vec<f64> {
                 r.iter().zip(&whole).map(|(r, h)| r / h.max(least)).collect()
             };
@@ -131,7 +131,7 @@ impl<'s> System<'s> {
     ) {
         let mut residual = x.to_vec();
         x.fill(0.0);
-        let enough = LEFT * LEFT * norm_squared(&residual);
+        let enough = LEFT_OF_RESIDUAL * LEFT_OF_RESIDUAL * norm_squared(&residual);
         let mut z = precondition(&residual);
         let (mut p, mut rz) = (z.clone(), dot(&residual, &z));
         for _ in 0..MOST_PRODUCTS {
@@ -166,7 +166,7 @@ impl Woodbury {
     fn new(system: &System<'_>, diagonal: &[f64]) -> Self {
         let (m, d) = (system.weights.len(), diagonal.len());
         let bends = gram::weighted_diagonal(&system.rows, &|r| system.weights[r]);
-        let least = LEAST * bends.iter().sum::<f64>() / d as f64;
+        let least = LEAST_WOODBURY * bends.iter().sum::<f64>() / d as f64;
         let least = if least > 0.0 { least } else { 1.0 };
         let inverse: Vec<f64> = diagonal.iter().map(|d| 1.0 / d.max(least)).collect();
         let roots: Vec<f64> = system.weights.iter().map(|c| c.sqrt()).collect();

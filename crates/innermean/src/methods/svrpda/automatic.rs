@@ -46,7 +46,7 @@ pub(super) struct Automatic {
 
 /// This many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs`
 /// are solved in fewer.
-const PATIENCE: usize = 50;
+const FORECAST_ITERATIONS: usize = 50;
 /// What is left of steps after a failure.
 const STEP_REDUCTION: f64 = 0.25;
 /// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
@@ -63,7 +63,7 @@ const TERMS: usize = 512;
 const DIRECTIONS: usize = 8;
 /// Blocks of samples are taken where they cost at most this many times the calls of single ones:
 /// they cost less time.
-const WORTH: f64 = 1.5;
+const MOST_CALLS_OF_BLOCK: f64 = 1.5;
 
 impl Automatic {
     /// Whether all that it remembers is of a run in d coordinates with this many calls.
@@ -109,7 +109,7 @@ impl PrimalDual {
     /// steps that follow.
     pub(super) fn begin_automatic(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
         let mut automatic = self.automatic.take().expect("the settings say so");
-        if self.outer > settings.warmup_epochs + PATIENCE && automatic.plain.is_none() {
+        if self.outer > settings.warmup_epochs + FORECAST_ITERATIONS && automatic.plain.is_none() {
             // Forecasts have gone wrong, as they may where phi is flat in parts.
             self.theta.copy_from_slice(&automatic.best.1);
             let mut steps =
@@ -250,8 +250,9 @@ impl PrimalDual {
         let best = |batch: usize| Forecast::best(&view(batch), &automatic.experience);
         let (single, blocks) =
             (best(1), (settings.batch > 1).then(|| best(settings.batch)).flatten());
-        let dearer =
-            |blocks: &Forecast| single.as_ref().is_some_and(|s| blocks.price > WORTH * s.price);
+        let dearer = |blocks: &Forecast| {
+            single.as_ref().is_some_and(|s| blocks.price > MOST_CALLS_OF_BLOCK * s.price)
+        };
         let chosen = match blocks {
             Some(blocks) if !dearer(&blocks) => Some((blocks, settings.batch)),
             _ => single.map(|single| (single, 1)),

@@ -3,7 +3,7 @@
 //! averaged over B terms.
 //!
 //! With b = B = 1 this is the paper's step, draw by draw. The sample that the paper draws tells the
-//! block in which it stands, so that averages over blocks have the same expectations; of samples in
+//! block that holds it, so that averages over blocks have the same expectations; of samples in
 //! random order, their variance is 1/b of that of one sample. Duals of one step see the same theta;
 //! a term that is drawn twice is changed twice.
 

@@ -27,7 +27,7 @@ impl PrimalDual {
             self.next_reference.dual_changed(self.k, i, &self.change);
             self.update_u::<V>(oracle, i);
         }
-        // The primal step, which is made on a coordinate when somebody looks at it.
+        // The primal step, which is made on a coordinate when it is looked at.
         self.lagged.tick();
         self.k += 1;
         if self.k == pace.inner_iterations {

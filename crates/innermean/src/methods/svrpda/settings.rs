@@ -30,7 +30,7 @@ pub struct Settings {
     /// Whether steps and M are found anew at each snapshot. Then those above are those of warm-up
     /// epochs alone.
     pub automatic: bool,
-    /// Whether the steps are scaled ones that nobody has asked for, as where phi has kinks: then
+    /// Whether the steps are scaled ones that were not asked for, as where phi has kinks: then
     /// the safeguard watches over them.
     pub guarded: bool,
     /// The seed of all random draws.

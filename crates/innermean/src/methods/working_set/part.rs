@@ -19,9 +19,9 @@ const LOWER: f64 = 16.0;
 const LEAST_FLOOR: f64 = 1e-6;
 /// Newton steps, at most, and the part of what the first would gain that is not worth another.
 const MOST_STEPS: usize = 50;
-const ENOUGH: f64 = 1e-4;
-/// Columns for which there is a matrix: at most so many, and numbers of the matrix for each number
-/// of the columns.
+const SMALL_GAIN: f64 = 1e-4;
+/// Columns for which there is a matrix: at most this many, and numbers of the matrix for each
+/// number of the columns.
 const MOST_IN_MATRIX: usize = 1500;
 const NUMBERS_PER_NUMBER: usize = 16;
 /// Of the diagonal: the ridge that keeps a matrix positive definite.
@@ -162,7 +162,7 @@ impl Part {
             (at.x, at.loss, at.f_bar) = (target, loss, f_bar);
             floor = if floor > LEAST_FLOOR * most { floor / LOWER } else { 0.0 };
             first = first.max(-slope);
-            if -slope <= ENOUGH * first {
+            if -slope <= SMALL_GAIN * first {
                 break;
             }
             bends = scaled(seconds.clone());

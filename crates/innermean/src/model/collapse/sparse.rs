@@ -140,6 +140,12 @@ impl SparseRows {
     }
 
     #[inline(always)]
+    /// The lengths of all terms' columns, added up, and the most of one.
+    pub(super) fn support_sizes(&self) -> (usize, usize) {
+        let sizes = self.starts.windows(2).map(|own| own[1] - own[0]);
+        (self.columns.len(), sizes.max().unwrap_or(0))
+    }
+
     fn range(&self, i: usize) -> Range<usize> {
         self.starts[i]..self.starts[i + 1]
     }

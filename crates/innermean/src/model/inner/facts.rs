@@ -137,7 +137,7 @@ impl dyn Inner + '_ {
         let facts = self.facts();
         facts.rows.unwrap_or_else(|| {
             let all = match facts.sample {
-                Sample::Own => (0..self.n_x()).map(|i| self.n_y(i)).sum(),
+                Sample::Own => self.pairs(),
                 Sample::Shared => self.n_y(0),
                 Sample::Separable => self.n_x() + self.n_y(0),
             };

@@ -79,6 +79,13 @@ fused! {
     /// costs as much as it looks at, and mean Jacobians are kept at these coordinates alone.
     fn support(i: usize) -> Option<&[u32]> = None;
 
+    /// How many coordinates all terms look at, added up, and the most that one looks at, where f
+    /// has supports.
+    fn support_sizes() -> Option<(usize, usize)>;
+
+    /// `sum_i n_Yi`
+    fn pairs() -> usize;
+
     /// A point whose gradient is of ordinary size, for an f that may be stationary at the origin by
     /// symmetry: stationarity is measured in the larger of the two.
     fn ordinary_point() -> Option<Vec<f64>> = None;

@@ -352,10 +352,20 @@ pub(crate) fn gradient<F: Passes + ?Sized>(
 /// there are, but at least one for each term.
 pub(crate) fn pieces(f: &dyn Inner) -> usize {
     let samples = match f.facts().sample {
-        Sample::Own => (0..f.n_x()).map(|i| f.n_y(i)).sum(),
+        Sample::Own => f.pairs(),
         Sample::Shared | Sample::Separable => f.n_y(0),
     };
     samples.max(f.n_x())
+}
+
+pub(crate) fn pairs(f: &dyn Inner) -> usize {
+    (0..f.n_x()).map(|i| f.n_y(i)).sum()
+}
+
+pub(crate) fn support_sizes(f: &dyn Inner) -> Option<(usize, usize)> {
+    let mut sizes = (0..f.n_x()).map(|i| f.support(i).map(<[u32]>::len));
+    let first = sizes.next()??;
+    sizes.try_fold((first, first), |(sum, most), size| Some((sum + size?, most.max(size?))))
 }
 
 /// The outer indices in blocks of about equally many samples, for a pass over all pairs.

@@ -38,7 +38,7 @@ pub struct QuadraticForm {
     rows: Option<Arc<[f64]>>,
     /// Terms that were added up for an entry of C; 1 if C is what was meant, to the last digit
     terms: usize,
-    /// The same as `rows` where nobody is to sample them: of what C is rounded
+    /// The same as `rows` where they are not to be sampled: of what C is rounded
     exact: Option<Arc<[f64]>>,
 }
 

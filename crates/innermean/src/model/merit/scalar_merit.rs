@@ -70,6 +70,12 @@ pub trait ScalarMerit: Send + Sync {
             #[inline(always)]
             || {
                 let mut sum = 0.0;
+                if ell == 1 {
+                    for (i, &u) in terms.zip(u) {
+                        sum += self.phi(i, u);
+                    }
+                    return sum;
+                }
                 for (k, u) in u.chunks_exact(ell.max(1)).enumerate() {
                     sum += u.iter().fold(0.0, |sum, &u| sum + self.phi(terms.start + k, u));
                 }

@@ -14,7 +14,7 @@ const GROUPS: usize = 8;
 const BLOCKS: usize = 256;
 /// By how much more blocks may scatter than random samples would. Of samples, the ratio is 1 up to
 /// 0.09, so that among ten thousand features none that is in random order goes beyond.
-const MOST: f64 = 1.5;
+const MOST_SCATTER: f64 = 1.5;
 
 /// Brings the rows of every group into an order that is drawn, the same each time.
 pub(super) fn draw(starts: &[usize], mut order: &mut [usize]) {
@@ -68,7 +68,7 @@ pub(super) fn is_random(width: usize, rows: &[f64], starts: &[usize]) -> bool {
             between[l] += BLOCK as f64 * squares / (blocks - 1).max(1) as f64;
         }
     }
-    between.iter().zip(&within).all(|(between, within)| *between <= MOST * within)
+    between.iter().zip(&within).all(|(between, within)| *between <= MOST_SCATTER * within)
 }
 
 #[cfg(test)]

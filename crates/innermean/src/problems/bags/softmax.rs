@@ -14,7 +14,7 @@ use crate::model::inner::{
 };
 use crate::model::setting::InvalidSetting;
 
-/// At most so many classes: the probabilities of a row live on the stack.
+/// At most this many classes: the probabilities of a row live on the stack.
 pub const MOST_CLASSES: usize = 64;
 
 /// `f_theta(x_i, y_ij) = c_ij softmax( <y_ij, theta_c> + intercept_c  for c = 1..C )`, ell = C, with
@@ -473,11 +473,12 @@ impl Passes for SoftmaxBags {
         out: &mut [f64],
     ) -> Result<f64, Lost> {
         let largest = (0..self.n_x()).map(|i| self.n_y(i)).max().unwrap_or(0);
-        if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > NEAR {
+        if !self.groups.are_whole() || largest * (self.groups.width + self.classes) > CACHED_NUMBERS
+        {
             return gradient_in_two_passes(self, theta, duals, f_bar, w, out);
         }
         let (d, classes) = (self.d(), self.classes);
-        // The loss stands behind the sum.
+        // The loss follows the sum.
         let mut sum = vec![0.0; d + 1];
         self.groups.blocks.fill_both_and_add(
             classes,
@@ -530,4 +531,4 @@ impl Passes for SoftmaxBags {
 
 /// Numbers of a group, features and probabilities, that stay near while its dual is found: half a
 /// megabyte.
-const NEAR: usize = 1 << 16;
+const CACHED_NUMBERS: usize = 1 << 16;

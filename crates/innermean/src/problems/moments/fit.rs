@@ -13,7 +13,7 @@ use crate::model::merit::{Merit, QuadraticForm};
 /// Iterations of [`Weighting::Iterated`], at most.
 const MOST_STEPS: usize = 200;
 /// Iterations end when theta moves by no more than this share of itself.
-const STILL: f64 = 1e-12;
+const SMALL_MOVE: f64 = 1e-12;
 
 /// What is assumed of the errors when the covariance of the moments is estimated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Moments {
         while steps < most {
             form = QuadraticForm::new(self.moment_covariance(&theta, errors, true))?;
             let next = self.minimiser(&form)?.1;
-            let still = |(a, b): (&f64, &f64)| (a - b).abs() <= STILL * (a.abs() + b.abs());
+            let still = |(a, b): (&f64, &f64)| (a - b).abs() <= SMALL_MOVE * (a.abs() + b.abs());
             let done = theta.iter().zip(&next).all(still);
             theta = next;
             steps += 1;

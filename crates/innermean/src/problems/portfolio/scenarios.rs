@@ -128,11 +128,31 @@ pub(super) fn mean(d: usize, rows: &[f64], weights: &[f64]) -> Vec<f64> {
         &mut mean,
         #[inline(always)]
         |range, partial| {
-            let own = rows[range.start * d..range.end * d].chunks_exact(d);
-            for (i, row) in range.zip(own) {
-                axpy(if weights.is_empty() { 1.0 } else { weights[i] }, row, partial);
+            let own = &rows[range.start * d..range.end * d];
+            if weights.is_empty() {
+                return add_rows(d, own, partial);
+            }
+            for (i, row) in range.zip(own.chunks_exact(d)) {
+                axpy(weights[i], row, partial);
             }
         },
     );
     mean
+}
+
+/// `sum += x_i` row after row, four at a time, so that the sum is read and written for each four.
+#[inline(always)]
+fn add_rows(d: usize, rows: &[f64], sum: &mut [f64]) {
+    let mut fours = rows.chunks_exact(4 * d);
+    for four in &mut fours {
+        let (a, rest) = four.split_at(d);
+        let (b, rest) = rest.split_at(d);
+        let (c, e) = rest.split_at(d);
+        for ((((sum, a), b), c), e) in sum.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+            *sum = *sum + a + b + c + e;
+        }
+    }
+    for row in fours.remainder().chunks_exact(d) {
+        sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
 }

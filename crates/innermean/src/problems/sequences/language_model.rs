@@ -27,7 +27,7 @@ impl LanguageModel {
     /// Those of probability 0 are left out, and what rounding has left of the sum is divided out.
     ///
     /// # Errors
-    /// Unless the order is 2 or 3, every class exists, no n-gram stands twice, and probabilities
+    /// Unless the order is 2 or 3, every class exists, no n-gram is given twice, and probabilities
     /// are 0 or above and sum to 1.
     pub fn new(
         classes: usize,

@@ -15,7 +15,7 @@ use crate::draws::Stream;
 use crate::linalg::elementary::Elementary;
 
 /// Of `1/C^2`: pairs that are never predicted count as so rare.
-const RARE: f64 = 1e-3;
+const RARE_PAIR: f64 = 1e-3;
 
 impl LanguageModel {
     /// `p_cd`, how often d follows c: C rows of C.
@@ -103,7 +103,7 @@ pub(super) fn best_names(
     is_over: &dyn Fn() -> bool,
 ) -> Vec<usize> {
     let classes = language.len().isqrt();
-    let rare = RARE / language.len() as f64;
+    let rare = RARE_PAIR / language.len() as f64;
     let predicted: Vec<f64> = predicted.iter().map(|b| (b + rare).natural_log()).collect();
     let mut matching =
         Matching { classes, language, predicted: &predicted, places: (0..classes).collect() };

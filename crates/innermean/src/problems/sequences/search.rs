@@ -34,9 +34,9 @@ const PART: usize = 4000;
 /// by chance, which must be small beside the differences of local minima.
 const PART_PER_NGRAM: usize = 10;
 /// Outer iterations of a start on the part, and of the best on all steps.
-const SHORT: u64 = 40;
+const ITERATIONS_ON_PART: u64 = 40;
 /// How many go on with all steps.
-const FEW: usize = 3;
+const STARTS_ON_ALL: usize = 3;
 /// The first step of the descents: too long at some starts, where it is halved, and never far too
 /// short.
 const ALPHA: f64 = 0.5;
@@ -136,7 +136,7 @@ impl Search<'_> {
             (0..tried.len()).filter(|&k| tried[k].0.on_part.is_some()).collect();
         let reached = |k: &usize| tried[*k].0.on_part.unwrap_or(f64::INFINITY);
         best.sort_by(|a, b| reached(a).total_cmp(&reached(b)));
-        best.truncate(FEW);
+        best.truncate(STARTS_ON_ALL);
         let went_on: Vec<(Vec<f64>, f64)> =
             best.par_iter().map(|&k| self.descend(problem, &tried[k].1, clock)).collect();
         for (&k, (_, objective)) in best.iter().zip(&went_on) {
@@ -176,7 +176,7 @@ impl Search<'_> {
         clock: Instant,
     ) -> (Vec<f64>, f64) {
         let stop = Stop {
-            max_outer: Some(SHORT),
+            max_outer: Some(ITERATIONS_ON_PART),
             max_seconds: self.left(clock),
             tolerance: None,
             ..Stop::default()

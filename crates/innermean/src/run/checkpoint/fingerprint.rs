@@ -10,7 +10,7 @@ use crate::draws::Stream;
 use crate::model::inner::{Inner, Sample, blocks};
 use crate::model::problem::Objective;
 
-/// The seed of the points at which is asked, far from those of anybody else.
+/// The seed of the points at which is asked, far from all others.
 const SEED: u64 = 0x0ddb_a11c_0ffe_e000;
 
 /// Numbers of ordinary size, none of them round.

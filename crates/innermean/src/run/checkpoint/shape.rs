@@ -30,7 +30,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Of a value; None if it counts further than anybody can.
+    /// Of a value; None if it is beyond any count.
     pub(crate) fn of(value: &impl Serialize) -> Option<Shape> {
         value.serialize(Walk).ok()
     }
@@ -98,7 +98,7 @@ impl Sizes {
     }
 }
 
-/// A way to write a number that is marked for [`Shape`]; in a file it stands like any other.
+/// A way to write a number that is marked for [`Shape`]; in a file it is like any other.
 macro_rules! marked {
     ($(#[$doc:meta])* $name:ident, $mark:ident) => {
         $(#[$doc])*

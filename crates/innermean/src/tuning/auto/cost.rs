@@ -101,7 +101,7 @@ impl Fall {
         self.first - self.now
     }
 
-    /// The digits that were gained with each of so many passes, if any.
+    /// The digits that were gained with each of this many passes, if any.
     pub(super) fn rate(self, passes: f64) -> f64 {
         self.gained().max(0.0) / passes.max(1.0)
     }

@@ -17,9 +17,9 @@ const MEMORY_SHARE: f64 = 0.25;
 const LITTLE_MEMORY: f64 = 64e6;
 
 /// Passes that a Hessian costs above which L-BFGS comes before Newton's method, and where the rows
-/// are fewer than so many for each coordinate; see `experiments/results/auto.md`.
-const DEAR: f64 = 17.0;
-const DEAR_OF_FEW: f64 = 6.0;
+/// are fewer than this many for each coordinate; see `experiments/results/auto.md`.
+const DEAR_HESSIAN: f64 = 17.0;
+const DEAR_HESSIAN_OF_FEW_ROWS: f64 = 6.0;
 const FEW_ROWS: f64 = 10.0;
 
 impl Facts<'_> {
@@ -118,7 +118,8 @@ impl Facts<'_> {
         let rows = f.rows().all as usize;
         let is_costly = |price: &Price| {
             let has_few = (rows as f64) < FEW_ROWS * self.d() as f64;
-            pieces(f) > 2 * rows || price.hessian > if has_few { DEAR_OF_FEW } else { DEAR }
+            pieces(f) > 2 * rows
+                || price.hessian > if has_few { DEAR_HESSIAN_OF_FEW_ROWS } else { DEAR_HESSIAN }
         };
         self.price().filter(is_costly)
     }
@@ -134,15 +135,8 @@ impl Facts<'_> {
     /// tells how much that is.
     pub(super) fn jacobians_fit(&self) -> bool {
         let f = &self.0.inner;
-        let sparse = self.sparse();
-        let support = |i| f.support(i).map_or(self.d(), <[u32]>::len);
-        let numbers = f.ell()
-            * if sparse {
-                (0..self.n_x()).map(support).sum::<usize>()
-            } else {
-                self.n_x() * self.d()
-            };
-        let bytes = 8.0 * numbers as f64;
+        let support = f.support_sizes().map_or(self.n_x() * self.d(), |(sum, _)| sum);
+        let bytes = 8.0 * (f.ell() * support) as f64;
         bytes <= LITTLE_MEMORY || free_memory().is_none_or(|free| bytes <= MEMORY_SHARE * free)
     }
 

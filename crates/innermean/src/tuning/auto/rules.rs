@@ -128,7 +128,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         add(linearised(facts), &|| "a loss with kinks of curved averages: linearised".to_owned());
     }
     let single = single_samples(facts);
-    add(single, &|| if facts.smooth() { ANYTHING } else { KINKS }.to_owned());
+    add(single, &|| if facts.smooth() { ASKS_NOTHING } else { KINKS }.to_owned());
     if facts.calls_are_dear() && list.len() > 1 {
         list.retain(|candidate| Some(candidate.method) != single);
     }
@@ -146,7 +146,7 @@ fn few_that_matter(facts: &Facts<'_>) -> Option<String> {
 /// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
 /// averages the fewer, up to which its systems are solved at once; samples of a term on which one
 /// look at phi costs next to nothing. See `experiments/results/beyond.md`.
-const MANY: usize = 257;
+const MANY_COORDINATES: usize = 257;
 const SOLVED: usize = 2000;
 const SAMPLES: usize = 32;
 
@@ -157,13 +157,13 @@ fn linearised(facts: &Facts<'_>) -> Option<&'static str> {
     if facts.affine() || facts.calls_are_dear() || !facts.jacobians_fit() {
         return None;
     }
-    let many = facts.d() >= MANY && facts.samples() >= SAMPLES && facts.has_own_rows();
+    let many = facts.d() >= MANY_COORDINATES && facts.samples() >= SAMPLES && facts.has_own_rows();
     let is_first = !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED;
     facts.suited("prox-linear").filter(|_| is_first)
 }
 
 /// Why these come at last, or first.
-const ANYTHING: &str = "steps on single samples ask nothing of the problem";
+const ASKS_NOTHING: &str = "steps on single samples ask nothing of the problem";
 const KINKS: &str = "a loss with kinks: primal-dual steps ask for no gradient of it";
 
 /// SVRPDA-I, or II where its mean Jacobians do not fit into memory.

@@ -19,14 +19,14 @@ use crate::run::{Driver, Observer, Record, Solution, Stop};
 
 /// Outer iterations in which the measure must fall by a tenth, these or half of all, whichever are
 /// more.
-const PATIENCE: u64 = 100;
+const ITERATIONS_WITHOUT_PROGRESS: u64 = 100;
 /// The same for L-BFGS, whose steps cost little: in a long valley the measure comes back to what it
 /// was after hundreds of them.
-const MUCH_PATIENCE: u64 = 300;
+const ITERATIONS_OF_LBFGS: u64 = 300;
 /// The same for Newton's method, which takes off a digit or so with each, and for the normal
 /// equations, which are done after a few.
-const LITTLE_PATIENCE: u64 = 30;
-const NO_PATIENCE: u64 = 8;
+const ITERATIONS_OF_NEWTON: u64 = 30;
+const ITERATIONS_OF_DIRECT: u64 = 8;
 
 /// Outer iterations that Newton's method and the normal equations have where steps in twice the
 /// precision come after them: they crawl where columns are too much alike, and along what has no
@@ -35,15 +35,15 @@ const CRAWLING: u64 = 200;
 const CRAWLING_AT_ONCE: u64 = 50;
 
 /// The part of all that an attempt has gained that counts as progress.
-const LITTLE: f64 = 1e-2;
+const PROGRESS_OF_GAIN: f64 = 1e-2;
 /// And of the objective.
-const VISIBLE: f64 = 1e-4;
+const PROGRESS_OF_OBJECTIVE: f64 = 1e-4;
 
 /// What the last measure counts for in the average of late, whose logarithm is taken: in a valley it
 /// is small for a moment and large again.
-const LATELY: f64 = 0.2;
+const WEIGHT_OF_LAST: f64 = 0.2;
 
-/// What is left of the first measure where nobody else would get further either.
+/// What is left of the first measure where no other method would get further either.
 const ROUNDING: f64 = 1e-9;
 
 /// What a watch has seen.
@@ -94,7 +94,7 @@ impl Progress {
         if now.is_finite() {
             let log = now.max(f64::MIN_POSITIVE).natural_log();
             let (first, average) = self.fall.unwrap_or((log, log));
-            self.fall = Some((first, average + LATELY * (log - average)));
+            self.fall = Some((first, average + WEIGHT_OF_LAST * (log - average)));
         }
         Some(now)
     }
@@ -126,10 +126,10 @@ impl<'a> Watch<'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let patience = match info.name {
-            "direct" => NO_PATIENCE,
-            "newton" | "multipliers" => LITTLE_PATIENCE,
-            "lbfgs" => MUCH_PATIENCE,
-            _ => PATIENCE,
+            "direct" => ITERATIONS_OF_DIRECT,
+            "newton" | "multipliers" => ITERATIONS_OF_NEWTON,
+            "lbfgs" => ITERATIONS_OF_LBFGS,
+            _ => ITERATIONS_WITHOUT_PROGRESS,
         };
         let most = match info.name {
             "newton" if attempting.is_followed_by("precise") => CRAWLING,
@@ -212,8 +212,8 @@ impl Observer for Watch<'_> {
             first.get_or_insert(now);
             let (at_first, marked) = objectives.get_or_insert((record.objective, record.objective));
             // Far from the optimum a measure may say little while the objective falls.
-            let least = (LITTLE * (*at_first - record.objective).abs())
-                .max(VISIBLE * record.objective.abs());
+            let least = (PROGRESS_OF_GAIN * (*at_first - record.objective).abs())
+                .max(PROGRESS_OF_OBJECTIVE * record.objective.abs());
             let gained = *marked - record.objective > least;
             if gained {
                 *marked = record.objective;

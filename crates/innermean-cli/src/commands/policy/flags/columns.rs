@@ -1,10 +1,10 @@
-//! The flags that say where things stand in files.
+//! The flags that say where things are in files.
 
 use clap::Args;
 
 use crate::flags::columns::FeatureFlags;
 
-/// Where things stand in files.
+/// Where things are in files.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnFlags {

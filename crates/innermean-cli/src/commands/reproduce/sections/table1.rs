@@ -21,7 +21,7 @@ pub(in crate::commands::reproduce) fn section(
     let mut blocks = vec![Block::Text(
         "Oracle calls until the gap is 1e-6 of the start's, on least-squares problems with a \
          ridge: B_f = 1 and 1/γ = 1, so that the weight of the ridge is 1/κ. One size is varied at \
-         a time. Beside the fitted exponent stands the highest power of that size in the paper's \
+         a time. Beside the fitted exponent is the highest power of that size in the paper's \
          bound. Bounds are sums, of which at most sizes one term weighs more than the others: an \
          exponent below the claimed one is no surprise, one above it would be. Methods marked as \
          tuned have the best of seven steps at every point; C-SAGA takes single samples, for which \

@@ -10,7 +10,7 @@ use crate::model::inner::{Inner, block_of};
 const BLOCK: usize = 11;
 
 /// `block_mean`, `block_mean_and_jacobian`, `block_difference`, `add_block_jac_t` and
-/// `add_block_jac_t_difference` for the block in which a pair stands.
+/// `add_block_jac_t_difference` for the block that holds a pair.
 pub(super) fn check(
     f: &dyn Inner,
     a: &[f64],

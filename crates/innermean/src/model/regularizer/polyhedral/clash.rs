@@ -22,7 +22,7 @@ use super::{Answer, Constraints, Coordinate, Curvature, Kink, Polyhedral, progra
 use crate::model::regularizer::{LinearConstraint, WeightedNorm};
 
 /// Of what is missed last, in terms of the others.
-const DEAR: f64 = 1e3;
+const COST_OF_LAST: f64 = 1e3;
 /// A multiplier that is more than rounding, where costs are 1.
 const SEEN: f64 = 1e-6;
 
@@ -119,7 +119,7 @@ impl<'a> Elastic<'a> {
     /// The least that rows and these bounds are missed by.
     fn least(&self, parts: &[Coordinate], bounds: &[Coordinate]) -> Answer {
         let mut parts = parts.to_vec();
-        let cost = |row: &LinearConstraint| if row.lo == row.hi { DEAR } else { 1.0 };
+        let cost = |row: &LinearConstraint| if row.lo == row.hi { COST_OF_LAST } else { 1.0 };
         let missed = |row| Coordinate { l1: cost(row), ..Coordinate::FREE };
         parts.extend(self.rows.iter().map(missed));
         let zeros = vec![0.0; parts.len()];
@@ -127,7 +127,7 @@ impl<'a> Elastic<'a> {
         for (coordinate, part) in bounds.iter().enumerate() {
             for (center, side) in [(part.lo, -0.5), (part.hi, 0.5)] {
                 if center.is_finite() {
-                    let cost = if center == 0.0 { DEAR } else { 1.0 };
+                    let cost = if center == 0.0 { COST_OF_LAST } else { 1.0 };
                     program.linear[coordinate] += side * cost;
                     let cost = 0.5 * cost;
                     program.kinks.push(Kink { coordinate, center, cost, group: None });

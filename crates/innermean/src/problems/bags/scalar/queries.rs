@@ -378,7 +378,7 @@ impl Passes for Bags {
             return averages.gradient(theta, duals, f_bar, w, out);
         }
         let (d, share) = (self.d(), 1.0 / self.n_x() as f64);
-        // The loss stands behind the sum.
+        // The loss follows the sum.
         let mut sum = vec![0.0; d + 1];
         if self.groups.are_whole() {
             self.groups.blocks.fill_both_and_add(
