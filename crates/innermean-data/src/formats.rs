@@ -4,6 +4,8 @@ pub(crate) mod corpus;
 #[cfg(feature = "mat")]
 pub(crate) mod hdf5_log;
 pub(crate) mod libsvm;
+#[cfg(any(feature = "mat", feature = "parquet"))]
+pub(crate) mod log_arrays;
 #[cfg(feature = "mat")]
 pub(crate) mod mat;
 pub(crate) mod matrix;

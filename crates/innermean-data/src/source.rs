@@ -253,15 +253,15 @@ impl<'a> Source<'a> {
 
     #[cfg(feature = "parquet")]
     fn parquet(self) -> Result<Content<'a>, ReadError> {
-        use crate::formats::parquet::ParquetColumns;
+        use crate::formats::parquet;
         Ok(Content::Columns(match self.origin {
             Origin::Path(path) => {
                 let opened = File::open(path).map_err(|source| unreadable(&self.file, source))?;
-                Box::new(ParquetColumns::open(opened, self.limits, &self.file)?)
+                parquet::open(opened, self.limits, &self.file)?
             }
             Origin::Bytes(bytes) => {
                 let bytes = bytes::Bytes::copy_from_slice(bytes);
-                Box::new(ParquetColumns::open(bytes, self.limits, &self.file)?)
+                parquet::open(bytes, self.limits, &self.file)?
             }
         }))
     }

@@ -116,6 +116,8 @@ pub enum Reason {
     Unbounded,
     /// The duals at hand prove nothing yet.
     NotYet,
+    /// There is a gap, and a limit on time ended a proof of a smaller one.
+    OutOfTime,
 }
 
 impl fmt::Display for Reason {
@@ -124,6 +126,7 @@ impl fmt::Display for Reason {
             Reason::NotConvex => "f is not affine, and nothing says that the objective is convex",
             Reason::Unbounded => "nothing bounds or penalises theta in some direction",
             Reason::NotYet => "the dual variables are not feasible yet",
+            Reason::OutOfTime => "there was no time for a better proof",
         })
     }
 }
@@ -148,7 +151,7 @@ pub struct Certificate {
     /// Whether double precision can prove no better: what is left is rounding. Then a problem
     /// counts as solved whatever the tolerance.
     pub is_rounding: bool,
-    /// Why there is no gap.
+    /// Why there is no gap, or no smaller one.
     pub reason: Option<Reason>,
 }
 

@@ -152,7 +152,7 @@ fn optimality(plan: &Plan, solution: &Solution) -> String {
     let reason = reason.map_or(String::new(), |reason| reason.to_string());
     match (gap, measure, relative) {
         (Some(gap), _, Some(relative)) => {
-            let end = if is_rounding { "; double precision can prove no better" } else { "" };
+            let end = proofs_end(is_rounding, &reason);
             let among = solution
                 .certificate
                 .hypothesis()
@@ -169,6 +169,15 @@ fn optimality(plan: &Plan, solution: &Solution) -> String {
         ),
         _ if !reason.is_empty() => format!(", no distance from the optimum proven: {reason}"),
         _ => String::new(),
+    }
+}
+
+/// Why there is no better proof.
+pub(crate) fn proofs_end(is_rounding: bool, reason: &str) -> String {
+    match (is_rounding, reason) {
+        (true, _) => "; double precision can prove no better".to_owned(),
+        (false, "") => String::new(),
+        (false, reason) => format!("; {reason}"),
     }
 }
 

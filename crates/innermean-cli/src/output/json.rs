@@ -104,7 +104,7 @@ struct Certificate {
     within: Option<f64>,
     /// Whether double precision can prove no better.
     is_rounding: bool,
-    /// Why there is no gap.
+    /// Why there is no gap, or no smaller one.
     reason: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use innermean::{Certificate, Inner, Measure, Objective, Solution, Status};
 use serde_json::Value;
 
 use super::{Convergence, Kind, Report, Verdict};
-use crate::output::human::{Facts, grouped, is_exact, outcome};
+use crate::output::human::{Facts, grouped, is_exact, outcome, proofs_end};
 use crate::output::json::Settings;
 use crate::output::named_numbers::{Heading, NamedNumbers};
 use crate::run::application::{Application, Page, Part};
@@ -123,10 +123,10 @@ fn verdict(plan: &Plan, solution: &Solution, warnings: &[String]) -> Verdict {
         Status::Diverged | Status::Unbounded | Status::StartNotFinite | Status::Failed => Kind::Bad,
         _ => Kind::Limited,
     };
-    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    let reason = reason.map_or(String::new(), |reason| reason.to_string());
     let proven = match (gap, measure, relative) {
         (Some(gap), _, _) => {
-            let end = if is_rounding { "; double precision can prove no better" } else { "" };
+            let end = proofs_end(is_rounding, &reason);
             let relative =
                 relative.map_or(String::new(), |relative| format!("; relative {relative:.1e}"));
             let among = solution
@@ -139,9 +139,10 @@ fn verdict(plan: &Plan, solution: &Solution, warnings: &[String]) -> Verdict {
             )
         }
         (None, Measure::Stationarity, Some(relative)) => format!(
-            "No distance from the optimum can be proven{reason}. The relative stationarity is {relative:.1e}."
+            "No distance from the optimum can be proven: {reason}. The relative stationarity is {relative:.1e}."
         ),
-        _ => format!("No distance from the optimum is proven{reason}."),
+        _ if reason.is_empty() => "No distance from the optimum is proven.".to_owned(),
+        _ => format!("No distance from the optimum is proven: {reason}."),
     };
     Verdict {
         kind,

@@ -117,6 +117,28 @@ fn lists_in_parquet_are_columns() {
     );
 }
 
+/// A row of Minari's tables is an episode, whose cells are lists of different lengths.
+#[test]
+fn episodes_in_parquet_are_steps() {
+    let desk = desk();
+    let all = expected(&desk, &STEPS, true);
+    copied(&desk, "minari.parquet");
+    let answer = desk.json(&format!("minari.parquet {ARGS}"), 0);
+    assert_same(&answer, &all, "episodes");
+    let said = answer["notes"].to_string();
+    assert!(said.contains("described by the columns of 'observations'"), "{said}");
+    let named = "--features observations,actions --next-features next_observations,actions";
+    let both = desk.json(&format!("minari.parquet {named} --discount 0.9"), 0);
+    assert_eq!(both["names"][2], "actions");
+    for (file, parts) in [
+        ("short.parquet", ["short.parquet, row 2", "'observations' has 3 items of 2", "has 1"]),
+        ("ragged.parquet", ["ragged.parquet", "row 2", "an item of 1 numbers after one of 2"]),
+    ] {
+        copied(&desk, file);
+        desk.assert_refused(&format!("{file} --discount 0.9"), &parts);
+    }
+}
+
 /// A file without names that are known says what it has, and how to name it.
 #[test]
 fn columns_of_other_names_are_asked_for() {

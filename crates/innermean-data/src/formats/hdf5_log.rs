@@ -2,12 +2,12 @@
 //!
 //! D4RL has arrays of one row for each step. Minari has a group for each episode, whose
 //! observations have one row more than it has steps: the last is that after the last step. Both
-//! become one table, a row for each step: a vector is a column of its name, a matrix `X` gives
-//! columns `X1`, `X2`, ..., and what is observed after a step is in `next_observations`.
+//! become one table, a row for each step (`formats/log_arrays.rs`).
 
 use hdf5_pure::{DType, Dataset, Error, File, Group};
 
 use crate::error::ReadError;
+use crate::formats::log_arrays::{self, LogArray, LogNames};
 use crate::formats::mat::damaged;
 use crate::limits::Limits;
 use crate::tables::arrays::ColumnSource;
@@ -27,25 +27,13 @@ pub(crate) struct LogColumns {
     /// Each episode, or all of the file, as a path and a number of steps.
     parts: Vec<(String, usize)>,
     arrays: Vec<LogArray>,
-    names: Vec<String>,
-    /// Each column as an array and a column of it; none for the number of the episode.
-    columns: Vec<Option<(usize, usize)>>,
+    columns: LogNames,
     /// The steps that are left, where it is not known where some lead.
     kept: Option<Vec<usize>>,
     /// The episode of each step, where the file has none of its own.
     episodes: Option<Vec<f64>>,
     /// The array that was read last: its columns are asked for one after the other.
     last: Option<(usize, Vec<f64>)>,
-}
-
-/// An array of every part.
-#[derive(Debug, Clone, PartialEq)]
-struct LogArray {
-    /// Its path in a part.
-    path: String,
-    width: usize,
-    /// Whether the rows are those after each step.
-    after: bool,
 }
 
 impl LogColumns {
@@ -79,8 +67,7 @@ impl LogColumns {
             file: file.to_owned(),
             parts: Vec::with_capacity(paths.len()),
             arrays: Vec::new(),
-            names: Vec::new(),
-            columns: Vec::new(),
+            columns: LogNames::default(),
             kept: None,
             episodes: None,
             last: None,
@@ -95,11 +82,9 @@ impl LogColumns {
         if flat {
             log.follow()?;
         } else {
-            let numbers = log.parts.iter().enumerate();
-            let codes = numbers.flat_map(|(k, (_, steps))| std::iter::repeat_n(k as f64, *steps));
-            log.episodes = Some(codes.collect());
+            log.episodes = Some(log_arrays::episodes(log.parts.iter().map(|(_, steps)| *steps)));
         }
-        log.name_columns(limits)?;
+        log.columns = LogNames::of(&log.arrays, log.episodes.is_some(), limits, file)?;
         Ok(log)
     }
 
@@ -198,23 +183,6 @@ impl LogColumns {
         Ok(())
     }
 
-    fn name_columns(&mut self, limits: &Limits) -> Result<(), ReadError> {
-        for (k, LogArray { path, width, after }) in self.arrays.iter().enumerate() {
-            let name = if *after { format!("next_{path}") } else { path.clone() };
-            if *width == 1 {
-                self.names.push(name);
-            } else {
-                self.names.extend((1..=*width).map(|j| format!("{name}{j}")));
-            }
-            self.columns.extend((0..*width).map(|j| Some((k, j))));
-        }
-        if self.episodes.is_some() && !self.names.iter().any(|name| name == "episode") {
-            self.names.push("episode".to_owned());
-            self.columns.push(None);
-        }
-        limits.check_columns(self.names.len(), &self.file)
-    }
-
     /// An array of all parts, step after step.
     fn whole(&self, array: usize) -> Result<Vec<f64>, ReadError> {
         let LogArray { path, width, after } = &self.arrays[array];
@@ -252,7 +220,7 @@ impl ColumnSource for LogColumns {
     }
 
     fn names(&self) -> &[String] {
-        &self.names
+        &self.columns.names
     }
 
     fn named(&self) -> bool {
@@ -278,7 +246,7 @@ impl ColumnSource for LogColumns {
         let steps = self.steps();
         let step = |k: usize| self.kept.as_ref().map_or(k, |kept| kept[k]);
         let steps = (0..self.kept.as_ref().map_or(steps, Vec::len)).map(step);
-        let Some((array, inside)) = self.columns[column] else {
+        let Some((array, inside)) = self.columns.columns[column] else {
             let episodes = self.episodes.as_deref().unwrap_or_default();
             return Ok(steps.map(|t| episodes[t]).collect());
         };

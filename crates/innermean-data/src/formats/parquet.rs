@@ -18,6 +18,7 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
+pub(crate) use self::episodes::open;
 use self::lists::Leaf;
 use crate::error::{Place, ReadError};
 use crate::limits::Limits;
@@ -26,6 +27,7 @@ use crate::tables::keys::KeyColumn;
 use crate::write::table::{OutColumn, OutTable, push_number};
 
 mod days;
+mod episodes;
 mod lists;
 
 /// Rows read at a time.
@@ -39,7 +41,7 @@ const EXACT: u64 = 1 << 53;
 type Done = Result<(), ReadError>;
 
 /// The columns of a file.
-pub(crate) struct ParquetColumns<R: ChunkReader + 'static> {
+struct ParquetColumns<R: ChunkReader + 'static> {
     file: String,
     names: Vec<String>,
     leaves: Vec<Leaf>,
@@ -111,7 +113,7 @@ impl Sense {
 }
 
 impl<R: ChunkReader + 'static> ParquetColumns<R> {
-    pub(crate) fn open(input: R, limits: Limits, file: &str) -> Result<Self, ReadError> {
+    fn open(input: R, limits: Limits, file: &str) -> Result<Self, ReadError> {
         let length = input.len();
         let reader = guarded(file, || {
             SerializedFileReader::new(input).map_err(|error| damaged(file, &error))
@@ -306,10 +308,8 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
 
     fn numbers(&mut self, column: usize) -> Result<Vec<f64>, ReadError> {
         if self.leaves[column].item.is_some() {
-            // What the crate below asserts of a file need not be so.
-            return catch_unwind(AssertUnwindSafe(|| self.items(column))).unwrap_or_else(|_| {
-                Err(ReadError::damaged(&self.file, "its parts do not fit together"))
-            });
+            let file = self.file.clone();
+            return guarded(&file, || self.items(column));
         }
         let sense = Sense::of(&self.descriptor(column));
         if matches!(sense, Sense::Time | Sense::Other) {

@@ -63,5 +63,29 @@ lists["uneven"] = pa.array([[1.0] * (1 + t % 2) for t in range(len(steps))])
 lists["gaps"] = pa.array([[None if t == 1 else 1.0, 2.0] for t in range(len(steps))])
 pq.write_table(pa.table(lists), "d4rl.parquet", row_group_size=4)
 
+# As Minari's tables: a row for each episode, with one observation more than steps.
+def each(item, more=0):
+    return [[item(e, t) for t in range(length + more)] for e, length in enumerate(LENGTHS)]
+
+
+lists = pa.list_(pa.list_(pa.float32()))
+episodes = {
+    "id": pa.array(range(len(LENGTHS))),
+    "seed": pa.array([None, 3, 4]),
+    "observations": pa.array(each(observed, 1), lists),
+    "actions": pa.array(each(lambda e, t: [t / 4]), pa.list_(pa.list_(pa.float32(), 1))),
+    "rewards": pa.array(each(lambda e, t: float(e - t))),
+    "terminations": pa.array(each(lambda e, t: t + 1 == LENGTHS[e] and e not in CUT)),
+    "truncations": pa.array(each(lambda e, t: t + 1 == LENGTHS[e] and e in CUT)),
+    "infos": pa.array(each(lambda e, t: t, 1)),
+}
+pq.write_table(pa.table(episodes), "minari.parquet", row_group_size=2)
+del episodes["rewards"], episodes["infos"]
+short = {"rewards": pa.array([[0.0, -1.0, -2.0], [1.0], [2.0, 1.0, 0.0]])}
+pq.write_table(pa.table(episodes | short), "short.parquet")
+ragged = {"observations": pa.array([[[1.0, 0.0]], [[1.0, 0.0], [2.0]], []], lists)}
+ragged["rewards"] = pa.array([[], [1.0], []], pa.list_(pa.float64()))
+pq.write_table(pa.table(ragged), "ragged.parquet")
+
 with h5py.File("other.hdf5", "w") as file:
     file["x"] = np.arange(3.0)

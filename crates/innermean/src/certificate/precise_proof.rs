@@ -20,6 +20,7 @@ use crate::linalg::precise::{self, Double, Factor, Form, Rows};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::{Coordinate, Parts};
+use crate::oracle::Patience;
 
 /// Steps, after each of which duals that left the domain of `phi*` stay where they were.
 const MOST_STEPS: usize = 5;
@@ -48,16 +49,19 @@ fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 
 }
 
 /// A bound on `P(theta) - P*` among all theta, or all up to this many times the answer, and
-/// `P(theta)` as it is then.
+/// `P(theta)` as it is then; none where time is up on the way.
 pub(super) fn gap(
     ground: &Ground<'_>,
     g: &Parts,
     evidence: &Evidence<'_>,
-    times: f64,
+    (times, patience): (f64, &Patience<'_>),
 ) -> Option<(Bound, f64)> {
     let problem = ground.problem;
+    if patience.ends() {
+        return None;
+    }
     if let Some(form) = problem.merit.quadratic_form() {
-        return gap_of_form(ground, g, evidence, (times, form));
+        return gap_of_form(ground, g, evidence, (times, form), patience);
     }
     let Point { theta, .. } = evidence.point;
     let (rows, ell) = (Rows::new(problem.inner), problem.inner.ell());
@@ -84,6 +88,9 @@ pub(super) fn gap(
     // those that have been moved stay at their edge.
     let mut held = vec![false; theta.len()];
     for _ in 0..MOST_STEPS {
+        if patience.ends() {
+            return None;
+        }
         let v = slopes(&moved, tau);
         let whole = rows.gram(&weights);
         let Some(delta) =
@@ -188,6 +195,7 @@ fn gap_of_form(
     g: &Parts,
     evidence: &Evidence<'_>,
     (times, form): (f64, &QuadraticForm),
+    patience: &Patience<'_>,
 ) -> Option<(Bound, f64)> {
     let problem = ground.problem;
     let theta = evidence.point.theta;
@@ -201,7 +209,8 @@ fn gap_of_form(
     let mut w = form.solve(&means);
     // C^-1 A, column by column, and A' C^-1 A.
     let column = |l: usize| (0..ell).map(|r| rows.row(r)[l]).collect::<Vec<Double>>();
-    let solved: Vec<Vec<Double>> = (0..d).map(|l| form.solve(&column(l))).collect();
+    let solve = |l: usize| (!patience.ends()).then(|| form.solve(&column(l)));
+    let solved: Vec<Vec<Double>> = (0..d).map(solve).collect::<Option<_>>()?;
     let mut whole = vec![Double::ZERO; d * d];
     for r in 0..d {
         let own = column(r);
@@ -223,6 +232,9 @@ fn gap_of_form(
     let mut tau = Double::from(bracket::multiplier(g, &u, &radius(2.0)));
     let mut held = vec![false; d];
     for _ in 0..MOST_STEPS {
+        if patience.ends() {
+            return None;
+        }
         let v = slopes(&w, tau);
         let Some(delta) =
             newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))

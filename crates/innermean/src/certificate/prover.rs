@@ -24,6 +24,7 @@ use super::{Bound, Measure, precise_proof};
 use super::{class_balance, quadratic};
 use crate::linalg::precise;
 use crate::model::problem::Objective;
+use crate::oracle::Patience;
 
 mod duals;
 mod steps;
@@ -82,6 +83,8 @@ pub(crate) struct Prover<'p> {
     reach: f64,
     /// What the objective of the last point lacks, as that point misses constraints by rounding.
     pub(crate) missed: f64,
+    /// How long a proof may take; over once one was left because of it.
+    pub(crate) patience: Patience<'p>,
     /// Dear bounds that were asked for, and the next of them that will be tried: twice as many as
     /// for the last.
     pub(crate) asked: u64,
@@ -145,6 +148,7 @@ impl<'p> Prover<'p> {
             is_small,
             reach,
             missed: 0.0,
+            patience: Patience::default(),
             asked: 0,
             due: 1,
         }

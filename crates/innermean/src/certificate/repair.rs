@@ -75,10 +75,10 @@ pub(crate) fn weights(ground: &Ground<'_>, f_bar: &[f64], w: &[f64]) -> Option<V
 }
 
 /// `(1/n) A' W A`, d rows of length d.
-pub(crate) fn gram(ground: &Ground<'_>, weights: &[f64]) -> Vec<f64> {
+pub(crate) fn gram(ground: &Ground<'_>, weight: &gram::Weight<'_>) -> Vec<f64> {
     let f = ground.problem.inner;
     let share = 1.0 / f.n_x() as f64;
-    let weight = |r: usize| share * weights[r];
+    let weight = |r: usize| share * weight(r);
     f.gram(&weight)
         .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; f.d()]), &weight))
 }

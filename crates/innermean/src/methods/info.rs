@@ -105,6 +105,8 @@ pub enum Ask {
     Kinks,
     /// d is so moderate that quadratic programs can be solved.
     FewColumns,
+    /// The same, or most coordinates have a corner of g at which they may rest.
+    FewThatMove,
     /// phi is a sum over coordinates that knows its second derivatives, or a quadratic form of one
     /// average.
     SecondDerivatives,
@@ -144,6 +146,7 @@ impl Ask {
             }
             Ask::Kinks => "a phi with kinks that is a sum over coordinates",
             Ask::FewColumns => "at most 2000 coordinates",
+            Ask::FewThatMove => "at most 2000 coordinates, or 10 000 at most of which g has kinks",
             Ask::SecondDerivatives | Ask::Hessian => "a phi whose second derivatives are known",
             Ask::SecondsOfSum => {
                 "a phi that is a sum over coordinates whose second derivatives are known"
@@ -188,6 +191,8 @@ impl Ask {
                 (!is_sum).then_some("phi is no such sum")
             }
             Ask::FewColumns => (f.d() > quadratic::MOST_VARIABLES).then_some("there are more"),
+            Ask::FewThatMove if f.d() <= MOST_WITH_KINKS && is_mostly_kinks(problem) => None,
+            Ask::FewThatMove => Ask::FewColumns.missing(problem),
             Ask::Hessian if ties_classes(problem) => None,
             Ask::SecondDerivatives | Ask::Hessian => {
                 let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
@@ -230,6 +235,20 @@ impl Ask {
             }
         }
     }
+}
+
+/// Coordinates of which only those that do not rest at a kink of g have a matrix.
+const MOST_WITH_KINKS: usize = 10_000;
+
+/// Along how many coordinates g has a kink at 0.
+pub(crate) fn kinks(problem: Objective<'_>) -> usize {
+    let part = |l: usize| problem.regularizer.coordinate(l);
+    (0..problem.inner.d()).filter(|&l| part(l).is_some_and(|part| part.l1 > 0.0)).count()
+}
+
+/// Whether it has along nearly all.
+pub(crate) fn is_mostly_kinks(problem: Objective<'_>) -> bool {
+    10 * kinks(problem) >= 9 * problem.inner.d()
 }
 
 impl MethodInfo {

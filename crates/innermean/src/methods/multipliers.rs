@@ -21,8 +21,9 @@
 //! Asks of the problem: an affine f, a phi with kinks that is a sum over coordinates, and a g that
 //! is a sum over coordinates, with or without a budget. Per outer iteration: a handful of Newton
 //! steps, each `fbar` at one point, one sum of weighted Jacobians, a Gram matrix of the terms where
-//! the prox moves, and a quadratic program of d variables (`methods/program.rs`). Storage: `6 n_X
-//! ell` and `d^2`.
+//! the prox moves, and a quadratic program of d variables (`methods/program.rs`). Where g is a sum
+//! with corners, the matrix and the program are those of the coordinates that move (`set.rs`).
+//! Storage: `6 n_X ell` and `d^2`, or the square of those.
 //!
 //! Differs: the papers solve for a step by conjugate gradients or by the smaller of two systems;
 //! with d this small g stays what it is and the program is solved exactly. The length of a step is
@@ -30,6 +31,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use self::set::{Set, Step};
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::linalg::gram;
 use crate::linalg::vector::{axpy, dot, norm_squared, update_with_both};
@@ -39,6 +41,8 @@ use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
 use crate::run::evaluate::Gradient;
 use crate::tuning::choice::Choice;
+
+mod set;
 
 /// The growth of sigma after each outer iteration; see `experiments/src/bin/multipliers.rs`.
 const GROWTH: f64 = 3.0;
@@ -92,6 +96,9 @@ pub struct State {
     moved: Vec<f64>,
     /// The rows of an f that does not make Gram matrices
     model: Option<Collapsed>,
+    /// The coordinates of the last Newton step
+    #[serde(skip)]
+    set: Set,
 }
 
 impl Listed for Multipliers {
@@ -105,7 +112,7 @@ impl Listed for Multipliers {
         storage: "n_X ell + d^2",
         rate: Rate::Linear,
         form: Form::Collapsed,
-        asks: &[Ask::Kinks, Ask::AffineInner, Ask::PartsAndTail, Ask::FewColumns],
+        asks: &[Ask::Kinks, Ask::AffineInner, Ask::PartsAndTail, Ask::FewThatMove],
         settings: &[],
     };
 
@@ -138,6 +145,7 @@ impl Method for Multipliers {
                 .averages()
                 .is_none()
                 .then(|| oracle.pass().collapsed(theta)),
+            set: Set::default(),
         };
         oracle.pass().means(theta, &mut state.f_bar);
         state.sigma = first_penalty(oracle, &state.f_bar);
@@ -248,6 +256,7 @@ impl State {
     fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {
         let g = oracle.problem().parts().expect("the method has been chosen for this problem");
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
+        let mut apart = false;
         self.look(oracle);
         for _ in 0..MOST_STEPS {
             if oracle.patience.ends() {
@@ -257,17 +266,19 @@ impl State {
             oracle.problem().envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
             // A whole step to where the envelopes are the parabolas that it was made from: it led
             // to the minimum.
-            if whole && self.slopes == self.last_slopes {
+            if whole && self.slopes == self.last_slopes && !(apart && self.is_short(&g)) {
                 solved = true;
                 break;
             }
-            let (target, slope) = self.aim(oracle, &g, ridge);
+            let State { theta, u, set, .. } = &mut *self;
+            apart = set.choose(oracle, &g, (theta, u));
+            let (target, slope) = self.aim(oracle, &g, ridge, apart);
             let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
             let size = products.abs() + oracle.g().value(&self.theta).abs();
             let is_rounding = -slope <= ROUNDING * size;
-            if slope.is_nan()
-                || !is_rounding && -slope <= LEFT_OF_ENVELOPES * self.change(oracle.n_x())
-            {
+            let is_left = -slope <= LEFT_OF_ENVELOPES * self.change(oracle.n_x());
+            let is_all = !(apart && self.is_short(&g));
+            if slope.is_nan() || !is_rounding && is_left && is_all {
                 solved = !slope.is_nan();
                 break;
             }
@@ -320,24 +331,37 @@ impl State {
         sum / (2.0 * self.sigma * n_x as f64)
     }
 
-    /// Where the parabolas and g are least, and `<u, x - theta> + g(x) - g(theta)`: at most 0, and
-    /// twice the gain where g is straight.
-    fn aim(&self, oracle: &mut Oracle<'_>, g: &Parts, ridge: f64) -> (Vec<f64>, f64) {
+    fn is_short(&self, g: &Parts) -> bool {
+        self.set.is_short(g, &self.theta, &self.u)
+    }
+
+    /// Where the parabolas and g are least, along the coordinates of the set if it stands apart, and
+    /// `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
+    fn aim(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        g: &Parts,
+        ridge: f64,
+        apart: bool,
+    ) -> (Vec<f64>, f64) {
         let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
-        let weight = |r: usize| share * self.slopes[r];
-        let mut matrix = match &self.model {
-            Some(model) => gram::weighted(model, &weight),
-            None => oracle.pass().gram(&weight).expect("averages are at hand"),
+        let target = if apart {
+            let weights: Vec<f64> = self.slopes.iter().map(|slope| share * slope).collect();
+            let State { theta, u, sigma, set, model, .. } = &mut *self;
+            let at = Step { theta, u, weights: &weights, ridge, sigma: *sigma };
+            set.aim(oracle, g, model.as_ref(), at)
+        } else {
+            let weight = |r: usize| share * self.slopes[r];
+            let mut matrix = match &self.model {
+                Some(model) => gram::weighted(model, &weight),
+                None => oracle.pass().gram(&weight).expect("averages are at hand"),
+            };
+            gram::add_ridge(ridge, self.sigma, d, &mut matrix);
+            let mut target = self.theta.clone();
+            let step = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
+            program::solve(&matrix, &self.u, g, step, &mut target);
+            target
         };
-        gram::add_ridge(ridge, self.sigma, d, &mut matrix);
-        let mut target = self.theta.clone();
-        program::solve(
-            &matrix,
-            &self.u,
-            g,
-            |alpha, v, x| oracle.g().step(alpha, v, x),
-            &mut target,
-        );
         let along: f64 = self
             .u
             .iter()

@@ -245,12 +245,12 @@ impl State {
 }
 
 /// Whether a coordinate rests at a bound or at the kink.
-fn rests(part: &Coordinate, x: f64) -> bool {
+pub(super) fn rests(part: &Coordinate, x: f64) -> bool {
     x <= part.lo || x >= part.hi || part.l1 > 0.0 && x == 0.0
 }
 
 /// How far `-F'_l` is from the subgradients of `g_l` at x; what may be rounding counts as nothing.
-fn violation(part: &Coordinate, x: f64, slope: f64) -> f64 {
+pub(super) fn violation(part: &Coordinate, x: f64, slope: f64) -> f64 {
     let v = slope + part.tilt + part.l2 * x;
     let size = slope.abs() + part.tilt.abs() + (part.l2 * x).abs() + part.l1;
     let (down, up) = match x {

@@ -175,7 +175,8 @@ impl<'r> Run<'r> {
             Begin::Resume(_) => Patience::default(),
         };
         let engine = Engine::start(form, spent, first, method, &allowed);
-        let judge = Judge::new(problem, &driver.stop, driver.most_records, engine.recovers());
+        let judge = Judge::new(problem, &driver.stop, driver.most_records, engine.recovers())
+            .until(patience.clone());
         let driver = driver.clone();
         let mut run = Run {
             driver,

@@ -17,6 +17,7 @@ use crate::run::scale::{Scale, as_good_as_zero};
 
 mod digits;
 mod proven;
+mod time;
 
 use digits::DIGITS;
 use proven::{Proven, lower};
@@ -427,7 +428,7 @@ impl<'p> Evaluator<'p> {
                 relative: Some(relative),
                 within: bound.within,
                 is_rounding,
-                reason: None,
+                reason: self.out_of_time().filter(|_| !is_rounding && relative > self.tolerance),
             };
         }
         let reason = Some(Reason::NotConvex);

@@ -7,7 +7,7 @@ use super::trace::Thinned;
 use super::{Observer, Record, Solution, Stop};
 use crate::certificate::{Certificate, Measure};
 use crate::model::problem::Objective;
-use crate::oracle::Calls;
+use crate::oracle::{Calls, Patience};
 use crate::run::evaluate::{self, Evaluation, Evaluator, Known};
 use crate::run::status::{Divergence, Status};
 
@@ -81,6 +81,12 @@ impl<'p> Judge<'p> {
             last: Judged::nothing(d),
             best: Judged::nothing(d),
         }
+    }
+
+    /// How long proofs may take.
+    pub(super) fn until(mut self, patience: Patience<'p>) -> Self {
+        self.evaluator.until(patience);
+        self
     }
 
     /// From now on objectives alone are looked at.

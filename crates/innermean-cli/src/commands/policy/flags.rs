@@ -24,7 +24,7 @@ pub(crate) use columns::ColumnFlags;
 pub(crate) struct PolicyFlags {
     /// A log of transitions: a row for each, with columns state, next_state (empty where an episode
     /// ends), reward and, if there are such, weight, done and truncated; or a file of D4RL or
-    /// Minari (HDF5) [default: a generated process]
+    /// Minari (HDF5, Parquet) [default: a generated process]
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::tables::arrays::ColumnSource;
 
 /// Longer lists are no descriptions of a state.
-const LONGEST: usize = 100_000;
+pub(super) const LONGEST: usize = 100_000;
 
 /// Where a column stands in the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +52,12 @@ pub(super) fn leaves(
 
 /// Whether its cells are lists of numbers.
 fn is_list(column: &ColumnDescriptor) -> bool {
-    column.max_rep_level() == 1
+    column.max_rep_level() == 1 && has_numbers(column)
+}
+
+/// Whether there are numbers in its lists.
+pub(super) fn has_numbers(column: &ColumnDescriptor) -> bool {
+    column.max_rep_level() > 0
         && !matches!(Sense::of_item(column), Sense::Text | Sense::Time | Sense::Other)
 }
 
@@ -71,7 +76,7 @@ fn length(metadata: &ParquetMetaData, number: usize) -> Option<usize> {
 }
 
 /// What the levels of a column of lists mean.
-struct Levels {
+pub(super) struct Levels {
     /// From here on there is a number, or a gap in a list.
     item: i16,
     /// Here there is a number.
@@ -79,18 +84,26 @@ struct Levels {
 }
 
 impl Levels {
-    fn of(column: &ColumnDescriptor) -> Self {
+    pub(super) fn of(column: &ColumnDescriptor) -> Self {
         let full = column.max_def_level();
         let has_gaps = column.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
         Levels { item: full - i16::from(has_gaps), full }
     }
 }
 
-/// What is done with an item of a row, counted from the first of the group; none is a gap.
-type EachItem<'e> = dyn FnMut(usize, Option<Value<'_>>) -> Result<(), ReadError> + 'e;
+/// Where an item stands: its row, counted from the first of the group, and how many lists around it
+/// go on from the item before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    pub(super) row: usize,
+    pub(super) repeated: i16,
+}
+
+/// What is done with an item; none is a gap.
+type EachItem<'e> = dyn FnMut(Spot, Option<Value<'_>>) -> Done + 'e;
 
 /// Hands the items of the lists of a row group to `each`; how many rows there are.
-fn items(
+pub(super) fn items(
     reader: ColumnReader,
     levels: &Levels,
     file: &str,
@@ -120,7 +133,7 @@ fn drain<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     levels: &Levels,
     file: &str,
-    each: &mut dyn FnMut(usize, Option<&T::T>) -> Done,
+    each: &mut dyn FnMut(Spot, Option<&T::T>) -> Done,
 ) -> Result<usize, ReadError> {
     let (mut definition, mut repetition, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows = 0;
@@ -139,10 +152,9 @@ fn drain<T: DataType>(
             if repeated == 0 && k > 0 {
                 row += 1;
             }
-            if level == levels.full {
-                each(row, next.next())?;
-            } else if level >= levels.item {
-                each(row, None)?;
+            if level >= levels.item {
+                let value = if level == levels.full { next.next() } else { None };
+                each(Spot { row, repeated }, value)?;
             }
         }
         rows += records;
@@ -176,8 +188,8 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
             let group = group.map_err(|error| damaged(&self.file, &error))?;
             let reader = group.get_column_reader(number);
             let reader = reader.map_err(|error| damaged(&self.file, &error))?;
-            let rows = items(reader, &levels, &self.file, &mut |row, value| {
-                let before = (first + row) * width;
+            let rows = items(reader, &levels, &self.file, &mut |spot, value| {
+                let before = (first + spot.row) * width;
                 // All rows before are whole, and this one is not too long.
                 if lists.len() < before || lists.len() >= before + width {
                     return Err(self.uneven(column, width));

@@ -16,6 +16,9 @@ impl Prover<'_> {
         else {
             return Bound::NONE;
         };
+        if self.patience.ends() {
+            return Bound::NONE;
+        }
         if let Some(bend) = repair::bend(ground.problem, evidence.point.f_bar) {
             let bound = self.after_step(evidence, g, &bend);
             if bound.gap < f64::INFINITY {
@@ -29,7 +32,12 @@ impl Prover<'_> {
     /// The same with given weights.
     fn after_step(&self, evidence: &Evidence<'_>, g: &Parts, weights: &[f64]) -> Bound {
         let ground = &self.ground;
-        let matrix = repair::gram(ground, weights);
+        let given = |r: usize| weights[r];
+        let d = ground.problem.inner.d();
+        let matrix = self.patience.within(d, &given, |weight| repair::gram(ground, weight));
+        if self.patience.is_over() {
+            return Bound::NONE;
+        }
         let prove = |w: &[f64], u: &[f64]| {
             let rounding = ground.objective_error(evidence.point, w);
             let moved = Evidence { w, u, matched: false, rounding, ..*evidence };
@@ -58,13 +66,12 @@ impl Prover<'_> {
         prove(&w, &u)
     }
 
-    /// In twice the precision.
+    /// In twice the precision, if there is time for it.
     pub(super) fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
-        let found = self
-            .ground
-            .parts
-            .as_ref()
-            .and_then(|g| precise_proof::gap(&self.ground, g, evidence, REACH_OF_PRECISE));
+        let found = self.ground.parts.as_ref().and_then(|g| {
+            let most = (REACH_OF_PRECISE, &self.patience);
+            precise_proof::gap(&self.ground, g, evidence, most)
+        });
         // Numbers near the largest there are overflow in twice the precision.
         let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else {
             return Bound::NONE;

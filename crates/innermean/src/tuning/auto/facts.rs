@@ -49,8 +49,12 @@ impl Facts<'_> {
 
     /// Along how many coordinates g has a kink at 0.
     pub(super) fn kinks(&self) -> usize {
-        let part = |l: usize| self.0.regularizer.coordinate(l);
-        (0..self.d()).filter(|&l| part(l).is_some_and(|part| part.l1 > 0.0)).count()
+        methods::info::kinks(self.0)
+    }
+
+    /// It has along nearly all.
+    pub(super) fn mostly_kinks(&self) -> bool {
+        methods::info::is_mostly_kinks(self.0)
     }
 
     /// g is a sum of logarithms.

@@ -16,9 +16,13 @@ const PROGRAM: usize = 1000;
 /// Coordinates up to which Newton steps on smoothed kinks beat steps on single terms; up to 1000
 /// they do, by a factor of 3 or more.
 const MULTIPLIERS: usize = 1000;
+/// The same where g has kinks along them, at which most of them rest.
+const MULTIPLIERS_WITH_KINKS: usize = 10_000;
 /// Linear predictors for each coordinate, where g has kinks, below which L-BFGS comes before
-/// Newton's method; without kinks it does below one.
+/// Newton's method; without kinks it does below one, from so many coordinates on: of 2000 it takes a
+/// tenth to the same time, of 400 and fewer three to four times as long.
 const FEW_PREDICTORS: usize = 2;
+const MANY_OF_FEW: usize = 1000;
 /// Coordinates with kinks from which most may be left alone: of fewer, one Gram matrix of all serves
 /// the steps and the proof.
 const MANY_KINKS: usize = 100;
@@ -80,7 +84,11 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
                 counted(averages, "linear predictor")
             )
         };
-        let few = averages < if facts.quadratic_regularizer() { d } else { FEW_PREDICTORS * d };
+        let few = if facts.quadratic_regularizer() {
+            averages < d && d >= MANY_OF_FEW
+        } else {
+            averages < FEW_PREDICTORS * d
+        };
         if few && !facts.sparse() && !facts.proof_is_cheap() && !facts.constrained() {
             // Newton's matrix is mostly the ridge then, and its quadratic programs have many
             // coordinates at kinks.
@@ -114,7 +122,8 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             "whole passes, with the averages linearised".to_owned()
         });
     }
-    if facts.affine() && !facts.smooth() && d <= MULTIPLIERS {
+    let most = if facts.mostly_kinks() { MULTIPLIERS_WITH_KINKS } else { MULTIPLIERS };
+    if facts.affine() && !facts.smooth() && d <= most {
         let why = || {
             format!(
                 "a loss with kinks of {} that are averaged once",
@@ -138,14 +147,14 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
 /// Why most coordinates are likely to rest at 0, if they are: g has a kink there along nearly all.
 fn few_that_matter(facts: &Facts<'_>) -> Option<String> {
     let kinks = facts.kinks();
-    let many = kinks >= MANY_KINKS && 10 * kinks >= 9 * facts.d();
-    let many = many && facts.affine() && facts.smooth();
+    let many = kinks >= MANY_KINKS && facts.mostly_kinks() && facts.affine() && facts.smooth();
     many.then(|| format!("{} that rest at 0 unless they matter", counted(kinks, "coordinate")))
 }
 
 /// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
 /// averages the fewer, up to which its systems are solved at once; samples of a term on which one
-/// look at phi costs next to nothing. See `experiments/results/beyond.md`.
+/// look at phi costs next to nothing. See `experiments/results/beyond.md`. Where terms have several
+/// averages, as those of classes, L-BFGS was up to 20 times faster (`auto.md`).
 const MANY_COORDINATES: usize = 257;
 const SOLVED: usize = 2000;
 const SAMPLES: usize = 32;
@@ -158,6 +167,7 @@ fn linearised(facts: &Facts<'_>) -> Option<&'static str> {
         return None;
     }
     let many = facts.d() >= MANY_COORDINATES && facts.samples() >= SAMPLES && facts.has_own_rows();
+    let many = many && facts.averages() == facts.n_x();
     let is_first = !facts.smooth() || many && facts.d().min(facts.averages()) <= SOLVED;
     facts.suited("prox-linear").filter(|_| is_first)
 }
