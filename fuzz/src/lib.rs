@@ -43,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "libsvm", run: readers::libsvm },
     Target { name: "vector", run: readers::vector },
     Target { name: "tokens", run: readers::tokens },
+    Target { name: "toml", run: readers::settings },
     Target { name: "models", run: readers::model },
     Target { name: CHECKPOINTS, run: checkpoints::checkpoint },
     #[cfg(feature = "parquet")]

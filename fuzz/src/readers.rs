@@ -8,8 +8,9 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use innermean_apps::model::{Model, NewRows};
 use innermean_data::{
-    Ask, Cash, Columns, FeatureColumns, Frame, Missing, Prices, ReadError, ReadOptions,
-    parse_corpus, parse_frame, parse_libsvm, parse_returns, parse_vector, read_matrix,
+    Ask, Cash, Columns, FeatureColumns, Frame, Missing, Prices, ReadError, ReadOptions, Setting,
+    SettingValue, parse_corpus, parse_frame, parse_libsvm, parse_returns, parse_settings,
+    parse_vector, read_matrix,
 };
 
 /// What to do about missing values: all there is.
@@ -196,6 +197,19 @@ pub fn tokens(data: &[u8]) {
         Ok(corpus) => {
             let (ngrams, counts) = corpus.ngrams(2);
             assert_eq!(ngrams.len(), 2 * counts.len());
+        }
+    }
+}
+
+/// Settings in TOML.
+pub fn settings(data: &[u8]) {
+    match parse_settings(data, "input") {
+        Err(error) => refused(&error),
+        Ok(settings) => {
+            for Setting { path, value, line } in settings {
+                assert!(!path.is_empty() && line > 0, "{path:?} in line {line}");
+                assert!(!matches!(value, SettingValue::Number(x) if !x.is_finite()), "{value:?}");
+            }
         }
     }
 }

@@ -32,6 +32,13 @@ impl fmt::Display for Place {
     }
 }
 
+/// ` NAME` for a flag that takes a column, or its number where its name would not do.
+fn column_flag(place: &Place) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let name = place.name.as_deref().filter(|name| !name.is_empty() && name.chars().all(is_plain));
+    name.map_or_else(|| format!(" {}", place.column), |name| format!(" {name}"))
+}
+
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -196,6 +203,31 @@ pub enum ReadError {
         place: Place,
         /// Its text.
         text: String,
+    },
+    /// Text in a column that is taken for an asset because it is there.
+    #[error(
+        "{place}: {} is not a number; expected one such as 0.31 or -1.2e-3 without thousands \
+         separators, or leave the column out by `--except{}`",
+        quote(text),
+        column_flag(place)
+    )]
+    TextAmongAssets {
+        /// The first such cell.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// What is no setting of a TOML file, or none that is understood.
+    #[error("{file}, line {line}: {what}; expected {expected}")]
+    NoSetting {
+        /// The file's name.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+        /// What should be there.
+        expected: &'static str,
     },
     /// A row of sparse text that does not begin with a number.
     #[error(

@@ -14,4 +14,5 @@ pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod row_file;
+pub(crate) mod toml;
 pub(crate) mod vector;

@@ -54,7 +54,7 @@ pub trait Task {
         if f.n_x() * f.ell() < f.d() {
             return None;
         }
-        let mut found = dependent(f)?;
+        let mut found = dependent(f, g)?;
         found.retain(|&l| {
             g.coordinate(l)
                 .or_else(|| g.constrained_coordinate(l))

@@ -5,13 +5,15 @@ use super::*;
 #[test]
 fn files_that_are_no_tables_of_returns() {
     let desk = desk();
-    let cases: [(&str, &[&str]); 11] = [
+    let cases: [(&str, &[&str]); 13] = [
         ("", &["is empty"]),
         ("a,b\n", &["no rows of data", "line 1"]),
         ("a,b\n1,2\n", &["line 2", "only row"]),
         ("a,b\n1,2\n3\n4,5\n", &["line 3", "found 1 field", "expected 2"]),
         ("a,b\n1,2\n3,4,5\n4,5\n", &["line 3", "found 3 fields", "expected 2"]),
         ("a,b\n1,2\n3,x\n4,5\n", &["line 3, column 2 (b)", "'x' is not a number"]),
+        ("a,b\n1,2\n3,x\n4,5\n", &["leave the column out by `--except b`"]),
+        ("a,b c\n1,x\n3,x\n4,x\n", &["line 2, column 2 (b c)", "by `--except 2`"]),
         ("a,b\n1,2\n3,inf\n4,5\n", &["line 3, column 2 (b)", "'inf' is not a finite number"]),
         ("a,b\n1,2\n3,1e999\n4,5\n", &["line 3, column 2 (b)", "not a finite number"]),
         (

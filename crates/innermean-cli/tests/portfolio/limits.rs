@@ -89,6 +89,42 @@ fn a_target_return_is_met_at_the_least_risk_and_exposure_is_limited() {
     assert!(sum <= 1.2 + 1e-9, "{sum}");
 }
 
+/// The same limits as in two tables, to the last bit.
+#[test]
+fn limits_are_read_from_toml() {
+    let desk = with_files();
+    let assets = "[assets.S4B4]\nupper = 0.1 # a tenth\ngroup = 'value'\n[assets]\n\
+                  S4B5.group = \"value\"\n'S5B5' = { lower = 5e-2, group = \"value\" }\n\
+                  S1B1 = { upper = 0, group = 'growth' }\n";
+    let groups = "[groups.value]\nlower = 0.2\nupper = 0.3\n";
+    desk.file("limits.toml", &format!("{assets}{groups}"));
+    desk.file("assets.toml", assets);
+    desk.file("groups.toml", groups);
+    let of = |flags: &str| weights(&desk.json(&format!("{LONG_ONLY} {flags}"), 0));
+    let tables = of("--limits limits.csv --group-limits groups.csv");
+    assert_eq!(of("--limits limits.toml"), tables);
+    assert_eq!(of("--limits assets.toml --group-limits groups.toml"), tables);
+    assert_eq!(of("--limits limits.csv --group-limits groups.toml"), tables);
+    for (text, words) in [
+        ("[asset.S4B4]\nupper = 0.1\n", "line 2: 'asset.S4B4.upper' is no limit; expected"),
+        ("upper = 0.1\n", "line 1: 'upper' is no limit; expected [assets.NAME]"),
+        ("[assets.S4B4]\nmax = 0.1\n", "'S4B4' has no limit 'max'; expected lower, upper or group"),
+        ("[groups.value]\ngroup = 'x'\n", "'value' has no limit 'group'; expected lower or upper"),
+        ("[assets.S4B4]\nupper = '0.1'\n", "line 2: 'upper' of 'S4B4' is no number"),
+        ("[assets.S4B4]\ngroup = 1\n", "line 2: the group of 'S4B4' is no text"),
+        ("[assets.S4B4]\nupper = 10%\n", "bad.toml, line 2: '10%' is no value; expected"),
+        ("[assets.S9B9]\nupper = 0.1\n", "no asset is called 'S9B9'"),
+        ("[groups.energy]\nupper = 0.1\n", "belongs to the group 'energy'"),
+    ] {
+        desk.file("bad.toml", text);
+        desk.assert_refused(&format!("{LONG_ONLY} --limits bad.toml"), &[words]);
+    }
+    let twice = "--limits limits.toml --group-limits groups.csv";
+    desk.assert_refused(twice, &["--group-limits", "has [groups] already"]);
+    let other = "--limits limits.csv --group-limits assets.toml";
+    desk.assert_refused(other, &["has limits of assets; give it by --limits"]);
+}
+
 #[test]
 fn what_clashes_or_is_unknown_is_named() {
     let desk = with_files();
@@ -107,6 +143,8 @@ fn what_clashes_or_is_unknown_is_named() {
     desk.assert_refused("--limits crossed.csv", &["S1B1", "0.5 is above", "0.4"]);
     desk.file("none.csv", "asset,size\nS1B1,0.5\n");
     desk.assert_refused("--limits none.csv", &["none.csv", "expected a column 'lower', 'upper'"]);
+    desk.file("typo.csv", "asset,lower,uper\nS1B1,0,0.5\n");
+    desk.assert_refused("--limits typo.csv", &["typo.csv: the column 'uper' is no limit"]);
     desk.file("empty.csv", "group,upper\nenergy,0.5\n");
     let group = "--limits limits.csv --group-limits empty.csv";
     desk.assert_refused(group, &["no asset of --limits belongs to the group 'energy'"]);

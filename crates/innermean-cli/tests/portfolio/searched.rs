@@ -94,6 +94,10 @@ fn a_walk_has_the_same_bits_on_any_number_of_threads() {
     let windows = one["walk_forward"]["windows"].as_array().expect("windows");
     assert_eq!(windows.len(), 12);
     assert_eq!(one["walk_forward"]["unit"], "percent");
+    // What is not held is not held: no rounding in its place.
+    let theta = one["theta"].as_array().expect("weights").iter().flat_map(Value::as_f64);
+    let theta: Vec<f64> = theta.collect();
+    assert!(theta.contains(&0.0) && theta.iter().all(|x| *x == 0.0 || *x > 1e-9), "{theta:?}");
     // The answer turns over what is held at the end.
     assert!(at(&one, "turnover") < 1.0 && at(&windows[0], "turnover") > 0.99);
     let text = desk.run(&format!("{flags} --report page.html"));

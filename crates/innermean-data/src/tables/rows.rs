@@ -376,6 +376,9 @@ impl Reader<'_> {
                     Role::Other if self.layout.manner == Manner::General => {
                         ReadError::TextAmongFeatures { place, text }
                     }
+                    Role::Value if self.layout.manner == Manner::Returns => {
+                        ReadError::TextAmongAssets { place, text }
+                    }
                     _ => ReadError::NotANumber { place, text },
                 });
             }

@@ -4,7 +4,7 @@
 //! stay in registers, sparse ones by scattered sums. Groups of rows and strips of the result are
 //! shared out to the threads; partial sums are added up in the order of the groups.
 
-use self::dense::DataRows;
+use self::dense::{DataRows, Packed};
 use crate::linalg::vector::update_with;
 use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::Inner;
@@ -158,13 +158,13 @@ impl Sparse<'_> {
 
 impl DataRows for Sparse<'_> {
     #[inline(always)]
-    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, scratch: &mut [f64]) {
         scratch.fill(0.0);
         let (columns, values) = self.columns_and_values(r);
         for (l, value) in columns.iter().zip(values) {
             scratch[*l as usize] = *value;
         }
-        scratch
+        packed.set(l, weight, (scratch, scratch), |x, _| x);
     }
 
     #[inline(always)]

@@ -20,7 +20,7 @@ mod update;
 
 pub use aligned::Aligned;
 use plain::{scatter, sparse_lane_sum};
-pub(crate) use tile::{HEIGHT, Panels, Strides, WIDTH, tile};
+pub(crate) use tile::{HEIGHT, Panels, Places, WIDTH, tile};
 pub use update::{
     axpy, axpy_axpy, axpy_of_difference, update, update_two, update_with, update_with_both,
 };

@@ -87,12 +87,31 @@ fn within(
     }
     let mut next = x.to_vec();
     for (l, (next, p)) in next.iter_mut().zip(&answer.x).enumerate() {
-        // Exactly there: a bound is met by comparison.
         *next = match *p {
             p if p <= program.lo[l] => parts[l].lo,
             p if p >= program.hi[l] => parts[l].hi,
             p => clamp(*next + p, parts[l].lo, parts[l].hi),
         };
+    }
+    // Exactly there: bounds and kinks are met by comparison, and `x0 + p` is rounded.
+    let size = next.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let mut snap = |l: usize, end: f64| {
+        if (next[l] - end).abs() <= VISIBLE * size {
+            next[l] = clamp(end, parts[l].lo, parts[l].hi);
+        }
+    };
+    for (l, part) in parts.iter().enumerate() {
+        let kink = if part.l1 > 0.0 { 0.0 } else { part.lo };
+        for end in [part.lo, part.hi, kink] {
+            snap(l, end);
+        }
+    }
+    for norm in &constraints.norms {
+        for (l, (center, weight)) in norm.center.iter().zip(&norm.weights).enumerate() {
+            if *weight > 0.0 {
+                snap(l, *center);
+            }
+        }
     }
     // Where B is nearly singular, rounding may end the steps before all constraints are met.
     for _ in 0..MOST_PROJECTIONS {

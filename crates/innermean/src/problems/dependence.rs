@@ -6,8 +6,10 @@
 //! answers are equally good.
 
 use crate::linalg::gram;
+use crate::linalg::vector::{axpy, norm_squared};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::Inner;
+use crate::model::regularizer::{Regularizer, Unregularized};
 
 /// A pivot up to this is none: columns agree to five digits.
 const DEPENDENT: f64 = 1e-10;
@@ -16,11 +18,13 @@ const MOST_PRODUCTS: f64 = 2e8;
 const MOST_COLUMNS: usize = 1000;
 
 /// The coordinates of an affine f whose columns are 0 or, to about five digits, combinations of
-/// those before them. None where that is too dear to find out, or f is not affine.
-pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
+/// those before them, where the equations that g holds theta to do not tell them apart: cash
+/// beside assets with risk is known from a sum of 1. None where that is too dear to find out, or f
+/// is not affine.
+pub fn dependent(f: &dyn Inner, g: &dyn Regularizer) -> Option<Vec<usize>> {
     if let Some(scores) = f.class_scores() {
         // The same of every class.
-        let found = dependent(scores.rows())?;
+        let found = dependent(scores.rows(), &Unregularized)?;
         let is_found = |(l, place): (usize, usize)| found.contains(&l).then_some(place);
         let of_class = |c: usize| scores.columns_of(c).enumerate().filter_map(is_found);
         return Some((0..f.ell()).flat_map(of_class).collect());
@@ -31,10 +35,30 @@ pub fn dependent(f: &dyn Inner) -> Option<Vec<usize>> {
     }
     let share = 1.0 / rows;
     let weight = |_: usize| share;
-    let matrix = f
+    let mut matrix = f
         .gram(&weight)
         .unwrap_or_else(|| gram::weighted(&Collapsed::new(f, &vec![0.0; d]), &weight));
+    for equation in equations(g, d) {
+        // As large along the equation as what the data say.
+        let size = gram::size_across(d, &matrix);
+        let scale = size / norm_squared(&equation).max(f64::MIN_POSITIVE) * d as f64;
+        for (row, a) in matrix.chunks_exact_mut(d).zip(&equation) {
+            axpy(scale * a, &equation, row);
+        }
+    }
     Some(small_pivots(matrix, d))
+}
+
+/// The rows a of the equations `<a, theta> = b` that g holds theta to.
+fn equations(g: &dyn Regularizer, d: usize) -> Vec<Vec<f64>> {
+    let budgeted = g.budgeted(d);
+    let ones = (0..d).map(|l| if l < budgeted { 1.0 } else { 0.0 }).collect();
+    let mut found = if budgeted > 0 { vec![ones] } else { Vec::new() };
+    if let Some(constraints) = g.constraints() {
+        let rows = constraints.rows.iter().filter(|row| row.lo == row.hi);
+        found.extend(rows.map(|row| row.coefficients.clone()));
+    }
+    found
 }
 
 /// The rows of a symmetric matrix, of which what is on and below the diagonal counts, whose pivots
@@ -73,6 +97,7 @@ fn small_pivots(mut matrix: Vec<f64>, d: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::regularizer::Simplex;
     use crate::problems::linear::predictors;
 
     /// Rows of x, 1e6 times a number of its own, 0, x plus the second, something else, and two
@@ -87,9 +112,21 @@ mod tests {
             })
             .collect();
         let f = predictors(7, rows, vec![0.0; 40]).expect("rows");
-        assert_eq!(dependent(&f), Some(vec![2, 3, 6]));
+        assert_eq!(dependent(&f, &Unregularized), Some(vec![2, 3, 6]));
         let independent =
             predictors(2, vec![1.0, 2.0, 2.0, 1.0, 0.0, 1.0], vec![0.0; 3]).expect("rows");
-        assert_eq!(dependent(&independent), Some(Vec::new()));
+        assert_eq!(dependent(&independent, &Unregularized), Some(Vec::new()));
+        // A column without risk, where weights add up to 1: one is determined, two are not.
+        let zero = |count: usize| {
+            let row = |k: usize| {
+                let risky = [[1.0, 2.0], [2.0, 1.0], [0.0, 1.0], [3.0, -1.0]][k];
+                risky.into_iter().chain(std::iter::repeat_n(0.0, count))
+            };
+            let rows: Vec<f64> = (0..4).flat_map(row).collect();
+            predictors(2 + count, rows, vec![0.0; 4]).expect("rows")
+        };
+        assert_eq!(dependent(&zero(1), &Unregularized), Some(vec![2]));
+        assert_eq!(dependent(&zero(1), &Simplex), Some(Vec::new()));
+        assert_eq!(dependent(&zero(2), &Simplex), Some(vec![3]));
     }
 }

@@ -61,7 +61,12 @@ pub struct Portfolio {
     reach: OnceLock<f64>,
     /// `sum_i (x_i - m) (x_i - m)'`, where many problems share the periods
     products: Option<CommonGram>,
+    /// The same once somebody asks, where it is made at once
+    squares: OnceLock<Vec<f64>>,
 }
+
+/// A Gram matrix of so many products takes a few milliseconds, and is kept.
+const FEW_PRODUCTS: f64 = 2e8;
 
 /// Rows that are not where the returns are.
 #[derive(Debug, Clone)]
@@ -99,8 +104,21 @@ impl Portfolio {
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
         let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
-        let (moved, reach, products) = (None, OnceLock::new(), None);
-        Ok(Portfolio { d, n, returns, mean, moved, weights, benchmark, offsets, reach, products })
+        let (reach, squares) = (OnceLock::new(), OnceLock::new());
+        let (moved, products) = (None, None);
+        Ok(Portfolio {
+            d,
+            n,
+            returns,
+            mean,
+            moved,
+            weights,
+            benchmark,
+            offsets,
+            reach,
+            products,
+            squares,
+        })
     }
 
     /// The whole problem with merit phi, expected return as tilt, and g for whatever else is asked
@@ -181,6 +199,18 @@ impl Portfolio {
         *self.reach.get_or_init(|| {
             self.blocks().max(|| (), |(), i| distance_squared(self.row(i), &self.mean).sqrt())
         })
+    }
+
+    /// `sum_i (x_i - m) (x_i - m)'`, found once; None where that is dear or too large a number.
+    fn squares(&self) -> Option<&[f64]> {
+        let products = (self.n * self.d) as f64 * self.d as f64;
+        if products > FEW_PRODUCTS || !self.weights.is_empty() {
+            return None;
+        }
+        let made = || gram::of_centred_rows(self.d, &self.returns, &self.mean, &|_| 1.0);
+        let squares = self.squares.get_or_init(made);
+        let mut diagonal = squares.iter().step_by(self.d + 1);
+        diagonal.all(|x| x.is_finite()).then_some(squares)
     }
 
     /// `omega_j`
@@ -321,10 +351,11 @@ impl Passes for Portfolio {
     }
 
     fn gram(&self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Result<Option<Vec<f64>>, Lost> {
-        if let Some(products) = &self.products {
+        let products = self.products.as_ref().map(CommonGram::matrix).or_else(|| self.squares());
+        if let Some(products) = products {
             let common = weight(0);
             if (1..self.n).all(|i| weight(i) == common) {
-                return Ok(Some(products.matrix().iter().map(|entry| common * entry).collect()));
+                return Ok(Some(products.iter().map(|entry| common * entry).collect()));
             }
         }
         Ok(Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight)))

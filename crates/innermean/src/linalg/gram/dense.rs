@@ -3,22 +3,54 @@
 use std::ops::Range;
 
 use super::Weight;
-use crate::linalg::vector::{
-    Aligned, HEIGHT, LANES, Panels, Strides, WIDTH, prefetch, tile, update_with_dispatched,
-};
+use crate::linalg::vector::{HEIGHT, LANES, Panels, WIDTH, prefetch, tile, update_with_dispatched};
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
+/// The same for narrow rows, all of whose panels stay there.
+const DEPTH_OF_NARROW: usize = 96;
+const NARROW: usize = 32;
 /// Numbers that the second cache holds beside the panels.
 const CACHED_NUMBERS: usize = 1 << 16;
 
 /// Where the data rows come from.
 pub(super) trait DataRows {
-    /// Row r, made in `scratch`, which is as long as a row, where it does not lie ready.
-    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64];
+    /// Packs row r as term l; `scratch` is as long as a row.
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, scratch: &mut [f64]);
 
     /// Asks for number k of those of row r and all that follow to be brought near.
     fn prefetch(&self, r: usize, k: usize);
+}
+
+/// Rows as both factors of a product.
+pub(super) struct Packed {
+    strip: Range<usize>,
+    /// Their columns up to the end of the strip.
+    right: Panels,
+    /// Those of the strip, times the weight.
+    left: Panels,
+}
+
+impl Packed {
+    fn zeros(strip: Range<usize>, depth: usize) -> Self {
+        let right = Panels::zeros(strip.end, depth);
+        let left = Panels::zeros(strip.len().next_multiple_of(HEIGHT), depth);
+        Packed { strip, right, left }
+    }
+
+    /// Sets term l to `value(a, b)`, number by number.
+    #[inline(always)]
+    pub(super) fn set(
+        &mut self,
+        l: usize,
+        weight: f64,
+        (a, b): (&[f64], &[f64]),
+        value: impl Fn(f64, f64) -> f64,
+    ) {
+        let Packed { strip, right, left } = self;
+        right.set_with(l, &a[..strip.end], b, &value);
+        left.set_with(l, &a[strip.clone()], &b[strip.clone()], |a, b| weight * value(a, b));
+    }
 }
 
 /// Rows of length d one after the other.
@@ -29,8 +61,9 @@ pub(super) struct Contiguous<'r> {
 
 impl DataRows for Contiguous<'_> {
     #[inline(always)]
-    fn row<'a>(&'a self, r: usize, _: &'a mut [f64]) -> &'a [f64] {
-        &self.rows[r * self.d..(r + 1) * self.d]
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, _: &mut [f64]) {
+        let row = &self.rows[r * self.d..(r + 1) * self.d];
+        packed.set(l, weight, (row, row), |x, _| x);
     }
 
     #[inline(always)]
@@ -47,11 +80,9 @@ pub(super) struct Centred<'r> {
 
 impl DataRows for Centred<'_> {
     #[inline(always)]
-    fn row<'a>(&'a self, r: usize, scratch: &'a mut [f64]) -> &'a [f64] {
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, _: &mut [f64]) {
         let row = &self.rows.rows[r * self.rows.d..(r + 1) * self.rows.d];
-        scratch.copy_from_slice(row);
-        update_with_dispatched(scratch, self.center, |x, center| x - center);
-        scratch
+        packed.set(l, weight, (row, self.center), |x, center| x - center);
     }
 
     #[inline(always)]
@@ -71,41 +102,40 @@ pub(super) fn add(
     weight: &Weight<'_>,
     out: &mut [f64],
 ) {
-    let depth = DEPTH.min(rows.len());
+    let most = if strip.end <= NARROW { DEPTH_OF_NARROW } else { DEPTH };
+    let depth = most.min(rows.len());
     let mut scratch = vec![0.0; d];
-    let mut right = Panels::zeros(strip.end, depth);
-    let mut left = Aligned::zeros(strip.len().div_ceil(HEIGHT) * depth * HEIGHT);
+    let mut packed = Packed::zeros(strip.clone(), depth);
     let mut after = rows.start;
     while after < rows.end {
         let mut count = 0;
         while after < rows.end && count < depth {
             let weight = weight(after);
             if weight != 0.0 {
-                let row = data.row(after, &mut scratch);
-                right.set(count, &row[..strip.end]);
-                set_left(&mut left, depth, count, weight, &row[strip.clone()]);
+                data.pack(after, weight, count, &mut packed, &mut scratch);
                 count += 1;
             }
             after += 1;
         }
         // While tiles are computed the next rows arrive: this many lines of the cache with every
         // eighth term.
-        let next = Some(DEPTH.min(rows.end - after) * d)
+        let Packed { right, left, .. } = &packed;
+        let next = Some(most.min(rows.end - after) * d)
             .filter(|next| *next <= CACHED_NUMBERS)
             .unwrap_or(0);
         let mut asked = 0;
         for q in 0..strip.end.div_ceil(WIDTH) {
             // Tiles that begin above the diagonal and do not reach it are left out.
             let above = (q * WIDTH).saturating_sub(strip.start) / HEIGHT;
-            for (p, left) in left.chunks_exact(depth * HEIGHT).enumerate().skip(above) {
+            for p in above..strip.len().div_ceil(HEIGHT) {
                 let soon = |l: usize| {
                     if asked + 2 * l < next {
                         data.prefetch(after, asked + 2 * l);
                         data.prefetch(after, asked + 2 * l + LANES);
                     }
                 };
-                let sums =
-                    tile(count, left, Strides { row: 1, step: HEIGHT }, right.panel(q), soon);
+                let places = left.places(p * HEIGHT);
+                let sums = tile(count, left.numbers(), places, right.panel(q), soon);
                 asked += 2 * count;
                 let out = out[p * HEIGHT * d..].chunks_mut(d);
                 for (out, sums) in out.zip(&sums) {
@@ -114,18 +144,5 @@ pub(super) fn add(
                 }
             }
         }
-    }
-}
-
-/// Data row l times its weight, in panels of [`HEIGHT`].
-#[inline(always)]
-fn set_left(left: &mut [f64], depth: usize, l: usize, weight: f64, row: &[f64]) {
-    let panels = left.as_chunks_mut::<HEIGHT>().0;
-    let (whole, rest) = row.as_chunks::<HEIGHT>();
-    for (p, row) in whole.iter().enumerate() {
-        panels[p * depth + l] = row.map(|x| weight * x);
-    }
-    for (k, x) in rest.iter().enumerate() {
-        panels[whole.len() * depth + l][k] = weight * x;
     }
 }

@@ -12,13 +12,21 @@ pub(crate) const WIDTH: usize = 8;
 /// `HEIGHT x WIDTH` sums.
 pub(crate) type Tile = [[f64; WIDTH]; HEIGHT];
 
-/// Where the left factor of a product lies: entry (i, l) is at `i * row + l * step`.
+/// Where the left factor of a product lies: entry (i, l) is at `rows[i] + l * step`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Strides {
-    /// From one row of the result to the next.
-    pub(crate) row: usize,
+pub(crate) struct Places {
+    /// Where the rows of the result begin.
+    pub(crate) rows: [usize; HEIGHT],
     /// From one term of the sum to the next.
     pub(crate) step: usize,
+}
+
+impl Places {
+    /// Rows of `length` numbers one after the other.
+    #[inline(always)]
+    pub(crate) fn of_rows(length: usize) -> Self {
+        Places { rows: std::array::from_fn(|i| i * length), step: 1 }
+    }
 }
 
 /// `tile_ij = sum_l left(i, l) right(l, j)` over `l < depth`, where `right` holds [`WIDTH`] numbers
@@ -34,27 +42,28 @@ pub(crate) struct Strides {
 pub(crate) fn tile(
     depth: usize,
     left: &[f64],
-    strides: Strides,
+    places: Places,
     right: &[f64],
     soon: impl Fn(usize),
 ) -> Tile {
     if depth == 0 {
         return [[0.0; WIDTH]; HEIGHT];
     }
-    assert!(left.len() > (HEIGHT - 1) * strides.row + (depth - 1) * strides.step);
+    let reach = left.len().saturating_sub((depth - 1) * places.step);
+    assert!(places.rows.iter().all(|row| *row < reach));
     assert!(right.len() >= depth * WIDTH);
     #[cfg(target_arch = "x86_64")]
     if let Some(cpu) = super::avx2::available() {
-        return avx2::tile(cpu, depth, left, strides, right, soon);
+        return avx2::tile(cpu, depth, left, places, right, soon);
     }
-    plain(depth, left, strides, right)
+    plain(depth, left, places, right)
 }
 
-fn plain(depth: usize, left: &[f64], strides: Strides, right: &[f64]) -> Tile {
+fn plain(depth: usize, left: &[f64], places: Places, right: &[f64]) -> Tile {
     let mut sums = [[0.0; WIDTH]; HEIGHT];
     for (l, right) in right.as_chunks::<WIDTH>().0[..depth].iter().enumerate() {
         for (i, sums) in sums.iter_mut().enumerate() {
-            let left = left[i * strides.row + l * strides.step];
+            let left = left[places.rows[i] + l * places.step];
             for (sum, right) in sums.iter_mut().zip(right) {
                 *sum = left.mul_add(*right, *sum);
             }
@@ -86,15 +95,51 @@ impl Panels {
     /// If there is no such term or there are too few columns.
     #[inline(always)]
     pub(crate) fn set(&mut self, l: usize, row: &[f64]) {
+        self.set_with(l, row, row, |x, _| x);
+    }
+
+    /// Sets term l of the first columns to `map(a, b)`, number by number.
+    ///
+    /// # Panics
+    /// If there is no such term, or there are too few columns, or b is shorter than a.
+    #[inline(always)]
+    pub(crate) fn set_with(
+        &mut self,
+        l: usize,
+        a: &[f64],
+        b: &[f64],
+        map: impl Fn(f64, f64) -> f64,
+    ) {
         let stride = self.stride;
         let panels = self.numbers.as_chunks_mut::<WIDTH>().0;
-        let (whole, rest) = row.as_chunks::<WIDTH>();
-        for (p, row) in whole.iter().enumerate() {
-            panels[p * stride + l] = *row;
+        let b = &b[..a.len()];
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
+        let whole = a.len();
+        for (panel, (a, b)) in panels[l..].iter_mut().step_by(stride).zip(a.iter().zip(b)) {
+            // All of it is read before any of it is written, so that it is one step of vectors.
+            let new: [f64; WIDTH] = std::array::from_fn(|j| map(a[j], b[j]));
+            *panel = new;
         }
-        if !rest.is_empty() {
-            panels[whole.len() * stride + l][..rest.len()].copy_from_slice(rest);
+        // Number by number: a copy of unknown length would be a call.
+        if !a_rest.is_empty() {
+            let panel = &mut panels[whole * stride + l];
+            for (x, (a, b)) in panel.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+                *x = map(*a, *b);
+            }
         }
+    }
+
+    /// Columns `first..first + HEIGHT` as the left factor of a product, in [`Self::numbers`].
+    #[inline(always)]
+    pub(crate) fn places(&self, first: usize) -> Places {
+        let place = |column: usize| column / WIDTH * self.stride * WIDTH + column % WIDTH;
+        Places { rows: std::array::from_fn(|i| place(first + i)), step: WIDTH }
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
     }
 
     /// Columns `p WIDTH` and on.
@@ -119,7 +164,7 @@ mod avx2 {
         _mm256_broadcast_sd, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_setzero_pd, _mm256_storeu_pd,
     };
 
-    use super::{HEIGHT, Strides, Tile, WIDTH};
+    use super::{HEIGHT, Places, Tile, WIDTH};
     use crate::linalg::vector::{LANES, avx2::Avx2};
 
     const REGISTERS: usize = WIDTH / 4;
@@ -129,7 +174,7 @@ mod avx2 {
         _: Avx2,
         depth: usize,
         left: &[f64],
-        strides: Strides,
+        places: Places,
         right: &[f64],
         soon: impl Fn(usize),
     ) -> Tile {
@@ -138,7 +183,7 @@ mod avx2 {
         fn compiled(
             depth: usize,
             left: &[f64],
-            strides: Strides,
+            places: Places,
             right: &[f64],
             soon: impl Fn(usize),
         ) -> Tile {
@@ -158,13 +203,13 @@ mod avx2 {
                             numbers[j] = _mm256_loadu_pd(right.add(4 * j));
                         }
                         for i in 0..HEIGHT {
-                            let factor = _mm256_broadcast_sd(&*left.add(i * strides.row));
+                            let factor = _mm256_broadcast_sd(&*left.add(places.rows[i]));
                             for j in 0..REGISTERS {
                                 sums[i][j] = _mm256_fmadd_pd(factor, numbers[j], sums[i][j]);
                             }
                         }
                     }
-                    left = left.wrapping_add(strides.step);
+                    left = left.wrapping_add(places.step);
                     right = right.wrapping_add(WIDTH);
                     l += 1;
                 }
@@ -178,7 +223,7 @@ mod avx2 {
             tile
         }
         // SAFETY: `Avx2` proves that the CPU has both features.
-        unsafe { compiled(depth, left, strides, right, soon) }
+        unsafe { compiled(depth, left, places, right, soon) }
     }
 }
 
@@ -189,13 +234,14 @@ mod tests {
     #[test]
     fn a_tile_is_bit_for_bit_the_plain_loop() {
         for depth in [0, 1, 2, 7, 64] {
-            for strides in [Strides { row: 1, step: HEIGHT }, Strides { row: depth + 3, step: 1 }] {
+            let across = Places { rows: std::array::from_fn(|i| i), step: HEIGHT };
+            for places in [across, Places::of_rows(depth + 3)] {
                 let number = |k: usize| ((k * 7919 + depth) % 1000) as f64 / 137.0 - 3.0;
                 let left: Vec<f64> = (0..HEIGHT * (depth + 3)).map(number).collect();
                 let right: Vec<f64> = (0..WIDTH * depth).map(|k| number(k + 5)).collect();
                 assert_eq!(
-                    tile(depth, &left, strides, &right, |_| ()),
-                    plain(depth, &left, strides, &right)
+                    tile(depth, &left, places, &right, |_| ()),
+                    plain(depth, &left, places, &right)
                 );
             }
         }
@@ -209,5 +255,11 @@ mod tests {
         assert_eq!(panels.panel(0)[2 * WIDTH..], row[..WIDTH]);
         assert_eq!(panels.panel(1)[2 * WIDTH..2 * WIDTH + 3], [9.0, 10.0, 0.0]);
         assert!(panels.panel(0)[..2 * WIDTH].iter().all(|x| *x == 0.0));
+        panels.set_with(0, &row, &row, |a, b| a - 2.0 * b);
+        // Columns 6 to 8, of which the last lies in the next panel.
+        let Places { rows, step } = panels.places(6);
+        let column = |i: usize, l: usize| panels.numbers()[rows[i] + l * step];
+        assert_eq!([column(0, 2), column(1, 2), column(2, 2)], [7.0, 8.0, 9.0]);
+        assert_eq!([column(2, 0), column(3, 0)], [-9.0, -10.0]);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Moved, Portfolio};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
-use crate::model::inner::CommonGram;
+use crate::model::inner::{CommonGram, Passes};
 use crate::model::numbers::Numbers;
 use crate::model::row_moments::RowMoments;
 use crate::model::setting::InvalidSetting;
@@ -26,7 +26,7 @@ impl Portfolio {
             return None;
         }
         let share = |i: usize| self.weights().map_or(1.0, |weights| weights[i]) / n as f64;
-        let covariance = gram::of_centred_rows(d, &self.returns, &self.mean, &share);
+        let covariance = self.gram(&share).ok()??;
         let factor = Cholesky::new(&covariance, d).ok()?;
         let scale = (d as f64).sqrt();
         let mut rows = Vec::with_capacity(2 * d * d);

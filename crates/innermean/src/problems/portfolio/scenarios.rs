@@ -11,6 +11,8 @@
 //! the return itself look at losses beside a threshold, [`Portfolio::losses`], or at wealth,
 //! [`Portfolio::wealth`].
 
+use std::sync::OnceLock;
+
 use super::Portfolio;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::axpy;
@@ -31,7 +33,7 @@ impl Portfolio {
         let share = self.n as f64 / weights.iter().sum::<f64>();
         self.weights = weights.into_iter().map(|weight| share * weight).collect();
         self.mean = mean(self.d, &self.returns, &self.weights);
-        self.reach = std::sync::OnceLock::new();
+        (self.reach, self.squares) = (OnceLock::new(), OnceLock::new());
         self.products = None;
         self.centre_benchmark();
         Ok(self)

@@ -19,10 +19,13 @@
 //! Where no row needs to be missed, each limit of a norm in turn: the least that its norm can be.
 
 use super::{Answer, Constraints, Coordinate, Curvature, Kink, Polyhedral, program};
+use crate::linalg::vector::{axpy, dot};
 use crate::model::regularizer::{LinearConstraint, WeightedNorm};
 
 /// Of what is missed last, in terms of the others.
 const COST_OF_LAST: f64 = 1e3;
+/// Projections onto all rows before an elastic program is solved.
+const SWEEPS: usize = 40;
 /// A multiplier that is more than rounding, where costs are 1.
 const SEEN: f64 = 1e-6;
 
@@ -56,6 +59,9 @@ impl Polyhedral {
     /// Constraints that no theta meets together, if there are some, and the least change that
     /// helps. Limits of norms are looked at where the rows can be met.
     pub fn clash(&self) -> Option<Clash> {
+        if self.has_near_point() {
+            return None;
+        }
         let plain: Vec<Coordinate> = self
             .parts
             .iter()
@@ -64,6 +70,32 @@ impl Polyhedral {
         let rows = &self.constraints.rows;
         let missed = Elastic::new(rows, plain.len()).missed(&plain);
         missed.or_else(|| norm_out_of_reach(&plain, &self.constraints))
+    }
+
+    /// Whether a point that meets everything is found at once: projections onto one row after the
+    /// other, within the bounds, from equal parts of 1 and from the centres of norms.
+    fn has_near_point(&self) -> bool {
+        let Constraints { rows, norms } = &*self.constraints;
+        let d = self.parts.len();
+        let even = vec![1.0 / d.max(1) as f64; d];
+        let mut starts = std::iter::once(&even).chain(norms.iter().map(|norm| &norm.center));
+        starts.any(|start| {
+            let mut x = start.clone();
+            (0..SWEEPS).any(|_| {
+                for row in rows {
+                    let at = dot(&row.coefficients, &x);
+                    let square = dot(&row.coefficients, &row.coefficients);
+                    if square > 0.0 && !(row.lo..=row.hi).contains(&at) {
+                        let missed = if at < row.lo { row.lo - at } else { row.hi - at };
+                        axpy(missed / square, &row.coefficients, &mut x);
+                    }
+                }
+                for (x, part) in x.iter_mut().zip(&self.parts) {
+                    *x = x.max(part.lo).min(part.hi);
+                }
+                self.constraints.value(&x).is_finite()
+            })
+        })
     }
 }
 
